@@ -1,0 +1,1 @@
+"""The nouns and the ports: frozen values and Protocols, no I/O."""

@@ -1,0 +1,115 @@
+"""What a running tool knows about its call, and what it may ask of the board."""
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic
+
+from typing_extensions import TypeVar
+
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.result import ToolResult
+
+Deps = TypeVar("Deps", default=None)
+
+Arguments = Mapping[str, Any] | str | bytes | None
+"""A call's arguments as they arrive: a mapping, a JSON text, or nothing."""
+
+_LOG = logging.getLogger("pegboard.tool")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a call has come.
+
+    Attributes:
+        done: In any unit, growing.
+        total: In the same unit; None when unknown.
+    """
+
+    call_id: str
+    tool: str
+    done: float
+    total: float | None = None
+    message: str = ""
+
+
+Call = Callable[[str, Arguments, "ToolContext[Any]"], Awaitable[ToolResult]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext(Generic[Deps]):
+    """What a tool may know and ask while it runs; hidden from its schema.
+
+    A caller makes one to say who asks and by when; the pipeline derives one for each call.
+
+    ```python
+    @tool
+    async def refund(order: int, ctx: ToolContext[Shop]) -> str:
+        await ctx.progress(1, total=2, message="checking")
+        return await ctx.deps.refund(order)
+    ```
+
+    Attributes:
+        deps: What the application hands to its tools.
+        principal: Who the call is made for.
+        run_id: The run this call is part of; empty outside runs.
+        call_id: This call; empty in a context that a caller made.
+        parent_id: The call that made this call.
+        deadline: `time.monotonic()` seconds by which the call must have ended; None for no limit.
+        idempotency_key: The same key, principal and arguments give the first outcome again.
+        workspace: The only folder that file tools may touch; None means a private one per process.
+        on_progress: Told of each `progress`; must not block.
+    """
+
+    deps: Deps = None  # type: ignore[assignment]
+    principal: Principal = LOCAL
+    run_id: str = ""
+    call_id: str = ""
+    parent_id: str = ""
+    tool: str = ""
+    deadline: float | None = None
+    idempotency_key: str | None = None
+    workspace: Path | None = None
+    on_progress: Callable[[Progress], None] | None = None
+    caller: Call | None = None
+
+    @property
+    def log(self) -> logging.LoggerAdapter[logging.Logger]:
+        """A logger whose lines carry the call's id and tool."""
+        extra = {"call_id": self.call_id, "tool": self.tool, "run_id": self.run_id}
+        return logging.LoggerAdapter(_LOG, extra)
+
+    def remaining(self) -> float | None:
+        """Seconds left until the deadline, at least 0; None for no limit."""
+        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+
+    async def progress(self, done: float, *, total: float | None = None, message: str = "") -> None:
+        """Tell whoever is listening how far this call has come."""
+        if self.on_progress is not None:
+            self.on_progress(
+                Progress(
+                    call_id=self.call_id, tool=self.tool, done=done, total=total, message=message
+                )
+            )
+
+    async def call(self, tool: str, arguments: Arguments = None) -> ToolResult:
+        """Call another tool through the same pipeline, as the same principal, never later.
+
+        Raises:
+            RuntimeError: This context did not come from a registry's call.
+        """
+        if self.caller is None:
+            raise RuntimeError("ctx.call works inside a call: this context belongs to no registry")
+        inner: ToolContext[Deps] = ToolContext(
+            deps=self.deps,
+            principal=self.principal,
+            run_id=self.run_id,
+            parent_id=self.call_id,
+            deadline=self.deadline,
+            workspace=self.workspace,
+            on_progress=self.on_progress,
+        )
+        return await self.caller(tool, arguments, inner)

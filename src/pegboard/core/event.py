@@ -1,0 +1,126 @@
+"""Frozen facts that calls and sources emit; logs, metrics, traces and history are listeners."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from pegboard.core.principal import Principal
+
+
+class CallStarted(Struct, frozen=True, kw_only=True):
+    """A write or admin call is about to run. Without a `CallRecord` its outcome is unknown."""
+
+    call_id: str
+    tool: str
+    version: str
+    source: str
+    principal: str
+    tenant: str
+    effect: str
+    arguments_digest: str
+    started_at: float
+    run_id: str = ""
+    parent_id: str = ""
+
+
+class CallRecord(Struct, frozen=True, kw_only=True):
+    """What happened in one call: one shape for every kind of tool and every outcome.
+
+    Attributes:
+        started_at: Unix seconds.
+        status: `completed`, `failed`, `denied`, `invalid`, `approval_needed`, `unavailable` or
+            `cancelled`.
+        decision: `allow`, `ask` or `deny`; empty when the call did not come that far.
+        arguments: As they arrived; never written anywhere unless the operator says so, and then
+            redacted.
+        credential: The name of the credential that was used, never its value.
+        error_detail: For the operator only: the foreign error's type, text and stack.
+    """
+
+    call_id: str
+    tool: str
+    status: str
+    started_at: float
+    duration_ms: float
+    principal: Principal
+    version: str = ""
+    source: str = ""
+    effect: str = ""
+    decision: str = ""
+    reason: str = ""
+    attempts: int = 0
+    cached: bool = False
+    replayed: bool = False
+    truncated: bool = False
+    bytes_in: int = 0
+    bytes_out: int = 0
+    error_code: str = ""
+    error_id: str = ""
+    error_message: str = ""
+    error_detail: str = ""
+    run_id: str = ""
+    parent_id: str = ""
+    handler: str = ""
+    toolkit: str = ""
+    credential: str = ""
+    idempotency_key: str = ""
+    arguments: Any = None
+
+    @property
+    def arguments_digest(self) -> str:
+        """SHA-256 of the canonical JSON of the arguments, in hex; the same for any key order."""
+        return digest_of(self.arguments)
+
+
+class ToolProgress(Struct, frozen=True, kw_only=True):
+    """A running call told how far it has come."""
+
+    call_id: str
+    tool: str
+    done: float
+    total: float | None = None
+    message: str = ""
+
+
+class SourceChanged(Struct, frozen=True, kw_only=True):
+    """A source was listed, failed, changed its tools or was closed."""
+
+    source: str
+    status: str
+    tools: int = 0
+    reason: str = ""
+
+
+Event = CallStarted | CallRecord | ToolProgress | SourceChanged
+
+
+def digest_of(arguments: Any) -> str:
+    """SHA-256 in hex of the arguments' canonical JSON: sorted keys, no white space, UTF-8.
+
+    Text that is not JSON is digested as it stands.
+    """
+    from msgspec import DecodeError, json
+
+    if isinstance(arguments, (str, bytes, bytearray)):
+        raw = (
+            arguments.encode("utf-8", "surrogatepass")
+            if isinstance(arguments, str)
+            else bytes(arguments)
+        )
+        try:
+            arguments = json.decode(raw) if raw else {}
+        except (DecodeError, UnicodeDecodeError):
+            return hashlib.sha256(raw).hexdigest()
+    elif arguments is None:
+        arguments = {}
+    return hashlib.sha256(_canonical(arguments)).hexdigest()
+
+
+def _canonical(arguments: Mapping[str, Any]) -> bytes:
+    import json
+
+    return json.dumps(
+        arguments, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str
+    ).encode("utf-8", "surrogatepass")

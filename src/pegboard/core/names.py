@@ -1,0 +1,58 @@
+"""Wire names: `{source}__{action}`, at most 64 characters of `[a-zA-Z0-9_-]`.
+
+A name depends only on its own source and action, so it is stable when others come or go. An action
+that fits is kept as it is and `split_wire_name` gives it back. One that does not fit is made
+legible and ends in `_` and 8 hex digits of the SHA-256 of the original, which its spec keeps as
+`action`.
+"""
+
+import hashlib
+import re
+
+MAX_LENGTH = 64
+MAX_SOURCE_LENGTH = 30
+_SEPARATOR = "__"
+_LEGAL = re.compile(r"[a-zA-Z0-9_-]+")
+_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
+_SOURCE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9-]|_(?!_))*")
+
+
+def is_wire_name(name: str) -> bool:
+    """Whether a model provider accepts this as a tool name."""
+    return len(name) <= MAX_LENGTH and _LEGAL.fullmatch(name) is not None
+
+
+def is_source_name(name: str) -> bool:
+    """Whether a source may be called this: no `__` inside and no `_` at either end."""
+    return (
+        len(name) <= MAX_SOURCE_LENGTH
+        and _SOURCE.fullmatch(name) is not None
+        and not name.endswith("_")
+    )
+
+
+def wire_name(source: str, action: str) -> str:
+    """The name under which a model, an API and a plan know this action of this source.
+
+    Raises:
+        ValueError: `source` is not a source name, or `action` is empty.
+    """
+    if not is_source_name(source):
+        raise ValueError(f"{source!r} is not a source name: letters, digits, single '_' and '-'")
+    if not action:
+        raise ValueError("an action needs a name")
+    plain = f"{source}{_SEPARATOR}{action}"
+    if is_wire_name(plain):
+        return plain
+    digest = hashlib.sha256(action.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    room = MAX_LENGTH - len(source) - len(_SEPARATOR) - len(digest) - 1
+    legible = _ILLEGAL.sub("_", action).strip("_")[:room]
+    return f"{source}{_SEPARATOR}{legible}_{digest}"
+
+
+def split_wire_name(name: str) -> tuple[str, str]:
+    """The source and the action of a wire name; the source is empty for a bare function's."""
+    source, separator, action = name.partition(_SEPARATOR)
+    if separator and is_source_name(source) and action:
+        return source, action
+    return "", name

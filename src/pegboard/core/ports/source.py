@@ -1,0 +1,60 @@
+"""Where tools come from: what a source plug offers."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pegboard.core.health import Health
+from pegboard.core.tool import Tool
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from pegboard.core.ports.services import Services
+
+
+class Source(Protocol):
+    """One configured source instance, open until `close`."""
+
+    @property
+    def name(self) -> str:
+        """The instance's name, the first part of its tools' wire names."""
+        ...
+
+    async def tools(self) -> Sequence[Tool]:
+        """All its tools as of now; called again after a change.
+
+        Raises:
+            SourceUnavailable: With the reason and what to do.
+        """
+        ...
+
+    async def health(self) -> Health:
+        """A cheap check; never raises for a foreign failure."""
+        ...
+
+    async def close(self) -> None:
+        """Give back everything that `open` took; safe to call twice."""
+        ...
+
+    def on_change(self, notify: Callable[[], None]) -> None:
+        """Call `notify` whenever `tools()` would answer differently; at most one listener."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceKind:
+    """A kind of source, found by entry point `pegboard.sources`.
+
+    Attributes:
+        kind: What `board.yaml` calls it.
+        config: The frozen pydantic model of its `config:` section.
+        open: Makes an instance from its name, its config and the board's services.
+        extra: The distribution extra that brings its drivers; empty when none is needed.
+    """
+
+    kind: str
+    title: str
+    config: "type[BaseModel]"
+    open: "Callable[[str, Any, Services], Awaitable[Source]]"
+    extra: str = ""

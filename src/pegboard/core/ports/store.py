@@ -1,0 +1,121 @@
+"""What the pipeline keeps beyond a call: starts of writes, results under handles, outcomes."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from pegboard.core.event import CallStarted
+from pegboard.core.result import ToolResult
+
+
+class Journal(Protocol):
+    """Keeps the start of a write before it runs, so that a crash leaves a trace."""
+
+    async def started(self, event: CallStarted) -> None:
+        """Return once it is stored.
+
+        Raises:
+            Unavailable: It could not be stored; the call must not run.
+        """
+        ...
+
+
+class StoredResult(Struct, frozen=True, kw_only=True):
+    """A whole result or artifact behind a handle.
+
+    Attributes:
+        owner: `tenant/principal id`: nobody else may read it.
+        body: JSON when the media type is `application/json`, else as it is.
+        expires_at: Unix seconds.
+    """
+
+    handle: str
+    owner: str
+    media_type: str
+    body: bytes
+    created_at: float
+    expires_at: float
+    name: str = ""
+
+
+class ResultStore(Protocol):
+    """Keeps what is too large to give at once."""
+
+    async def put(self, result: StoredResult) -> None:
+        """Keep it until it expires."""
+        ...
+
+    async def get(self, handle: str, owner: str) -> StoredResult | None:
+        """Give it back; None when unknown, expired or somebody else's."""
+        ...
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """The first outcome of an idempotency key; `result` is None while it is running."""
+
+    key: str
+    owner: str
+    tool: str
+    digest: str
+    created_at: float
+    result: ToolResult | None = None
+
+
+class OutcomeStore(Protocol):
+    """Keeps first outcomes by (owner, key)."""
+
+    async def claim(self, outcome: Outcome) -> Outcome | None:
+        """Take the key if it is free and return None; else return who has it."""
+        ...
+
+    async def settle(self, owner: str, key: str, result: ToolResult) -> None:
+        """Store the outcome of a claimed key."""
+        ...
+
+    async def release(self, owner: str, key: str) -> None:
+        """Give a claimed key back: nothing was done."""
+        ...
+
+
+class HistoryQuery(Struct, frozen=True, kw_only=True):
+    """Which calls to show, newest first; None and empty mean any.
+
+    Attributes:
+        cursor: The `next_cursor` of the page before.
+        unfinished: Only writes that started and whose outcome is unknown.
+    """
+
+    tool: str = ""
+    source: str = ""
+    status: str = ""
+    principal: str = ""
+    run_id: str = ""
+    since: float | None = None
+    until: float | None = None
+    unfinished: bool = False
+    limit: int = 50
+    cursor: str = ""
+
+
+class HistoryPage(Struct, frozen=True, kw_only=True):
+    """One page of calls as JSON-compatible rows."""
+
+    calls: Sequence[dict[str, Any]]
+    next_cursor: str = ""
+
+
+class History(Protocol):
+    """Reads what was recorded."""
+
+    async def calls(self, query: HistoryQuery) -> HistoryPage:
+        """One page, newest first.
+
+        Raises:
+            InvalidRequest: The cursor is not one of ours.
+        """
+        ...
+
+    async def detail(self, error_id: str) -> dict[str, Any] | None:
+        """The operator's detail behind an error id; None when unknown."""
+        ...

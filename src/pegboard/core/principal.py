@@ -1,0 +1,27 @@
+"""Who is asking."""
+
+from msgspec import Struct
+
+
+class Principal(Struct, frozen=True, kw_only=True):
+    """Who a call is made for.
+
+    Attributes:
+        id: Stable and unique within the tenant; what a record names.
+        scopes: What its token carries; `*` stands for all.
+        roles: What it is in its organisation.
+    """
+
+    id: str
+    kind: str = "user"
+    tenant: str = ""
+    scopes: frozenset[str] = frozenset()
+    roles: frozenset[str] = frozenset()
+
+    def has_scope(self, scope: str) -> bool:
+        """Whether the token carries this scope."""
+        return scope in self.scopes or "*" in self.scopes
+
+
+LOCAL = Principal(id="local", kind="local", scopes=frozenset({"*"}))
+"""Whoever runs the process: the library's, the command line's and a single-user server's caller."""

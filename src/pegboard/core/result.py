@@ -1,0 +1,175 @@
+"""What a call gives back: one shape for every kind of tool."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from pegboard.errors import PegboardError, ToolArgumentError, ToolFailed
+
+
+class TextPart(Struct, frozen=True, tag="text"):
+    """Text for the model."""
+
+    text: str
+
+
+class ImagePart(Struct, frozen=True, tag="image"):
+    """An image; `data` is the raw bytes."""
+
+    data: bytes
+    media_type: str
+
+
+class AudioPart(Struct, frozen=True, tag="audio"):
+    """A sound; `data` is the raw bytes."""
+
+    data: bytes
+    media_type: str
+
+
+class ResourcePart(Struct, frozen=True, tag="resource"):
+    """Something addressable: its text or raw bytes when they came along."""
+
+    uri: str
+    media_type: str = ""
+    text: str | None = None
+    data: bytes | None = None
+
+
+class Artifact(Struct, frozen=True, kw_only=True):
+    """A file that a call produced.
+
+    Attributes:
+        size: Bytes.
+        handle: `pegboard://results/...`, accepted as an argument by other tools; empty while the
+            data has not been stored.
+        data: The bytes, until they are stored under the handle.
+    """
+
+    name: str
+    media_type: str = "application/octet-stream"
+    size: int = 0
+    handle: str = ""
+    data: bytes | None = None
+
+
+Part = TextPart | ImagePart | AudioPart | ResourcePart
+
+
+class ResultMeta(Struct, frozen=True, kw_only=True, gc=False):
+    """How the call went.
+
+    Attributes:
+        duration_ms: From the door of the pipeline to its end.
+        attempts: How often the tool itself was started; 0 when it was not.
+        cached: Whether an earlier answer was given.
+        replayed: Whether this is the first outcome of the same idempotency key.
+        truncated: Whether `content` is only the first page of what `handle` stores.
+        total_bytes: Size of the whole when truncated.
+        tokens: What a model that took part consumed.
+        cost: In US dollars, when known.
+    """
+
+    call_id: str = ""
+    duration_ms: float = 0.0
+    attempts: int = 0
+    cached: bool = False
+    replayed: bool = False
+    truncated: bool = False
+    handle: str = ""
+    total_bytes: int = 0
+    tokens: int | None = None
+    cost: float | None = None
+    model: str = ""
+
+
+NO_META = ResultMeta()
+
+
+class ToolResult(Struct, frozen=True, kw_only=True):
+    """What a call gives back.
+
+    ```python
+    result = await registry.call("letter_counter", {"word": "pear", "letter": "e"})
+    result.unwrap()  # 1, or the typed error is raised
+    ```
+
+    Attributes:
+        content: What the model reads: text, or typed parts.
+        structured: The JSON value that matches the tool's output schema; None when there is none.
+        error: The typed error when `is_error`; `str(error)` is safe to show to anyone.
+    """
+
+    content: str | tuple[Part, ...] = ""
+    structured: Any = None
+    artifacts: tuple[Artifact, ...] = ()
+    is_error: bool = False
+    error: PegboardError | None = None
+    meta: ResultMeta = NO_META
+
+    @property
+    def text(self) -> str:
+        """The textual content; parts that are not text are named in brackets."""
+        if isinstance(self.content, str):
+            return self.content
+        return "\n".join(_text_of(part) for part in self.content)
+
+    def unwrap(self) -> Any:
+        """The structured value, else the text.
+
+        Raises:
+            PegboardError: The typed error of a failed call.
+        """
+        if self.is_error:
+            raise self.error or ToolFailed(self.text or "The tool failed.")
+        if self.structured is not None:
+            return self.structured
+        return None if self.content == "null" else self.content
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-compatible data; bytes are base64, the error its safe part."""
+        from msgspec import to_builtins
+
+        data: dict[str, Any] = {
+            "content": to_builtins(self.content),
+            "structured": self.structured,
+            "is_error": self.is_error,
+            "meta": to_builtins(self.meta),
+        }
+        if self.artifacts:
+            data["artifacts"] = [
+                {key: value for key, value in to_builtins(item).items() if key != "data"}
+                for item in self.artifacts
+            ]
+        if self.error is not None:
+            data["error"] = error_to_dict(self.error)
+        return data
+
+
+def error_to_dict(error: PegboardError) -> dict[str, Any]:
+    """The safe part of an error, the same on every door: never a cause, never a stack."""
+    data: dict[str, Any] = {
+        "code": error.code,
+        "message": str(error),
+        "retryable": error.retryable,
+    }
+    if error.retry_after is not None:
+        data["retry_after"] = round(error.retry_after, 3)
+    if error.error_id is not None:
+        data["error_id"] = error.error_id
+    if isinstance(error, ToolArgumentError):
+        data["problems"] = [
+            {"path": item.path, "message": item.message, "kind": item.kind}
+            for item in error.problems
+        ]
+    return data
+
+
+def _text_of(part: Part) -> str:
+    match part:
+        case TextPart():
+            return part.text
+        case ImagePart() | AudioPart():
+            return f"[{part.media_type}, {len(part.data)} bytes]"
+        case ResourcePart():
+            return part.text if part.text is not None else f"[{part.uri}]"

@@ -1,0 +1,203 @@
+"""A tool: a frozen spec, and something that runs.
+
+The spec is plain data, so that a tool can be listed, searched, versioned and shown without
+importing what runs it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
+
+if TYPE_CHECKING:
+    from pegboard.core.context import ToolContext
+
+JsonSchema = Mapping[str, Any]
+
+
+class Effect(StrEnum):
+    """What a tool does to the world. Unknown counts as `write`."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+
+class Status(StrEnum):
+    """Where a tool is in its life. Only `active` and `deprecated` tools can be called."""
+
+    ACTIVE = "active"
+    DEPRECATED = "deprecated"
+    DISABLED = "disabled"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """How often a call is tried again, and how long to wait before.
+
+    Attributes:
+        max_retries: Attempts beyond the first.
+        backoff: Seconds before the first retry; doubled for each further one, with full jitter.
+        max_backoff: The longest wait, in seconds.
+        on: Error codes or exception types to retry. Empty means whatever is `Unavailable`.
+    """
+
+    max_retries: int = 2
+    backoff: float = 0.2
+    max_backoff: float = 10.0
+    on: tuple[str | type[Exception], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much of a tool may be used.
+
+    Attributes:
+        rate: Calls per `per` seconds; None for no limit.
+        per: The length of the rate's window, in seconds.
+        concurrency: Calls in flight at once; None for no limit.
+    """
+
+    rate: float | None = None
+    per: float = 1.0
+    concurrency: int | None = None
+
+
+class _Lazy:
+    """A dataclass field that takes a value or a function that makes it, on first use."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._key = f"_{name}"
+
+    def _read(self, instance: object) -> Any:
+        value = instance.__dict__[self._key]
+        if callable(value):
+            value = instance.__dict__[self._key] = value()
+        return value
+
+
+class LazySchema(_Lazy):
+    """A spec's schema field: a schema, or a function that makes one."""
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> "LazySchema": ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> JsonSchema: ...
+    def __get__(self, instance: object | None, owner: type) -> "LazySchema | JsonSchema":
+        if instance is None:
+            raise AttributeError(self._key)  # tells dataclass that the field has no default
+        return self._read(instance)
+
+    def __set__(self, instance: object, value: JsonSchema | Callable[[], JsonSchema]) -> None:
+        instance.__dict__[self._key] = value
+
+
+class LazyOptionalSchema(_Lazy):
+    """The same for a schema that may be absent: its default is None."""
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> None: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> JsonSchema | None: ...
+    def __get__(self, instance: object | None, owner: type) -> JsonSchema | None:
+        return None if instance is None else self._read(instance)
+
+    def __set__(
+        self, instance: object, value: JsonSchema | Callable[[], JsonSchema | None] | None
+    ) -> None:
+        instance.__dict__[self._key] = value
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolSpec:
+    """Everything there is to know about a tool short of running it.
+
+    Attributes:
+        name: Wire name, `{source}__{action}` or plain for a bare function.
+        description: For the model.
+        input_schema: JSON Schema 2020-12 of an object. A function given here is called on first
+            use, so that thousands of tools register at once.
+        output_schema: JSON Schema of `ToolResult.structured`; None when nothing is promised.
+        title: For people; empty means the name.
+        action: What the source itself calls this tool; empty means the name.
+        category: What kind of capability; an open set (`computation`, `web`, `database`, ...).
+        effect: What it does to the world; decides the default policy.
+        idempotent: Whether doing it twice is the same as once. None means not said.
+        cacheable: Whether an answer may be given again for `cache_ttl` seconds.
+        cache_per_principal: Whether cached answers are kept apart by caller.
+        capabilities: What it is good for, for capability search and plans.
+        dependencies: Ids of tools that must have run, or must be healthy.
+        id: Stable id with the major version, `search_web_v1`.
+        timeout: Seconds for one attempt; None means the board's default, 0 means none.
+        retry: None means no retries.
+        source: Name of the source instance it came from; empty for a bare function.
+        scopes: What a token must carry to call it.
+        exclusive: Whether it runs alone within a batch.
+        max_result_bytes: The result's size budget; None means the board's default.
+        unavailable: Why it cannot be used now and what to do; empty when it can.
+    """
+
+    name: str
+    description: str = ""
+    input_schema: LazySchema = LazySchema()
+    output_schema: LazyOptionalSchema = LazyOptionalSchema()
+    title: str = ""
+    action: str = ""
+    category: str = "general"
+    effect: Effect = Effect.WRITE
+    idempotent: bool | None = None
+    cacheable: bool = False
+    cache_ttl: float = 60.0
+    cache_per_principal: bool = True
+    capabilities: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    dependencies: tuple[str, ...] = ()
+    id: str = ""
+    version: str = "1.0.0"
+    status: Status = Status.ACTIVE
+    timeout: float | None = None
+    retry: Retry | None = None
+    limits: Limits | None = None
+    source: str = ""
+    scopes: tuple[str, ...] = ()
+    exclusive: bool = False
+    max_result_bytes: int | None = None
+    unavailable: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            major = self.version.partition(".")[0]
+            object.__setattr__(self, "id", f"{self.name}_v{major}")
+
+    def changed(self, **changes: Any) -> "ToolSpec":
+        """A copy with some fields changed; a schema that is not built yet stays so."""
+        for field in ("input_schema", "output_schema"):
+            changes.setdefault(field, self.__dict__[f"_{field}"])
+        if "name" in changes or "version" in changes:
+            changes.setdefault("id", "")
+        return replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The spec as JSON-compatible data, schemas included, empty fields left out."""
+        from pegboard.core.export import spec_to_dict
+
+        return spec_to_dict(self)
+
+
+@runtime_checkable
+class Tool(Protocol):
+    """Something that can be called.
+
+    `run` gets arguments that `arguments` below has already accepted, and may return a
+    `ToolResult` or any value, which is wrapped.
+    """
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What it is; the same object each time."""
+        ...
+
+    async def run(self, arguments: Mapping[str, Any], ctx: "ToolContext[Any]") -> Any:
+        """Do it. Raise `ToolFailed` to say no, `Unavailable` when later may help."""
+        ...

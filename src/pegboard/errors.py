@@ -1,0 +1,244 @@
+"""Every error Pegboard raises.
+
+Three questions choose the base: can the caller fix it, did the tool say no, would later help?
+
+```
+PegboardError
+├── ConfigError                 the operator's file or setting is wrong; only at start or reload
+├── CallerError                 the caller can fix it: precise, never retried
+│   ├── ToolSignatureError      a function cannot become a tool
+│   ├── ToolArgumentError       arguments do not fit the schema; one line per problem
+│   ├── ToolNotFound            no such tool; names the nearest
+│   ├── DuplicateTool           the name is taken; names both origins
+│   ├── SyncUse                 an async tool was called on the sync surface (a ValueError)
+│   ├── AccessDenied            `decide` said no, with its reason
+│   ├── ApprovalRequired        `decide` said ask, and nobody has approved yet
+│   ├── IdempotencyConflict     the key was used with other arguments
+│   ├── HandleNotFound          no stored result under this handle for this caller
+│   └── InvalidRequest          a request that no tool is to blame for
+├── ToolFailed                  the tool said no: a safe message and an error id
+│   └── ToolOutputError         the tool's output breaks its own schema
+└── Unavailable                 later may help; carries `retry_after`
+    ├── ToolTimeout             a deadline passed
+    ├── RateLimited             a rate or concurrency limit
+    ├── BreakerOpen             the source failed too often lately
+    ├── Overloaded              no thread, slot or queue place is free
+    └── SourceUnavailable       a source is down, missing an extra, or switched off
+```
+
+`str(error)` is always safe to show to a model or a remote caller. What only the operator may see
+is the exception's cause, stored under `error_id`.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+class PegboardError(Exception):
+    """The root: `except PegboardError` catches whatever Pegboard raises on purpose.
+
+    Attributes:
+        code: Stable, machine-readable, one per class.
+        retryable: Whether the same call may succeed later without being changed.
+        retry_after: Seconds after which a retry makes sense; None when unknown.
+        error_id: Under which the operator finds the detail; None when there is none.
+    """
+
+    code: ClassVar[str] = "error"
+    retryable: ClassVar[bool] = False
+    retry_after: float | None = None
+    error_id: str | None = None
+
+    @property
+    def message(self) -> str:
+        """The safe sentence, without the error id."""
+        return str(self.args[0]) if self.args else type(self).__name__
+
+
+class ConfigError(PegboardError):
+    """The operator's file or setting is wrong; the message names the line and what to write."""
+
+    code = "config_invalid"
+
+
+class CallerError(PegboardError):
+    """The caller can fix it: the message says precisely what is wrong. Never retried."""
+
+    code = "caller_error"
+
+
+class ToolSignatureError(CallerError):
+    """A function cannot become a tool; names the function and the parameter."""
+
+    code = "tool_signature_invalid"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that is wrong with a call's arguments.
+
+    Attributes:
+        path: Where, as `items[2].price`; empty for the arguments as a whole.
+        message: What was expected and what was found.
+        kind: `missing`, `unknown`, `type`, `value` or `malformed`.
+    """
+
+    path: str
+    message: str
+    kind: str = "value"
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+class ToolArgumentError(CallerError):
+    """The arguments do not fit the tool's schema; the function did not run."""
+
+    code = "arguments_invalid"
+
+    def __init__(self, tool: str, problems: tuple[Problem, ...]) -> None:
+        lines = "\n".join(f"- {problem}" for problem in problems)
+        super().__init__(f"Invalid arguments for '{tool}':\n{lines}")
+        self.tool = tool
+        self.problems = problems
+
+
+class ToolNotFound(CallerError):
+    """No tool has this name."""
+
+    code = "tool_not_found"
+
+    def __init__(self, name: str, nearest: tuple[str, ...] = ()) -> None:
+        hint = f" Did you mean {_either(nearest)}?" if nearest else ""
+        super().__init__(f"Tool '{name}' not found.{hint}")
+        self.name = name
+        self.nearest = nearest
+
+
+class DuplicateTool(CallerError):
+    """Two tools want the same name."""
+
+    code = "tool_duplicate"
+
+    def __init__(self, name: str, first: str, second: str) -> None:
+        super().__init__(
+            f"Tool '{name}' from {second} is already registered from {first}. "
+            "Rename one, or register with on_conflict='replace' to shadow the first."
+        )
+
+
+class SyncUse(CallerError, ValueError):
+    """An async tool was called on the sync surface."""
+
+    code = "sync_use"
+
+
+class AccessDenied(CallerError):
+    """The decision was *deny*; `reason` says why."""
+
+    code = "access_denied"
+
+    def __init__(self, tool: str, reason: str) -> None:
+        super().__init__(f"Access to '{tool}' denied: {reason}")
+        self.reason = reason
+
+
+class ApprovalRequired(CallerError):
+    """The decision was *ask*: a person has to approve this call first."""
+
+    code = "approval_required"
+
+    def __init__(self, tool: str, reason: str) -> None:
+        super().__init__(f"Approval needed for '{tool}': {reason}. The tool was not run.")
+        self.reason = reason
+
+
+class IdempotencyConflict(CallerError):
+    """An idempotency key was used again with other arguments."""
+
+    code = "idempotency_conflict"
+
+
+class HandleNotFound(CallerError):
+    """No stored result under this handle for this caller."""
+
+    code = "handle_not_found"
+
+
+class InvalidRequest(CallerError):
+    """A request is malformed in a way that no tool is to blame for."""
+
+    code = "request_invalid"
+
+
+class ToolFailed(PegboardError):
+    """The tool said no. Raise it from a tool with a sentence that anyone may read.
+
+    ```python
+    raise ToolFailed("Order 17 is already shipped.")
+    ```
+    """
+
+    code = "tool_failed"
+
+    def __init__(self, message: str, *, error_id: str | None = None) -> None:
+        super().__init__(message)
+        self.error_id = error_id
+
+
+class ToolOutputError(ToolFailed):
+    """The tool's output breaks its own output schema."""
+
+    code = "output_invalid"
+
+
+class Unavailable(PegboardError):
+    """Later may help. Raise it from a tool when nothing was done and a retry makes sense.
+
+    Attributes:
+        nothing_done: The tool says that the attempt had no effect, so that repeating is safe.
+    """
+
+    code = "unavailable"
+    retryable = True
+
+    def __init__(
+        self, message: str, *, retry_after: float | None = None, nothing_done: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.nothing_done = nothing_done
+
+
+class ToolTimeout(Unavailable):
+    """A call or an attempt passed its deadline."""
+
+    code = "timeout"
+
+
+class RateLimited(Unavailable):
+    """A rate or concurrency limit is reached and the deadline does not allow waiting."""
+
+    code = "rate_limited"
+
+
+class BreakerOpen(Unavailable):
+    """The source failed too often lately and is left alone for a while."""
+
+    code = "breaker_open"
+
+
+class Overloaded(Unavailable):
+    """No thread, slot or queue place is free."""
+
+    code = "overloaded"
+
+
+class SourceUnavailable(Unavailable):
+    """A source or tool cannot be used now; the message says why and what to do."""
+
+    code = "source_unavailable"
+
+
+def _either(names: tuple[str, ...]) -> str:
+    return " or ".join(f"'{name}'" for name in names)
