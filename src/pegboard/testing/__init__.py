@@ -1,5 +1,6 @@
-"""What we ship to people who write sources: suites that say what a plug must keep."""
+"""What we ship to people who write plugs: suites that say what a plug must keep, and doubles."""
 
+from pegboard.testing.clock import FakeClock
 from pegboard.testing.source_contract import SourceContract
 
-__all__ = ["SourceContract"]
+__all__ = ["FakeClock", "SourceContract"]

@@ -1,0 +1,63 @@
+"""What every test gets: time that stands still, names that do not resolve, one way to explore.
+
+The rules that need no code stand in `pyproject.toml`: warnings are errors, the order is random,
+ten seconds a test, and `connect` reaches nothing but loopback and Unix sockets.
+"""
+
+import os
+import socket
+from collections.abc import Iterator
+from ipaddress import ip_address
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from pegboard.testing import FakeClock
+
+# A shared machine makes wall-clock deadlines and "data generation is slow" say nothing about us.
+_PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("ci", derandomize=True, print_blob=True, **_PATIENT)
+settings.register_profile("explore", max_examples=2000, **_PATIENT)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+_LOCAL_NAMES = {"", "localhost", "localhost.localdomain"}
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """Time that a test moves by hand."""
+    return FakeClock()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_name_resolves_beyond_this_machine() -> Iterator[None]:
+    """Every lookup but `localhost` and literal addresses fails, as on a machine without DNS.
+
+    The guard on `connect` comes too late for this: the lookup alone leaves the machine.
+    """
+    patch = pytest.MonkeyPatch()
+    for function in ("getaddrinfo", "gethostbyname", "gethostbyname_ex"):
+        patch.setattr(socket, function, _only_local(getattr(socket, function)))
+    yield
+    patch.undo()
+
+
+def _only_local(lookup: Any) -> Any:
+    def guarded(host: Any, *args: Any, **kwargs: Any) -> Any:
+        if _is_local(host):
+            return lookup(host, *args, **kwargs)
+        raise socket.gaierror(socket.EAI_NONAME, "Tests resolve no names beyond this machine")
+
+    return guarded
+
+
+def _is_local(host: Any) -> bool:
+    name = host.decode() if isinstance(host, bytes) else host
+    if name is None or name.lower() in _LOCAL_NAMES:
+        return True
+    try:
+        ip_address(name.partition("%")[0])
+    except ValueError:
+        return False
+    return True
