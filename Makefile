@@ -1,57 +1,93 @@
-# `make` is the whole interface. Everything it needs it makes: .venv from requirements/ with hashes.
+# `make` is the whole interface. Whatever a target needs it makes: .venv from requirements/, by hash.
 PYTHON ?= python3
-VENV := .venv
+VENV ?= .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+BENCH := .venv-bench
+
+# Two makes at once wait for each other where `flock` exists; what the first installed costs the second nothing.
+LOCK := $(if $(shell command -v flock),flock $(VENV).lock)
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-input
+
+# pyright asks the package index for a newer version of itself unless told not to.
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check fix bench docs pins clean
+.PHONY: help install demo test check lint types imports shape reference fix bench docs pins upgrade clean
 
 help:  ## List the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
-install: $(STAMP)  ## Make .venv with the pinned dependencies
+install: $(VENV)/.installed  ## Make .venv with the pinned dependencies
 
-$(STAMP): requirements/dev.txt pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	touch $@
+$(VENV)/.pinned: requirements/dev.txt
+	$(call make-venv,$(VENV))
+	$(LOCK) $(BIN)/python $(PIP_INSTALL) --require-hashes -r requirements/dev.txt
+	@touch $@
 
-demo: $(STAMP)  ## Run a real shop's board, offline, in under a minute
+$(VENV)/.installed: $(VENV)/.pinned pyproject.toml
+	$(LOCK) $(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: install  ## Run a real shop's board, offline, in under a minute
 	$(BIN)/python examples/shop/demo.py
 
-test: $(STAMP)  ## Run the tests with branch coverage
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered --cov-fail-under=95
+test: install  ## Run the tests with branch coverage; ARGS=... goes to pytest
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term $(ARGS)
 
-check: $(STAMP)  ## Format, lint, types, import rules
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
+check: lint types imports reference shape  ## Format, lint, types, import rules, reference, shape
+
+lint: install
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m ruff check .
+
+types: install
+	$(BIN)/python -m pyright
+
+imports: install
 	$(BIN)/lint-imports
-	$(BIN)/pyright
+
+reference: install
 	$(BIN)/python docs/generate.py --check
 
-fix: $(STAMP)  ## Format and mend what the linter can mend
-	$(BIN)/ruff format .
-	$(BIN)/ruff check --fix .
+shape: install
+	$(BIN)/python -m pytest -q -p no:randomly tests/shape
 
-docs: $(STAMP)  ## Write the generated reference
+fix: install  ## Format, and mend what the linter can mend
+	$(BIN)/python -m ruff format .
+	$(BIN)/python -m ruff check --fix .
+
+docs: install  ## Write the generated reference
 	$(BIN)/python docs/generate.py
 
-pins: $(STAMP)  ## Write requirements/*.txt anew from pyproject.toml
-	$(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-emit-find-links --no-header --extra dev pyproject.toml -o requirements/dev.txt
-	$(BIN)/uv pip compile -q --upgrade --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-emit-find-links --no-header --extra bench pyproject.toml -o requirements/bench.txt
+bench: $(BENCH)/.installed  ## Measure ours beside peers, in one run
+	$(BENCH)/bin/python benchmarks/run.py
 
-bench: .venv-bench/.installed  ## Measure ours beside peers, in one run
-	.venv-bench/bin/python benchmarks/run.py
+$(BENCH)/.installed: requirements/bench.txt pyproject.toml
+	$(call make-venv,$(BENCH))
+	$(LOCK) $(BENCH)/bin/python $(PIP_INSTALL) --require-hashes -r requirements/bench.txt
+	$(LOCK) $(BENCH)/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
 
-.venv-bench/.installed: requirements/bench.txt pyproject.toml
-	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
-	.venv-bench/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
-	.venv-bench/bin/pip install --quiet --disable-pip-version-check --no-deps -e .
-	touch $@
+pins: install  ## Write requirements/*.txt from pyproject.toml; what is pinned stays where it can
+	$(call compile,dev)
+	$(call compile,bench)
+
+upgrade: install  ## The same, with the newest versions that fit
+	$(call compile,dev,--upgrade)
+	$(call compile,bench,--upgrade)
 
 clean:  ## Remove what make made
-	rm -rf $(VENV) .venv-bench .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(BENCH) $(VENV).lock dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -f .coverage .coverage.*
+
+define make-venv
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	|| { echo 'Pegboard needs Python 3.11 or newer: make PYTHON=python3.11'; exit 1; }
+@$(LOCK) sh -c 'test -x $(1)/bin/pip || $(PYTHON) -m venv $(1)' \
+	|| { echo 'No virtual environment could be made; on Debian: apt install python3-venv'; exit 1; }
+endef
+
+define compile
+$(BIN)/uv pip compile --quiet $(2) --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-emit-index-url --no-emit-find-links --extra $(1) pyproject.toml --output-file requirements/$(1).txt
+endef
