@@ -95,6 +95,26 @@ class SourceChanged(Struct, frozen=True, kw_only=True):
 
 Event = CallStarted | CallRecord | ToolProgress | SourceChanged
 
+_WITHHELD = frozenset({"principal", "arguments", "error_detail"})
+_SHOWN = tuple(name for name in CallRecord.__struct_fields__ if name not in _WITHHELD)
+
+
+def record_to_dict(record: CallRecord, *, digest: str | None = None) -> dict[str, Any]:
+    """The record as JSON-compatible data, the same in history, logs and answers.
+
+    The principal stands as its id and tenant, the arguments as their digest; the operator's detail
+    is left out.
+
+    Args:
+        record: What happened.
+        digest: The arguments' digest where it is known already; None computes it.
+    """
+    data = {name: getattr(record, name) for name in _SHOWN}
+    data["principal"] = record.principal.id
+    data["tenant"] = record.principal.tenant
+    data["arguments_digest"] = record.arguments_digest if digest is None else digest
+    return data
+
 
 def digest_of(arguments: Any) -> str:
     """SHA-256 in hex of the arguments' canonical JSON: sorted keys, no white space, UTF-8.

@@ -4,7 +4,7 @@ The spec is plain data, so that a tool can be listed, searched, versioned and sh
 importing what runs it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
@@ -198,6 +198,6 @@ class Tool(Protocol):
         """What it is; the same object each time."""
         ...
 
-    async def run(self, arguments: Mapping[str, Any], ctx: "ToolContext[Any]") -> Any:
-        """Do it. Raise `ToolFailed` to say no, `Unavailable` when later may help."""
+    def run(self, arguments: Mapping[str, Any], ctx: "ToolContext[Any]", /) -> Awaitable[Any]:
+        """Do it; awaited once. Raise `ToolFailed` to say no, `Unavailable` when later may help."""
         ...

@@ -1,0 +1,76 @@
+"""What was wrong with arguments, in words that a model can act on."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, cast
+
+from pegboard.errors import Problem
+from pegboard.tools.coercion import Location
+
+_PREVIEW = 60
+
+
+def path_of(location: Sequence[str | int]) -> str:
+    """A place as people write it: `items[2].price`."""
+    path = ""
+    for step in location:
+        if isinstance(step, int):
+            path += f"[{step}]"
+        else:
+            path += f".{step}" if path else step
+    return path
+
+
+def found(value: Any) -> str:
+    """The value and its JSON type, shortened: `"abc" (string)`."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return f"{str(value).lower()} (boolean)"
+    if isinstance(value, (int, float)):
+        return f"{value:.40g} (number)" if isinstance(value, float) else f"{_short(value)} (number)"
+    if isinstance(value, str):
+        return f'"{_cut(value)}" (string)'
+    if isinstance(value, (list, tuple)):
+        return f"an array of {len(cast('Sequence[Any]', value))}"
+    if isinstance(value, Mapping):
+        return "an object"
+    return f"a Python {type(value).__name__}"
+
+
+def unknown(location: Location, known: Iterable[str]) -> Problem:
+    """An argument that the schema does not have, with the nearest that it has."""
+    names = sorted(known)
+    nearest = get_close_matches(str(location[-1]), names, n=1, cutoff=0.5)
+    if nearest:
+        hint = f"did you mean '{nearest[0]}'?"
+    elif names:
+        hint = f"known are {', '.join(names[:20])}"
+    else:
+        hint = "there are none"
+    return Problem(path=path_of(location), message=f"unknown argument; {hint}", kind="unknown")
+
+
+def missing(location: Location, description: str = "") -> Problem:
+    """A required argument that is not there."""
+    about = f" ({_cut(description)})" if description else ""
+    return Problem(path=path_of(location), message=f"missing, required{about}", kind="missing")
+
+
+def malformed(message: str) -> Problem:
+    """Arguments that are not JSON at all, or not an object."""
+    return Problem(path="", message=message, kind="malformed")
+
+
+def not_an_object(value: Any) -> Problem:
+    """JSON, but not an object."""
+    return malformed(f"expected a JSON object with the arguments, found {found(value)}")
+
+
+def _short(number: int) -> str:
+    # int to str of huge numbers is quadratic and capped by the interpreter
+    return str(number) if number.bit_length() < 200 else f"a {number.bit_length()}-bit integer"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _PREVIEW else f"{text[: _PREVIEW - 1]}…"

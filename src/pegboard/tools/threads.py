@@ -1,0 +1,152 @@
+"""Where sync tools run: a bounded pool of daemon threads.
+
+A thread cannot be killed. One whose call was abandoned is replaced, up to a cap; beyond the cap new
+calls are refused until some come back. The threads are daemons, so process exit never waits.
+"""
+
+import asyncio
+import contextvars
+import os
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from pegboard.errors import Overloaded
+
+
+class _Job:
+    __slots__ = ("abandoned", "call", "context", "future", "loop", "running")
+
+    def __init__(self, call: Callable[[], Any], loop: asyncio.AbstractEventLoop) -> None:
+        self.call = call
+        self.context = contextvars.copy_context()
+        self.loop = loop
+        self.future: asyncio.Future[Any] = loop.create_future()
+        self.running = False
+        self.abandoned = False
+
+
+class ThreadPool:
+    """Runs sync calls for async callers.
+
+    Attributes:
+        size: Threads that may work at once.
+        most_abandoned: Abandoned threads that are replaced before new calls are refused.
+    """
+
+    def __init__(self, *, size: int = 0, most_abandoned: int = 64) -> None:
+        self.size = size or min(32, (os.cpu_count() or 1) + 8)
+        self.most_abandoned = most_abandoned
+        self._queue: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._threads = 0
+        self._idle = 0
+        self._pending = 0
+        self._abandoned = 0
+
+    @property
+    def abandoned(self) -> int:
+        """Threads that still run a call nobody waits for."""
+        return self._abandoned
+
+    async def run(self, call: Callable[[], Any]) -> Any:
+        """Run it in a thread, with this task's context variables.
+
+        Cancelling gives the thread up; the call goes on, unheard.
+
+        Raises:
+            Overloaded: Too many threads hang in abandoned calls.
+        """
+        job = _Job(call, asyncio.get_running_loop())
+        self._admit()
+        self._queue.put(job)
+        try:
+            return await job.future
+        except asyncio.CancelledError:
+            self._abandon(job)
+            raise
+
+    def _admit(self) -> None:
+        with self._lock:
+            if self._abandoned >= self.most_abandoned:
+                raise Overloaded(
+                    f"{self._abandoned} threads hang in calls that were given up; "
+                    "no more are started until some return.",
+                    retry_after=1.0,
+                )
+            self._pending += 1
+            self._grow()
+
+    def _grow(self) -> None:
+        """One more thread, when a call would otherwise wait and the cap allows it."""
+        if self._pending > self._idle and self._threads < self.size + self._abandoned:
+            self._threads += 1
+            self._idle += 1
+            threading.Thread(target=self._work, name="pegboard-tool", daemon=True).start()
+
+    def _abandon(self, job: _Job) -> None:
+        with self._lock:
+            job.abandoned = True
+            if job.running:
+                self._abandoned += 1
+                self._grow()
+
+    def _work(self) -> None:
+        while True:
+            job = self._queue.get()
+            if not self._start(job):
+                continue
+            error: BaseException | None = None
+            value: Any = None
+            try:
+                value = job.context.run(job.call)
+            except BaseException as raised:  # noqa: BLE001 - handed to the waiting task as it is
+                error = raised
+            if self._finish(job):
+                return
+            _settle(job, value, error)
+            del job, value, error
+
+    def _start(self, job: _Job) -> bool:
+        with self._lock:
+            self._pending -= 1
+            if job.abandoned:
+                return False
+            self._idle -= 1
+            job.running = True
+            return True
+
+    def _finish(self, job: _Job) -> bool:
+        """Whether the thread is one too many, because it was replaced meanwhile."""
+        with self._lock:
+            job.running = False
+            if job.abandoned:
+                self._abandoned -= 1
+                self._threads -= 1
+                return True
+            self._idle += 1
+            return False
+
+
+def _settle(job: _Job, value: Any, error: BaseException | None) -> None:
+    def deliver() -> None:
+        if job.future.done():
+            return
+        if error is None:
+            job.future.set_result(value)
+        elif isinstance(error, StopIteration):
+            # a future refuses StopIteration
+            job.future.set_exception(RuntimeError("the tool raised StopIteration"))
+        else:
+            job.future.set_exception(error)
+
+    try:
+        job.loop.call_soon_threadsafe(deliver)
+    except RuntimeError:
+        # the loop is closed: nobody waits any more
+        return
+
+
+POOL = ThreadPool()
+"""The process's pool: what blocks is bounded by the machine, not by the number of registries."""
