@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic
 
+from msgspec import Struct
 from typing_extensions import TypeVar
 
 from pegboard.core.principal import LOCAL, Principal
@@ -39,8 +40,7 @@ class Progress:
 Call = Callable[[str, Arguments, "ToolContext[Any]"], Awaitable[ToolResult]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolContext(Generic[Deps]):
+class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
     """What a tool may know and ask while it runs; hidden from its schema.
 
     A caller makes one to say who asks and by when; the pipeline derives one for each call.

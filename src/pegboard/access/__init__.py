@@ -1,0 +1,8 @@
+"""Who may: policy, `decide` and `explain`, kill switches."""
+
+from pegboard.access.decide import decide
+from pegboard.access.explain import Explanation, explain
+from pegboard.access.policy import Policy
+from pegboard.access.switches import Switches
+
+__all__ = ["Explanation", "Policy", "Switches", "decide", "explain"]

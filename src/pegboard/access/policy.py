@@ -1,0 +1,90 @@
+"""The rules of a board: which tools are denied, asked about, allowed, and how much of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from pegboard.core.decision import Decision, Verdict
+from pegboard.core.tool import Effect, Limits, ToolSpec
+
+DEFAULT_EFFECTS: Mapping[Effect, Verdict] = {
+    Effect.READ: Verdict.ALLOW,
+    Effect.WRITE: Verdict.ALLOW,
+    Effect.ADMIN: Verdict.ASK,
+}
+"""The defaults of the library, the command line and a single-user server."""
+
+_MOST_REMEMBERED = 50_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """A rule set; deny beats ask beats allow beats the default of the tool's effect.
+
+    ```python
+    Policy(deny=("*delete*",), ask=("shop__refund",))
+    ```
+
+    Attributes:
+        deny: Globs over wire names (`*`, `?`, `[...]`, case matters); so are the others.
+        ask: Tools that a person has to approve, call by call.
+        allow: Tools that need no approval although their effect would ask for it.
+        effects: What holds for a tool that no glob names.
+        limits: Glob to limits; every one that matches holds.
+    """
+
+    deny: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    effects: Mapping[Effect, Verdict] = field(default_factory=lambda: DEFAULT_EFFECTS)
+    limits: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
+    _standing: dict[int, tuple[ToolSpec, Decision]] = field(
+        default_factory=dict[int, tuple[ToolSpec, Decision]], compare=False, repr=False
+    )
+
+    def standing(self, tool: ToolSpec) -> Decision:
+        """What the rules say of a tool, whoever asks; remembered, since specs are frozen."""
+        known = self._standing.get(id(tool))
+        if known is not None and known[0] is tool:
+            return known[1]
+        if len(self._standing) >= _MOST_REMEMBERED:
+            self._standing.clear()
+        decision = self._judge(tool)
+        self._standing[id(tool)] = (tool, decision)
+        return decision
+
+    def limits_for(self, tool: ToolSpec) -> tuple[tuple[str, Limits], ...]:
+        """The limits that hold for a tool, each with the glob that names its bucket."""
+        matching = [
+            (glob, item) for glob, item in self.limits.items() if fnmatchcase(tool.name, glob)
+        ]
+        if tool.limits is not None:
+            matching.append((tool.name, tool.limits))
+        return tuple(matching)
+
+    def _judge(self, tool: ToolSpec) -> Decision:
+        for verdict, name, globs in (
+            (Verdict.DENY, "deny", self.deny),
+            (Verdict.ASK, "ask", self.ask),
+            (Verdict.ALLOW, "allow", self.allow),
+        ):
+            for index, glob in enumerate(globs):
+                if fnmatchcase(tool.name, glob):
+                    return Decision(
+                        verdict=verdict,
+                        reason=f"the policy's {name} rule '{glob}' matches",
+                        rule=f"policy.{name}[{index}]",
+                    )
+        verdict = self.effects.get(tool.effect, Verdict.ASK)
+        return Decision(
+            verdict=verdict,
+            reason=f"the default for tools that {_PHRASES[tool.effect]} is {verdict.value}",
+            rule=f"default.{tool.effect.value}",
+        )
+
+
+_PHRASES: Mapping[Effect, str] = {
+    Effect.READ: "read",
+    Effect.WRITE: "write",
+    Effect.ADMIN: "administer",
+}
