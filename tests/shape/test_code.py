@@ -1,0 +1,94 @@
+"""Rules about code that no linter knows."""
+
+import ast
+import re
+from pathlib import Path
+
+from tests.shape import tree
+
+CATCH_ALL: dict[str, str] = {}
+UNFINISHED: dict[str, str] = {
+    "testing/source_contract.py": "`open_source` is what whoever inherits the contract writes",
+}
+ERRORS_OF_THEIR_OWN: dict[str, str] = {}
+
+_LATER = re.compile(r"\b(?:TO(?:DO)|FIX(?:ME))\b")
+_SILENCED = re.compile(
+    r"# (?:noqa|type: ignore|pyright: ignore)(?::? ?[\[\w\], -]*?[A-Z]+\d+|\[[\w, -]+\])?"
+)
+_REASON = re.compile(r"\W*(?:\w+\W+){2}\w+")
+
+
+def test_everything_is_caught_only_where_a_reason_is_listed() -> None:
+    broad = [
+        tree.name(path)
+        for path in tree.modules()
+        if any(
+            isinstance(node, ast.ExceptHandler) and _catches_everything(node)
+            for node in ast.walk(tree.syntax(path))
+        )
+    ]
+
+    assert tree.ratchet(broad, CATCH_ALL) == []
+
+
+def test_nothing_is_left_for_later() -> None:
+    later = [
+        tree.name(path)
+        for suffix in (".py", ".md", ".toml", "Makefile")
+        for path in tree.files(tree.ROOT, suffix=suffix)
+        if _LATER.search(path.read_text(encoding="utf-8"))
+    ]
+
+    assert later == []
+
+
+def test_nothing_is_unfinished() -> None:
+    unfinished = [
+        tree.name(path)
+        for path in tree.modules()
+        if any(
+            isinstance(node, ast.Raise) and "NotImplementedError" in ast.dump(node)
+            for node in ast.walk(tree.syntax(path))
+        )
+    ]
+
+    assert tree.ratchet(unfinished, UNFINISHED) == []
+
+
+def test_a_silenced_check_gives_its_reason_on_the_same_line() -> None:
+    silent = [
+        f"{tree.name(path)}:{number}"
+        for path in tree.files(*tree.CODE, suffix=".py")
+        if path != Path(__file__)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if (match := _SILENCED.search(line)) and not _REASON.match(line[match.end() :])
+    ]
+
+    assert silent == []
+
+
+def test_errors_live_in_errors_py() -> None:
+    elsewhere = [
+        f"{tree.name(path)}:{node.name}"
+        for path in tree.modules()
+        if tree.name(path) != "errors.py"
+        for node in tree.classes(path)
+        if not node.name.startswith("_") and any(map(_is_error, node.bases))
+    ]
+
+    assert tree.ratchet(elsewhere, ERRORS_OF_THEIR_OWN) == []
+
+
+def _catches_everything(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(
+        isinstance(item, ast.Name) and item.id in {"Exception", "BaseException"} for item in caught
+    )
+
+
+def _is_error(parent: ast.expr) -> bool:
+    called = parent.attr if isinstance(parent, ast.Attribute) else getattr(parent, "id", "")
+    return called.endswith(("Error", "Exception"))

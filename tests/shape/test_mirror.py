@@ -1,0 +1,58 @@
+"""The tests mirror the modules: whoever changes one finds the other without searching."""
+
+import ast
+from pathlib import Path
+
+from tests.shape import tree
+
+TESTED_ELSEWHERE: dict[str, str] = {}
+"""Module to the test file that covers it under another name."""
+
+NOTHING_TO_RUN: dict[str, str] = {}
+"""Module to the reason why no test of it could fail."""
+
+
+def test_every_module_has_a_test_file_that_mirrors_it() -> None:
+    alone = [
+        tree.name(path)
+        for path in tree.modules()
+        if path.name not in {"__init__.py", "__main__.py"}
+        and not _only_declares(tree.syntax(path))
+        and not _mirrors(path)
+    ]
+
+    assert tree.ratchet(alone, _reasons()) == []
+
+
+def test_what_is_tested_elsewhere_is_tested_there() -> None:
+    missing = [file for file in TESTED_ELSEWHERE.values() if not (tree.ROOT / file).is_file()]
+
+    assert missing == []
+
+
+def _reasons() -> dict[str, str]:
+    elsewhere = {module: f"its tests are in {file}" for module, file in TESTED_ELSEWHERE.items()}
+    return elsewhere | NOTHING_TO_RUN
+
+
+def _mirrors(path: Path) -> bool:
+    folder = tree.TESTS / path.relative_to(tree.SRC).parent
+    stem = path.stem.lstrip("_")
+    return (folder / f"test_{stem}.py").is_file() or any(folder.glob(f"test_{stem}_*.py"))
+
+
+def _only_declares(module: ast.Module) -> bool:
+    """Whether a module holds nothing that runs: Protocols, values without methods, constants."""
+    return not any(
+        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and _does(node)
+        for node in ast.walk(module)
+    )
+
+
+def _does(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
+    if isinstance(function, ast.Lambda):
+        return True
+    return not all(
+        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        for statement in function.body
+    )

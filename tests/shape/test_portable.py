@@ -1,0 +1,49 @@
+"""The tree is the same on every machine: no addresses, no paths, no lock files."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.shape import tree
+
+LOCK_FILES = re.compile(
+    r".+\.lockb?|pylock.*\.toml|package-lock\.json|pnpm-lock\.yaml|npm-shrinkwrap\.json"
+)
+MACHINE_PATHS = re.compile(r"/(?:home|root|Users|work)/\w|\b[A-Z]:\\Users\\")
+REGISTRIES = re.compile(
+    r"pypi\.org|pythonhosted\.org|registry\.npmjs|registry\.yarnpkg|--(?:extra-)?index-url|--find-links"
+)
+PATHS_THAT_ARE_MEANT: dict[str, str] = {}
+
+
+def test_there_is_no_lock_file() -> None:
+    locks = [tree.name(path) for path in tree.files(tree.ROOT) if LOCK_FILES.fullmatch(path.name)]
+
+    assert locks == []
+
+
+def test_no_file_names_a_registry() -> None:
+    assert [name for name, text in _texts() if REGISTRIES.search(text)] == []
+
+
+def test_no_file_names_a_path_of_one_machine() -> None:
+    named = [name for name, text in _texts() if MACHINE_PATHS.search(text)]
+
+    assert tree.ratchet(named, PATHS_THAT_ARE_MEANT) == []
+
+
+def test_every_pin_has_a_hash_and_no_address() -> None:
+    loose: list[str] = []
+    for path in tree.files(tree.ROOT / "requirements", suffix=".txt"):
+        text = path.read_text(encoding="utf-8").replace("\\\n", "")
+        pins = [line for line in text.splitlines() if line and not line.lstrip().startswith("#")]
+        loose += [line[:60] for line in pins if "==" not in line or "--hash=sha256:" not in line]
+        loose += [line[:60] for line in pins if "://" in line]
+
+    assert loose == []
+
+
+def _texts() -> Iterator[tuple[str, str]]:
+    for path in tree.files(tree.ROOT):
+        if path != Path(__file__):
+            yield tree.name(path), path.read_bytes().decode("utf-8", "ignore")
