@@ -64,7 +64,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
         on_progress: Told of each `progress`; must not block.
     """
 
-    deps: Deps = None  # type: ignore[assignment]  # a Deps without a default is never None
+    deps: Deps = None  # type: ignore[assignment]  # None is what Deps is unless somebody says
     principal: Principal = LOCAL
     run_id: str = ""
     call_id: str = ""
