@@ -45,6 +45,22 @@ class HttpResponse:
         """The content type without parameters, in lower case."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
+    def retry_after(self, now: float) -> float | None:
+        """Seconds to wait as the `Retry-After` header says; None when it says nothing readable.
+
+        Args:
+            now: Unix seconds, for a header that gives a date.
+        """
+        from email.utils import parsedate_to_datetime
+
+        value = self.headers.get("retry-after", "").strip()
+        if value.isascii() and value.isdigit():
+            return float(value)
+        try:
+            return max(0.0, parsedate_to_datetime(value).timestamp() - now)
+        except ValueError:
+            return None
+
 
 class HttpClient(Protocol):
     """Sends requests that the guard lets through."""

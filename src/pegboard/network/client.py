@@ -1,0 +1,196 @@
+"""The guarded HTTP client: checks, pins, limits, and translates errors once."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from pegboard.core.ports.http import HttpRequest, HttpResponse
+from pegboard.errors import InvalidRequest, Unavailable
+from pegboard.network.body import DECODED, read_body
+from pegboard.network.exchange import Hop, first_hop, redirects
+from pegboard.network.policy import GuardPolicy
+from pegboard.network.pools import Pools, tls_context
+from pegboard.network.resolver import Resolver, system_resolver
+
+if TYPE_CHECKING:
+    import httpcore2
+
+_MOST_REDIRECTS = 10
+_REDIRECT_BODY_BYTES = 64 * 1024
+_CONNECT_SECONDS = 10.0
+
+
+class GuardedClient:
+    """Sends requests to where the policy lets them go; the only way out of the board.
+
+    Proxy settings of the environment are ignored, cookies are not kept, redirects are checked
+    hop by hop. Usable from several event loops; each has its own connections.
+
+    ```python
+    client = GuardedClient(policy=GuardPolicy(allow_hosts=("localhost:8080",)))
+    response = await client.send(HttpRequest(method="GET", url="http://localhost:8080/"))
+    await client.close()
+    ```
+    """
+
+    def __init__(
+        self,
+        *,
+        policy: GuardPolicy | None = None,
+        resolver: Resolver = system_resolver,
+        timeout: float = 30.0,
+        max_bytes: int = 10_000_000,
+        tls: Callable[[], ssl.SSLContext] = tls_context,
+    ) -> None:
+        self._policy = policy or GuardPolicy()
+        self._resolver = resolver
+        self._timeout = timeout
+        self._max_bytes = max_bytes
+        self._pools = Pools(self._backend, tls)
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        """One exchange, redirects followed and checked again at each hop.
+
+        Raises:
+            InvalidRequest: The request is malformed, or an address it leads to is refused.
+            Unavailable: The other side cannot be reached, breaks off, or does not answer in time;
+                `nothing_done` when the request had not left.
+        """
+        hop = first_hop(request)
+        timeout = self._timeout if request.timeout is None else request.timeout
+        exchange = _Exchange(self._pools, request, self._max_bytes)
+        try:
+            async with asyncio.timeout(timeout):
+                return await exchange.follow(hop)
+        except TimeoutError as error:
+            raise Unavailable(
+                f"{hop.target.origin} did not answer within {timeout:g} s.",
+                nothing_done=not exchange.left,
+            ) from error
+
+    async def close(self) -> None:
+        """Close all connections; a later `send` opens new ones."""
+        await self._pools.close()
+
+    def _backend(self) -> "httpcore2.AsyncNetworkBackend":
+        from pegboard.network.pinned import PinnedBackend
+
+        return PinnedBackend(self._policy, self._resolver)
+
+
+class _Exchange:
+    """One `send`: its hops, and whether anything has left for the other side."""
+
+    def __init__(self, pools: Pools, request: HttpRequest, max_bytes: int) -> None:
+        self._pools = pools
+        self._upstream = request.upstream
+        self._redirected = request.follow_redirects
+        self._max_bytes = max_bytes if request.max_bytes is None else request.max_bytes
+        self.left = False
+
+    async def follow(self, hop: Hop) -> HttpResponse:
+        for _ in range(_MOST_REDIRECTS + 1):
+            response = await self._one(hop)
+            if not (self._redirected and redirects(response.status, response.headers)):
+                return response
+            hop = hop.after_redirect(response.status, response.headers["location"])
+        raise InvalidRequest(f"{hop.target.origin} redirects more than {_MOST_REDIRECTS} times.")
+
+    async def _one(self, hop: Hop) -> HttpResponse:
+        async with self._answer(hop) as answer:
+            headers = _joined(answer.headers)
+            onward = self._redirected and redirects(answer.status, headers)
+            encoding = headers.get("content-encoding", "").strip().lower()
+            try:
+                body = await read_body(
+                    answer.aiter_stream(),
+                    encoding,
+                    max_bytes=_REDIRECT_BODY_BYTES if onward else self._max_bytes,
+                )
+            except ValueError as error:
+                raise Unavailable(f"{hop.target.origin} sent a damaged body: {error}.") from error
+        if encoding in DECODED:
+            headers.pop("content-encoding")
+            headers.pop("content-length", None)
+        return HttpResponse(
+            status=answer.status,
+            url=str(hop.target),
+            headers=headers,
+            content=body.content,
+            truncated=body.truncated,
+        )
+
+    @asynccontextmanager
+    async def _answer(self, hop: Hop) -> "AsyncGenerator[httpcore2.Response]":
+        """The head of the answer and its body still to be read; closed at the end."""
+        import httpcore2
+
+        pool = await self._pools.get(self._upstream, hop.target.scheme)
+        outgoing = httpcore2.Request(
+            method=hop.method,
+            url=httpcore2.URL(
+                scheme=hop.target.scheme,
+                host=hop.target.host,
+                port=hop.target.port,
+                target=hop.target.path,
+            ),
+            headers=hop.wire_headers(),
+            content=hop.content,
+            extensions={"timeout": {"connect": _CONNECT_SECONDS}, "trace": self._trace},
+        )
+        try:
+            answer = await pool.handle_async_request(outgoing)
+            try:
+                yield answer
+            finally:
+                await answer.aclose()
+        except httpcore2.LocalProtocolError as error:
+            raise InvalidRequest(f"The request to {hop.target.origin} is malformed.") from error
+        except (
+            httpcore2.NetworkError,
+            httpcore2.RemoteProtocolError,
+            httpcore2.TimeoutException,
+        ) as error:
+            raise Unavailable(
+                f"Cannot reach {hop.target.origin}: {_reason(error)}.", nothing_done=not self.left
+            ) from error
+
+    async def _trace(self, name: str, _info: dict[str, Any]) -> None:
+        self.left = self.left or name.endswith("send_request_headers.started")
+
+
+def _joined(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for name_bytes, value_bytes in raw:
+        name, value = name_bytes.decode("ascii").lower(), _text(value_bytes)
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def _reason(error: Exception) -> str:
+    import httpcore2
+
+    # The pool cuts the chain of causes; the library's errors carry the original as argument.
+    cause = error.args[0] if error.args else None
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"its certificate is not valid ({cause.verify_message.rstrip('.')})"
+    if isinstance(cause, ssl.SSLError):
+        return "no secure connection could be made"
+    match error:
+        case httpcore2.ConnectTimeout():
+            return "it does not take the connection in time"
+        case httpcore2.ConnectError():
+            return cause if isinstance(cause, str) else "it refuses the connection"
+        case httpcore2.RemoteProtocolError():
+            return "it does not speak HTTP, or broke off before the end"
+        case _:
+            return "the connection broke"
