@@ -1,0 +1,116 @@
+"""Runs the blocks of a page as a reader would, in empty folders."""
+
+import json
+import runpy
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.docs.pages import ROOT, Fence
+
+SILENT = {"", "text", "mermaid"}
+KNOWN_MARKS = {"not run", "file", "copy", "exit"}
+
+
+class Page:
+    """One page's run: a folder for its shell blocks, and the files that its blocks have made.
+
+    Python blocks run each in a folder of its own, which starts with the files that the page has
+    saved or copied so far. Shell blocks share one folder, as lines typed into one terminal do.
+    """
+
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
+        self._files = folder / "files"
+        self._shell = folder / "shell"
+        self._patch = patch
+        self._folder = folder
+        self._count = 0
+        for made in (self._files, self._shell):
+            made.mkdir()
+        self._run: dict[str, Callable[[Fence], None]] = {
+            "python": self._python,
+            "bash": self._bash,
+            "sh": self._bash,
+            "console": self._console,
+            "yaml": _yaml,
+            "json": lambda fence: json.loads(fence.body),
+            "toml": lambda fence: _discard(tomllib.loads(fence.body)),
+        }
+
+    def run(self, fence: Fence) -> None:
+        """Run one block; what it raises says what is wrong with it."""
+        unknown = fence.marks.keys() - KNOWN_MARKS
+        assert not unknown, f"{fence}: no such mark: {unknown}"
+        if "not run" in fence.marks:
+            assert len(fence.marks["not run"]) > 10, f"{fence}: say why it is not run"
+            return
+        if "copy" in fence.marks:
+            self._save(Path(fence.marks["copy"]).name, (ROOT / fence.marks["copy"]).read_bytes())
+        if "file" in fence.marks:
+            self._save(fence.marks["file"], fence.body.encode())
+        if fence.language not in SILENT:
+            assert fence.language in self._run, f"{fence}: nobody runs '{fence.language}'"
+            self._run[fence.language](fence)
+
+    def _save(self, name: str, content: bytes) -> None:
+        for folder in (self._files, self._shell):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+
+    def _python(self, fence: Fence) -> None:
+        self._count += 1
+        folder = self._folder / f"block-{self._count}"
+        shutil.copytree(self._files, folder)
+        script = folder / fence.marks.get("file", "example.py")
+        script.write_text(fence.body, encoding="utf-8")
+        self._patch.chdir(folder)
+        self._patch.syspath_prepend(folder)
+        before = set(sys.modules)
+        try:
+            runpy.run_path(str(script), run_name="__main__")
+        finally:
+            sys.path.remove(str(folder))
+            for name in set(sys.modules) - before:
+                if str(folder) in str(getattr(sys.modules[name], "__file__", "")):
+                    del sys.modules[name]
+
+    def _console(self, fence: Fence) -> None:
+        commands = [line[2:] for line in fence.body.splitlines() if line.startswith("$ ")]
+        assert commands, f"{fence}: a console block has lines that start with '$ '"
+        self._shell_out(fence, "\n".join(commands))
+
+    def _bash(self, fence: Fence) -> None:
+        self._shell_out(fence, fence.body)
+
+    def _shell_out(self, fence: Fence, script: str) -> None:
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", script],
+            cwd=self._shell,
+            env={
+                "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+                "HOME": str(self._folder),
+                "LANG": "C.UTF-8",
+                "NO_COLOR": "1",
+            },
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        expected = int(fence.marks.get("exit", "0"))
+        assert done.returncode == expected, f"{fence}: {done.stdout}{done.stderr}"
+
+
+def _yaml(fence: Fence) -> None:
+    document = yaml.safe_load(fence.body)
+    assert document is not None, f"{fence}: says nothing"
+
+
+def _discard(_: object) -> None:
+    return None

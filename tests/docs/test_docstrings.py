@@ -1,0 +1,33 @@
+"""The examples in docstrings are Python."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.docs.pages import ROOT, fences_of
+
+SRC = ROOT / "src" / "pegboard"
+_HAS_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@pytest.mark.parametrize(
+    "module", sorted(SRC.rglob("*.py")), ids=lambda module: str(module.relative_to(SRC))
+)
+def test_the_examples_of_a_module_compile(module: Path) -> None:
+    for place, example in _examples(module):
+        compile(example, place, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+
+def test_an_example_is_found_where_it_stands() -> None:
+    places = [place for place, _ in _examples(SRC / "core" / "result.py")]
+
+    assert places == ["result.py:ToolResult"]
+
+
+def _examples(module: Path) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, _HAS_DOCSTRING):
+            for fence in fences_of(ast.get_docstring(node) or ""):
+                if fence.language == "python":
+                    yield f"{module.name}:{getattr(node, 'name', 'module')}", fence.body
