@@ -1,0 +1,76 @@
+"""The storage of a board without a data directory: bounded, and gone with the process."""
+
+from types import TracebackType
+from typing import Self
+
+from pegboard.core.ports.clock import Clock, SystemClock
+from pegboard.storage.gate import Gate
+from pegboard.storage.memory_calls import MemoryCalls
+from pegboard.storage.memory_kept import MemoryOutcomes, MemoryResults
+from pegboard.storage.rows import Redact, unchanged
+
+_SYSTEM_CLOCK = SystemClock()
+DAY = 86_400.0
+
+
+class MemoryStorage:
+    """Keeps the latest calls, results and outcomes in memory.
+
+    ```python
+    async with MemoryStorage() as storage:
+        await storage.results.put(result)
+    ```
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Clock = _SYSTEM_CLOCK,
+        store_arguments: bool = False,
+        redact: Redact = unchanged,
+        outcome_ttl: float = DAY,
+        max_calls: int = 10_000,
+        max_result_bytes: int = 64 * 1024 * 1024,
+        max_outcomes: int = 10_000,
+    ) -> None:
+        """Start empty; beyond the bounds the oldest is forgotten first."""
+        gate = Gate()
+        calls = MemoryCalls(gate, keep_arguments=store_arguments, redact=redact, bound=max_calls)
+        self._gate = gate
+        self._calls = calls
+        self.listener = calls
+        self.journal = calls
+        self.history = calls
+        self.results = MemoryResults(gate, clock=clock, max_bytes=max_result_bytes)
+        self.outcomes = MemoryOutcomes(gate, clock=clock, ttl=outcome_ttl, bound=max_outcomes)
+
+    @property
+    def dropped(self) -> int:
+        """Records that came after the end, and starts pushed out before their record came."""
+        return self._calls.dropped
+
+    async def flush(self) -> None:
+        """Return at once: nothing waits."""
+        with self._gate:
+            pass
+
+    async def sweep(self) -> None:
+        """Forget what has expired."""
+        with self._gate:
+            self.results.sweep()
+            self.outcomes.sweep()
+
+    async def close(self) -> None:
+        """Answer `Unavailable` from now on; safe to call twice."""
+        self._gate.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()

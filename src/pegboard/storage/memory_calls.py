@@ -1,0 +1,108 @@
+"""Calls in memory: listener, journal and history in one."""
+
+from typing import Any
+
+from pegboard.core.event import CallRecord, CallStarted, Event
+from pegboard.core.ports.store import HistoryPage, HistoryQuery
+from pegboard.errors import Unavailable
+from pegboard.storage.gate import Gate
+from pegboard.storage.paging import Position, cursor_of, page_size, position_of
+from pegboard.storage.rows import UNKNOWN, Redact, call_row, detail_row, freeze, start_row
+
+_Entry = tuple[Position, dict[str, Any]]
+
+
+class MemoryCalls:
+    """Listener, journal and history in one."""
+
+    def __init__(self, gate: Gate, *, keep_arguments: bool, redact: Redact, bound: int) -> None:
+        self._gate = gate
+        self._keep_arguments = keep_arguments
+        self._redact = redact
+        self._bound = bound
+        self._number = 0
+        self._unfinished: dict[str, _Entry] = {}
+        self._finished: dict[str, _Entry] = {}
+        self._details: dict[str, dict[str, Any]] = {}
+        self.dropped = 0
+
+    async def started(self, event: CallStarted) -> None:
+        row = start_row(event)
+        with self._gate:
+            if event.call_id in self._finished or event.call_id in self._unfinished:
+                return
+            self._unfinished[event.call_id] = (self._next(event.started_at), row)
+            self.dropped += _trim(self._unfinished, self._bound)
+
+    def on_event(self, event: Event) -> None:
+        if not isinstance(event, CallRecord):
+            return
+        frozen = freeze(event, keep_arguments=self._keep_arguments)
+        row = call_row(frozen, keep_arguments=self._keep_arguments, redact=self._redact)
+        try:
+            with self._gate:
+                self._finish(event, row)
+        except Unavailable:
+            self.dropped += 1
+
+    def _finish(self, record: CallRecord, row: dict[str, Any]) -> None:
+        earlier = self._unfinished.pop(record.call_id, None)
+        earlier = earlier or self._finished.pop(record.call_id, None)
+        # The position stays what it was, so that no row moves under somebody who turns pages.
+        position = earlier[0] if earlier else self._next(record.started_at)
+        self._finished[record.call_id] = (position, row | {"started_at": position[0]})
+        _trim(self._finished, self._bound)
+        if record.error_id and record.error_detail:
+            self._details[record.error_id] = detail_row(record, self._redact)
+            _trim(self._details, self._bound)
+
+    def _next(self, started_at: float) -> Position:
+        self._number += 1
+        return started_at, self._number
+
+    async def calls(self, query: HistoryQuery) -> HistoryPage:
+        limit = page_size(query)
+        before = position_of(query.cursor)
+        with self._gate:
+            entries = [*self._finished.values(), *self._unfinished.values()]
+        wanted = [
+            entry
+            for entry in entries
+            if (before is None or entry[0] < before) and _matches(query, entry[1])
+        ]
+        wanted.sort(key=lambda entry: entry[0], reverse=True)
+        page = wanted[:limit]
+        return HistoryPage(
+            calls=[dict(row) for _, row in page],
+            next_cursor=cursor_of(page[-1][0]) if len(wanted) > limit else "",
+        )
+
+    async def detail(self, error_id: str) -> dict[str, Any] | None:
+        with self._gate:
+            detail = self._details.get(error_id)
+        return None if detail is None else dict(detail)
+
+
+def _matches(query: HistoryQuery, row: dict[str, Any]) -> bool:
+    equal = {
+        "tool": query.tool,
+        "source": query.source,
+        "status": query.status,
+        "principal": query.principal,
+        "run_id": query.run_id,
+    }
+    started_at = row["started_at"]
+    return (
+        all(row[name] == value for name, value in equal.items() if value)
+        and (not query.unfinished or row["status"] == UNKNOWN)
+        and (query.since is None or started_at >= query.since)
+        and (query.until is None or started_at < query.until)
+    )
+
+
+def _trim(entries: dict[str, Any], bound: int) -> int:
+    """Forget the oldest beyond the bound; how many that were."""
+    surplus = max(0, len(entries) - bound)
+    for _ in range(surplus):
+        entries.pop(next(iter(entries)))
+    return surplus

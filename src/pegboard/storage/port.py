@@ -1,0 +1,66 @@
+"""What every storage offers: the ports of the core, filled, and one life."""
+
+from types import TracebackType
+from typing import Protocol, Self
+
+from pegboard.core.ports.listener import Listener
+from pegboard.core.ports.store import History, Journal, OutcomeStore, ResultStore
+
+
+class Storage(Protocol):
+    """An open storage; an async context manager that closes itself.
+
+    Its parts may be used from any number of threads and event loops at once. After `close` each of
+    them answers `Unavailable`.
+    """
+
+    @property
+    def listener(self) -> Listener:
+        """Records what happened; never slows a call and drops what does not fit its queue."""
+        ...
+
+    @property
+    def journal(self) -> Journal:
+        """Keeps starts of writes before they run."""
+        ...
+
+    @property
+    def history(self) -> History:
+        """Reads what the listener and the journal kept."""
+        ...
+
+    @property
+    def results(self) -> ResultStore:
+        """Keeps what is too large to give at once."""
+        ...
+
+    @property
+    def outcomes(self) -> OutcomeStore:
+        """Keeps first outcomes by idempotency key."""
+        ...
+
+    @property
+    def dropped(self) -> int:
+        """How many records were lost because they could not be kept."""
+        ...
+
+    async def flush(self) -> None:
+        """Return once whatever the listener took so far is kept or dropped."""
+        ...
+
+    async def sweep(self) -> None:
+        """Forget what has expired; also happens by itself from time to time."""
+        ...
+
+    async def close(self) -> None:
+        """Keep what is waiting, then let go of everything; safe to call twice."""
+        ...
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...

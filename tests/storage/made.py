@@ -1,0 +1,82 @@
+"""Events, results and storages for the tests of this room."""
+
+from pathlib import Path
+from typing import Any
+
+from pegboard.core.event import CallRecord, CallStarted
+from pegboard.core.ports.clock import Clock
+from pegboard.core.ports.store import Outcome, StoredResult
+from pegboard.core.principal import Principal
+from pegboard.storage import MemoryStorage, Storage, open_storage
+
+ADA = Principal(id="ada", tenant="acme")
+NOON = 1_767_268_800.0
+
+
+def a_storage(kind: str, directory: Path, clock: Clock, **options: Any) -> Storage:
+    """A storage of this kind, open."""
+    if kind == "memory":
+        return MemoryStorage(clock=clock, **options)
+    return open_storage(directory, clock=clock, **options)
+
+
+def a_record(call_id: str = "c1", **changes: Any) -> CallRecord:
+    """A completed call of a read tool."""
+    fields: dict[str, Any] = {
+        "call_id": call_id,
+        "tool": "shop__find",
+        "status": "completed",
+        "started_at": NOON,
+        "duration_ms": 1.5,
+        "principal": ADA,
+        "source": "shop",
+        "effect": "read",
+    }
+    return CallRecord(**(fields | changes))
+
+
+def a_start(call_id: str = "w1", **changes: Any) -> CallStarted:
+    """A write that is about to run."""
+    fields: dict[str, Any] = {
+        "call_id": call_id,
+        "tool": "shop__refund",
+        "version": "1.0.0",
+        "source": "shop",
+        "principal": "ada",
+        "tenant": "acme",
+        "effect": "write",
+        "arguments_digest": "d" * 64,
+        "started_at": NOON,
+    }
+    return CallStarted(**(fields | changes))
+
+
+def a_written(call_id: str = "w1", **changes: Any) -> CallRecord:
+    """The record of a write that `a_start` started."""
+    return a_record(call_id, tool="shop__refund", effect="write", **changes)
+
+
+def a_result(handle: str = "pegboard://results/r1", **changes: Any) -> StoredResult:
+    """A stored result of Ada's, good for an hour."""
+    fields: dict[str, Any] = {
+        "handle": handle,
+        "owner": "acme/ada",
+        "media_type": "application/json",
+        "body": b'{"rows": []}',
+        "created_at": NOON,
+        "expires_at": NOON + 3600,
+        "name": "rows.json",
+    }
+    return StoredResult(**(fields | changes))
+
+
+def an_outcome(key: str = "k1", **changes: Any) -> Outcome:
+    """A claim of Ada's on this idempotency key."""
+    fields: dict[str, Any] = {
+        "key": key,
+        "owner": "acme/ada",
+        "tool": "shop__refund",
+        "digest": "d" * 64,
+        "created_at": NOON,
+    }
+    return Outcome(**(fields | changes))
