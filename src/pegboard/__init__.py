@@ -1,0 +1,109 @@
+"""Pegboard puts every capability an AI agent can use on one board.
+
+```python
+from pegboard import ToolRegistry, tool
+
+
+@tool
+def letter_counter(word: str, letter: str) -> int:
+    \"\"\"Count occurrences of a letter in a word.\"\"\"
+    return word.lower().count(letter.lower())
+
+
+registry = ToolRegistry([letter_counter])
+registry.call_sync("letter_counter", '{"word": "strawberry", "letter": "r"}').unwrap()  # 3
+```
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pegboard.access import Policy
+    from pegboard.core.context import ToolContext
+    from pegboard.core.event import CallRecord
+    from pegboard.core.principal import Principal
+    from pegboard.core.result import Artifact, AudioPart, ImagePart, TextPart, ToolResult
+    from pegboard.core.tool import Effect, Limits, Retry, Tool, ToolSpec
+    from pegboard.errors import (
+        CallerError,
+        ConfigError,
+        PegboardError,
+        ToolArgumentError,
+        ToolFailed,
+        ToolSignatureError,
+        Unavailable,
+    )
+    from pegboard.registry import ToolRegistry
+    from pegboard.tools import BaseTool, SchemaTool, tool
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Artifact": "pegboard.core.result",
+    "AudioPart": "pegboard.core.result",
+    "BaseTool": "pegboard.tools",
+    "CallRecord": "pegboard.core.event",
+    "CallerError": "pegboard.errors",
+    "ConfigError": "pegboard.errors",
+    "Effect": "pegboard.core.tool",
+    "ImagePart": "pegboard.core.result",
+    "Limits": "pegboard.core.tool",
+    "PegboardError": "pegboard.errors",
+    "Policy": "pegboard.access",
+    "Principal": "pegboard.core.principal",
+    "Retry": "pegboard.core.tool",
+    "SchemaTool": "pegboard.tools",
+    "TextPart": "pegboard.core.result",
+    "Tool": "pegboard.core.tool",
+    "ToolArgumentError": "pegboard.errors",
+    "ToolContext": "pegboard.core.context",
+    "ToolFailed": "pegboard.errors",
+    "ToolRegistry": "pegboard.registry",
+    "ToolResult": "pegboard.core.result",
+    "ToolSignatureError": "pegboard.errors",
+    "ToolSpec": "pegboard.core.tool",
+    "Unavailable": "pegboard.errors",
+    "tool": "pegboard.tools",
+}
+
+__all__ = [
+    "Artifact",
+    "AudioPart",
+    "BaseTool",
+    "CallRecord",
+    "CallerError",
+    "ConfigError",
+    "Effect",
+    "ImagePart",
+    "Limits",
+    "PegboardError",
+    "Policy",
+    "Principal",
+    "Retry",
+    "SchemaTool",
+    "TextPart",
+    "Tool",
+    "ToolArgumentError",
+    "ToolContext",
+    "ToolFailed",
+    "ToolRegistry",
+    "ToolResult",
+    "ToolSignatureError",
+    "ToolSpec",
+    "Unavailable",
+    "tool",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'pegboard' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -122,6 +122,21 @@ class FunctionTool:
             return partial(_in_thread, partial(_collect, call))
         return partial(_inline if inline else _in_thread, call)
 
+    @property
+    def needs_context(self) -> bool:
+        """Whether the function takes a `ToolContext`."""
+        return bool(self._signature.context)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the function itself needs an event loop."""
+        return is_async(self.function)
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """What a model may give, without building the schema."""
+        return tuple(item.name for item in self._signature.parameters)
+
     def __repr__(self) -> str:
         return f"FunctionTool({self.name!r})"
 

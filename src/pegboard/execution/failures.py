@@ -1,0 +1,74 @@
+"""Foreign exceptions become ours, and ours become what each of three readers may see."""
+
+import asyncio
+import secrets
+import traceback
+from collections.abc import Callable
+
+from pegboard.core.result import ToolResult
+from pegboard.errors import (
+    AccessDenied,
+    ApprovalRequired,
+    CallerError,
+    PegboardError,
+    ToolFailed,
+    Unavailable,
+)
+
+_LONGEST_DETAIL = 16_000
+
+
+def translated(tool: str, error: BaseException) -> PegboardError:
+    """Our error for whatever a tool raised; the original is its cause, for the operator only."""
+    if isinstance(error, PegboardError):
+        return error
+    if isinstance(error, (ConnectionError, TimeoutError)):
+        ours: PegboardError = Unavailable(f"'{tool}' could not reach what it needs.")
+    elif isinstance(error, asyncio.CancelledError):
+        ours = ToolFailed(f"'{tool}' was interrupted from within.")
+    else:
+        ours = ToolFailed(f"'{tool}' failed.")
+    ours.__cause__ = error
+    return ours
+
+
+def failed_result(error: PegboardError, redact: Callable[[str], str] | None = None) -> ToolResult:
+    """The result of a failed call: what the model reads, and the typed error."""
+    if redact is not None:
+        error.args = tuple(redact(item) if isinstance(item, str) else item for item in error.args)
+    if error.error_id is None and not isinstance(error, CallerError):
+        error.error_id = f"e_{secrets.token_hex(6)}"
+    return ToolResult(content=_for_model(error), is_error=True, error=error)
+
+
+def status_of(error: PegboardError) -> str:
+    """How the record calls it."""
+    match error:
+        case AccessDenied():
+            return "denied"
+        case ApprovalRequired():
+            return "approval_needed"
+        case CallerError():
+            return "invalid"
+        case Unavailable():
+            return "unavailable"
+        case _:
+            return "failed"
+
+
+def detail_of(error: PegboardError) -> str:
+    """Type, text and stack of the error and its causes, for the operator; the end when long."""
+    if error.__cause__ is None and isinstance(error, CallerError):
+        return ""
+    text = "".join(traceback.format_exception(error))
+    return text if len(text) <= _LONGEST_DETAIL else f"…{text[-_LONGEST_DETAIL:]}"
+
+
+def _for_model(error: PegboardError) -> str:
+    text = str(error)
+    if isinstance(error, Unavailable):
+        when = "later" if error.retry_after is None else f"in {max(error.retry_after, 0.1):.2g} s"
+        return f"{text} It is unavailable now, try again {when}."
+    if isinstance(error, CallerError):
+        return text
+    return f"{text} (error id {error.error_id})"

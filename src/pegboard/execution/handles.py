@@ -1,0 +1,90 @@
+"""Handles: a stored result, named in an argument, so that it moves without passing a model."""
+
+import base64
+import secrets
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from pydantic_core import from_json
+
+from pegboard.core.context import Arguments
+from pegboard.core.ports.store import ResultStore, StoredResult
+from pegboard.errors import HandleNotFound
+from pegboard.tools.documents import parsed
+
+PREFIX = "pegboard://results/"
+_BYTES_PREFIX = PREFIX.encode()
+
+
+def new_handle() -> str:
+    """A handle that nobody can guess."""
+    return PREFIX + secrets.token_hex(12)
+
+
+def mentions_handle(raw: Arguments) -> bool:
+    """Whether there may be a handle in these arguments; cheap, and never wrong when it says no."""
+    if isinstance(raw, str):
+        # JSON may write the slashes escaped
+        return PREFIX in raw or "pegboard:\\/" in raw
+    if isinstance(raw, bytes):
+        return _BYTES_PREFIX in raw or b"pegboard:\\/" in raw
+    return raw is not None and _within(raw.values())
+
+
+async def fill_in(tool: str, raw: Arguments, results: ResultStore, owner: str) -> dict[str, Any]:
+    """The arguments with each text that is a handle replaced by the stored value.
+
+    JSON becomes its value, text stays text, other media become base64 text.
+
+    Raises:
+        HandleNotFound: Unknown, expired or somebody else's.
+    """
+    return cast("dict[str, Any]", await _filled(parsed(tool, raw), results, owner))
+
+
+def value_of(stored: StoredResult) -> Any:
+    """What a stored result stands for as an argument."""
+    if stored.media_type == "application/json":
+        return from_json(stored.body)
+    try:
+        return stored.body.decode()
+    except UnicodeDecodeError:
+        return base64.b64encode(stored.body).decode()
+
+
+async def find(handle: str, results: ResultStore, owner: str) -> StoredResult:
+    """The stored result behind a handle.
+
+    Raises:
+        HandleNotFound: Unknown, expired or somebody else's.
+    """
+    stored = await results.get(handle, owner)
+    if stored is None:
+        raise HandleNotFound(f"There is no stored result {handle}; it may have expired.")
+    return stored
+
+
+def _within(values: Iterable[Any]) -> bool:
+    for value in values:
+        if isinstance(value, str):
+            if value.startswith(PREFIX):
+                return True
+        elif isinstance(value, Mapping):
+            if _within(cast("Mapping[str, Any]", value).values()):
+                return True
+        elif isinstance(value, (list, tuple)) and _within(cast("list[Any]", value)):
+            return True
+    return False
+
+
+async def _filled(value: Any, results: ResultStore, owner: str) -> Any:
+    if isinstance(value, str):
+        if not value.startswith(PREFIX):
+            return value
+        return value_of(await find(value, results, owner))
+    if isinstance(value, dict):
+        items = cast("dict[str, Any]", value).items()
+        return {key: await _filled(item, results, owner) for key, item in items}
+    if isinstance(value, list):
+        return [await _filled(item, results, owner) for item in cast("list[Any]", value)]
+    return value

@@ -1,0 +1,60 @@
+"""What the steps work with: policy, ports and defaults, put together by whoever owns a registry."""
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pegboard.access import Policy, Switches
+from pegboard.core.ports.store import Journal, OutcomeStore, ResultStore
+from pegboard.execution.breakers import Breakers
+from pegboard.execution.cache import ResultCache
+from pegboard.execution.emitter import Emitter
+from pegboard.execution.limiters import Limiters
+from pegboard.execution.memory import MemoryOutcomes, MemoryResults
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Defaults for tools that do not say otherwise; seconds and bytes, 0 for none.
+
+    Attributes:
+        attempt_timeout: For one attempt of a tool.
+        call_timeout: For a whole call with its waits and retries, when the caller gave no deadline.
+        longest_wait: For a place under a rate or concurrency limit.
+        max_result_bytes: What a result may hold before it is stored and paged.
+        result_ttl: How long a stored result is kept.
+        batch_concurrency: Calls of one batch in flight at once.
+    """
+
+    attempt_timeout: float = 60.0
+    call_timeout: float = 300.0
+    longest_wait: float = 30.0
+    max_result_bytes: int = 100_000
+    result_ttl: float = 24 * 3600.0
+    batch_concurrency: int = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kit:
+    """Everything a call needs beside its tool.
+
+    Attributes:
+        journal: Where the starts of writes are stored first; None keeps none.
+        redact: Takes secrets out of text; None when there are none to take out.
+    """
+
+    policy: Policy = field(default_factory=Policy)
+    switches: Switches = field(default_factory=Switches)
+    settings: Settings = field(default_factory=Settings)
+    emitter: Emitter = field(default_factory=Emitter)
+    results: ResultStore = field(default_factory=MemoryResults)
+    outcomes: OutcomeStore = field(default_factory=MemoryOutcomes)
+    journal: Journal | None = None
+    cache: ResultCache = field(default_factory=ResultCache)
+    limiters: Limiters = field(default_factory=Limiters)
+    breakers: Breakers = field(default_factory=Breakers)
+    redact: Callable[[str], str] | None = None
+    random: Callable[[], float] = random.random
+    now: Callable[[], float] = time.time
+    monotonic: Callable[[], float] = time.monotonic

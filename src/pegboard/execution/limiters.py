@@ -1,0 +1,143 @@
+"""Rates and concurrency, counted per bucket; safe for several event loops and threads."""
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+from pegboard.core.tool import Limits
+from pegboard.errors import RateLimited
+
+_Waiter = tuple[asyncio.AbstractEventLoop, "asyncio.Future[None]"]
+
+
+class Limiter:
+    """One bucket: a token bucket for the rate, slots for the concurrency, first come first served.
+
+    Args:
+        name: What the error says is limited.
+        limits: How much.
+        monotonic: Seconds that only grow.
+    """
+
+    def __init__(
+        self, name: str, limits: Limits, *, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.limits = limits
+        self._name = name
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._next_free = 0.0
+        self._in_flight = 0
+        self._waiters: deque[_Waiter] = deque()
+
+    async def enter(self, longest_wait: float) -> None:
+        """Wait for a turn, at most this many seconds; `leave` gives the slot back.
+
+        Raises:
+            RateLimited: It would take longer; says when to come back.
+        """
+        delay = self._reserve(longest_wait)
+        try:
+            if delay > 0:
+                await asyncio.sleep(delay)
+            if self.limits.concurrency is not None:
+                await self._slot(longest_wait - delay)
+        except asyncio.CancelledError:
+            self._give_back_turn()
+            raise
+
+    def leave(self) -> None:
+        """Give the slot back to the next in line."""
+        if self.limits.concurrency is None:
+            return
+        with self._lock:
+            self._in_flight -= 1
+            self._wake()
+
+    def _reserve(self, longest_wait: float) -> float:
+        """Take the next turn that the rate allows; seconds until then."""
+        if self.limits.rate is None:
+            return 0.0
+        interval = self.limits.per / self.limits.rate
+        burst = max(interval, self.limits.per)
+        now = self._monotonic()
+        with self._lock:
+            # a full bucket holds one window's turns: a virtual queue that may run `burst` ahead
+            turn = max(self._next_free, now - burst + interval)
+            delay = turn - now
+            if delay > longest_wait:
+                raise RateLimited(
+                    f"The limit of {self.limits.rate:g} calls per {self.limits.per:g} s for "
+                    f"'{self._name}' is reached.",
+                    retry_after=delay,
+                    nothing_done=True,
+                )
+            self._next_free = turn + interval
+        return max(0.0, delay)
+
+    def _give_back_turn(self) -> None:
+        if self.limits.rate is not None:
+            with self._lock:
+                self._next_free -= self.limits.per / self.limits.rate
+
+    async def _slot(self, longest_wait: float) -> None:
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            if self._in_flight < (self.limits.concurrency or 0):
+                self._in_flight += 1
+                return
+            future: asyncio.Future[None] = loop.create_future()
+            waiter = (loop, future)
+            self._waiters.append(waiter)
+        try:
+            await asyncio.wait_for(asyncio.shield(future), max(longest_wait, 0.0))
+        except (TimeoutError, asyncio.CancelledError) as error:
+            if not self._withdraw(waiter):
+                self.leave()  # the slot came at the very moment we gave up
+            if isinstance(error, asyncio.CancelledError):
+                raise
+            raise RateLimited(
+                f"{self.limits.concurrency} calls of '{self._name}' are running, the most allowed.",
+                retry_after=1.0,
+                nothing_done=True,
+            ) from None
+
+    def _withdraw(self, waiter: _Waiter) -> bool:
+        with self._lock:
+            try:
+                self._waiters.remove(waiter)
+            except ValueError:
+                return False
+            return True
+
+    def _wake(self) -> None:
+        while self._waiters:
+            loop, future = self._waiters.popleft()
+            try:
+                loop.call_soon_threadsafe(_resolve, future)
+            except RuntimeError:
+                continue  # its loop is closed: the next in line
+            self._in_flight += 1
+            return
+
+
+def _resolve(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+class Limiters:
+    """The buckets of a board, by name: tools that one rule names share one bucket."""
+
+    def __init__(self, *, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic = monotonic
+        self._items: dict[str, Limiter] = {}
+
+    def get(self, name: str, limits: Limits) -> Limiter:
+        """The bucket of this name; a new one when the limits have changed."""
+        known = self._items.get(name)
+        if known is None or known.limits != limits:
+            known = self._items[name] = Limiter(name, limits, monotonic=self._monotonic)
+        return known

@@ -1,0 +1,59 @@
+"""The steps of a call, in order. A new step is one file and one line here.
+
+A call passes down this list and its result comes back up, so that the flow is: resolve, validate,
+decide, approve, idempotency, (shape, on the way up), cache, limit, breaker, start, retry, deadline,
+run, check output, shape, record.
+"""
+
+from collections.abc import Callable
+
+from pegboard.core.result import ToolResult
+from pegboard.execution.call import Handler, Run
+from pegboard.execution.kit import Kit
+from pegboard.execution.steps.approve import approve
+from pegboard.execution.steps.breaker import breaker
+from pegboard.execution.steps.cache import cache
+from pegboard.execution.steps.check_output import check_output
+from pegboard.execution.steps.deadline import deadline
+from pegboard.execution.steps.decide import decide
+from pegboard.execution.steps.idempotency import idempotency
+from pegboard.execution.steps.limit import limit
+from pegboard.execution.steps.record import record
+from pegboard.execution.steps.retry import retry
+from pegboard.execution.steps.run import run
+from pegboard.execution.steps.shape import shape
+from pegboard.execution.steps.start import start
+from pegboard.execution.steps.validate import validate
+from pegboard.execution.target import Target
+
+Step = Callable[[Target, Kit, Handler], Handler]
+"""Builds its part of a tool's path around what follows; gives back what follows if not needed."""
+
+ORDER: tuple[Step, ...] = (
+    record,  # outermost: whatever happens below is recorded, and becomes a result
+    validate,  # before decide: rules look at arguments that have their declared types
+    decide,  # before anything that costs or keeps something
+    approve,  # a person sees a call that is valid and would be allowed
+    idempotency,  # before limits: a repeated call gets its first outcome and uses nothing up
+    shape,  # inside idempotency: a replay has the same handle; outside cache: handles have owners
+    cache,  # a cached answer needs no turn, no breaker and no attempt
+    limit,  # one turn a call: its retries do not queue again
+    breaker,  # outside retry: it counts calls that failed for good
+    start,  # after the waits, before the first attempt: what is stored as started really starts
+    retry,  # around single attempts
+    deadline,  # each attempt has its own
+    check_output,  # inside the cache: what breaks its promise is never an answer
+    run,
+)
+
+
+def compile_path(target: Target, kit: Kit) -> Handler:
+    """The path of one tool: only the steps that it needs, each knowing the next."""
+    path: Handler = _end
+    for step in reversed(ORDER):
+        path = step(target, kit, path)
+    return path
+
+
+async def _end(_call: Run) -> ToolResult:
+    raise AssertionError("run is the last step")

@@ -1,0 +1,70 @@
+"""Reading a stored result page by page."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pegboard.core.ports.store import ResultStore
+from pegboard.core.principal import Principal
+from pegboard.errors import HandleNotFound
+from pegboard.execution.handles import PREFIX, find
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultPage:
+    """One page of a stored result.
+
+    Attributes:
+        page: From 1.
+        text: The page's characters; the result is read as text.
+    """
+
+    handle: str
+    page: int
+    pages: int
+    media_type: str
+    total_bytes: int
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-compatible data."""
+        return {
+            "handle": self.handle,
+            "page": self.page,
+            "pages": self.pages,
+            "media_type": self.media_type,
+            "total_bytes": self.total_bytes,
+            "text": self.text,
+        }
+
+
+async def read_page(
+    handle: str, results: ResultStore, principal: Principal, *, page: int, size: int
+) -> ResultPage:
+    """One page; `size` is the budget in bytes that also cut the first page.
+
+    Raises:
+        HandleNotFound: Unknown, expired, somebody else's, or no such page.
+    """
+    if not handle.startswith(PREFIX):
+        handle = PREFIX + handle
+    stored = await find(handle, results, f"{principal.tenant}/{principal.id}")
+    text = stored.body.decode("utf-8", "replace")
+    longest = page_length(text, size)
+    pages = max(1, -(-len(text) // longest))
+    if not 1 <= page <= pages:
+        raise HandleNotFound(f"{handle} has {pages} pages; there is no page {page}.")
+    return ResultPage(
+        handle=handle,
+        page=page,
+        pages=pages,
+        media_type=stored.media_type,
+        total_bytes=len(stored.body),
+        text=text[(page - 1) * longest : page * longest],
+    )
+
+
+def page_length(text: str, budget: int) -> int:
+    """How many characters of this text surely fit into the budget as UTF-8."""
+    if not budget:
+        return max(1, len(text))
+    return max(1, budget if text.isascii() else budget // 4)

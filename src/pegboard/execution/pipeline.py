@@ -1,0 +1,105 @@
+"""The one way to call a tool: every door, engine and graph step comes through here."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from pegboard.core.context import Arguments, ToolContext
+from pegboard.core.result import ToolResult
+from pegboard.core.tool import Tool
+from pegboard.errors import ToolNotFound
+from pegboard.execution.batch import run_batch
+from pegboard.execution.call import Handler, Run
+from pegboard.execution.ids import new_call_id
+from pegboard.execution.kit import Kit
+from pegboard.execution.order import compile_path
+from pegboard.execution.steps.record import record
+from pegboard.execution.target import Target
+
+_DEFAULT_CONTEXT: ToolContext[Any] = ToolContext()
+
+CallItem = tuple[str, Arguments]
+
+
+class Pipeline:
+    """Compiles the path of each tool once and sends calls along it.
+
+    Args:
+        lookup: The tool of a name, or None.
+        nearest: Names that an unknown one may have meant.
+        kit: What the steps work with.
+    """
+
+    def __init__(
+        self,
+        lookup: Callable[[str], Tool | None],
+        nearest: Callable[[str], Iterable[str]],
+        kit: Kit,
+    ) -> None:
+        self.kit = kit
+        self._lookup = lookup
+        self._nearest = nearest
+        self._plain: dict[str, Handler] = {}
+        self._keyed: dict[str, Handler] = {}
+        self._unknown = record(None, kit, self._refuse_unknown)
+
+    async def call(
+        self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
+    ) -> ToolResult:
+        """Run one tool; only cancellation is raised, everything else is a result."""
+        context = _DEFAULT_CONTEXT if ctx is None else ctx
+        run = Run(new_call_id(), name, arguments, context)
+        if run.deadline is None and self.kit.settings.call_timeout:
+            run.deadline = self.kit.monotonic() + self.kit.settings.call_timeout
+        run.caller = self.call
+        paths = self._plain if context.idempotency_key is None else self._keyed
+        path = paths.get(name)
+        if path is None:
+            path = self._resolve(name, paths)
+        return await path(run)
+
+    async def call_many(
+        self, calls: Sequence[CallItem], ctx: ToolContext[Any] | None = None
+    ) -> list[ToolResult]:
+        """Run a batch concurrently; results in the order of the calls, no failure stops another."""
+
+        def is_exclusive(name: str) -> bool:
+            tool = self._lookup(name)
+            return tool is not None and tool.spec.exclusive
+
+        return await run_batch(
+            calls,
+            lambda name, arguments: self.call(name, arguments, ctx),
+            is_exclusive=is_exclusive,
+            concurrency=self.kit.settings.batch_concurrency,
+        )
+
+    def forget(self, name: str) -> None:
+        """The tool of this name changed: compile its path again."""
+        self._plain.pop(name, None)
+        self._keyed.pop(name, None)
+
+    def forget_all(self) -> None:
+        """Policy or sources changed."""
+        self._plain.clear()
+        self._keyed.clear()
+
+    def _resolve(self, name: str, paths: dict[str, Handler]) -> Handler:
+        tool = self._lookup(name)
+        if tool is None:
+            return self._unknown
+        try:
+            target = Target(tool, keyed=paths is self._keyed)
+        except Exception as error:  # noqa: BLE001 - recorded as the outcome of the call, by the path made here
+            return record(None, self.kit, _raising(error))
+        path = paths[name] = compile_path(target, self.kit)
+        return path
+
+    async def _refuse_unknown(self, call: Run) -> ToolResult:
+        raise ToolNotFound(call.name, tuple(self._nearest(call.name)))
+
+
+def _raising(error: Exception) -> Handler:
+    async def handle(_call: Run) -> ToolResult:
+        raise error
+
+    return handle

@@ -1,0 +1,1 @@
+"""One file per step; `order.py` says in which order and why."""

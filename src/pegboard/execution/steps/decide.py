@@ -1,0 +1,33 @@
+"""Decide: may this caller do this; the answer and its reason go into the record."""
+
+from pegboard.access import decide as judge
+from pegboard.access.decide import UNAVAILABLE
+from pegboard.core.decision import Action, Verdict
+from pegboard.core.result import ToolResult
+from pegboard.errors import AccessDenied, SourceUnavailable
+from pegboard.execution.call import Handler, Run
+from pegboard.execution.kit import Kit
+from pegboard.execution.target import Target
+
+
+def decide(target: Target, kit: Kit, following: Handler) -> Handler:
+    """Always there."""
+    spec, policy, switches = target.spec, kit.policy, kit.switches
+
+    async def handle(call: Run) -> ToolResult:
+        decision = judge(
+            call.ctx.principal,
+            spec,
+            Action.CALL,
+            call.arguments,
+            policy=policy,
+            switches=switches,
+        )
+        call.decision = decision
+        if decision.verdict is Verdict.DENY:
+            if decision.rule == UNAVAILABLE:
+                raise SourceUnavailable(f"'{spec.name}' cannot be used: {decision.reason}")
+            raise AccessDenied(spec.name, decision.reason)
+        return await following(call)
+
+    return handle

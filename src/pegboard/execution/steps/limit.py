@@ -1,0 +1,33 @@
+"""Limit: a call waits for its turn under each rate and concurrency rule that names it."""
+
+from pegboard.core.result import ToolResult
+from pegboard.execution.call import Handler, Run
+from pegboard.execution.kit import Kit
+from pegboard.execution.limiters import Limiter
+from pegboard.execution.target import Target
+
+
+def limit(target: Target, kit: Kit, following: Handler) -> Handler:
+    """There for tools that a limit names; the wait is bounded by the deadline."""
+    buckets = [kit.limiters.get(name, item) for name, item in kit.policy.limits_for(target.spec)]
+    if not buckets:
+        return following
+
+    async def handle(call: Run) -> ToolResult:
+        held: list[Limiter] = []
+        try:
+            for bucket in buckets:
+                await bucket.enter(_longest_wait(call, kit))
+                held.append(bucket)
+            return await following(call)
+        finally:
+            for bucket in held:
+                bucket.leave()
+
+    return handle
+
+
+def _longest_wait(call: Run, kit: Kit) -> float:
+    if call.deadline is None:
+        return kit.settings.longest_wait
+    return min(kit.settings.longest_wait, max(0.0, call.deadline - kit.monotonic()))

@@ -1,0 +1,60 @@
+"""Retry: only what is retryable, only where repeating is safe, and never past the deadline."""
+
+import asyncio
+
+from pegboard.core.result import ToolResult
+from pegboard.core.tool import Effect, Retry, ToolSpec
+from pegboard.errors import PegboardError, Unavailable
+from pegboard.execution.call import Handler, Run
+from pegboard.execution.kit import Kit
+from pegboard.execution.target import Target
+
+
+def retry(target: Target, kit: Kit, following: Handler) -> Handler:
+    """There for tools with a retry policy."""
+    spec = target.spec
+    policy = spec.retry
+    if policy is None or policy.max_retries <= 0:
+        return following
+
+    async def handle(call: Run) -> ToolResult:
+        for retries in range(policy.max_retries):
+            try:
+                return await following(call)
+            except PegboardError as error:
+                if not _may_repeat(spec, policy, error):
+                    raise
+                delay = _delay(policy, retries, error, kit)
+                if call.deadline is not None and kit.monotonic() + delay >= call.deadline:
+                    raise
+            await asyncio.sleep(delay)
+        return await following(call)
+
+    return handle
+
+
+def _may_repeat(spec: ToolSpec, policy: Retry, error: PegboardError) -> bool:
+    if not _is_named(policy, error):
+        return False
+    if isinstance(error, Unavailable) and error.nothing_done:
+        return True
+    # giving a retry policy is the author's word that repeating is safe, unless they also said
+    # that it is not
+    return spec.effect is Effect.READ or spec.idempotent is not False
+
+
+def _is_named(policy: Retry, error: PegboardError) -> bool:
+    if not policy.on:
+        return error.retryable
+    return any(
+        error.code == item
+        if isinstance(item, str)
+        else isinstance(error, item) or isinstance(error.__cause__, item)
+        for item in policy.on
+    )
+
+
+def _delay(policy: Retry, retries: int, error: PegboardError, kit: Kit) -> float:
+    """Exponential backoff with full jitter, and never sooner than the error asks for."""
+    longest = min(policy.max_backoff, policy.backoff * 2**retries)
+    return max(kit.random() * longest, error.retry_after or 0.0)

@@ -1,0 +1,101 @@
+"""The tools of a registry by name: one flat dict, with origins and an order."""
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from typing import Literal
+
+from pegboard.core.names import is_wire_name
+from pegboard.core.tool import Tool
+from pegboard.errors import DuplicateTool, InvalidRequest, ToolNotFound
+
+OnConflict = Literal["error", "replace"]
+
+
+class Catalogue:
+    """Tools by wire name and by id.
+
+    Attributes:
+        version: Grows with each change, so that what was derived can be kept until then.
+    """
+
+    def __init__(self) -> None:
+        self._tools: dict[str, Tool] = {}
+        self._ids: dict[str, str] | None = None
+        self.version = 0
+
+    def add(self, name: str, tool: Tool, *, on_conflict: OnConflict) -> None:
+        """Put a tool on the board.
+
+        Raises:
+            DuplicateTool: The name is taken and `on_conflict` is `error`.
+            InvalidRequest: The name is not a wire name.
+        """
+        if not is_wire_name(name):
+            raise InvalidRequest(
+                f"'{name}' is not a tool name: at most 64 letters, digits, '_' and '-'"
+            )
+        known = self._tools.get(name)
+        if known is not None and known is not tool and on_conflict == "error":
+            raise DuplicateTool(name, _origin(known), _origin(tool))
+        self._tools[name] = tool
+        self._changed()
+
+    def remove(self, name: str) -> Tool:
+        """Take a tool off the board.
+
+        Raises:
+            ToolNotFound: There is none.
+        """
+        tool = self._tools.pop(name, None)
+        if tool is None:
+            raise ToolNotFound(name, self.nearest(name))
+        self._changed()
+        return tool
+
+    def find(self, name: str) -> Tool | None:
+        """The tool of a wire name or an id; None when there is none."""
+        tool = self._tools.get(name)
+        if tool is not None:
+            return tool
+        wire = self._by_id().get(name)
+        return self._tools.get(wire) if wire is not None else None
+
+    def nearest(self, name: str) -> tuple[str, ...]:
+        """At most three names that were perhaps meant."""
+        close = get_close_matches(name, self._tools, n=3, cutoff=0.6)
+        if close:
+            return tuple(close)
+        ending = [known for known in self._tools if known.endswith(f"__{name}")]
+        return tuple(ending[:3])
+
+    def names(self) -> tuple[str, ...]:
+        """All wire names in the order of registration."""
+        return tuple(self._tools)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+    def items(self) -> Iterable[tuple[str, Tool]]:
+        """Names and tools."""
+        return self._tools.items()
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def _by_id(self) -> dict[str, str]:
+        if self._ids is None:
+            self._ids = {tool.spec.id: name for name, tool in self._tools.items()}
+        return self._ids
+
+    def _changed(self) -> None:
+        self._ids = None
+        self.version += 1
+
+
+def _origin(tool: Tool) -> str:
+    source = tool.spec.source
+    if source:
+        return f"source '{source}'"
+    function = getattr(tool, "function", None)
+    where = getattr(function, "__module__", None)
+    return f"module '{where}'" if where else type(tool).__name__

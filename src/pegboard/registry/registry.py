@@ -1,0 +1,266 @@
+"""One registry, one flat list of tools, one way to call them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pegboard.access import Explanation, Policy, Switches, decide, explain
+from pegboard.core.context import Arguments, ToolContext
+from pegboard.core.decision import Action
+from pegboard.core.export import openai_tool
+from pegboard.core.ports.listener import Listener
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.result import ToolResult
+from pegboard.core.tool import Tool
+from pegboard.errors import SyncUse, ToolNotFound
+from pegboard.execution import Kit, Pipeline
+from pegboard.execution.emitter import Emitter
+from pegboard.execution.paging import ResultPage, read_page
+from pegboard.registry.catalogue import Catalogue, OnConflict
+from pegboard.registry.query import ToolQuery, matches
+from pegboard.registry.renamed import ChangedTool
+from pegboard.registry.search import SearchIndex
+from pegboard.registry.sync import LOOP_THREAD
+from pegboard.tools import as_tool
+
+
+class ToolRegistry:
+    """What exists, by name, and the way to call it.
+
+    ```python
+    registry = ToolRegistry([letter_counter, other_tool])
+    result = await registry.call("letter_counter", {"word": "pear", "letter": "e"})
+    result.unwrap()  # 1
+    ```
+
+    Args:
+        tools: Functions, methods, `BaseTool`s or `Tool`s.
+        on_conflict: What happens when a name is taken: `error`, or `replace` (the last one wins).
+        policy: Who may call what; None for the defaults of a library.
+        listeners: Told of each call.
+        kit: Everything else that calls work with; for whoever runs a board.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Any] = (),
+        on_conflict: OnConflict = "error",
+        *,
+        policy: Policy | None = None,
+        listeners: Sequence[Listener] = (),
+        kit: Kit | None = None,
+    ) -> None:
+        self._catalogue = Catalogue()
+        self._on_conflict: OnConflict = on_conflict
+        self._kit = kit or Kit(policy=policy or Policy(), emitter=Emitter(listeners))
+        self._pipeline = Pipeline(self._catalogue.find, self._catalogue.nearest, self._kit)
+        self._index: tuple[int, SearchIndex] | None = None
+        for item in tools:
+            self.add(item)
+
+    @property
+    def kit(self) -> Kit:
+        """What calls work with."""
+        return self._kit
+
+    @property
+    def switches(self) -> Switches:
+        """Kill switches, in force from the next call on."""
+        return self._kit.switches
+
+    # what exists
+
+    def add(self, candidate: Any, *, on_conflict: OnConflict | None = None) -> Tool:
+        """Register a tool, or whatever can become one.
+
+        Raises:
+            DuplicateTool: The name is taken; names both origins.
+            ToolSignatureError: It cannot become a tool.
+        """
+        made = as_tool(candidate)
+        name = getattr(made, "name", None) or made.spec.name
+        self._catalogue.add(name, made, on_conflict=on_conflict or self._on_conflict)
+        self._pipeline.forget(name)
+        return made
+
+    def remove(self, name: str) -> Tool:
+        """Take a tool off the board.
+
+        Raises:
+            ToolNotFound: There is none; names the nearest.
+        """
+        tool = self._catalogue.remove(name)
+        self._pipeline.forget_all()  # it may also have been called by its id
+        return tool
+
+    def get(self, name: str) -> Tool:
+        """The tool of a wire name or an id.
+
+        Raises:
+            ToolNotFound: There is none; names the nearest.
+        """
+        tool = self._catalogue.find(name)
+        if tool is None:
+            raise ToolNotFound(name, self._catalogue.nearest(name))
+        return tool
+
+    def names(self) -> tuple[str, ...]:
+        """All names, in the order of registration."""
+        return self._catalogue.names()
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._catalogue)
+
+    def __len__(self) -> int:
+        return len(self._catalogue)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._catalogue.find(name) is not None
+
+    def __repr__(self) -> str:
+        return f"ToolRegistry({len(self)} tools)"
+
+    # what this caller may see
+
+    def visible(self, principal: Principal = LOCAL) -> list[Tool]:
+        """The tools that this caller may see, in the order of registration."""
+        return [tool for tool in self._catalogue if self._may_see(principal, tool)]
+
+    def search(self, query: str | ToolQuery, *, principal: Principal = LOCAL) -> list[Tool]:
+        """The tools that fit, the best first; hidden ones are never among them."""
+        wanted = ToolQuery(query=query) if isinstance(query, str) else query
+
+        def keep(name: str) -> bool:
+            tool = self.get(name)
+            return self._may_see(principal, tool) and matches(tool.spec, wanted)
+
+        if not wanted.query.strip():
+            return [self.get(name) for name in self.names() if keep(name)][: wanted.limit]
+        found = self._searchable().search(wanted.query, keep, wanted.limit)
+        return [self.get(name) for name, _ in found]
+
+    def explain(self, name: str, *, principal: Principal = LOCAL) -> Explanation:
+        """Why this caller may or may not, hidden tools included.
+
+        Raises:
+            ToolNotFound: There is no such tool at all.
+        """
+        spec = self.get(name).spec
+        return explain(principal, spec, policy=self._kit.policy, switches=self._kit.switches)
+
+    def openai_tools(self, *, principal: Principal = LOCAL) -> list[dict[str, Any]]:
+        """What this caller may see, in the format of OpenAI's chat completions API."""
+        return [openai_tool(tool.spec) for tool in self.visible(principal)]
+
+    # calling
+
+    async def call(
+        self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
+    ) -> ToolResult:
+        """Run one tool. A failure is a result too; only cancellation is raised.
+
+        Args:
+            name: Wire name or id.
+            arguments: A mapping, or JSON text.
+            ctx: Who asks, by when, with which idempotency key; None for the local user.
+        """
+        return await self._pipeline.call(name, arguments, ctx)
+
+    async def call_many(
+        self, calls: Sequence[tuple[str, Arguments]], ctx: ToolContext[Any] | None = None
+    ) -> list[ToolResult]:
+        """Run a batch concurrently; results in the order of the calls, siblings survive."""
+        return await self._pipeline.call_many(calls, ctx)
+
+    def call_sync(
+        self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
+    ) -> ToolResult:
+        """`call` from code without an event loop, or inside a notebook.
+
+        Raises:
+            SyncUse: The tool is an async function: use `await registry.call(...)`.
+        """
+        self._refuse_async([name])
+        return LOOP_THREAD.run(self._pipeline.call(name, arguments, ctx))
+
+    def call_many_sync(
+        self, calls: Sequence[tuple[str, Arguments]], ctx: ToolContext[Any] | None = None
+    ) -> list[ToolResult]:
+        """`call_many` from code without an event loop.
+
+        Raises:
+            SyncUse: One of the tools is an async function.
+        """
+        self._refuse_async([name for name, _ in calls])
+        return LOOP_THREAD.run(self._pipeline.call_many(calls, ctx))
+
+    async def read_result(
+        self, handle: str, *, page: int = 1, ctx: ToolContext[Any] | None = None
+    ) -> ResultPage:
+        """A page of a stored result; only its owner may read it.
+
+        Raises:
+            HandleNotFound: Unknown, expired, somebody else's, or no such page.
+        """
+        principal = (ctx or ToolContext()).principal
+        size = self._kit.settings.max_result_bytes
+        return await read_page(handle, self._kit.results, principal, page=page, size=size)
+
+    # views: nothing is mutated, calls of a view are recorded like all others
+
+    def only(self, *names: str) -> "ToolRegistry":
+        """A view with these tools alone."""
+        return self._view((name, self.get(name)) for name in names)
+
+    def exclude(self, *names: str) -> "ToolRegistry":
+        """A view without these tools."""
+        return self._view((n, tool) for n, tool in self._catalogue.items() if n not in names)
+
+    def filter_by_category(self, *categories: str) -> "ToolRegistry":
+        """A view with the tools of these categories."""
+        return self._filtered(lambda tool: tool.spec.category in categories)
+
+    def prefixed(self, prefix: str) -> "ToolRegistry":
+        """A view in which every name begins with this."""
+        return self.renamed({name: f"{prefix}{name}" for name in self.names()})
+
+    def renamed(self, names: Mapping[str, str]) -> "ToolRegistry":
+        """A view in which some tools have other names."""
+        for name in names:
+            self.get(name)
+        return self._view(
+            (names[n], ChangedTool(tool, name=names[n])) if n in names else (n, tool)
+            for n, tool in self._catalogue.items()
+        )
+
+    def with_policy(self, policy: Policy) -> "ToolRegistry":
+        """A view under other rules."""
+        from dataclasses import replace
+
+        return self._view(self._catalogue.items(), kit=replace(self._kit, policy=policy))
+
+    def _filtered(self, keep: Callable[[Tool], bool]) -> "ToolRegistry":
+        return self._view((name, tool) for name, tool in self._catalogue.items() if keep(tool))
+
+    def _view(self, tools: Iterable[tuple[str, Tool]], *, kit: Kit | None = None) -> "ToolRegistry":
+        view = ToolRegistry(on_conflict=self._on_conflict, kit=kit or self._kit)
+        for name, tool in tools:
+            view._catalogue.add(name, tool, on_conflict="error")
+        return view
+
+    def _may_see(self, principal: Principal, tool: Tool) -> bool:
+        kit = self._kit
+        return decide(
+            principal, tool.spec, Action.LIST, policy=kit.policy, switches=kit.switches
+        ).allowed
+
+    def _searchable(self) -> SearchIndex:
+        if self._index is None or self._index[0] != self._catalogue.version:
+            self._index = (self._catalogue.version, SearchIndex(self._catalogue.items()))
+        return self._index[1]
+
+    def _refuse_async(self, names: Iterable[str]) -> None:
+        for name in names:
+            if getattr(self._catalogue.find(name), "is_async", False):
+                raise SyncUse(
+                    f"'{name}' is an async tool: use 'await registry.call({name!r}, ...)'"
+                )
