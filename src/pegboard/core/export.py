@@ -8,8 +8,6 @@ if TYPE_CHECKING:
 
 def spec_to_dict(spec: "ToolSpec") -> dict[str, Any]:
     """Every field that says something, as JSON-compatible data; schemas as they are shown."""
-    from msgspec import to_builtins
-
     data: dict[str, Any] = {
         "id": spec.id,
         "name": spec.name,
@@ -31,8 +29,8 @@ def spec_to_dict(spec: "ToolSpec") -> dict[str, Any]:
         "dependencies": list(spec.dependencies),
         "scopes": list(spec.scopes),
         "timeout": spec.timeout,
-        "retry": to_builtins(spec.retry, enc_hook=_named) if spec.retry else None,
-        "limits": to_builtins(spec.limits) if spec.limits else None,
+        "retry": _plain(spec.retry),
+        "limits": _plain(spec.limits),
         "cache_ttl": spec.cache_ttl if spec.cacheable else None,
         "exclusive": spec.exclusive or None,
         "unavailable": spec.unavailable,
@@ -50,6 +48,12 @@ def openai_tool(spec: "ToolSpec") -> dict[str, Any]:
             "parameters": spec.input_schema,
         },
     }
+
+
+def _plain(value: Any) -> Any:
+    from msgspec import json
+
+    return json.decode(json.encode(value, enc_hook=_named))
 
 
 def _named(value: Any) -> str:

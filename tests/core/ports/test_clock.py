@@ -1,0 +1,25 @@
+"""The machine's clocks keep the promises of the port."""
+
+import time
+from datetime import UTC, timedelta, timezone
+
+from pegboard.core.ports.clock import SystemClock
+
+
+def test_the_wall_clock_is_aware_and_agrees_with_unix_time() -> None:
+    clock = SystemClock()
+
+    assert clock.now().tzinfo is UTC
+    assert abs(clock.now().timestamp() - clock.time()) < 1
+
+
+def test_the_wall_clock_is_given_in_the_zone_that_was_asked_for() -> None:
+    zone = timezone(timedelta(hours=-5))
+
+    assert SystemClock().now(zone).utcoffset() == timedelta(hours=-5)
+
+
+def test_the_monotonic_clock_is_the_one_that_deadlines_are_in() -> None:
+    before = time.monotonic()
+
+    assert before <= SystemClock().monotonic() <= time.monotonic()

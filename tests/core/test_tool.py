@@ -1,0 +1,101 @@
+"""A spec: plain frozen data, with schemas that are built when somebody looks."""
+
+from collections.abc import Mapping
+from dataclasses import FrozenInstanceError, dataclass
+from typing import Any
+
+import pytest
+
+from pegboard.core.context import ToolContext
+from pegboard.core.tool import Tool, ToolSpec
+
+EMPTY = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+class Schema:
+    """Counts how often it is built."""
+
+    def __init__(self) -> None:
+        self.built = 0
+
+    def __call__(self) -> dict[str, Any]:
+        self.built += 1
+        return EMPTY
+
+
+@pytest.fixture
+def schema() -> Schema:
+    return Schema()
+
+
+def test_a_schema_is_built_on_first_use_and_once(schema: Schema) -> None:
+    spec = ToolSpec(name="echo", input_schema=schema)
+    assert schema.built == 0
+
+    assert (spec.input_schema, spec.input_schema) == (EMPTY, EMPTY)
+    assert schema.built == 1
+
+
+def test_an_output_schema_may_be_absent_given_or_built(schema: Schema) -> None:
+    specs = [
+        ToolSpec(name="echo", input_schema=EMPTY),
+        ToolSpec(name="echo", input_schema=EMPTY, output_schema=EMPTY),
+        ToolSpec(name="echo", input_schema=EMPTY, output_schema=schema),
+    ]
+
+    assert [spec.output_schema for spec in specs] == [None, EMPTY, EMPTY]
+
+
+def test_a_spec_cannot_be_changed() -> None:
+    spec = ToolSpec(name="echo", input_schema=EMPTY)
+
+    with pytest.raises(FrozenInstanceError):
+        setattr(spec, "name", "other")  # noqa: B010 - pyright knows that it cannot be set
+
+
+def test_a_spec_needs_a_name_and_an_input_schema() -> None:
+    with pytest.raises(TypeError, match="input_schema"):
+        ToolSpec(name="echo")
+
+
+def test_the_id_carries_the_major_version() -> None:
+    spec = ToolSpec(name="search_web", input_schema=EMPTY, version="2.1.0")
+
+    assert spec.id == "search_web_v2"
+
+
+def test_a_given_id_stays() -> None:
+    assert ToolSpec(name="echo", input_schema=EMPTY, id="mine").id == "mine"
+
+
+def test_a_changed_copy_leaves_the_original_and_builds_nothing(schema: Schema) -> None:
+    spec = ToolSpec(name="echo", input_schema=schema, category="web")
+
+    copy = spec.changed(description="Says it again.")
+
+    assert (spec.description, copy.description, copy.category) == ("", "Says it again.", "web")
+    assert schema.built == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        pytest.param({"name": "say"}, "say_v1", id="a new name"),
+        pytest.param({"version": "3.0.0"}, "echo_v3", id="a new version"),
+        pytest.param({"title": "Echo"}, "echo_v1", id="something else"),
+        pytest.param({"name": "say", "id": "mine"}, "mine", id="a new id"),
+    ],
+)
+def test_the_id_follows_name_and_version(changes: dict[str, Any], expected: str) -> None:
+    assert ToolSpec(name="echo", input_schema=EMPTY).changed(**changes).id == expected
+
+
+def test_whatever_has_a_spec_and_runs_is_a_tool() -> None:
+    @dataclass(frozen=True)
+    class Echo:
+        spec: ToolSpec
+
+        async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any: ...
+
+    assert isinstance(Echo(ToolSpec(name="echo", input_schema=EMPTY)), Tool)
+    assert not isinstance(object(), Tool)
