@@ -1,16 +1,23 @@
 """Writes `docs/reference/` from the code, so that the reference is never behind it.
 
 `python docs/generate.py` writes; with `--check` it writes nothing and fails if a page would change.
-One function makes one page; `_PAGES` lists them.
+One function makes one page; `PAGES` lists them.
 """
 
 import argparse
+import ast
 import inspect
+import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
+Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_SECTION = re.compile(r"(Args|Attributes|Raises|Returns|Yields):")
+_ITEM = re.compile(r" {4}([\w*.]+): (.*)")
 _NOTE = "<!-- Written by `make docs` from the code; do not edit. -->"
 
 
@@ -37,9 +44,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def pages() -> dict[str, str]:
     """The text of every page by its file name, the index included."""
-    bodies = {name: make() for name, make in _PAGES.items()}
-    bodies["README.md"] = _index(bodies)
-    return {name: f"{_NOTE}\n\n{body.strip()}\n" for name, body in bodies.items()}
+    bodies = {name: make() for name, make in PAGES.items()}
+    links = [f"* [{_title(body)}]({name}): {_lead(body)}" for name, body in bodies.items()]
+    bodies["README.md"] = _page("Reference", "Everything there is to look up.", "\n".join(links))
+    return {name: f"{_NOTE}\n\n{body}\n" for name, body in bodies.items()}
+
+
+def api_page() -> str:
+    """What the front door offers."""
+    import pegboard
+    from pegboard.errors import PegboardError
+
+    public = {name: getattr(pegboard, name) for name in sorted(pegboard.__all__, key=str.lower)}
+    errors = [
+        name
+        for name, thing in public.items()
+        if isinstance(thing, type) and issubclass(thing, PegboardError)
+    ]
+    others = [name for name in public if name not in errors]
+    return _page(
+        "Python API",
+        "What `from pegboard import ...` offers. Everything else is private and may change.",
+        ", ".join(_links(others)),
+        f"The errors {', '.join(f'`{name}`' for name in errors)} are [described here](errors.md).",
+        *(_api_section(name, public[name]) for name in others),
+    )
 
 
 def errors_page() -> str:
@@ -55,42 +84,118 @@ def errors_page() -> str:
         (f"`{kind.code}`", f"`{kind.__name__}`", _yes(kind.retryable), _summary(kind))
         for kind in sorted(kinds, key=lambda kind: kind.code)
     ]
-    return f"""# Errors
-
-What each error's code means, and whether the same call may succeed later. A code is stable, and the
-same on every door.
-
-```text
-{(errors.__doc__ or "").split("```")[1].strip()}
-```
-
-{_table(("code", "class", "retryable", "meaning"), rows)}
-"""
+    return _page(
+        "Errors",
+        "What each code means, and whether the same call may succeed later. A code is stable, and "
+        "the same on every door.",
+        f"```text\n{(errors.__doc__ or '').split('```')[1].strip()}\n```",
+        _table(("code", "class", "retryable", "meaning"), rows),
+    )
 
 
-_PAGES: dict[str, Callable[[], str]] = {
+PAGES: Mapping[str, Callable[[], str]] = {
+    "api.md": api_page,
     "errors.md": errors_page,
 }
 
 
-def _index(bodies: dict[str, str]) -> str:
-    lines = [f"* [{_title(body)}]({name}): {_lead(body)}" for name, body in bodies.items()]
-    return "# Reference\n\n" + "\n".join(lines)
+def _api_section(name: str, thing: object) -> str:
+    """A name's declaration as it is written, its docstring, and those of its methods."""
+    source = inspect.getsource(inspect.getmodule(thing) or sys)
+    found = [
+        node
+        for node in ast.parse(source).body
+        if isinstance(node, Definition) and node.name == name
+    ]
+    shown = found[:-1] or found  # a function with overloads is shown by them
+    code = "\n".join(line for node in shown for line in _skeleton(node, source.splitlines()))
+    parts = [f"## {name}", f"```python\n{code}\n```", _prose(found[-1])]
+    if isinstance(found[-1], ast.ClassDef):
+        parts += [
+            f"### {name}.{method.name}\n\n{_prose(method)}"
+            for method in _public_methods(found[-1])
+            if ast.get_docstring(method)
+        ]
+    return "\n\n".join(part for part in parts if part)
 
 
-def _stale(folder: Path, wanted: dict[str, str]) -> Iterator[str]:
+def _links(names: Sequence[str]) -> Iterator[str]:
+    """Links to headings; the second of two that differ only in case is numbered."""
+    seen: set[str] = set()
+    for name in names:
+        anchor = f"{name.lower()}-1" if name.lower() in seen else name.lower()
+        seen.add(anchor)
+        yield f"[`{name}`](#{anchor})"
+
+
+def _skeleton(node: Definition, source: Sequence[str]) -> Iterator[str]:
+    """The lines of a declaration without what runs: for a class, its public fields and methods."""
+    decorators = [f"@{ast.unparse(decorator)}" for decorator in node.decorator_list]
+    head = source[node.lineno - 1 : max(node.body[0].lineno - 1, node.lineno)]
+    if not isinstance(node, ast.ClassDef):
+        yield from (decorator for decorator in decorators if decorator != "@overload")
+        yield from textwrap.dedent("\n".join(head)).removesuffix(" ...").splitlines()[:-1]
+        yield textwrap.dedent("\n".join(head)).removesuffix(" ...").splitlines()[-1] + " ..."
+        return
+    yield from (*decorators, *head)
+    members = [line for field in _public_fields(node) for line in _lines(field, source)]
+    members += [line for method in _public_methods(node) for line in _skeleton(method, source)]
+    yield from (f"    {line}" for line in members or ["..."])
+
+
+def _public_fields(node: ast.ClassDef) -> Iterator[ast.AnnAssign | ast.Assign]:
+    for each in node.body:
+        if isinstance(each, ast.AnnAssign | ast.Assign) and ast.unparse(each)[0] != "_":
+            yield each
+
+
+def _public_methods(node: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for each in node.body:
+        if isinstance(each, _FUNCTIONS) and (each.name == "__init__" or each.name[0] != "_"):
+            yield each
+
+
+def _lines(node: ast.AnnAssign | ast.Assign, source: Sequence[str]) -> list[str]:
+    """A statement as it is written, without the comment that silences a check."""
+    written = "\n".join(source[node.lineno - 1 : node.end_lineno])
+    return re.sub(r"  # (?:type|pyright|noqa).*", "", textwrap.dedent(written)).splitlines()
+
+
+def _prose(node: Definition) -> str:
+    """A docstring as Markdown: its sections become lists, its fences stay as they are."""
+    lines: list[str] = []
+    section = fenced = False
+    for line in (ast.get_docstring(node) or "").splitlines():
+        fenced ^= line.startswith("```")
+        if fenced:
+            lines.append(line)
+        elif header := _SECTION.fullmatch(line):
+            section = True
+            lines += [f"*{header[1]}*", ""]
+        elif section and (item := _ITEM.fullmatch(line)):
+            lines.append(f"* `{item[1]}`: {item[2]}")
+        else:
+            lines.append(f"  {line.strip()}" if section and line.strip() else line)
+    return "\n".join(lines).strip()
+
+
+def _stale(folder: Path, wanted: Mapping[str, str]) -> Iterator[str]:
     """The pages that are missing, differ or are no longer written."""
     found = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.md")}
     return (name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
 
 
+def _page(title: str, *parts: str) -> str:
+    return "\n\n".join([f"# {title}", *(part for part in parts if part)])
+
+
 def _title(body: str) -> str:
-    return body.strip().splitlines()[0].removeprefix("# ")
+    return body.splitlines()[0].removeprefix("# ")
 
 
 def _lead(body: str) -> str:
     """The first sentence of the first paragraph."""
-    paragraph = " ".join(body.strip().split("\n\n")[1].split())
+    paragraph = " ".join(body.split("\n\n")[1].split())
     return paragraph.partition(". ")[0].rstrip(".") + "."
 
 

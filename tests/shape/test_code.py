@@ -6,7 +6,14 @@ from pathlib import Path
 
 from tests.shape import tree
 
-CATCH_ALL: dict[str, str] = {}
+CATCH_ALL: dict[str, str] = {
+    "execution/emitter.py": "a listener that fails must not change the outcome of a call",
+    "execution/pipeline.py": "a call that fails before its path exists is recorded all the same",
+    "execution/steps/record.py": "this is where every call is recorded, whatever broke",
+    "observability/outbox.py": "events that failed are counted, and later ones must get through",
+    "storage/writer.py": "one bad row must not stop the others; the error is raised where it is awaited",
+    "tools/threads.py": "what a tool raised in its thread is handed to the task that waits for it",
+}
 UNFINISHED: dict[str, str] = {
     "testing/source_contract.py": "`open_source` is what whoever inherits the contract writes",
 }
@@ -81,6 +88,9 @@ def test_errors_live_in_errors_py() -> None:
 
 
 def _catches_everything(handler: ast.ExceptHandler) -> bool:
+    """Whether whatever is raised ends here; a handler that cleans up and raises again is none."""
+    if isinstance(handler.body[-1], ast.Raise) and handler.body[-1].exc is None:
+        return False
     if handler.type is None:
         return True
     caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]

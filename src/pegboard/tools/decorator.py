@@ -57,12 +57,7 @@ def tool(function: Any = None, /, **options: Unpack[ToolOptions]) -> Any:
     ```python
     @tool(effect="read", timeout=5)
     def letter_counter(word: str, letter: str) -> int:
-        \"\"\"Count occurrences of a letter in a word.
-
-    Args:
-            word: Where to look.
-            letter: What to look for; one character.
-        \"\"\"
+        \"\"\"Count occurrences of a letter in a word.\"\"\"
         return word.lower().count(letter.lower())
     ```
 
