@@ -11,7 +11,7 @@ CATCH_ALL: dict[str, str] = {
     "execution/pipeline.py": "a call that fails before its path exists is recorded all the same",
     "execution/steps/record.py": "this is where every call is recorded, whatever broke",
     "observability/outbox.py": "events that failed are counted, and later ones must get through",
-    "storage/writer.py": "one bad row must not stop the others; the error is raised where it is awaited",
+    "storage/writer.py": "one bad row must not stop the others; whoever awaits it gets the error",
     "tools/threads.py": "what a tool raised in its thread is handed to the task that waits for it",
 }
 UNFINISHED: dict[str, str] = {

@@ -1,4 +1,8 @@
-"""The tests mirror the modules: whoever changes one finds the other without searching."""
+"""The tests mirror the modules: whoever changes one finds the other without searching.
+
+The tests of `room/module.py` are in `tests/room/test_module.py`, or, where a behaviour spans several
+modules, in a file of the same folder that imports the module by name.
+"""
 
 import ast
 from pathlib import Path
@@ -36,9 +40,29 @@ def _reasons() -> dict[str, str]:
 
 
 def _mirrors(path: Path) -> bool:
-    folder = tree.TESTS / path.relative_to(tree.SRC).parent
+    inside = path.relative_to(tree.SRC)
+    folder = tree.TESTS / inside.parent
     stem = path.stem.lstrip("_")
-    return (folder / f"test_{stem}.py").is_file() or any(folder.glob(f"test_{stem}_*.py"))
+    dotted = ".".join(("pegboard", *inside.with_suffix("").parts))
+    return (
+        (folder / f"test_{stem}.py").is_file()
+        or any(folder.glob(f"test_{stem}_*.py"))
+        or any(dotted in _imports(file) for file in _test_files(folder))
+    )
+
+
+def _test_files(folder: Path) -> list[Path]:
+    """The tests of a folder; those of a room's subfolders may stand in the room's own."""
+    room = tree.TESTS / folder.relative_to(tree.TESTS).parts[0] if folder != tree.TESTS else folder
+    return [*folder.glob("test_*.py"), *room.glob("test_*.py")]
+
+
+def _imports(file: Path) -> set[str]:
+    return {
+        node.module
+        for node in ast.walk(tree.syntax(file))
+        if isinstance(node, ast.ImportFrom) and node.module
+    }
 
 
 def _only_declares(module: ast.Module) -> bool:
