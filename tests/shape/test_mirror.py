@@ -1,7 +1,7 @@
 """The tests mirror the modules: whoever changes one finds the other without searching.
 
-The tests of `room/module.py` are in `tests/room/test_module.py`, or, where a behaviour spans several
-modules, in a file of the same folder that imports the module by name.
+The tests of `room/module.py` are in `tests/room/test_module.py`, or, where a behaviour spans
+several modules, in a file of the same folder that imports the module by name.
 """
 
 import ast
