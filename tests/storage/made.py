@@ -5,12 +5,13 @@ from typing import Any
 
 from pegboard.core.event import CallRecord, CallStarted
 from pegboard.core.ports.clock import Clock
-from pegboard.core.ports.store import Outcome, StoredResult
+from pegboard.core.ports.store import HistoryQuery, Outcome, StoredResult
 from pegboard.core.principal import Principal
 from pegboard.storage import MemoryStorage, Storage, open_storage
 
 ADA = Principal(id="ada", tenant="acme")
 NOON = 1_767_268_800.0
+ROOT = Path(__file__).parents[2]
 
 
 def a_storage(kind: str, directory: Path, clock: Clock, **options: Any) -> Storage:
@@ -80,3 +81,9 @@ def an_outcome(key: str = "k1", **changes: Any) -> Outcome:
         "created_at": NOON,
     }
     return Outcome(**(fields | changes))
+
+
+async def ids(storage: Storage, **query: Any) -> list[str]:
+    """The ids of the calls that a query gives, in its order."""
+    page = await storage.history.calls(HistoryQuery(**query))
+    return [row["call_id"] for row in page.calls]

@@ -6,11 +6,12 @@ import sqlite3
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from pegboard.core.frozen import clean_text
 from pegboard.core.ports.store import HistoryPage, HistoryQuery
 from pegboard.errors import Unavailable
 from pegboard.storage.connection import Reader
 from pegboard.storage.paging import cursor_of, page_size, position_of
-from pegboard.storage.rows import UNKNOWN, clean_text
+from pegboard.storage.rows import UNKNOWN
 
 Flush = Callable[[], Awaitable[None]]
 

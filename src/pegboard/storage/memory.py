@@ -27,7 +27,7 @@ class MemoryStorage:
         *,
         clock: Clock = _SYSTEM_CLOCK,
         store_arguments: bool = False,
-        redact: Redact = unchanged,
+        redact: Redact | None = None,
         outcome_ttl: float = DAY,
         max_calls: int = 10_000,
         max_result_bytes: int = 64 * 1024 * 1024,
@@ -35,7 +35,9 @@ class MemoryStorage:
     ) -> None:
         """Start empty; beyond the bounds the oldest is forgotten first."""
         gate = Gate()
-        calls = MemoryCalls(gate, keep_arguments=store_arguments, redact=redact, bound=max_calls)
+        calls = MemoryCalls(
+            gate, keep_arguments=store_arguments, redact=redact or unchanged, bound=max_calls
+        )
         self._gate = gate
         self._calls = calls
         self.listener = calls

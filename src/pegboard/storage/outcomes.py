@@ -2,11 +2,11 @@
 
 import sqlite3
 
+from pegboard.core.frozen import clean_text
 from pegboard.core.ports.clock import Clock
 from pegboard.core.ports.store import Outcome
 from pegboard.core.result import ToolResult
 from pegboard.storage.codec import dump_result, load_result
-from pegboard.storage.rows import clean_text
 from pegboard.storage.writer import Writer
 
 _TAKE = """

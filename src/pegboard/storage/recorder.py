@@ -6,7 +6,8 @@ from typing import Any
 from msgspec import json
 
 from pegboard.core.event import CallRecord, CallStarted, Event
-from pegboard.storage.rows import Frozen, Redact, call_row, detail_row, freeze, start_row
+from pegboard.core.frozen import Frozen, freeze
+from pegboard.storage.rows import Redact, call_row, detail_row, start_row
 from pegboard.storage.writer import Writer
 
 _INSERT = """

@@ -2,10 +2,10 @@
 
 import sqlite3
 
+from pegboard.core.frozen import clean_text
 from pegboard.core.ports.clock import Clock
 from pegboard.core.ports.store import StoredResult
 from pegboard.storage.connection import Reader
-from pegboard.storage.rows import clean_text
 from pegboard.storage.writer import Writer
 
 _PUT = """

@@ -30,7 +30,7 @@ def open_storage(
     *,
     clock: Clock = _SYSTEM_CLOCK,
     store_arguments: bool = False,
-    redact: Redact = unchanged,
+    redact: Redact | None = None,
     outcome_ttl: float = DAY,
     max_queued: int = 10_000,
 ) -> Storage:
@@ -76,7 +76,7 @@ def open_storage(
         writer=writer,
         reader=reader,
         sweep=sweep,
-        recorder=SqliteRecorder(writer, keep_arguments=store_arguments, redact=redact),
+        recorder=SqliteRecorder(writer, keep_arguments=store_arguments, redact=redact or unchanged),
         results=SqliteResults(writer, reader, clock=clock),
         outcomes=SqliteOutcomes(writer, clock=clock, ttl=outcome_ttl),
     )

@@ -10,12 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.storage.made import an_outcome
+from tests.storage.made import ROOT, an_outcome
 
 from pegboard.core.ports.store import History, HistoryQuery
 from pegboard.storage import open_history, open_storage
-
-ROOT = Path(__file__).parents[2]
 
 BUSY = """
 import asyncio, sys

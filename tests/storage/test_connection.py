@@ -1,0 +1,111 @@
+"""Opening files that are as they should be, and others."""
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.storage.made import NOON, a_record, a_start
+
+from pegboard.core.ports.store import HistoryQuery
+from pegboard.errors import ConfigError, Unavailable
+from pegboard.storage import open_history, open_storage
+from pegboard.storage.connection import open_writer
+from pegboard.storage.schema import CURRENT
+from pegboard.testing import FakeClock
+
+
+def spoil_header(path: Path) -> None:
+    path.write_bytes(b"this is no database, it is a letter" * 100)
+
+
+def spoil_schema(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE holidays (day TEXT)")
+    connection.close()
+
+
+def make_newer(path: Path) -> None:
+    connection = open_writer(path, NOON)
+    connection.execute("INSERT INTO schema_version VALUES (99, 'from the future', 0)")
+    connection.close()
+
+
+async def test_what_is_kept_can_be_read_by_its_user_alone(tmp_path: Path) -> None:
+    data = tmp_path / "new" / "data"
+    async with open_storage(data) as storage:
+        await storage.journal.started(a_start())
+        modes = {path.name: path.stat().st_mode & 0o777 for path in (data, *data.iterdir())}
+
+    assert modes == {
+        "data": 0o700,
+        "lock": 0o600,
+        "pegboard.db": 0o600,
+        "pegboard.db-wal": 0o600,
+        "pegboard.db-shm": 0o600,
+    }
+
+
+async def test_the_file_is_in_wal_mode(tmp_path: Path) -> None:
+    async with open_storage(tmp_path):
+        pass
+
+    with sqlite3.connect(tmp_path / "pegboard.db") as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (spoil_header, "file is not a database"),
+        (spoil_schema, "a database that Pegboard did not make"),
+        (make_newer, f"a newer Pegboard made it .schema 99, this one knows {CURRENT}.; upgrade"),
+        (Path.mkdir, "(unable to open database file|disk I/O error)"),
+    ],
+    ids=["damaged", "not ours", "newer", "a folder"],
+)
+async def test_a_file_that_cannot_be_used_is_one_clear_line(
+    tmp_path: Path, spoil: Callable[[Path], None], reason: str
+) -> None:
+    spoil(tmp_path / "pegboard.db")
+
+    with pytest.raises(ConfigError, match=reason) as caught:
+        open_storage(tmp_path)
+    with pytest.raises(ConfigError, match=f"pegboard.db cannot be opened: .*{reason}"):
+        async with open_history(tmp_path):
+            pass
+
+    assert str(tmp_path / "pegboard.db") in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+async def test_a_file_that_another_program_locks_answers_later(
+    tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pegboard.storage.connection.BUSY_SECONDS", 0.05)
+    async with open_storage(tmp_path, clock=clock) as storage:
+        other = sqlite3.connect(tmp_path / "pegboard.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        storage.listener.on_event(a_record("c1"))
+        with pytest.raises(Unavailable, match="locked by another program") as caught:
+            await storage.journal.started(a_start("w1"))
+        readable = await storage.history.calls(HistoryQuery())
+        other.execute("COMMIT")
+        other.close()
+        await storage.journal.started(a_start("w2"))
+        page = await storage.history.calls(HistoryQuery())
+
+    assert caught.value.retry_after == 1.0
+    assert list(readable.calls) == []
+    assert sorted(row["call_id"] for row in page.calls) == ["c1", "w2"]
+
+
+async def test_a_refused_file_leaves_no_lock_behind(tmp_path: Path) -> None:
+    spoil_header(tmp_path / "pegboard.db")
+    with pytest.raises(ConfigError, match="not a database"):
+        open_storage(tmp_path)
+    (tmp_path / "pegboard.db").unlink()
+
+    async with open_storage(tmp_path) as storage:
+        await storage.flush()

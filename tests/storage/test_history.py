@@ -1,0 +1,125 @@
+"""Reading calls back, from every storage."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.storage.made import NOON, a_record, a_start, a_written, ids
+
+from pegboard.core.ports.store import HistoryQuery
+from pegboard.core.principal import Principal
+from pegboard.errors import InvalidRequest
+from pegboard.storage import Storage
+
+
+async def test_calls_come_newest_first(storage: Storage) -> None:
+    for call_id, started_at in [("b", NOON + 2), ("c", NOON + 3), ("a", NOON + 1)]:
+        storage.listener.on_event(a_record(call_id, started_at=started_at))
+
+    assert await ids(storage) == ["c", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"tool": "shop__refund"}, ["refund"]),
+        ({"source": "bank"}, ["bank"]),
+        ({"status": "failed"}, ["failed"]),
+        ({"principal": "bob"}, ["bob"]),
+        ({"run_id": "r7"}, ["run"]),
+        ({"since": NOON + 4}, ["run", "bob"]),
+        ({"until": NOON + 2}, ["bank", "refund"]),
+        ({"since": NOON + 1, "until": NOON + 3, "status": "completed"}, ["bank"]),
+        ({"tool": "nothing"}, []),
+    ],
+    ids=str,
+)
+async def test_each_filter_narrows_the_history(
+    storage: Storage, query: dict[str, Any], expected: list[str]
+) -> None:
+    records = [
+        a_record("refund", tool="shop__refund"),
+        a_record("bank", source="bank"),
+        a_record("failed", status="failed"),
+        a_record("plain"),
+        a_record("bob", principal=Principal(id="bob")),
+        a_record("run", run_id="r7"),
+    ]
+    for offset, record in enumerate(records):
+        storage.listener.on_event(replace(record, started_at=NOON + offset))
+
+    assert await ids(storage, **query) == expected
+
+
+async def test_pages_never_skip_or_repeat_while_calls_arrive_and_finish(storage: Storage) -> None:
+    for number in range(20):
+        # Many with the same time: the order among them must hold too.
+        await storage.journal.started(a_start(f"old{number}", started_at=NOON + number // 4))
+    page = await storage.history.calls(HistoryQuery(limit=3))
+    seen = list(page.calls)
+    turns = iter(range(20))
+    while page.next_cursor:
+        turn = next(turns)
+        # A finished write says a slightly earlier time than its start did.
+        storage.listener.on_event(a_written(f"old{turn}", started_at=NOON - 1))
+        storage.listener.on_event(a_record(f"new{turn}", started_at=NOON + 100 + turn))
+        page = await storage.history.calls(HistoryQuery(limit=3, cursor=page.next_cursor))
+        seen += page.calls
+
+    assert [row["call_id"] for row in seen] == [f"old{n}" for n in reversed(range(20))]
+
+
+async def test_the_last_page_has_no_cursor(storage: Storage) -> None:
+    for number in range(4):
+        storage.listener.on_event(a_record(f"c{number}"))
+
+    first = await storage.history.calls(HistoryQuery(limit=2))
+    last = await storage.history.calls(HistoryQuery(limit=2, cursor=first.next_cursor))
+
+    assert first.next_cursor != ""
+    assert len(last.calls) == 2
+    assert last.next_cursor == ""
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"cursor": "???"}, {"cursor": "bm8"}, {"cursor": "ÿ"}, {"limit": 0}, {"limit": 1001}],
+    ids=str,
+)
+async def test_a_wrong_question_is_the_callers_to_mend(
+    storage: Storage, query: dict[str, Any]
+) -> None:
+    with pytest.raises(InvalidRequest):
+        await storage.history.calls(HistoryQuery(**query))
+
+
+async def test_the_detail_of_an_error_is_found_under_its_id(storage: Storage) -> None:
+    storage.listener.on_event(
+        a_record(
+            status="failed",
+            error_id="e1",
+            error_code="tool_failed",
+            error_message="It did not work.",
+            error_detail="Traceback: KeyError('x')",
+        )
+    )
+
+    assert await storage.history.detail("e1") == {
+        "error_id": "e1",
+        "call_id": "c1",
+        "tool": "shop__find",
+        "source": "shop",
+        "at": NOON,
+        "code": "tool_failed",
+        "message": "It did not work.",
+        "detail": "Traceback: KeyError('x')",
+    }
+    assert await storage.history.detail("other") is None
+
+
+async def test_history_itself_never_carries_the_detail(storage: Storage) -> None:
+    storage.listener.on_event(a_record(status="failed", error_id="e1", error_detail="Traceback"))
+
+    page = await storage.history.calls(HistoryQuery())
+
+    assert "Traceback" not in repr(page.calls)

@@ -1,0 +1,45 @@
+"""One process at a time."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pegboard.errors import ConfigError
+from pegboard.storage import open_storage
+
+HOLDER = """
+import sys
+from pegboard.storage import open_storage
+storage = open_storage(sys.argv[1])
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_directory_that_another_process_holds_is_refused_with_its_pid(tmp_path: Path) -> None:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"open\n"
+        with pytest.raises(ConfigError) as caught:
+            open_storage(tmp_path)
+        holder.kill()
+
+    message = str(caught.value)
+    assert str(tmp_path) in message
+    assert f"process {holder.pid}" in message
+    assert "Stop it, or name another directory with --data" in message
+
+
+async def test_a_directory_is_free_again_after_close(tmp_path: Path) -> None:
+    async with open_storage(tmp_path):
+        with pytest.raises(ConfigError, match=f"this process .{os.getpid()}."):
+            open_storage(tmp_path)
+
+    async with open_storage(tmp_path) as again:
+        await again.flush()
