@@ -1,54 +1,44 @@
 """One call on its way through the steps; private to this room."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct
 
 from pegboard.core.context import Arguments, Call, ToolContext
 from pegboard.core.decision import Decision
 from pegboard.core.result import ToolResult
 
+NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
 
-class Run:
+
+class Run(Struct, eq=False, kw_only=True):
     """What the steps of one call share; made by the pipeline, dropped when the call ends.
 
     Attributes:
         raw: The arguments as they arrived.
-        arguments: The arguments as `validate` read them.
         started: `time.monotonic()` seconds.
+        started_at: Unix seconds.
         deadline: `time.monotonic()` seconds by which the whole call must have ended.
+        caller: Calls another tool on behalf of this call.
+        arguments: The arguments as `validate` read them.
         attempts: How often the tool itself was started.
     """
 
-    __slots__ = (
-        "arguments",
-        "attempts",
-        "cached",
-        "caller",
-        "ctx",
-        "deadline",
-        "decision",
-        "id",
-        "name",
-        "raw",
-        "replayed",
-        "started",
-        "started_at",
-    )
-
-    def __init__(self, call_id: str, name: str, raw: Arguments, ctx: ToolContext[Any]) -> None:
-        self.id = call_id
-        self.name = name
-        self.raw = raw
-        self.ctx = ctx
-        self.arguments: Mapping[str, Any] = {}
-        self.attempts = 0
-        self.cached = False
-        self.replayed = False
-        self.decision: Decision | None = None
-        self.deadline: float | None = ctx.deadline
-        self.caller: Call | None = None
-        self.started = 0.0
-        self.started_at = 0.0
+    id: str
+    name: str
+    raw: Arguments
+    ctx: ToolContext[Any]
+    started: float
+    started_at: float
+    deadline: float | None = None
+    caller: Call | None = None
+    arguments: Mapping[str, Any] = NO_ARGUMENTS
+    decision: Decision | None = None
+    attempts: int = 0
+    cached: bool = False
+    replayed: bool = False
 
     def context(self) -> ToolContext[Any]:
         """What the running tool is given."""
@@ -74,5 +64,9 @@ class Run:
         return f"{principal.tenant}/{principal.id}"
 
 
-Handler = Callable[[Run], Awaitable[ToolResult]]
-"""A step with everything below it: takes the call on its way down, gives the result back up."""
+Handler = Callable[[Run], Coroutine[Any, Any, ToolResult]]
+"""A step with everything below it: takes the call on its way down, gives the result back up.
+
+A step with nothing to do on the way up is a plain function that hands on what follows, so that the
+call has one frame less to wait in.
+"""

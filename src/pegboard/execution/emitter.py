@@ -13,21 +13,19 @@ class Emitter:
     """Passes events to listeners.
 
     Attributes:
+        is_heard: Whether anybody listens.
         failures: How many events a listener has refused, in all.
     """
 
     def __init__(self, listeners: Sequence[Listener] = ()) -> None:
         self._listeners = tuple(listeners)
+        self.is_heard = bool(self._listeners)
         self.failures = 0
-
-    @property
-    def is_heard(self) -> bool:
-        """Whether anybody listens."""
-        return bool(self._listeners)
 
     def add(self, listener: Listener) -> None:
         """Tell this one too, from the next event on."""
         self._listeners = (*self._listeners, listener)
+        self.is_heard = True
 
     def emit(self, event: Event) -> None:
         """Tell all."""

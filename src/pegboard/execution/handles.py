@@ -13,7 +13,8 @@ from pegboard.errors import HandleNotFound
 from pegboard.tools.documents import parsed
 
 PREFIX = "pegboard://results/"
-_BYTES_PREFIX = PREFIX.encode()
+_SCHEME = "pegboard:"  # alone: JSON may write the slashes escaped
+_BYTES_SCHEME = _SCHEME.encode()
 
 
 def new_handle() -> str:
@@ -24,10 +25,9 @@ def new_handle() -> str:
 def mentions_handle(raw: Arguments) -> bool:
     """Whether there may be a handle in these arguments; cheap, and never wrong when it says no."""
     if isinstance(raw, str):
-        # JSON may write the slashes escaped
-        return PREFIX in raw or "pegboard:\\/" in raw
+        return _SCHEME in raw
     if isinstance(raw, bytes):
-        return _BYTES_PREFIX in raw or b"pegboard:\\/" in raw
+        return _BYTES_SCHEME in raw
     return raw is not None and _within(raw.values())
 
 

@@ -14,6 +14,10 @@ from pegboard.execution.limiters import Limiters
 from pegboard.execution.memory import MemoryOutcomes, MemoryResults
 
 
+def _unknown(_name: str) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Defaults for tools that do not say otherwise; seconds and bytes, 0 for none.
@@ -42,6 +46,8 @@ class Kit:
     Attributes:
         journal: Where the starts of writes are stored first; None keeps none.
         redact: Takes secrets out of text; None when there are none to take out.
+        in_flight: Running calls by tool, kept while somebody wants to see them; None keeps none.
+        why_absent: Why a tool of this name is not there now; empty when nothing is known of it.
     """
 
     policy: Policy = field(default_factory=Policy)
@@ -55,6 +61,8 @@ class Kit:
     limiters: Limiters = field(default_factory=Limiters)
     breakers: Breakers = field(default_factory=Breakers)
     redact: Callable[[str], str] | None = None
+    in_flight: dict[str, int] | None = None
+    why_absent: Callable[[str], str] = _unknown
     random: Callable[[], float] = random.random
     now: Callable[[], float] = time.time
     monotonic: Callable[[], float] = time.monotonic

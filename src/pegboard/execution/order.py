@@ -14,6 +14,7 @@ from pegboard.execution.steps.approve import approve
 from pegboard.execution.steps.breaker import breaker
 from pegboard.execution.steps.cache import cache
 from pegboard.execution.steps.check_output import check_output
+from pegboard.execution.steps.count import count
 from pegboard.execution.steps.deadline import deadline
 from pegboard.execution.steps.decide import decide
 from pegboard.execution.steps.idempotency import idempotency
@@ -31,6 +32,7 @@ Step = Callable[[Target, Kit, Handler], Handler]
 
 ORDER: tuple[Step, ...] = (
     record,  # outermost: whatever happens below is recorded, and becomes a result
+    count,  # inside record: what is in flight is what has begun and not been recorded
     validate,  # before decide: rules look at arguments that have their declared types
     decide,  # before anything that costs or keeps something
     approve,  # a person sees a call that is valid and would be allowed

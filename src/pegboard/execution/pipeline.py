@@ -1,12 +1,12 @@
 """The one way to call a tool: every door, engine and graph step comes through here."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
 from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
-from pegboard.errors import ToolNotFound
+from pegboard.errors import SourceUnavailable, ToolNotFound
 from pegboard.execution.batch import run_batch
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.ids import new_call_id
@@ -38,24 +38,37 @@ class Pipeline:
         self.kit = kit
         self._lookup = lookup
         self._nearest = nearest
+        self._now, self._monotonic = kit.now, kit.monotonic
+        self._call_timeout = kit.settings.call_timeout
         self._plain: dict[str, Handler] = {}
         self._keyed: dict[str, Handler] = {}
         self._unknown = record(None, kit, self._refuse_unknown)
 
-    async def call(
+    def call(
         self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
-    ) -> ToolResult:
-        """Run one tool; only cancellation is raised, everything else is a result."""
-        context = _DEFAULT_CONTEXT if ctx is None else ctx
-        run = Run(new_call_id(), name, arguments, context)
-        if run.deadline is None and self.kit.settings.call_timeout:
-            run.deadline = self.kit.monotonic() + self.kit.settings.call_timeout
-        run.caller = self.call
-        paths = self._plain if context.idempotency_key is None else self._keyed
-        path = paths.get(name)
-        if path is None:
-            path = self._resolve(name, paths)
-        return await path(run)
+    ) -> Coroutine[Any, Any, ToolResult]:
+        """Run one tool; only cancellation is raised, everything else is a result.
+
+        The path's own coroutine is handed on: one around it would cost each call as much as a step.
+        """
+        if ctx is None:
+            ctx = _DEFAULT_CONTEXT
+        paths = self._plain if ctx.idempotency_key is None else self._keyed
+        path = paths.get(name) or self._resolve(name, paths)
+        started, deadline = self._monotonic(), ctx.deadline
+        if deadline is None and self._call_timeout:
+            deadline = started + self._call_timeout
+        run = Run(
+            id=new_call_id(),
+            name=name,
+            raw=arguments,
+            ctx=ctx,
+            started=started,
+            started_at=self._now(),
+            deadline=deadline,
+            caller=self.call,
+        )
+        return path(run)
 
     async def call_many(
         self, calls: Sequence[CallItem], ctx: ToolContext[Any] | None = None
@@ -95,6 +108,9 @@ class Pipeline:
         return path
 
     async def _refuse_unknown(self, call: Run) -> ToolResult:
+        reason = self.kit.why_absent(call.name)
+        if reason:
+            raise SourceUnavailable(f"'{call.name}' is not there now: {reason}")
         raise ToolNotFound(call.name, tuple(self._nearest(call.name)))
 
 

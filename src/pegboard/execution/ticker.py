@@ -7,27 +7,28 @@ Deadlines nearer than two ticks get a timer of their own.
 import asyncio
 import time
 from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
 
 TICK = 0.02
 _AGAIN = 1.0
 
 
-class Entry:
+class Entry(Struct, eq=False, kw_only=True):
     """One deadline of one task.
 
     Attributes:
         expired: Whether the task was cancelled by it.
         cancelled: How often.
+        timer: Its own, when the next tick would be too late.
     """
 
-    __slots__ = ("cancelled", "expired", "task", "timer", "when")
-
-    def __init__(self, task: "asyncio.Task[object]", when: float) -> None:
-        self.task = task
-        self.when = when
-        self.expired = False
-        self.cancelled = 0
-        self.timer: asyncio.TimerHandle | None = None
+    task: "asyncio.Task[Any]"
+    when: float
+    expired: bool = False
+    cancelled: int = 0
+    timer: asyncio.TimerHandle | None = None
 
     def fire(self) -> None:
         """Cancel the task."""
@@ -52,7 +53,7 @@ class Ticker:
         task = asyncio.current_task(self.loop)
         if task is None:
             raise RuntimeError("a deadline needs a task")
-        entry = Entry(task, when)
+        entry = Entry(task=task, when=when)
         if when - now < 2 * TICK:
             entry.timer = self.loop.call_later(max(0.0, when - now), self._fire_early, entry)
             return entry

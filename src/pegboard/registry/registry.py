@@ -1,6 +1,6 @@
 """One registry, one flat list of tools, one way to call them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pegboard.access import Explanation, Policy, Switches, decide, explain
@@ -66,6 +66,11 @@ class ToolRegistry:
     def switches(self) -> Switches:
         """Kill switches, in force from the next call on."""
         return self._kit.switches
+
+    def apply(self, kit: Kit) -> None:
+        """Call with another kit from now on; calls that run keep the one they began with."""
+        self._kit = kit
+        self._pipeline = Pipeline(self._catalogue.find, self._catalogue.nearest, kit)
 
     # what exists
 
@@ -153,9 +158,9 @@ class ToolRegistry:
 
     # calling
 
-    async def call(
+    def call(
         self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
-    ) -> ToolResult:
+    ) -> Coroutine[Any, Any, ToolResult]:
         """Run one tool. A failure is a result too; only cancellation is raised.
 
         Args:
@@ -163,7 +168,7 @@ class ToolRegistry:
             arguments: A mapping, or JSON text.
             ctx: Who asks, by when, with which idempotency key; None for the local user.
         """
-        return await self._pipeline.call(name, arguments, ctx)
+        return self._pipeline.call(name, arguments, ctx)
 
     async def call_many(
         self, calls: Sequence[tuple[str, Arguments]], ctx: ToolContext[Any] | None = None

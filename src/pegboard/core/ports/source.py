@@ -51,6 +51,7 @@ class SourceKind:
         config: The frozen pydantic model of its `config:` section.
         open: Makes an instance from its name, its config and the board's services.
         extra: The distribution extra that brings its drivers; empty when none is needed.
+        remote: Whether its calls leave this machine's process: then a breaker guards each instance.
     """
 
     kind: str
@@ -58,3 +59,4 @@ class SourceKind:
     config: "type[BaseModel]"
     open: "Callable[[str, Any, Services], Awaitable[Source]]"
     extra: str = ""
+    remote: bool = False

@@ -1,5 +1,8 @@
 """Decide: may this caller do this; the answer and its reason go into the record."""
 
+from collections.abc import Coroutine
+from typing import Any
+
 from pegboard.access import decide as judge
 from pegboard.access.decide import UNAVAILABLE
 from pegboard.core.decision import Action, Verdict
@@ -14,7 +17,7 @@ def decide(target: Target, kit: Kit, following: Handler) -> Handler:
     """Always there."""
     spec, policy, switches = target.spec, kit.policy, kit.switches
 
-    async def handle(call: Run) -> ToolResult:
+    def handle(call: Run) -> Coroutine[Any, Any, ToolResult]:
         decision = judge(
             call.ctx.principal,
             spec,
@@ -28,6 +31,6 @@ def decide(target: Target, kit: Kit, following: Handler) -> Handler:
             if decision.rule == UNAVAILABLE:
                 raise SourceUnavailable(f"'{spec.name}' cannot be used: {decision.reason}")
             raise AccessDenied(spec.name, decision.reason)
-        return await following(call)
+        return following(call)
 
     return handle

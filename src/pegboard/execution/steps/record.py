@@ -1,9 +1,12 @@
 """Record: whatever happens below, one event says it, and the caller gets a result."""
 
 import asyncio
+from typing import Any
+
+from msgspec import structs
 
 from pegboard.core.event import CallRecord
-from pegboard.core.result import ResultMeta, ToolResult
+from pegboard.core.result import NO_META, ResultMeta, ToolResult
 from pegboard.errors import PegboardError, ToolFailed
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.failures import detail_of, failed_result, status_of, translated
@@ -13,71 +16,39 @@ from pegboard.execution.target import Target
 
 def record(target: Target | None, kit: Kit, following: Handler) -> Handler:
     """Always there; `target` is None for a name that no tool has."""
-    emitter, now, monotonic = kit.emitter, kit.now, kit.monotonic
+    emitter, monotonic = kit.emitter, kit.monotonic
     spec = target.spec if target is not None else None
     version, source, effect = (
         (spec.version, spec.source, spec.effect.value) if spec is not None else ("", "", "")
     )
 
     def finished(call: Run, result: ToolResult, status: str) -> ToolResult:
-        meta = result.meta
         duration = (monotonic() - call.started) * 1000
-        error = result.error
         if emitter.is_heard:
-            decision, principal, content = call.decision, call.ctx.principal, result.content
-            emitter.emit(
-                CallRecord(
-                    call_id=call.id,
-                    tool=call.name,
-                    status=status,
-                    started_at=call.started_at,
-                    duration_ms=duration,
-                    principal=principal,
-                    version=version,
-                    source=source,
-                    effect=effect,
-                    decision=decision.verdict.value if decision is not None else "",
-                    reason=decision.reason if decision is not None else "",
-                    attempts=call.attempts,
-                    cached=call.cached,
-                    replayed=call.replayed,
-                    truncated=meta.truncated,
-                    bytes_in=len(call.raw) if isinstance(call.raw, (str, bytes)) else 0,
-                    bytes_out=meta.total_bytes or (len(content) if isinstance(content, str) else 0),
-                    error_code=error.code if error is not None else "",
-                    error_id=(error.error_id or "") if error is not None else "",
-                    error_message=str(error) if error is not None else "",
-                    error_detail=detail_of(error) if error is not None else "",
-                    run_id=call.ctx.run_id,
-                    parent_id=call.ctx.parent_id,
-                    idempotency_key=call.ctx.idempotency_key or "",
-                    arguments=call.raw,
-                )
-            )
-        return ToolResult(
-            content=result.content,
-            structured=result.structured,
-            artifacts=result.artifacts,
-            is_error=result.is_error,
-            error=error,
-            meta=ResultMeta(
+            decision, raw, content = call.decision, call.raw, result.content
+            # what is at its default in most calls is not named here: each name costs every call
+            event = CallRecord(
                 call_id=call.id,
+                tool=call.name,
+                status=status,
+                started_at=call.started_at,
                 duration_ms=duration,
+                principal=call.ctx.principal,
+                version=version,
+                source=source,
+                effect=effect,
+                decision=decision.verdict if decision is not None else "",
+                reason=decision.reason if decision is not None else "",
                 attempts=call.attempts,
-                cached=call.cached,
-                replayed=call.replayed,
-                truncated=meta.truncated,
-                handle=meta.handle,
-                total_bytes=meta.total_bytes,
-                tokens=meta.tokens,
-                cost=meta.cost,
-                model=meta.model,
-            ),
-        )
+                bytes_in=len(raw) if isinstance(raw, (str, bytes)) else 0,
+                bytes_out=len(content) if isinstance(content, str) else 0,
+                arguments=raw,
+            )
+            rare = _rare(call, result)
+            emitter.emit(structs.replace(event, **rare) if rare else event)
+        return _measured(call, result, duration)
 
     async def handle(call: Run) -> ToolResult:
-        call.started = monotonic()
-        call.started_at = now()
         try:
             result = await following(call)
         except PegboardError as error:
@@ -94,6 +65,48 @@ def record(target: Target | None, kit: Kit, following: Handler) -> Handler:
         return finished(call, _with_error(result), "failed")
 
     return handle
+
+
+def _rare(call: Run, result: ToolResult) -> dict[str, Any]:
+    """What few calls have to say of themselves; usually nothing."""
+    rare: dict[str, Any] = {}
+    ctx, error, meta = call.ctx, result.error, result.meta
+    if ctx.run_id or ctx.parent_id or ctx.idempotency_key:
+        rare["run_id"], rare["parent_id"] = ctx.run_id, ctx.parent_id
+        rare["idempotency_key"] = ctx.idempotency_key or ""
+    if call.cached or call.replayed:
+        rare["cached"], rare["replayed"] = call.cached, call.replayed
+    if meta.truncated:
+        rare["truncated"] = True
+    if meta.total_bytes:
+        rare["bytes_out"] = meta.total_bytes
+    if error is not None:
+        rare["error_code"], rare["error_id"] = error.code, error.error_id or ""
+        rare["error_message"], rare["error_detail"] = str(error), detail_of(error)
+    return rare
+
+
+def _measured(call: Run, result: ToolResult, duration: float) -> ToolResult:
+    """The result, saying how the call went."""
+    if result.meta is NO_META and not (call.cached or call.replayed):
+        meta = ResultMeta(call_id=call.id, duration_ms=duration, attempts=call.attempts)
+    else:
+        meta = structs.replace(
+            result.meta,
+            call_id=call.id,
+            duration_ms=duration,
+            attempts=call.attempts,
+            cached=call.cached,
+            replayed=call.replayed,
+        )
+    return ToolResult(
+        content=result.content,
+        structured=result.structured,
+        artifacts=result.artifacts,
+        is_error=result.is_error,
+        error=result.error,
+        meta=meta,
+    )
 
 
 def _with_error(result: ToolResult) -> ToolResult:

@@ -1,5 +1,8 @@
 """Validate: the arguments are read, coerced and checked; a wrong call goes no further."""
 
+from collections.abc import Coroutine
+from typing import Any
+
 from pegboard.core.result import ToolResult
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.handles import fill_in, mentions_handle
@@ -11,11 +14,14 @@ def validate(target: Target, kit: Kit, following: Handler) -> Handler:
     """Always there. Handles to stored results are replaced by what they stand for, first."""
     read, results, name = target.read, kit.results, target.spec.name
 
-    async def handle(call: Run) -> ToolResult:
-        raw = call.raw
-        if mentions_handle(raw):
-            raw = await fill_in(name, raw, results, call.owner)
-        call.arguments = read(raw)
+    async def with_handles(call: Run) -> ToolResult:
+        call.arguments = read(await fill_in(name, call.raw, results, call.owner))
         return await following(call)
+
+    def handle(call: Run) -> Coroutine[Any, Any, ToolResult]:
+        if mentions_handle(call.raw):
+            return with_handles(call)
+        call.arguments = read(call.raw)
+        return following(call)
 
     return handle

@@ -1,0 +1,24 @@
+"""Count: how many calls of a tool are in flight, for whoever watches."""
+
+from pegboard.core.result import ToolResult
+from pegboard.execution.call import Handler, Run
+from pegboard.execution.kit import Kit
+from pegboard.execution.target import Target
+
+
+def count(target: Target, kit: Kit, following: Handler) -> Handler:
+    """There while somebody watches."""
+    in_flight, name = kit.in_flight, target.spec.name
+    if in_flight is None:
+        return following
+
+    async def handle(call: Run) -> ToolResult:
+        in_flight[name] = in_flight.get(name, 0) + 1
+        try:
+            return await following(call)
+        finally:
+            in_flight[name] -= 1
+            if in_flight[name] == 0:
+                del in_flight[name]
+
+    return handle

@@ -1,0 +1,122 @@
+"""What `board.yaml` may say."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+_STRICT = ConfigDict(frozen=True, extra="forbid")
+
+
+class SourceEntry(BaseModel):
+    """One source of tools."""
+
+    model_config = _STRICT
+
+    kind: Annotated[str, Field(description="What kind of source; `pegboard doctor` lists them.")]
+    name: Annotated[
+        str, Field(description="The first part of its tools' names; by default its kind.")
+    ] = ""
+    config: Annotated[dict[str, Any], Field(description="As the kind's reference says.")] = Field(
+        default_factory=dict[str, Any]
+    )
+    enabled: Annotated[bool, Field(description="Whether it is opened at all.")] = True
+
+
+class LimitEntry(BaseModel):
+    """How much of the tools that a glob names may be used."""
+
+    model_config = _STRICT
+
+    rate: Annotated[
+        str | None, Field(description="Calls per time: `20/s`, `100/min`, `1000/h`, `5/10s`.")
+    ] = None
+    concurrency: Annotated[int | None, Field(ge=1, description="Calls in flight at once.")] = None
+
+
+class PolicyEntry(BaseModel):
+    """Who may call what; globs over tool names, deny beats ask beats allow."""
+
+    model_config = _STRICT
+
+    deny: Annotated[tuple[str, ...], Field(description="Never.")] = ()
+    ask: Annotated[tuple[str, ...], Field(description="Only after a person approved.")] = ()
+    allow: Annotated[
+        tuple[str, ...], Field(description="Without an approval, whatever the effect.")
+    ] = ()
+    effects: Annotated[
+        dict[str, str],
+        Field(description="What holds for the rest, by effect: `{admin: ask}`."),
+    ] = Field(default_factory=dict[str, str])
+    limits: Annotated[
+        dict[str, LimitEntry], Field(description="Glob to limits; all that match hold.")
+    ] = Field(default_factory=dict[str, LimitEntry])
+
+
+class NetworkEntry(BaseModel):
+    """Which private addresses tools may reach; public ones always."""
+
+    model_config = _STRICT
+
+    allow_hosts: Annotated[
+        tuple[str, ...], Field(description="`host`, `host:port` or `*.host`.")
+    ] = ()
+    allow_networks: Annotated[tuple[str, ...], Field(description="CIDR blocks.")] = ()
+
+
+class RetryPolicyEntry(BaseModel):
+    """The RFC's retry policy."""
+
+    model_config = _STRICT
+
+    max_retries: Annotated[int, Field(ge=0, le=100)] = 3
+    backoff_ms: Annotated[float, Field(ge=0)] = 1000
+
+
+class ToolEntry(BaseModel):
+    """A tool registered by hand, in the form of RFC-0003."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    tool_id: Annotated[str, Field(description="`{slug}_v{major}`.", pattern=r"^[a-zA-Z0-9_-]+$")]
+    name: Annotated[str, Field(description="For people.")] = ""
+    description: str = ""
+    type: Annotated[str, Field(description="`PythonFunction`, `LocalScript`, `RestAPI`, ...")]
+    capabilities: tuple[str, ...] = ()
+    supported_tasks: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    category: str = "general"
+    effect: str = "write"
+    idempotent: bool | None = None
+    input_schema: Annotated[
+        dict[str, Any], Field(description="JSON Schema, or shorthand: `{query: string}`.")
+    ] = Field(default_factory=dict[str, Any])
+    output_schema: dict[str, Any] | None = None
+    dependencies: tuple[str, ...] = ()
+    status: str = "active"
+    version: str = "1.0"
+    timeout_ms: Annotated[float | None, Field(ge=0)] = None
+    retry_policy: RetryPolicyEntry | None = None
+    import_: Annotated[
+        str, Field(alias="import", description="`package.module:function` (PythonFunction).")
+    ] = ""
+    script_path: Annotated[str, Field(description="The script (LocalScript).")] = ""
+    agent_config: Annotated[
+        dict[str, Any] | None, Field(description="Model, limits and tools (Subagent).")
+    ] = None
+    url: Annotated[str, Field(description="The address (RestAPI).")] = ""
+    method: Annotated[str, Field(description="The method (RestAPI).")] = ""
+    server: Annotated[str, Field(description="The MCP server (MCPTool).")] = ""
+    tool: Annotated[str, Field(description="Its name on the server (MCPTool).")] = ""
+
+
+class Board(BaseModel):
+    """The whole file."""
+
+    model_config = _STRICT
+
+    sources: Annotated[tuple[SourceEntry, ...], Field(description="Where tools come from.")] = ()
+    tools: Annotated[tuple[ToolEntry, ...], Field(description="Tools registered by hand.")] = ()
+    policy: Annotated[PolicyEntry, Field(description="Who may call what.")] = PolicyEntry()
+    network: Annotated[
+        NetworkEntry, Field(description="Which private addresses may be reached.")
+    ] = NetworkEntry()

@@ -1,0 +1,187 @@
+"""Reading `board.yaml`: every mistake is reported with its line and what to write instead."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from pegboard.errors import ConfigError
+from pegboard.runtime.board import Board
+from pegboard.runtime.yaml_lines import Located, Place, load_yaml
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedBoard:
+    """A board file as read.
+
+    Attributes:
+        base_dir: The folder that its relative paths start from.
+        secrets: Values that came from the environment: never to be shown.
+        where: `file:line` of a place in the file.
+    """
+
+    board: Board
+    base_dir: Path
+    secrets: tuple[str, ...] = ()
+    located: Located | None = None
+    path: Path | None = None
+
+    def where(self, place: Place) -> str:
+        """`board.yaml:7` for a place, as far as it is known."""
+        if self.located is None:
+            return "board"
+        return f"{self.path.name if self.path else 'board'}:{self.located.line(place)}"
+
+
+def load_board(path: Path, environment: Mapping[str, str]) -> LoadedBoard:
+    """Read and check a board file.
+
+    Raises:
+        ConfigError: It is missing, not YAML, or says something unknown; one line a mistake.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise ConfigError(
+            f"There is no board file {path}: write one with 'pegboard init', or name another with "
+            "--board."
+        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"The board file {path} cannot be read: {error}") from error
+    return parse_board(text, environment, path=path)
+
+
+def parse_board(text: str, environment: Mapping[str, str], *, path: Path) -> LoadedBoard:
+    """Check the text of a board file.
+
+    Raises:
+        ConfigError: One line a mistake.
+    """
+    located = load_yaml(text, path.name)
+    secrets: list[str] = []
+    filled = _filled(located.value, environment, secrets, located, (), path)
+    if filled is None:
+        filled = {}
+    if not isinstance(filled, dict):
+        raise ConfigError(f"{path.name}:1: a board is a mapping, as in 'sources: [...]'")
+    try:
+        board = Board.model_validate(filled)
+    except ValidationError as error:
+        raise faults_of(error, Board, located, path.name, ()) from error
+    return LoadedBoard(
+        board=board,
+        base_dir=path.parent.resolve(),
+        secrets=tuple(secrets),
+        located=located,
+        path=path,
+    )
+
+
+def faults_of(
+    error: ValidationError,
+    model: type[BaseModel],
+    located: Located | None,
+    file: str,
+    prefix: Place,
+) -> ConfigError:
+    """One error with a line for each mistake: where, what, and what to write instead."""
+    lines: list[str] = []
+    for detail in error.errors(include_url=False):
+        place = (*prefix, *detail["loc"])
+        where = f"{file}:{located.line(place)}: " if located is not None else ""
+        lines.append(f"{where}{_dotted(place)}: {_advice(detail, model)}")
+    return ConfigError("\n".join(lines))
+
+
+def _advice(detail: ErrorDetails, model: type[BaseModel]) -> str:
+    if detail["type"] == "extra_forbidden":
+        known = _known_fields(model, detail["loc"][:-1])
+        nearest = get_close_matches(str(detail["loc"][-1]), known, n=1, cutoff=0.5)
+        if nearest:
+            return f"unknown key; did you mean '{nearest[0]}'?"
+        return f"unknown key; known are {', '.join(known)}"
+    if detail["type"] == "missing":
+        return "missing; write it here"
+    message = detail["msg"].replace("Input should be ", "should be ").replace("Value error, ", "")
+    shown = detail["input"]
+    found = f", found {shown!r}" if isinstance(shown, (str, int, float, bool, type(None))) else ""
+    return f"{message[:1].lower()}{message[1:]}{found}"
+
+
+def _known_fields(model: type[BaseModel], place: Place) -> list[str]:
+    schema: Any = model.model_json_schema()
+    definitions = schema.get("$defs", {})
+    node: Any = schema
+    for step in place:
+        node = _resolved(node, definitions)
+        if isinstance(step, int):
+            node = node.get("items", {})
+        else:
+            node = node.get("properties", {}).get(step) or node.get("additionalProperties", {})
+    node = _resolved(node, definitions)
+    return list(node.get("properties", {}))
+
+
+def _resolved(node: Any, definitions: Mapping[str, Any]) -> Any:
+    if not isinstance(node, dict):
+        return {}
+    here = cast("dict[str, Any]", node)
+    if "$ref" in here:
+        return definitions.get(str(here["$ref"]).rpartition("/")[2], {})
+    for key in ("allOf", "anyOf"):
+        if key in here:
+            return _resolved(here[key][0], definitions)
+    return here
+
+
+def _dotted(place: Place) -> str:
+    text = ""
+    for step in place:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text or "board"
+
+
+def _filled(
+    value: Any,
+    environment: Mapping[str, str],
+    secrets: list[str],
+    located: Located,
+    place: Place,
+    path: Path,
+) -> Any:
+    """The value with `${NAME}` and `${NAME:-default}` replaced from the environment."""
+    if isinstance(value, dict):
+        items = cast("dict[Any, Any]", value).items()
+        return {
+            str(key): _filled(item, environment, secrets, located, (*place, str(key)), path)
+            for key, item in items
+        }
+    if isinstance(value, list):
+        return [
+            _filled(item, environment, secrets, located, (*place, index), path)
+            for index, item in enumerate(cast("list[Any]", value))
+        ]
+    if not isinstance(value, str) or "${" not in value:
+        return value
+
+    def replace(match: re.Match[str]) -> str:
+        name, default = match.group(1), match.group(2)
+        found = environment.get(name)
+        if found is not None:
+            secrets.append(found)
+            return found
+        if default is not None:
+            return default
+        raise ConfigError(
+            f"{path.name}:{located.line(place)}: {_dotted(place)}: the variable {name} is not set; "
+            f"set it, or write ${{{name}:-default}}"
+        )
+
+    return _VARIABLE.sub(replace, value)

@@ -1,0 +1,29 @@
+"""The tools that a board itself offers."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from pegboard.core.context import ToolContext
+from pegboard.core.tool import Tool
+from pegboard.registry import ToolRegistry
+from pegboard.tools import as_tool, tool
+
+SOURCE = "board"
+
+
+def board_tools(registry: ToolRegistry) -> list[Tool]:
+    """`board__read_result`: what follows the first page of a large result."""
+
+    @tool(effect="read", category="general", max_result_bytes=0, tags=("paging",))
+    async def read_result(
+        handle: Annotated[str, Field(description="`pegboard://results/...` or its last part.")],
+        page: Annotated[int, Field(ge=1, description="Which page, from 1.")] = 2,
+        *,
+        ctx: ToolContext[Any],
+    ) -> str:
+        """Read another page of a result that was too large to be given at once."""
+        found = await registry.read_result(handle, page=page, ctx=ctx)
+        return f"{found.text}\n[page {found.page} of {found.pages} of {found.handle}]"
+
+    return [as_tool(read_result, source=SOURCE)]

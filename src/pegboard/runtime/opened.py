@@ -1,0 +1,221 @@
+"""Everything that is open while a board is, wired together."""
+
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from pegboard.core.names import split_wire_name
+from pegboard.core.ports.listener import Listener
+from pegboard.core.ports.services import Services
+from pegboard.core.tool import Tool
+from pegboard.errors import ConfigError, DuplicateTool, PegboardError
+from pegboard.execution import Kit
+from pegboard.execution import Settings as CallSettings
+from pegboard.execution.breakers import Breaker
+from pegboard.execution.emitter import Emitter
+from pegboard.execution.redaction import redactor
+from pegboard.registry import ToolRegistry
+from pegboard.runtime.board_file import LoadedBoard
+from pegboard.runtime.board_tools import SOURCE as BOARD
+from pegboard.runtime.board_tools import board_tools
+from pegboard.runtime.policy import policy_of
+from pegboard.runtime.settings import Settings
+from pegboard.runtime.source_set import SourceSet, SourceState, checked
+from pegboard.runtime.static_tools import static_tool
+from pegboard.runtime.wiring.listeners import listeners as wired_listeners
+from pegboard.runtime.wiring.network import http_client
+from pegboard.runtime.wiring.storage import storage as wired_storage
+from pegboard.storage import Storage
+
+if TYPE_CHECKING:
+    from pegboard.observability import Metrics
+
+
+class Opened:
+    """An open board; made by `open`, used by `Pegboard`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        storage: Storage,
+        kit: Kit,
+        *,
+        loaded: LoadedBoard,
+        own_tools: tuple[Any, ...],
+        metrics: "Metrics | None",
+    ) -> None:
+        self.storage = storage
+        self.metrics = metrics
+        self.registry = ToolRegistry(kit=kit)
+        self._settings = settings
+        self._loaded = loaded
+        self._own_tools = own_tools
+        self._static: tuple[str, ...] = ()
+        self._stack = AsyncExitStack()
+        self.sources: SourceSet
+
+    @classmethod
+    async def open(
+        cls,
+        loaded: LoadedBoard,
+        settings: Settings,
+        *,
+        tools: tuple[Any, ...],
+        listeners: Sequence[Listener],
+        metrics: bool,
+    ) -> Self:
+        """Open storage, listeners, network and sources; closed again if one of them fails.
+
+        Raises:
+            ConfigError: The board or a setting is wrong.
+        """
+        redact = _redactor(loaded, settings)
+        async with AsyncExitStack() as stack:
+            storage = wired_storage(
+                settings.data, store_arguments=settings.store_arguments, redact=redact
+            )
+            await stack.enter_async_context(storage)
+            in_flight: dict[str, int] = {}
+            counters = _metrics(storage, in_flight) if metrics else None
+            wired = wired_listeners(settings, redact)
+            heard = [storage.listener, *listeners, *wired]
+            kit = _kit(loaded, settings, storage, Emitter(heard))
+            if counters is not None:
+                kit.emitter.add(counters)
+                kit = replace(kit, in_flight=in_flight)
+            opened = cls(settings, storage, kit, loaded=loaded, own_tools=tools, metrics=counters)
+            for listener in wired:
+                stack.callback(listener.close)
+            await opened._fill(stack)
+            opened._stack = stack.pop_all()
+        return opened
+
+    async def reopen(self, loaded: LoadedBoard) -> None:
+        """Follow a changed file: what is the same stays open.
+
+        Raises:
+            ConfigError: The new board is wrong; nothing has changed then.
+        """
+        policy = policy_of(loaded)
+        states = {state.name: state for state in checked(loaded)}
+        static = [static_tool(index, loaded) for index in range(len(loaded.board.tools))]
+        if loaded.board.network != self._loaded.board.network:
+            raise ConfigError(
+                f"{loaded.where(('network',))}: a changed network needs a restart of the server"
+            )
+        kit = replace(self.registry.kit, policy=policy, redact=_redactor(loaded, self._settings))
+        self._loaded = loaded
+        self.registry.apply(replace(kit, why_absent=self._why_absent))
+        self._put_static(static)
+        await self._follow(states)
+
+    async def close(self) -> None:
+        """Close everything in reverse order."""
+        await self._stack.aclose()
+
+    async def _fill(self, stack: AsyncExitStack) -> None:
+        self.registry.apply(replace(self.registry.kit, why_absent=self._why_absent))
+        services = self._services(stack)
+        self.sources = SourceSet(
+            services,
+            timeout=self._settings.list_timeout,
+            listed=self._listed,
+            emitter=self.registry.kit.emitter,
+        )
+        for item in (*board_tools(self.registry), *self._own_tools):
+            self.registry.add(item)
+        count = len(self._loaded.board.tools)
+        self._put_static([static_tool(index, self._loaded) for index in range(count)])
+        states = checked(self._loaded)
+        stack.push_async_callback(self.sources.close)
+        await self.sources.open(states)
+
+    def _services(self, stack: AsyncExitStack) -> Services:
+        http = http_client(self._loaded.board.network)
+        stack.push_async_callback(http.close)
+        data = self._settings.data
+        if data is not None:
+            workspace = data / "workspace"
+            workspace.mkdir(parents=True, exist_ok=True)
+        else:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pegboard-"))
+            workspace = Path(folder)
+        return Services(
+            http=http, base_dir=self._loaded.base_dir, data_dir=data, workspace=workspace
+        )
+
+    async def _follow(self, states: dict[str, SourceState]) -> None:
+        known = self.sources.states
+        for name in list(known):
+            wanted = states.get(name)
+            if wanted is None or wanted.opener != known[name].opener:
+                self._take_off(known[name].tools)
+                await self.sources.drop(name)
+        for name in states.keys() & known.keys():
+            await self.sources.refresh(name)  # its files may have changed
+        await self.sources.open([s for name, s in states.items() if name not in known])
+
+    def _listed(self, state: SourceState, tools: Sequence[Tool]) -> None:
+        self._take_off(tuple(tool for tool in self.registry if tool.spec.source == state.name))
+        kit = self.registry.kit
+        if (
+            state.opener is not None
+            and state.opener.kind.remote
+            and not kit.breakers.get(state.name)
+        ):
+            kit.breakers.add(state.name, Breaker(state.name))
+        for tool in tools:
+            try:
+                self.registry.add(tool)
+            except (DuplicateTool, PegboardError) as error:
+                state.reason = error.message
+
+    def _put_static(self, tools: Sequence[Tool]) -> None:
+        for name in self._static:
+            if name in self.registry:
+                self.registry.remove(name)
+        for tool in tools:
+            self.registry.add(tool)
+        self._static = tuple(tool.spec.name for tool in tools)
+
+    def _take_off(self, tools: Sequence[Tool]) -> None:
+        for tool in tools:
+            if tool.spec.name in self.registry:
+                self.registry.remove(tool.spec.name)
+
+    def _why_absent(self, name: str) -> str:
+        source, _ = split_wire_name(name)
+        state = self.sources.states.get(source)
+        if state is None or source == BOARD or state.status == "ok":
+            return ""
+        return f"its source '{source}' is {state.status}: {state.reason}"
+
+
+def _kit(loaded: LoadedBoard, settings: Settings, storage: Storage, emitter: Emitter) -> Kit:
+    return Kit(
+        policy=policy_of(loaded),
+        settings=CallSettings(
+            attempt_timeout=settings.attempt_timeout,
+            call_timeout=settings.call_timeout,
+            max_result_bytes=settings.max_result_bytes,
+        ),
+        emitter=emitter,
+        results=storage.results,
+        outcomes=storage.outcomes,
+        journal=storage.journal,
+        redact=_redactor(loaded, settings),
+    )
+
+
+def _redactor(loaded: LoadedBoard, settings: Settings) -> Callable[[str], str] | None:
+    token = settings.token.get_secret_value() if settings.token is not None else ""
+    return redactor((*loaded.secrets, token))
+
+
+def _metrics(storage: Storage, in_flight: dict[str, int]) -> "Metrics":
+    from pegboard.observability import Metrics
+
+    return Metrics(in_flight=lambda: dict(in_flight), dropped=lambda: {"history": storage.dropped})

@@ -1,0 +1,193 @@
+"""`Pegboard`: open a board, use it, close it."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pegboard.core.context import Arguments, ToolContext
+from pegboard.core.ports.listener import Listener
+from pegboard.core.ports.store import History
+from pegboard.core.result import ToolResult
+from pegboard.errors import ConfigError
+from pegboard.registry import ToolRegistry
+from pegboard.runtime.board import Board, SourceEntry
+from pegboard.runtime.board_file import LoadedBoard, load_board
+from pegboard.runtime.opened import Opened
+from pegboard.runtime.settings import Settings, environ
+from pegboard.runtime.source_set import SourceState
+
+
+class Pegboard:
+    """A board: its sources open, its tools in one registry, its calls recorded.
+
+    ```python
+    async with Pegboard("board.yaml", data="data") as board:
+        result = await board.call("shop__find_track", {"title": "Thunderstruck"})
+    ```
+
+    Args:
+        board: The board file; None for the built-in tools alone.
+        data: The data directory; None keeps history, results and idempotency keys in memory.
+        tools: More tools, put on the board beside those of the file.
+        listeners: Told of each event, beside the history.
+        metrics: Whether Prometheus metrics are kept, for `render_metrics`.
+        settings: None reads `PEGBOARD_*` from the environment.
+    """
+
+    def __init__(
+        self,
+        board: Path | str | None = None,
+        *,
+        data: Path | str | None = None,
+        tools: Iterable[Any] = (),
+        listeners: Sequence[Listener] = (),
+        metrics: bool = False,
+        settings: Settings | None = None,
+    ) -> None:
+        settings = settings or Settings.from_environment()
+        self.settings = settings.changed(board=board, data=data)
+        self._own_tools = tuple(tools)
+        self._own_listeners = tuple(listeners)
+        self._metrics = metrics
+        self._loaded = LoadedBoard(board=Board(), base_dir=Path.cwd())
+        self._opened: Opened | None = None
+        self._reloading = asyncio.Lock()
+        self._watcher: asyncio.Task[None] | None = None
+        self._problem = ""
+
+    async def __aenter__(self) -> Self:
+        """Open.
+
+        Raises:
+            ConfigError: The board file or a setting is wrong; says where and what to write.
+        """
+        self._loaded = self._load()
+        self._opened = await Opened.open(
+            self._loaded,
+            self.settings,
+            tools=self._own_tools,
+            listeners=self._own_listeners,
+            metrics=self._metrics,
+        )
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close sources, then storage; safe to call twice."""
+        if self._watcher is not None:
+            self._watcher.cancel()
+            await asyncio.wait([self._watcher])
+            self._watcher = None
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            await opened.close()
+
+    @property
+    def registry(self) -> ToolRegistry:
+        """All tools of the board."""
+        return self._open.registry
+
+    @property
+    def sources(self) -> list[SourceState]:
+        """The sources and how each is doing."""
+        return list(self._open.sources.states.values())
+
+    @property
+    def history(self) -> History:
+        """What was called."""
+        return self._open.storage.history
+
+    def render_metrics(self) -> bytes:
+        """The metrics in Prometheus' text format.
+
+        Raises:
+            RuntimeError: The board was not opened with `metrics=True`.
+        """
+        metrics = self._open.metrics
+        if metrics is None:
+            raise RuntimeError("the board keeps no metrics: open it with metrics=True")
+        return metrics.render()
+
+    @property
+    def problem(self) -> str:
+        """Why the last reload was refused; empty when the board is as its file says."""
+        return self._problem
+
+    async def call(
+        self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
+    ) -> ToolResult:
+        """Call a tool of the board."""
+        return await self.registry.call(name, arguments, ctx)
+
+    async def flush(self) -> None:
+        """Return once the history has all that happened so far."""
+        await self._open.storage.flush()
+
+    async def source_health(self, name: str) -> dict[str, Any]:
+        """A source and its health, asked now."""
+        health = await self._open.sources.health(name)
+        state = self._open.sources.states[name]
+        return {**state.to_dict(), "health": health.status.value, "health_reason": health.reason}
+
+    async def reload(self) -> None:
+        """Read the board file again; a mistake in it leaves the board as it was.
+
+        Raises:
+            ConfigError: What is wrong, with its line.
+        """
+        async with self._reloading:
+            try:
+                loaded = self._load()
+                await self._open.reopen(loaded)
+            except ConfigError as error:
+                self._problem = error.message
+                raise
+            self._loaded, self._problem = loaded, ""
+
+    def watch(self, every: float = 1.0) -> None:
+        """Reload whenever the board file changes, until the board is closed."""
+        if self._watcher is None and self.settings.board is not None:
+            self._watcher = asyncio.create_task(self._watch(self.settings.board, every))
+
+    async def _watch(self, path: Path, every: float) -> None:
+        seen = _changed_at(path)
+        while True:
+            await asyncio.sleep(every)
+            now = _changed_at(path)
+            if now == seen:
+                continue
+            seen = now
+            try:
+                await self.reload()
+            except ConfigError:
+                continue  # kept in `problem`, and shown by every door that tells of the board
+
+    def _load(self) -> LoadedBoard:
+        if self.settings.board is None:
+            builtin = SourceEntry(kind="builtin")
+            return LoadedBoard(board=Board(sources=(builtin,)), base_dir=Path.cwd())
+        return load_board(self.settings.board, environ())
+
+    @property
+    def _open(self) -> Opened:
+        if self._opened is None:
+            raise RuntimeError("the board is not open: use 'async with Pegboard(...) as board'")
+        return self._opened
+
+
+def _changed_at(path: Path) -> tuple[int, int] | None:
+    """What tells one state of the file from another; None while it is gone."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_mtime_ns, stat.st_size

@@ -1,0 +1,93 @@
+"""Settings of the process: `PEGBOARD_*` variables; the only place that reads the environment."""
+
+import os
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from pegboard.errors import ConfigError
+
+PREFIX = "PEGBOARD_"
+
+
+class Settings(BaseModel):
+    """What an operator may set without touching `board.yaml`; each is `PEGBOARD_` and its name."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    board: Annotated[Path | None, Field(description="The board file.")] = None
+    data: Annotated[
+        Path | None, Field(description="The data directory; without one nothing is kept.")
+    ] = None
+    host: Annotated[str, Field(description="Where the server listens.")] = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535, description="The server's port; 0 picks one.")] = (
+        8321
+    )
+    token: Annotated[
+        SecretStr | None,
+        Field(description="What callers of the server must send as a bearer token."),
+    ] = None
+    log: Annotated[
+        str, Field(description="JSON log lines: `off`, `stdout`, `stderr` or a file.")
+    ] = "off"
+    traces: Annotated[
+        bool, Field(description="OpenTelemetry spans, through the globally configured provider.")
+    ] = False
+    attempt_timeout: Annotated[
+        float, Field(ge=0, description="Seconds for one attempt of a tool that sets no timeout.")
+    ] = 60.0
+    call_timeout: Annotated[
+        float, Field(ge=0, description="Seconds for a whole call with its waits and retries.")
+    ] = 300.0
+    list_timeout: Annotated[
+        float, Field(gt=0, description="Seconds for a source to open and list its tools.")
+    ] = 10.0
+    max_result_bytes: Annotated[
+        int, Field(ge=0, description="Larger results are stored and paged; 0 for no limit.")
+    ] = 100_000
+    max_request_bytes: Annotated[
+        int, Field(gt=0, description="The largest request body that the server reads.")
+    ] = 10_000_000
+    store_arguments: Annotated[
+        bool, Field(description="Keep arguments in the history, redacted; otherwise a digest.")
+    ] = False
+    reload: Annotated[
+        Literal["on", "off"], Field(description="Whether the server follows the board file.")
+    ] = "on"
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":
+        """Read the `PEGBOARD_*` variables.
+
+        Raises:
+            ConfigError: One is unknown or has no sensible value; names it and what to write.
+        """
+        variables = environ() if environment is None else environment
+        given = {
+            key.removeprefix(PREFIX).lower(): value
+            for key, value in variables.items()
+            if key.startswith(PREFIX) and value != ""
+        }
+        for name in given.keys() - cls.model_fields.keys():
+            nearest = get_close_matches(name, cls.model_fields, n=1)
+            hint = f"did you mean {PREFIX}{nearest[0].upper()}?" if nearest else "no such setting"
+            raise ConfigError(f"{PREFIX}{name.upper()}: {hint}")
+        try:
+            return cls.model_validate(given)
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+            name = f"{PREFIX}{str(fault['loc'][0]).upper()}"
+            raise ConfigError(f"{name}: {fault['msg']}") from error
+
+    def changed(self, **changes: Any) -> "Settings":
+        """A copy with the changes that are not None, checked again."""
+        given = {key: value for key, value in changes.items() if value is not None}
+        return self.model_validate({**self.model_dump(), **given}) if given else self
+
+
+def environ() -> Mapping[str, str]:
+    """The process's environment."""
+    return os.environ  # noqa: TID251 - the one place

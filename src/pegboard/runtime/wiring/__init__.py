@@ -1,0 +1,1 @@
+"""One file per port: which plug fills it."""

@@ -1,0 +1,35 @@
+"""Who is told of calls beside the history."""
+
+import sys
+from collections.abc import Callable
+from typing import Protocol
+
+from pegboard.core.ports.listener import Listener
+from pegboard.runtime.settings import Settings
+
+
+class ClosingListener(Listener, Protocol):
+    """A listener with a thread or a file of its own."""
+
+    def close(self) -> None:
+        """Write what waits, and end."""
+        ...
+
+
+def listeners(settings: Settings, redact: Callable[[str], str] | None) -> list[ClosingListener]:
+    """The listeners that the settings ask for.
+
+    Raises:
+        ConfigError: A log file that cannot be written, or a missing extra.
+    """
+    chosen: list[ClosingListener] = []
+    if settings.log != "off":
+        from pegboard.observability import JsonLog
+
+        target = {"stdout": sys.stdout, "stderr": sys.stderr}.get(settings.log, settings.log)
+        chosen.append(JsonLog(target, redact=redact, include_arguments=settings.store_arguments))
+    if settings.traces:
+        from pegboard.observability import Traces
+
+        chosen.append(Traces(redact=redact))
+    return chosen

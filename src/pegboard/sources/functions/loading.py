@@ -1,0 +1,127 @@
+"""Importing what the configuration names; the only place where foreign code is loaded."""
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pegboard.errors import SourceUnavailable, ToolSignatureError
+from pegboard.tools import BaseTool, FunctionTool, SchemaTool
+from pegboard.tools.decorator import mark_of
+
+
+def import_module(name: str, base_dir: Path) -> ModuleType:
+    """Import a module, looking in the board's folder first.
+
+    Raises:
+        SourceUnavailable: It is not there, or fails to import; says which.
+    """
+    folder = str(base_dir.resolve())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    importlib.invalidate_caches()
+    try:
+        return _fresh(name)
+    except ModuleNotFoundError as error:
+        if error.name and (name == error.name or name.startswith(f"{error.name}.")):
+            raise SourceUnavailable(
+                f"there is no module '{name}'; it is looked for in the board's folder and on "
+                "Python's path"
+            ) from error
+        raise SourceUnavailable(f"'{name}' needs the module '{error.name}'") from error
+    except (Exception, SystemExit) as error:
+        raise _failed(name, error) from error
+
+
+def import_file(path: Path, base_dir: Path) -> ModuleType:
+    """Run a Python file as a module of its own.
+
+    Raises:
+        SourceUnavailable: It is not there, or fails; says which.
+    """
+    path = (base_dir / path).resolve()
+    if not path.is_file():
+        raise SourceUnavailable(f"there is no file '{path.name}' in {path.parent}")
+    spec = importlib.util.spec_from_file_location(f"pegboard_file_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise SourceUnavailable(f"'{path.name}' is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module  # so that its types can be resolved by name
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise _failed(path.name, error) from error
+    return module
+
+
+def find_object(reference: str, base_dir: Path) -> Any:
+    """What `package.module:name.attribute` names.
+
+    Raises:
+        SourceUnavailable: The reference is malformed or leads nowhere.
+    """
+    module_name, separator, path = reference.partition(":")
+    if not separator or not path:
+        raise SourceUnavailable(f"'{reference}' should be written 'package.module:name'")
+    found: Any = import_module(module_name, base_dir)
+    for step in path.split("."):
+        if not hasattr(found, step):
+            raise SourceUnavailable(f"'{module_name}' has no '{path}'")
+        found = getattr(found, step)
+    return found
+
+
+def tools_in(module: ModuleType, *, undecorated: bool) -> Iterator[Any]:
+    """What a module offers: decorated functions, tool objects, and, if asked, plain functions."""
+    seen: set[int] = set()
+    for name, item in list(vars(module).items()):
+        if id(item) in seen or name.startswith("_"):
+            continue
+        if _is_tool(item) or (undecorated and _is_own_function(item, module)):
+            seen.add(id(item))
+            yield item
+
+
+def _is_tool(item: Any) -> bool:
+    if isinstance(item, (BaseTool, FunctionTool, SchemaTool)):
+        return True
+    return callable(item) and not inspect.isclass(item) and mark_of(item) is not None
+
+
+def _is_own_function(item: Any, module: ModuleType) -> bool:
+    return inspect.isfunction(item) and item.__module__ == module.__name__
+
+
+def _fresh(name: str) -> ModuleType:
+    """The module, run again when its file has changed since it was imported."""
+    known = sys.modules.get(name)
+    if known is None:
+        module = importlib.import_module(name)
+        _remember(module)
+        return module
+    changed = _changed_at(known)
+    if changed is not None and changed != getattr(known, "__pegboard_changed_at__", changed):
+        known = importlib.reload(known)
+    _remember(known)
+    return known
+
+
+def _remember(module: ModuleType) -> None:
+    vars(module)["__pegboard_changed_at__"] = _changed_at(module)
+
+
+def _changed_at(module: ModuleType) -> int | None:
+    file = getattr(module, "__file__", None)
+    if file is None or not Path(file).is_file():
+        return None
+    return Path(file).stat().st_mtime_ns
+
+
+def _failed(name: str, error: BaseException) -> SourceUnavailable:
+    if isinstance(error, ToolSignatureError):
+        return SourceUnavailable(f"'{name}': {error}")
+    return SourceUnavailable(f"'{name}' failed to import: {type(error).__name__}: {error}")
