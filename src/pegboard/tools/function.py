@@ -24,6 +24,10 @@ _ITERATORS = (Iterator, AsyncIterator)
 class FunctionTool:
     """A function with its spec; the schemas are built on first use.
 
+    Attributes:
+        run: Calls the function with arguments that `arguments` has read; a function of its own and
+            not a method around one, since every call passes here.
+
     Args:
         function: What is called.
         signature: As `read_signature` read it.
@@ -53,11 +57,7 @@ class FunctionTool:
                 "give one with @tool(name=...)"
             )
         self._action = action
-        self._call = self._runner(inline=inline)
-
-    def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Awaitable[Any]:
-        """Call the function with arguments that `arguments` has read."""
-        return self._call(arguments, ctx)
+        self.run = self._runner(inline=inline)
 
     @property
     def spec(self) -> ToolSpec:
@@ -111,7 +111,7 @@ class FunctionTool:
         adapter = self._output_adapter
         return None if adapter is None else schemas.output_schema(adapter)
 
-    def _runner(self, *, inline: bool) -> Callable[[Any, ToolContext[Any]], Any]:
+    def _runner(self, *, inline: bool) -> Callable[[Any, ToolContext[Any]], Awaitable[Any]]:
         call = _binder(self.function, self._signature)
         target = unwrapped(self.function)
         if inspect.iscoroutinefunction(target):
