@@ -1,0 +1,46 @@
+"""Tools that need no set-up: arithmetic, time, text, JSON, templates, files and the web.
+
+`builtin.ALL_TOOLS` and one list for each category (`builtin.web`, `builtin.filesystem`, ...) hold
+the decorated functions; they are imported when first read.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from pegboard.core.ports.source import SourceKind
+from pegboard.sources.builtin.config import BuiltinConfig
+from pegboard.sources.builtin.discovery import discover_builtin_tools
+from pegboard.sources.builtin.source import bound_tools, open_builtin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Functions = list[Callable[..., Any]]
+    ALL_TOOLS: Functions
+    computation: Functions
+    filesystem: Functions
+    general: Functions
+    web: Functions
+
+__all__ = [
+    "ALL_TOOLS",
+    "KIND",
+    "BuiltinConfig",
+    "bound_tools",
+    "computation",
+    "discover_builtin_tools",
+    "filesystem",
+    "general",
+    "web",
+]
+
+KIND = SourceKind(kind="builtin", title="Built-in tools", config=BuiltinConfig, open=open_builtin)
+
+
+def __getattr__(name: str) -> Any:
+    found = discover_builtin_tools()
+    if name == "ALL_TOOLS":
+        return [item.function for item in found]
+    group = [item.function for item in found if item.spec.category == name]
+    if not group:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return group

@@ -1,0 +1,21 @@
+"""What the operator may say of the built-in tools."""
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class BuiltinConfig(BaseModel):
+    """Which built-in tools there are, and where the file tools work."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    include: tuple[str, ...] = Field(
+        default=(), description="Only these tools or categories; empty means all."
+    )
+    exclude: tuple[str, ...] = Field(default=(), description="Without these tools or categories.")
+    workspace: Path | None = Field(
+        default=None,
+        description="The folder that file tools are jailed to, unless a call names another; "
+        "relative to the board. Without one, each caller gets a private folder.",
+    )

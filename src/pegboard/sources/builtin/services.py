@@ -1,0 +1,59 @@
+"""How a built-in tool gets what the board has: as the `deps` of its context."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from typing import Any, TypeVar
+
+from pegboard.core.context import ToolContext
+from pegboard.core.ports.http import HttpClient
+from pegboard.core.ports.services import Services
+from pegboard.errors import SourceUnavailable
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_NO_HTTP = (
+    "it needs an HTTP client and there is none: open the board with network, or call it with "
+    "ToolContext(deps=Services(http=...))"
+)
+
+
+def services_of(ctx: ToolContext[Any]) -> Services:
+    """The board's services; without a board, those that need nothing."""
+    return ctx.deps if isinstance(ctx.deps, Services) else Services()
+
+
+def http_of(ctx: ToolContext[Any]) -> HttpClient:
+    """The guarded HTTP client.
+
+    Raises:
+        SourceUnavailable: There is none.
+    """
+    http = services_of(ctx).http
+    if http is None:
+        raise SourceUnavailable(f"This tool is unavailable: {_NO_HTTP}.", nothing_done=True)
+    return http
+
+
+def without_http(services: Services) -> str:
+    """Why a tool that speaks HTTP cannot be used with these services; empty when it can."""
+    return "" if services.http is not None else _NO_HTTP
+
+
+def bound(function: _Function, services: Services) -> _Function:
+    """The same function, given these services in its context; unchanged if it takes none.
+
+    What the application hands to its own tools as `deps` is not for the built-in ones.
+    """
+    if "ctx" not in inspect.signature(function).parameters:
+        return function
+
+    @wraps(function)
+    async def bound_async(*args: Any, ctx: ToolContext[Any], **kwargs: Any) -> Any:
+        return await function(*args, ctx=replace(ctx, deps=services), **kwargs)
+
+    @wraps(function)
+    def bound_sync(*args: Any, ctx: ToolContext[Any], **kwargs: Any) -> Any:
+        return function(*args, ctx=replace(ctx, deps=services), **kwargs)
+
+    return bound_async if inspect.iscoroutinefunction(function) else bound_sync  # type: ignore[return-value]  # the same signature

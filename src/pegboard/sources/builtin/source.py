@@ -1,0 +1,103 @@
+"""The built-in tools as a source on a board."""
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from pegboard.core.context import ToolContext
+from pegboard.core.health import HEALTHY, Health
+from pegboard.core.ports.services import Services
+from pegboard.core.tool import Tool
+from pegboard.errors import ConfigError, SourceUnavailable
+from pegboard.sources.builtin.config import BuiltinConfig
+from pegboard.sources.builtin.discovery import BuiltinTool, discover_builtin_tools
+from pegboard.sources.builtin.services import bound
+from pegboard.tools import SchemaTool, as_tool
+
+
+class BuiltinSource:
+    """An open instance: the chosen tools, bound to the board's services."""
+
+    def __init__(self, name: str, tools: Sequence[Tool]) -> None:
+        self._name = name
+        self._tools = tuple(tools)
+
+    @property
+    def name(self) -> str:
+        """The instance's name."""
+        return self._name
+
+    async def tools(self) -> Sequence[Tool]:
+        """The chosen tools; those that cannot be used carry the reason."""
+        return self._tools
+
+    async def health(self) -> Health:
+        """Always fine: what is missing is missing tool by tool."""
+        return HEALTHY
+
+    async def close(self) -> None:
+        """Nothing to give back: the HTTP client belongs to the board."""
+
+    def on_change(self, notify: Callable[[], None]) -> None:
+        """These tools change with the distribution only."""
+
+
+async def open_builtin(name: str, config: BuiltinConfig, services: Services) -> BuiltinSource:
+    """Open an instance.
+
+    Raises:
+        ConfigError: `include` or `exclude` names what does not exist.
+    """
+    if config.workspace is not None:
+        services = replace(services, workspace=services.base_dir / config.workspace)
+    chosen = _chosen(discover_builtin_tools(), config)
+    return BuiltinSource(name, [_tool(item, services, source=name) for item in chosen])
+
+
+def bound_tools(services: Services, *, source: str = "") -> list[Tool]:
+    """All built-in tools bound to these services, for use without a board.
+
+    ```python
+    registry = ToolRegistry(bound_tools(Services(http=client)))
+    ```
+
+    Args:
+        services: What the tools may use; whoever made the HTTP client closes it.
+        source: Puts the names under this source.
+    """
+    return [_tool(item, services, source=source) for item in discover_builtin_tools()]
+
+
+def _tool(item: BuiltinTool, services: Services, *, source: str) -> Tool:
+    made = as_tool(bound(item.function, services), source=source)
+    reason = item.availability(services)
+    if not reason:
+        return made
+
+    async def refuse(_: object, __: ToolContext[object]) -> None:
+        raise SourceUnavailable(f"'{made.spec.name}' is unavailable: {reason}.")
+
+    return SchemaTool(spec=made.spec.changed(unavailable=reason), run=refuse)
+
+
+def _chosen(found: Sequence[BuiltinTool], config: BuiltinConfig) -> list[BuiltinTool]:
+    known = {item.spec.name for item in found} | {item.spec.category for item in found}
+    for option, names in (("include", config.include), ("exclude", config.exclude)):
+        for name in names:
+            if name not in known:
+                raise ConfigError(_unknown(option, name, known))
+
+    def named(item: BuiltinTool, names: Sequence[str]) -> bool:
+        return item.spec.name in names or item.spec.category in names
+
+    return [
+        item
+        for item in found
+        if (not config.include or named(item, config.include)) and not named(item, config.exclude)
+    ]
+
+
+def _unknown(option: str, name: str, known: set[str]) -> str:
+    nearest = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.4)
+    hint = f"write '{nearest[0]}'" if nearest else f"known are {', '.join(sorted(known))}"
+    return f"builtin: {option} names '{name}', which is no built-in tool or category; {hint}"

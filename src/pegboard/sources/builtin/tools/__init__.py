@@ -1,0 +1,1 @@
+"""One file per built-in tool; dropping one here is all it takes."""
