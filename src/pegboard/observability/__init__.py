@@ -1,0 +1,8 @@
+"""Listeners: who is told what calls and sources do."""
+
+from pegboard.observability.logs import JsonLog
+from pegboard.observability.metrics import Metrics
+from pegboard.observability.recent import RecentCalls
+from pegboard.observability.traces import Traces
+
+__all__ = ["JsonLog", "Metrics", "RecentCalls", "Traces"]

@@ -1,0 +1,154 @@
+"""One JSON line for each call."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TextIO, cast
+
+from pegboard.core.event import CallRecord, Event, SourceChanged
+from pegboard.core.frozen import Frozen, clean_text, freeze
+from pegboard.core.ports.clock import Clock, SystemClock
+from pegboard.observability.outbox import Outbox
+from pegboard.observability.sinks import FileSink, Sink, StreamSink
+
+_SYSTEM_CLOCK = SystemClock()
+_LEVELS = {
+    "completed": "info",
+    "approval_needed": "info",
+    "invalid": "warning",
+    "denied": "warning",
+    "cancelled": "warning",
+}
+
+_Fact = tuple[float, Frozen | SourceChanged]
+
+
+class JsonLog:
+    r"""Writes what happened as JSON lines, on a thread of its own.
+
+    ```python
+    log = JsonLog(Path("calls.jsonl"))
+    registry = ToolRegistry([letter_counter], listeners=[log])
+    ...
+    log.close()
+    ```
+
+    A line has `time`, `level`, `event` (`call`, `source` or `dropped`) and the keys of the record
+    that are not empty. Everything beyond printable ASCII is escaped, so that no value can forge a
+    line, move a cursor or hide itself.
+    """
+
+    def __init__(
+        self,
+        target: TextIO | Path | str,
+        *,
+        redact: Callable[[str], str] | None = None,
+        include_arguments: bool = False,
+        max_waiting: int = 10_000,
+        clock: Clock = _SYSTEM_CLOCK,
+    ) -> None:
+        """Write to a stream, which stays its owner's, or append to a file.
+
+        Args:
+            target: A text stream, or the path of a file.
+            redact: Takes secrets out of each text before it is written.
+            include_arguments: Whether a line carries the arguments and not only their digest.
+            max_waiting: Lines that may wait for a slow reader; further ones are dropped, counted,
+                and the count is logged.
+            clock: What time it is.
+
+        Raises:
+            ConfigError: The file cannot be written.
+        """
+        is_path = isinstance(target, (str, Path))
+        self._sink: Sink = FileSink(Path(target)) if is_path else StreamSink(target)
+        self._redact = redact
+        self._include_arguments = include_arguments
+        self._clock = clock
+        self._said = 0
+        self._outbox: Outbox[_Fact] = Outbox(self._write, name="log", max_waiting=max_waiting)
+
+    @property
+    def dropped(self) -> int:
+        """Lines that were lost."""
+        return self._outbox.dropped
+
+    def on_event(self, event: Event) -> None:
+        """Queue the line of a call or of a change to a source."""
+        if isinstance(event, CallRecord):
+            frozen = freeze(event, keep_arguments=self._include_arguments)
+            self._outbox.post((event.started_at + event.duration_ms / 1000, frozen))
+        elif isinstance(event, SourceChanged):
+            self._outbox.post((self._clock.time(), event))
+
+    def flush(self, timeout: float = 5.0) -> bool:
+        """Wait until what happened so far is written; False when that takes too long."""
+        return self._outbox.flush(timeout)
+
+    def close(self, timeout: float = 5.0) -> None:
+        """Write what waits, at most for `timeout` seconds, and let go of the file."""
+        self._outbox.close(timeout)
+        self._sink.close()
+
+    def _write(self, facts: list[_Fact]) -> None:
+        lines = [self._line(at, fact) for at, fact in facts]
+        dropped = self.dropped
+        if dropped > self._said:
+            lines.append(self._encode(self._drops(dropped)))
+        if not lines:
+            return
+        try:
+            self._sink.write("".join(lines))
+        except (OSError, ValueError):
+            # The reader is gone or the disk is full; said on the next line that gets through.
+            self._outbox.lose(len(facts))
+        else:
+            self._said = dropped
+
+    def _line(self, at: float, fact: Frozen | SourceChanged) -> str:
+        return self._encode(self._call(at, fact) if isinstance(fact, Frozen) else _source(at, fact))
+
+    def _call(self, at: float, frozen: Frozen) -> dict[str, Any]:
+        level = _LEVELS.get(frozen.record.status, "error")
+        data: dict[str, Any] = {"time": _stamp(at), "level": level, "event": "call"}
+        data |= {key: value for key, value in frozen.to_dict().items() if value != ""}
+        if self._include_arguments:
+            data["arguments"] = frozen.arguments
+        return data
+
+    def _drops(self, dropped: int) -> dict[str, Any]:
+        return {
+            "time": _stamp(self._clock.time()),
+            "level": "warning",
+            "event": "dropped",
+            "count": dropped - self._said,
+            "total": dropped,
+        }
+
+    def _encode(self, data: dict[str, Any]) -> str:
+        if self._redact is not None:
+            data = {key: self._clean(value) for key, value in data.items()}
+        # JSON leaves DEL as it is; all other control characters are escaped already.
+        return json.dumps(data).replace("\x7f", "\\u007f") + "\n"
+
+    def _clean(self, value: Any) -> Any:
+        redact = cast("Callable[[str], str]", self._redact)
+        return redact(value) if isinstance(value, str) else value
+
+
+def _source(at: float, event: SourceChanged) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "time": _stamp(at),
+        "level": "warning" if event.reason else "info",
+        "event": "source",
+        "source": clean_text(event.source),
+        "status": clean_text(event.status),
+        "tools": event.tools,
+        "reason": clean_text(event.reason),
+    }
+    return {key: value for key, value in data.items() if value != ""}
+
+
+def _stamp(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

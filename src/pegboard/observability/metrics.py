@@ -1,0 +1,167 @@
+"""Numbers for Prometheus."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from pegboard.core.event import CallRecord, Event
+from pegboard.errors import ConfigError
+from pegboard.observability.processes import children
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
+
+_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
+_REFUSED = frozenset({"invalid", "denied", "approval_needed"})
+_NOT_FOUND = "tool_not_found"
+_UNKNOWN = "unknown"
+_OTHER = "other"
+
+Gauges = Callable[[], Mapping[str, int]]
+"""Numbers by name, as they are now."""
+
+
+class Metrics:
+    """Counts calls by tool, and looks at the process when it is asked.
+
+    ```python
+    metrics = Metrics()
+    registry = ToolRegistry([letter_counter], listeners=[metrics])
+    print(metrics.render().decode())
+    ```
+
+    Labels are bounded: a call of a name that nobody registered counts as `unknown`, and tools
+    beyond `max_tools` as `other`. Each instance has a registry of its own.
+    """
+
+    content_type = "text/plain; version=0.0.4; charset=utf-8"
+
+    def __init__(
+        self,
+        *,
+        in_flight: Gauges | None = None,
+        dropped: Gauges | None = None,
+        max_tools: int = 10_000,
+    ) -> None:
+        """Start at zero.
+
+        Args:
+            in_flight: Calls that run now, by tool; None leaves that metric out.
+            dropped: Events that were lost, by listener; None leaves that metric out.
+            max_tools: Tools that get a name of their own.
+
+        Raises:
+            ConfigError: `prometheus_client` is not installed.
+        """
+        try:
+            import prometheus_client as prometheus
+        except ImportError as error:
+            raise ConfigError(
+                "Metrics need prometheus_client: pip install 'pegboard[server]'"
+            ) from error
+        self._registry: CollectorRegistry = prometheus.CollectorRegistry()
+        self._max_tools = max_tools
+        self._known: set[str] = set()
+        self._calls = prometheus.Counter(
+            "pegboard_calls",
+            "Calls by tool, source and outcome.",
+            ["tool", "source", "status"],
+            registry=self._registry,
+        )
+        self._failures = prometheus.Counter(
+            "pegboard_call_failures",
+            "Calls that ended in an error, by tool and error code.",
+            ["tool", "code"],
+            registry=self._registry,
+        )
+        self._durations = prometheus.Histogram(
+            "pegboard_call_duration_seconds",
+            "How long calls took that were not refused, from the door of the pipeline to its end.",
+            ["tool"],
+            buckets=_BUCKETS,
+            registry=self._registry,
+        )
+        self._by_outcome: dict[tuple[str, str, str], Counter] = {}
+        self._by_code: dict[tuple[str, str], Counter] = {}
+        self._by_tool: dict[str, Histogram] = {}
+        self._registry.register(_Looked(in_flight, dropped))
+        prometheus.ProcessCollector(registry=self._registry)
+
+    def on_event(self, event: Event) -> None:
+        """Count the record of a call."""
+        if not isinstance(event, CallRecord):
+            return
+        tool, source = self._names(event)
+        outcome = (tool, source, event.status)
+        counter = self._by_outcome.get(outcome)
+        if counter is None:
+            counter = self._by_outcome[outcome] = self._calls.labels(*outcome)
+        counter.inc()
+        if event.status not in _REFUSED:
+            self._time(tool, event.duration_ms / 1000)
+        if event.error_code:
+            self._count_failure((tool, event.error_code))
+
+    def render(self) -> bytes:
+        """Everything in Prometheus' text format, with `content_type`."""
+        from prometheus_client import generate_latest
+
+        return generate_latest(self._registry)
+
+    def _names(self, record: CallRecord) -> tuple[str, str]:
+        """The tool's and the source's label; what a caller made up becomes none."""
+        tool = record.tool
+        if tool in self._known:
+            return tool, record.source
+        if record.error_code == _NOT_FOUND:
+            return _UNKNOWN, ""
+        if len(self._known) >= self._max_tools:
+            return _OTHER, ""
+        self._known.add(tool)
+        return tool, record.source
+
+    def _time(self, tool: str, seconds: float) -> None:
+        histogram = self._by_tool.get(tool)
+        if histogram is None:
+            histogram = self._by_tool[tool] = self._durations.labels(tool)
+        histogram.observe(seconds)
+
+    def _count_failure(self, failure: tuple[str, str]) -> None:
+        counter = self._by_code.get(failure)
+        if counter is None:
+            counter = self._by_code[failure] = self._failures.labels(*failure)
+        counter.inc()
+
+
+class _Looked:
+    """What is looked up at each scrape."""
+
+    def __init__(self, in_flight: Gauges | None, dropped: Gauges | None) -> None:
+        self._in_flight = in_flight
+        self._dropped = dropped
+
+    def collect(self) -> "Iterator[Metric]":
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+        if self._in_flight is not None:
+            running = GaugeMetricFamily(
+                "pegboard_calls_in_flight", "Calls that run now, by tool.", labels=["tool"]
+            )
+            for tool, number in self._in_flight().items():
+                running.add_metric([tool], number)
+            yield running
+        if self._dropped is not None:
+            lost = CounterMetricFamily(
+                "pegboard_dropped_events",
+                "Events that a listener could not keep.",
+                labels=["listener"],
+            )
+            for listener, number in self._dropped().items():
+                lost.add_metric([listener], number)
+            yield lost
+        below = children()
+        yield GaugeMetricFamily(
+            "pegboard_child_processes", "Living processes below this one.", value=below.number
+        )
+        yield GaugeMetricFamily(
+            "pegboard_child_memory_bytes", "Memory that those hold.", value=below.memory
+        )

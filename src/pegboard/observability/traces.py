@@ -1,0 +1,179 @@
+"""OpenTelemetry spans, made of records when calls are over.
+
+Names follow the semantic conventions for GenAI tool execution and MCP (development status):
+https://github.com/open-telemetry/semantic-conventions-genai/tree/main/docs/gen-ai
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from pegboard.core.event import CallRecord, Event
+from pegboard.core.ports.clock import Clock, SystemClock
+from pegboard.errors import ConfigError
+from pegboard.observability.outbox import Outbox
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+    from opentelemetry.trace import Tracer, TracerProvider
+
+_SYSTEM_CLOCK = SystemClock()
+_MAX_HELD = 10_000
+_NO_ERROR = frozenset({"completed", "approval_needed"})
+
+
+class _Ended(Struct, frozen=True):
+    """A call that is over, what was being traced where it ended, and since when it waits."""
+
+    record: CallRecord
+    context: Any
+    since: float
+
+
+class Traces:
+    """Emits one `execute_tool` span for each call.
+
+    ```python
+    traces = Traces()  # through the tracer provider that the application has set
+    registry = ToolRegistry([letter_counter], listeners=[traces])
+    ```
+
+    A span belongs to the trace that is current where the call ends. A call that another call made
+    ends first, so it waits for its parent's record, at most `max_wait` seconds, and becomes a
+    child of its parent's span.
+    """
+
+    def __init__(
+        self,
+        provider: "TracerProvider | None" = None,
+        *,
+        redact: Callable[[str], str] | None = None,
+        max_waiting: int = 10_000,
+        max_wait: float = 60.0,
+        clock: Clock = _SYSTEM_CLOCK,
+    ) -> None:
+        """Emit through `provider`, or through the one that the application has set.
+
+        Raises:
+            ConfigError: OpenTelemetry is not installed.
+        """
+        try:
+            from opentelemetry import context, trace
+        except ImportError as error:
+            raise ConfigError("Traces need OpenTelemetry: pip install 'pegboard[otel]'") from error
+        self._current: Callable[[], Context] = context.get_current
+        self._tracer: Tracer = trace.get_tracer("pegboard", tracer_provider=provider)
+        self._redact = redact
+        self._clock = clock
+        self._max_wait = max_wait
+        self._held: dict[str, list[_Ended]] = {}
+        self._number_held = 0
+        self._outbox: Outbox[_Ended] = Outbox(
+            self._take, name="traces", max_waiting=max_waiting, idle=max_wait
+        )
+
+    @property
+    def dropped(self) -> int:
+        """Spans that were lost."""
+        return self._outbox.dropped
+
+    def on_event(self, event: Event) -> None:
+        """Queue the span of a call."""
+        if isinstance(event, CallRecord):
+            self._outbox.post(_Ended(event, self._current(), self._clock.monotonic()))
+
+    def flush(self, timeout: float = 5.0) -> bool:
+        """Wait until the spans so far are emitted or held for a parent; False when that is long."""
+        return self._outbox.flush(timeout)
+
+    def close(self, timeout: float = 5.0) -> None:
+        """Emit what waits, also without its parents, at most for `timeout` seconds."""
+        self._outbox.close(timeout)
+        self._release(before=float("inf"))
+        for parent_id in list(self._held):
+            self._emit_held(parent_id)
+
+    def _take(self, batch: list[_Ended]) -> None:
+        for ended in batch:
+            if ended.record.parent_id and self._number_held < _MAX_HELD:
+                self._held.setdefault(ended.record.parent_id, []).append(ended)
+                self._number_held += 1
+            else:
+                self._emit(ended, ended.context)
+        self._release(before=self._clock.monotonic() - self._max_wait)
+
+    def _release(self, before: float) -> None:
+        """Emit what has waited long enough, unless its parent is here and waits as well."""
+        due = [key for key, held in self._held.items() if held[0].since <= before]
+        if not due:
+            return
+        here = {ended.record.call_id for held in self._held.values() for ended in held}
+        for parent_id in due:
+            if parent_id not in here:
+                self._emit_held(parent_id)
+
+    def _emit_held(self, parent_id: str) -> None:
+        for ended in self._let_go(parent_id):
+            self._emit(ended, ended.context)
+
+    def _let_go(self, parent_id: str) -> list[_Ended]:
+        held = self._held.pop(parent_id, [])
+        self._number_held -= len(held)
+        return held
+
+    def _emit(self, ended: _Ended, context: "Context | None") -> None:
+        from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_context
+
+        record = ended.record
+        # Each by itself: Unix nanoseconds are beyond what a float holds exactly.
+        start, took = int(record.started_at * 1e9), int(record.duration_ms * 1e6)
+        span = self._tracer.start_span(
+            f"execute_tool {self._clean(record.tool)}",
+            context=context,
+            kind=SpanKind.INTERNAL,
+            attributes={key: self._clean(value) for key, value in _attributes(record).items()},
+            start_time=start,
+        )
+        if record.status not in _NO_ERROR:
+            message = self._clean(record.error_message)
+            span.set_status(Status(StatusCode.ERROR, message or record.status))
+        for child in self._let_go(record.call_id):
+            self._emit(child, set_span_in_context(span, context))
+        span.end(start + took)
+
+    def _clean(self, value: Any) -> Any:
+        if self._redact is None or not isinstance(value, str):
+            return value
+        return self._redact(value)
+
+
+def _attributes(record: CallRecord) -> dict[str, Any]:
+    """What the conventions name, and the rest of the record under our own name."""
+    attributes: dict[str, Any] = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": record.tool,
+        "gen_ai.tool.call.id": record.call_id,
+        "gen_ai.tool.type": "function",
+        "pegboard.status": record.status,
+        "pegboard.effect": record.effect,
+        "pegboard.version": record.version,
+        "pegboard.source": record.source,
+        "pegboard.principal": record.principal.id,
+        "pegboard.tenant": record.principal.tenant,
+        "pegboard.decision": record.decision,
+        "pegboard.attempts": record.attempts,
+        "pegboard.cached": record.cached,
+        "pegboard.replayed": record.replayed,
+        "pegboard.truncated": record.truncated,
+        "pegboard.bytes_in": record.bytes_in,
+        "pegboard.bytes_out": record.bytes_out,
+        "pegboard.run_id": record.run_id,
+        "pegboard.parent_id": record.parent_id,
+        "pegboard.error_id": record.error_id,
+    }
+    if record.handler == "mcp":
+        attributes["mcp.method.name"] = "tools/call"
+    if record.status not in _NO_ERROR:
+        attributes["error.type"] = record.error_code or record.status
+    return {key: value for key, value in attributes.items() if value != ""}
