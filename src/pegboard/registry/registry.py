@@ -108,6 +108,10 @@ class ToolRegistry:
             raise ToolNotFound(name, self._catalogue.nearest(name))
         return tool
 
+    def find(self, name: str) -> Tool | None:
+        """The tool of a wire name or an id; None when there is none."""
+        return self._catalogue.find(name)
+
     def names(self) -> tuple[str, ...]:
         """All names, in the order of registration."""
         return self._catalogue.names()

@@ -6,11 +6,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from pegboard.access import Explanation
 from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.store import History
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import ToolResult
-from pegboard.errors import ConfigError
+from pegboard.core.tool import Tool
+from pegboard.errors import ConfigError, SourceUnavailable
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board import Board, SourceEntry
 from pegboard.runtime.board_file import LoadedBoard, load_board
@@ -132,11 +135,47 @@ class Pegboard:
         """Return once the history has all that happened so far."""
         await self._open.storage.flush()
 
-    async def source_health(self, name: str) -> dict[str, Any]:
-        """A source and its health, asked now."""
-        health = await self._open.sources.health(name)
-        state = self._open.sources.states[name]
-        return {**state.to_dict(), "health": health.status.value, "health_reason": health.reason}
+    def find(self, name: str) -> Tool:
+        """The tool of a name or id.
+
+        Raises:
+            ToolNotFound: There is none.
+            SourceUnavailable: Its source is not there now; says why.
+        """
+        tool = self.registry.find(name)
+        if tool is not None:
+            return tool
+        reason = self.registry.kit.why_absent(name)
+        if reason:
+            raise SourceUnavailable(f"'{name}' is not there now: {reason}")
+        return self.registry.get(name)
+
+    def explain(self, name: str, *, principal: Principal = LOCAL) -> Explanation:
+        """Why this caller may or may not call a tool.
+
+        Raises:
+            ToolNotFound: There is no such tool at all.
+            SourceUnavailable: Its source is not there now; says why.
+        """
+        return self.registry.explain(self.find(name).spec.name, principal=principal)
+
+    async def health(self) -> list[dict[str, Any]]:
+        """Every source with its health, asked now, all at once."""
+        names = list(self._open.sources.states)
+        async with asyncio.TaskGroup() as group:
+            asked = [group.create_task(self._open.sources.health(name)) for name in names]
+        return [
+            {
+                **self._open.sources.states[name].to_dict(),
+                "health": task.result().status.value,
+                "health_reason": task.result().reason,
+            }
+            for name, task in zip(names, asked, strict=True)
+        ]
+
+    def monotonic(self) -> float:
+        """The clock that deadlines are told by."""
+        return self.registry.kit.monotonic()
 
     async def reload(self) -> None:
         """Read the board file again; a mistake in it leaves the board as it was.

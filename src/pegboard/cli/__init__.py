@@ -1,0 +1,5 @@
+"""The command line: `pegboard`."""
+
+from pegboard.cli.app import main
+
+__all__ = ["main"]

@@ -1,0 +1,40 @@
+"""The commands in one list."""
+
+import typer
+
+from pegboard.cli.commands.call import call
+from pegboard.cli.commands.doctor import doctor
+from pegboard.cli.commands.explain import explain
+from pegboard.cli.commands.history import history
+from pegboard.cli.commands.init import init
+from pegboard.cli.commands.serve import serve
+from pegboard.cli.commands.show import show
+from pegboard.cli.commands.sources import sources
+from pegboard.cli.commands.tools import tools
+
+app = typer.Typer(
+    name="pegboard",
+    help="Every capability an AI agent can use, on one board.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for command in (init, tools, show, call, explain, sources, history, serve, doctor):
+    app.command()(command)
+
+
+@app.callback(invoke_without_command=True)
+def version(
+    show_version: bool = typer.Option(False, "--version", help="Print the version.", is_eager=True),
+) -> None:
+    """Every capability an AI agent can use, on one board."""
+    if show_version:
+        from pegboard import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def main() -> None:
+    """The entry point of the `pegboard` command."""
+    app()

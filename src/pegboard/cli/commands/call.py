@@ -1,0 +1,84 @@
+"""`pegboard call NAME`: run one tool."""
+
+import json as json_library
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from pegboard.cli.exits import Exit, exit_code, exits
+from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
+from pegboard.cli.output import note, say, say_json
+from pegboard.core.context import Arguments, Progress, ToolContext
+from pegboard.core.result import ToolResult
+from pegboard.errors import InvalidRequest
+from pegboard.runtime import Pegboard
+
+
+def call(
+    name: Annotated[str, typer.Argument(help="The tool's name or id.")],
+    arguments: Annotated[
+        str, typer.Argument(help="The arguments as a JSON object; `-` reads them from stdin.")
+    ] = "",
+    *,
+    arg: Annotated[
+        list[str] | None,
+        typer.Option("--arg", "-a", help="`key=text` or `key:=json`; repeatable."),
+    ] = None,
+    idempotency_key: Annotated[
+        str | None, typer.Option(help="The same key gives the first outcome again (with --data).")
+    ] = None,
+    timeout: Annotated[
+        float | None, typer.Option(min=0, help="Seconds for the whole call.")
+    ] = None,
+    board: BoardOption = None,
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Run a tool through the whole pipeline, and print its result."""
+
+    async def run(opened: Pegboard) -> ToolResult:
+        ctx: ToolContext[Any] = ToolContext(
+            idempotency_key=idempotency_key,
+            deadline=None if timeout is None else opened.monotonic() + timeout,
+            on_progress=_tell,
+        )
+        return await opened.call(name, given, ctx)
+
+    with exits():
+        given = _arguments(arguments, arg or [])
+        result = with_board(settings(board, data), run)
+    if json:
+        say_json(result.to_dict())
+    elif result.is_error:
+        note(f"pegboard: {result.text}")
+    else:
+        say(result.text)
+    if result.error is not None:
+        raise typer.Exit(exit_code(result.error))
+    raise typer.Exit(Exit.DONE)
+
+
+def _arguments(text: str, pairs: list[str]) -> Arguments:
+    if text and pairs:
+        raise InvalidRequest("give the arguments as JSON or with --arg, not both")
+    if text == "-":
+        return sys.stdin.read()
+    return text if not pairs else dict(_pair(item) for item in pairs)
+
+
+def _pair(item: str) -> tuple[str, Any]:
+    key, separator, value = item.partition("=")
+    if not separator or not key.removesuffix(":"):
+        raise InvalidRequest(f"--arg {item}: write 'key=text', or 'key:=json'")
+    if not key.endswith(":"):
+        return key, value  # the tool's schema says what the text is read as
+    try:
+        return key[:-1], json_library.loads(value)
+    except ValueError as error:
+        raise InvalidRequest(f"--arg {item}: what follows ':=' is not JSON: {error}") from error
+
+
+def _tell(progress: Progress) -> None:
+    total = f"/{progress.total:g}" if progress.total is not None else ""
+    note(f"{progress.tool}: {progress.done:g}{total} {progress.message}")

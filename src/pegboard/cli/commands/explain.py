@@ -1,0 +1,32 @@
+"""`pegboard explain NAME`: who may, and why."""
+
+from typing import Annotated, Any
+
+import typer
+
+from pegboard.cli.exits import exits
+from pegboard.cli.options import BoardOption, JsonOption, settings, with_board
+from pegboard.cli.output import say, say_json, table
+from pegboard.runtime import Pegboard
+
+
+def explain(
+    name: Annotated[str, typer.Argument(help="The tool's name or id; hidden tools too.")],
+    *,
+    board: BoardOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say whether a tool may be called, by which rule, and what was checked."""
+
+    async def find(opened: Pegboard) -> dict[str, Any]:
+        return opened.explain(name).to_dict()
+
+    with exits():
+        answer = with_board(settings(board), find)
+        if json:
+            say_json(answer)
+            return
+        seen = "listed" if answer["visible"] else "hidden"
+        say(f"{answer['tool']} for {answer['principal']}: {answer['verdict']}, {seen}")
+        say(f"because {answer['reason']}  ({answer['rule']})\n")
+        table(("check", "result"), ((item["check"], item["result"]) for item in answer["checks"]))

@@ -1,0 +1,89 @@
+"""`pegboard history`: what was called."""
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pegboard.cli.exits import Exit, exits
+from pegboard.cli.options import DataOption, JsonOption, settings
+from pegboard.cli.output import note, say, say_json, table
+from pegboard.core.ports.store import HistoryPage, HistoryQuery
+from pegboard.errors import ConfigError
+from pegboard.runtime.wiring.history import history as open_history
+
+
+def history(
+    *,
+    tool: Annotated[str, typer.Option(help="Only calls of this tool.")] = "",
+    source: Annotated[str, typer.Option(help="Only calls of this source's tools.")] = "",
+    status: Annotated[
+        str, typer.Option(help="Only `completed`, `failed`, `denied`, `invalid`, ...")
+    ] = "",
+    unfinished: Annotated[
+        bool, typer.Option("--unfinished", help="Only writes whose outcome is unknown.")
+    ] = False,
+    error: Annotated[str, typer.Option(help="The operator's detail behind an error id.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 20,
+    cursor: Annotated[str, typer.Option(help="Go on after the page before.")] = "",
+    board: Annotated[Path | None, typer.Option("--board", "-b", hidden=True)] = None,
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show recorded calls, newest first; works while a server is running."""
+    query = HistoryQuery(
+        tool=tool, source=source, status=status, unfinished=unfinished, limit=limit, cursor=cursor
+    )
+    with exits():
+        folder = settings(board, data).data
+        if folder is None:
+            raise ConfigError("No data directory: name one with --data, or set PEGBOARD_DATA.")
+        if error:
+            _show_detail(asyncio.run(_detail(folder, error)), error, json=json)
+            return
+        page = asyncio.run(_page(folder, query))
+    if json:
+        say_json({"calls": list(page.calls), "next_cursor": page.next_cursor})
+        return
+    table(("time", "tool", "status", "ms", "caller", "error"), (_row(c) for c in page.calls))
+    if page.next_cursor:
+        note(f"more with --cursor {page.next_cursor}")
+
+
+async def _page(folder: Path, query: HistoryQuery) -> HistoryPage:
+    async with open_history(folder) as opened:
+        return await opened.calls(query)
+
+
+async def _detail(folder: Path, error_id: str) -> dict[str, Any] | None:
+    async with open_history(folder) as opened:
+        return await opened.detail(error_id)
+
+
+def _show_detail(detail: dict[str, Any] | None, error_id: str, *, json: bool) -> None:
+    if detail is None:
+        note(f"pegboard: there is no error {error_id}")
+        raise typer.Exit(Exit.WRONG_USE)
+    if json:
+        say_json(detail)
+        return
+    for key, value in detail.items():
+        say(f"{key}: {value}")
+
+
+def _row(call: dict[str, Any]) -> tuple[str, ...]:
+    at = datetime.fromtimestamp(call["started_at"], UTC)
+    error = call.get("error_code") or ""
+    if call.get("error_id"):
+        error = f"{error} ({call['error_id']})"
+    duration = call.get("duration_ms")
+    return (
+        f"{at:%Y-%m-%d %H:%M:%S}",
+        call["tool"],
+        call["status"],
+        "" if duration is None else f"{duration:.1f}",
+        call["principal"],
+        error,
+    )

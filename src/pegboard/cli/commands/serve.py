@@ -1,0 +1,35 @@
+"""`pegboard serve`: the server."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pegboard.cli.exits import exits
+from pegboard.cli.options import BoardOption, DataOption, settings
+from pegboard.errors import ConfigError
+
+
+def serve(
+    *,
+    host: Annotated[str | None, typer.Option(help="Where to listen [default: 127.0.0.1].")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="The port [default: 8321]; 0 picks one.")
+    ] = None,
+    log: Annotated[
+        str | None, typer.Option(help="JSON log lines: `off`, `stdout`, `stderr` or a file.")
+    ] = None,
+    board: BoardOption = None,
+    data: DataOption = None,
+) -> None:
+    """Serve the board over HTTP until interrupted.
+
+    Beyond loopback it needs PEGBOARD_TOKEN, which callers send as a bearer token.
+    """
+    with exits():
+        chosen = settings(board, data).changed(host=host, port=port, log=log)
+        if chosen.board is not None and not Path(chosen.board).is_file():
+            raise ConfigError(f"There is no board file {chosen.board}: try 'pegboard init'.")
+        from pegboard.servers.http import serve as serve_http
+
+        serve_http(chosen)

@@ -1,0 +1,38 @@
+"""`pegboard show NAME`: everything about one tool."""
+
+from typing import Annotated, Any
+
+import typer
+
+from pegboard.cli.exits import exits
+from pegboard.cli.options import BoardOption, JsonOption, settings, with_board
+from pegboard.cli.output import say, say_json
+from pegboard.runtime import Pegboard
+
+
+def show(
+    name: Annotated[str, typer.Argument(help="The tool's name or id.")],
+    *,
+    board: BoardOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show the whole specification of a tool, schemas included."""
+
+    async def find(opened: Pegboard) -> dict[str, Any]:
+        return opened.find(name).spec.to_dict()
+
+    with exits():
+        spec = with_board(settings(board), find)
+        if json:
+            say_json(spec)
+            return
+        say(f"{spec['name']}  ({spec['effect']}, {spec['category']}, version {spec['version']})")
+        say(f"\n{spec['description']}\n")
+        for key in ("unavailable", "status", "source", "tags", "capabilities", "scopes", "retry"):
+            if spec.get(key):
+                say(f"{key}: {spec[key]}")
+        say("\ninput schema:")
+        say_json(spec["input_schema"])
+        if "output_schema" in spec:
+            say("\noutput schema:")
+            say_json(spec["output_schema"])

@@ -1,0 +1,46 @@
+"""`pegboard sources`: where the tools come from, and how each source is doing."""
+
+from typing import Annotated, Any
+
+import typer
+
+from pegboard.cli.exits import Exit, exits
+from pegboard.cli.options import BoardOption, JsonOption, settings, with_board
+from pegboard.cli.output import say_json, table
+from pegboard.runtime import Pegboard
+
+
+def sources(
+    *,
+    check: Annotated[
+        bool, typer.Option("--check", help="End with code 3 unless every source is healthy.")
+    ] = False,
+    board: BoardOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show each source with its health, its number of tools, and what is wrong with it."""
+
+    async def ask(opened: Pegboard) -> list[dict[str, Any]]:
+        return await opened.health()
+
+    with exits():
+        found = with_board(settings(board), ask)
+        if json:
+            say_json(found)
+        else:
+            table(
+                ("name", "kind", "status", "health", "tools", "reason"),
+                (
+                    (
+                        item["name"],
+                        item["kind"],
+                        item["status"],
+                        item["health"],
+                        str(item["tools"]),
+                        item["reason"] or item["health_reason"],
+                    )
+                    for item in found
+                ),
+            )
+    if check and any(item["status"] != "ok" or item["health"] != "healthy" for item in found):
+        raise typer.Exit(Exit.UNAVAILABLE)

@@ -1,0 +1,16 @@
+"""Reading a history without opening its board, also while a server writes it."""
+
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from pegboard.core.ports.store import History
+from pegboard.storage import open_history
+
+
+def history(data: Path) -> AbstractAsyncContextManager[History]:
+    """The history of a data directory, read-only.
+
+    Raises:
+        ConfigError: Nothing has been recorded there.
+    """
+    return open_history(data)
