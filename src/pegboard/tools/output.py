@@ -1,7 +1,7 @@
 """From what a tool returns to a `ToolResult`, checked against what it promised."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
@@ -21,6 +21,8 @@ from pegboard.errors import ToolOutputError
 from pegboard.tools.raw_schema import Validator, compiled, output_problem
 
 Finish = Callable[[Any], ToolResult]
+_EXACT: Mapping[str, type] = {"int": int, "float": float, "bool": bool}
+"""Types whose values need no check when a schema says no more than the name of the type."""
 _PARTS = (TextPart, ImagePart, AudioPart, ResourcePart)
 
 
@@ -56,19 +58,22 @@ def typed_finish(adapter: TypeAdapter[Any], schema: Callable[[], JsonSchema], to
     """
     validate, dump = adapter.validator.validate_python, adapter.serializer.to_python
     shown: list[Validator] = []
+    core = adapter.core_schema
+    exact = _EXACT.get(core["type"]) if len(core) == 1 else None
 
     def finish(value: Any) -> ToolResult:
         kind = value.__class__
-        if kind is ToolResult:
-            return value
-        try:
-            validate(value, strict=True)
-        except ValidationError:
-            plain = _plain(value)
-            if not shown:
-                shown.append(compiled(tool, schema()))
-            _refuse(output_problem(shown[0], plain), tool)
-            return _json(plain)
+        if kind is not exact:
+            if kind is ToolResult:
+                return value
+            try:
+                validate(value, strict=True)
+            except ValidationError:
+                plain = _plain(value)
+                if not shown:
+                    shown.append(compiled(tool, schema()))
+                _refuse(output_problem(shown[0], plain), tool)
+                return _json(plain)
         if kind is str:
             return ToolResult(content=value, structured=value)
         if kind is int:
