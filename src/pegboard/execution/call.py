@@ -21,6 +21,8 @@ class Run(Struct, eq=False, kw_only=True):
         started: `time.monotonic()` seconds.
         started_at: Unix seconds.
         deadline: `time.monotonic()` seconds by which the whole call must have ended.
+        until: The same for the attempt that runs.
+        cancelling: How many requests to cancel the task there were before the attempt.
         caller: Calls another tool on behalf of this call.
         arguments: The arguments as `validate` read them.
         attempts: How often the tool itself was started.
@@ -33,6 +35,8 @@ class Run(Struct, eq=False, kw_only=True):
     started: float
     started_at: float
     deadline: float | None = None
+    until: float | None = None
+    cancelling: int = 0
     caller: Call | None = None
     arguments: Mapping[str, Any] = NO_ARGUMENTS
     decision: Decision | None = None
@@ -50,7 +54,7 @@ class Run(Struct, eq=False, kw_only=True):
             call_id=self.id,
             parent_id=ctx.parent_id,
             tool=self.name,
-            deadline=self.deadline,
+            deadline=self.deadline if self.until is None else self.until,
             idempotency_key=ctx.idempotency_key,
             workspace=ctx.workspace,
             on_progress=ctx.on_progress,

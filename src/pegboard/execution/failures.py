@@ -56,11 +56,13 @@ def status_of(error: PegboardError) -> str:
             return "failed"
 
 
-def detail_of(error: PegboardError) -> str:
+def detail_of(error: PegboardError, redact: Callable[[str], str] | None = None) -> str:
     """Type, text and stack of the error and its causes, for the operator; the end when long."""
     if error.__cause__ is None and isinstance(error, CallerError):
         return ""
     text = "".join(traceback.format_exception(error))
+    if redact is not None:
+        text = redact(text)
     return text if len(text) <= _LONGEST_DETAIL else f"…{text[-_LONGEST_DETAIL:]}"
 
 

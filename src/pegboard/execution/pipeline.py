@@ -3,6 +3,8 @@
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
+from msgspec import structs
+
 from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
@@ -73,15 +75,23 @@ class Pipeline:
     async def call_many(
         self, calls: Sequence[CallItem], ctx: ToolContext[Any] | None = None
     ) -> list[ToolResult]:
-        """Run a batch concurrently; results in the order of the calls, no failure stops another."""
+        """Run a batch concurrently; results in the order of the calls, no failure stops another.
 
-        def is_exclusive(name: str) -> bool:
-            tool = self._lookup(name)
+        An idempotency key is the batch's: each call has `key/place`, so that a batch that is sent
+        again gives its first outcomes again.
+        """
+
+        def is_exclusive(place: int) -> bool:
+            tool = self._lookup(calls[place][0])
             return tool is not None and tool.spec.exclusive
 
+        def call(place: int) -> Coroutine[Any, Any, ToolResult]:
+            name, arguments = calls[place]
+            return self.call(name, arguments, _at(place, ctx))
+
         return await run_batch(
-            calls,
-            lambda name, arguments: self.call(name, arguments, ctx),
+            len(calls),
+            call,
             is_exclusive=is_exclusive,
             concurrency=self.kit.settings.batch_concurrency,
         )
@@ -102,9 +112,14 @@ class Pipeline:
             return self._unknown
         try:
             target = Target(tool, keyed=paths is self._keyed)
+            path = compile_path(target, self.kit)
         except Exception as error:  # noqa: BLE001 - recorded as the outcome of the call, by the path made here
             return record(None, self.kit, _raising(error))
-        path = paths[name] = compile_path(target, self.kit)
+        if target.spec.name != name:
+            path = _under(target.spec.name, path)
+        paths[name] = path
+        if self._lookup(name) is not tool:
+            paths.pop(name, None)  # another thread replaced it after we looked
         return path
 
     async def _refuse_unknown(self, call: Run) -> ToolResult:
@@ -112,6 +127,22 @@ class Pipeline:
         if reason:
             raise SourceUnavailable(f"'{call.name}' is not there now: {reason}")
         raise ToolNotFound(call.name, tuple(self._nearest(call.name)))
+
+
+def _under(name: str, path: Handler) -> Handler:
+    """The path of a tool that was called by its id: records and errors say its name."""
+
+    def handle(call: Run) -> Coroutine[Any, Any, ToolResult]:
+        call.name = name
+        return path(call)
+
+    return handle
+
+
+def _at(place: int, ctx: ToolContext[Any] | None) -> ToolContext[Any] | None:
+    if ctx is None or ctx.idempotency_key is None:
+        return ctx
+    return structs.replace(ctx, idempotency_key=f"{ctx.idempotency_key}/{place}")
 
 
 def _raising(error: Exception) -> Handler:

@@ -14,6 +14,7 @@ class Target:
     """One tool, with its readers ready.
 
     Attributes:
+        tool: The tool itself.
         read: Reads and checks arguments.
         finish: Wraps and checks what it returns.
         needs_context: Whether it looks at its `ToolContext`.
@@ -21,6 +22,7 @@ class Target:
     """
 
     def __init__(self, tool: Tool, *, keyed: bool) -> None:
+        self.tool = tool
         self.spec: ToolSpec = tool.spec
         self.run: Callable[[Mapping[str, Any], ToolContext[Any]], Awaitable[Any]] = tool.run
         self.keyed = keyed

@@ -19,22 +19,28 @@ class Entry(Struct, eq=False, kw_only=True):
     """One deadline of one task.
 
     Attributes:
-        expired: Whether the task was cancelled by it.
-        cancelled: How often.
+        before: How many requests to cancel the task there were already.
+        cancelled: How often the task was cancelled by it.
         timer: Its own, when the next tick would be too late.
     """
 
     task: "asyncio.Task[Any]"
     when: float
-    expired: bool = False
+    before: int
     cancelled: int = 0
     timer: asyncio.TimerHandle | None = None
 
     def fire(self) -> None:
         """Cancel the task."""
-        self.expired = True
         self.cancelled += 1
         self.task.cancel()
+
+    def take_back(self) -> bool:
+        """Withdraw what it asked for; whether nobody else asked to cancel the task meanwhile."""
+        for _ in range(self.cancelled):
+            self.task.uncancel()
+        self.cancelled = 0
+        return self.task.cancelling() <= self.before
 
 
 class Ticker:
@@ -53,7 +59,7 @@ class Ticker:
         task = asyncio.current_task(self.loop)
         if task is None:
             raise RuntimeError("a deadline needs a task")
-        entry = Entry(task=task, when=when)
+        entry = Entry(task=task, when=when, before=task.cancelling())
         if when - now < 2 * TICK:
             entry.timer = self.loop.call_later(max(0.0, when - now), self._fire_early, entry)
             return entry

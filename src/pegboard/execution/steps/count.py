@@ -17,8 +17,11 @@ def count(target: Target, kit: Kit, following: Handler) -> Handler:
         try:
             return await following(call)
         finally:
-            in_flight[name] -= 1
-            if in_flight[name] == 0:
-                del in_flight[name]
+            # several event loops may count at once: never let that break a call
+            left = in_flight.get(name, 0) - 1
+            if left > 0:
+                in_flight[name] = left
+            else:
+                in_flight.pop(name, None)
 
     return handle

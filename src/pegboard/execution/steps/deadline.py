@@ -1,6 +1,7 @@
 """Deadline: an attempt that takes too long is ended, and says so."""
 
 import asyncio
+import time
 
 from pegboard.core.result import ToolResult
 from pegboard.errors import ToolTimeout
@@ -14,6 +15,7 @@ def deadline(target: Target, kit: Kit, following: Handler) -> Handler:
     """Always there: each attempt has its own time, within the time of the whole call."""
     spec, monotonic = target.spec, kit.monotonic
     timeout = kit.settings.attempt_timeout if spec.timeout is None else spec.timeout
+    is_real = monotonic is time.monotonic
 
     async def handle(call: Run) -> ToolResult:
         now = monotonic()
@@ -27,22 +29,19 @@ def deadline(target: Target, kit: Kit, following: Handler) -> Handler:
                 f"'{spec.name}' was not started: its time was up before.", nothing_done=True
             )
         ticker = TICKERS.current()
-        entry = ticker.add(when, now)
+        # the ticker goes by the machine's clock, whatever clock the kit brings
+        shift = 0.0 if is_real else time.monotonic() - now
+        entry = ticker.add(when + shift, now + shift)
+        call.until, call.cancelling = when, entry.before
         try:
             return await following(call)
         except asyncio.CancelledError:
-            if entry.expired and _is_ours(entry.task, entry.cancelled):
+            if entry.cancelled and entry.take_back():
                 raise ToolTimeout(f"'{spec.name}' did not end within {when - now:.3g} s.") from None
             raise
         finally:
             ticker.remove(entry)
+            if entry.cancelled:
+                entry.take_back()  # the tool went on and ended by itself: its task lives on
 
     return handle
-
-
-def _is_ours(task: "asyncio.Task[object]", cancelled: int) -> bool:
-    """Whether nobody but the ticker asked for the cancellation."""
-    left = 0
-    for _ in range(cancelled):
-        left = task.uncancel()
-    return left == 0

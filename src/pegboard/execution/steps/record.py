@@ -44,7 +44,7 @@ def record(target: Target | None, kit: Kit, following: Handler) -> Handler:
                 bytes_out=len(content) if isinstance(content, str) else 0,
                 arguments=raw,
             )
-            rare = _rare(call, result)
+            rare = _rare(call, result, kit)
             emitter.emit(structs.replace(event, **rare) if rare else event)
         return _measured(call, result, duration)
 
@@ -62,12 +62,13 @@ def record(target: Target | None, kit: Kit, following: Handler) -> Handler:
             return finished(call, failed_result(ours, kit.redact), status_of(ours))
         if not result.is_error:
             return finished(call, result, "completed")
-        return finished(call, _with_error(result), "failed")
+        failed, error = _with_error(result, kit)
+        return finished(call, failed, status_of(error))
 
     return handle
 
 
-def _rare(call: Run, result: ToolResult) -> dict[str, Any]:
+def _rare(call: Run, result: ToolResult, kit: Kit) -> dict[str, Any]:
     """What few calls have to say of themselves; usually nothing."""
     rare: dict[str, Any] = {}
     ctx, error, meta = call.ctx, result.error, result.meta
@@ -82,7 +83,7 @@ def _rare(call: Run, result: ToolResult) -> dict[str, Any]:
         rare["bytes_out"] = meta.total_bytes
     if error is not None:
         rare["error_code"], rare["error_id"] = error.code, error.error_id or ""
-        rare["error_message"], rare["error_detail"] = str(error), detail_of(error)
+        rare["error_message"], rare["error_detail"] = str(error), detail_of(error, kit.redact)
     return rare
 
 
@@ -109,15 +110,13 @@ def _measured(call: Run, result: ToolResult, duration: float) -> ToolResult:
     )
 
 
-def _with_error(result: ToolResult) -> ToolResult:
+def _with_error(result: ToolResult, kit: Kit) -> tuple[ToolResult, PegboardError]:
     """A tool may say itself that it failed: then its own words are the error."""
-    if result.error is not None:
-        return result
-    return ToolResult(
-        content=result.content,
-        structured=result.structured,
-        artifacts=result.artifacts,
-        is_error=True,
-        error=ToolFailed(result.text or "The tool reported an error."),
-        meta=result.meta,
-    )
+    error = result.error or ToolFailed(result.text or "The tool reported an error.")
+    shown = failed_result(error, kit.redact)
+    return structs.replace(shown, **_said(result)), error
+
+
+def _said(result: ToolResult) -> dict[str, Any]:
+    said = {"structured": result.structured, "artifacts": result.artifacts, "meta": result.meta}
+    return said | {"content": result.content} if result.content else said

@@ -18,14 +18,14 @@ def run(target: Target, kit: Kit, following: Handler) -> Handler:  # noqa: ARG00
         call.attempts += 1
         try:
             return await start(call.arguments, call.context() if needs_context else call.ctx)
-        except PegboardError:
+        except (PegboardError, KeyboardInterrupt, GeneratorExit):
             raise
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
-            if task is None or task.cancelling():
+            if task is None or task.cancelling() > call.cancelling:
                 raise
             raise translated(name, error) from error
-        except (Exception, SystemExit) as error:  # the border to foreign code: anything may come
+        except BaseException as error:  # foreign code: a panic of an extension is no Exception
             raise translated(name, error) from error
 
     return handle
