@@ -9,10 +9,12 @@ from pydantic_core import from_json
 
 from pegboard.core.context import Arguments
 from pegboard.core.ports.store import ResultStore, StoredResult
+from pegboard.core.tool import JsonSchema
 from pegboard.errors import HandleNotFound
 from pegboard.tools.documents import parsed
 
 PREFIX = "pegboard://results/"
+FORMAT = "pegboard-handle"
 _SCHEME = "pegboard:"  # alone: JSON may write the slashes escaped
 _BYTES_SCHEME = _SCHEME.encode()
 
@@ -31,15 +33,38 @@ def mentions_handle(raw: Arguments) -> bool:
     return raw is not None and _within(raw.values())
 
 
-async def fill_in(tool: str, raw: Arguments, results: ResultStore, owner: str) -> dict[str, Any]:
+def handle_parameters(schema: JsonSchema) -> frozenset[str]:
+    """Parameters that take a handle as it is: those with the format `pegboard-handle`."""
+    properties: Mapping[str, Any] = schema.get("properties", {})
+    return frozenset(
+        name
+        for name, node in properties.items()
+        if isinstance(node, Mapping) and cast("Mapping[str, Any]", node).get("format") == FORMAT
+    )
+
+
+async def fill_in(
+    tool: str,
+    raw: Arguments,
+    results: ResultStore,
+    owner: str,
+    *,
+    kept: frozenset[str] = frozenset(),
+) -> dict[str, Any]:
     """The arguments with each text that is a handle replaced by the stored value.
+
+    Parameters in `kept` stay as they are.
 
     JSON becomes its value, text stays text, other media become base64 text.
 
     Raises:
         HandleNotFound: Unknown, expired or somebody else's.
     """
-    return cast("dict[str, Any]", await _filled(parsed(tool, raw), results, owner))
+    arguments = parsed(tool, raw)
+    return {
+        name: value if name in kept else await _filled(value, results, owner)
+        for name, value in arguments.items()
+    }
 
 
 def value_of(stored: StoredResult) -> Any:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from pegboard.core.context import ToolContext
 from pegboard.core.tool import Tool
+from pegboard.execution.handles import FORMAT
 from pegboard.registry import ToolRegistry
 from pegboard.tools import as_tool, tool
 
@@ -17,7 +18,13 @@ def board_tools(registry: ToolRegistry) -> list[Tool]:
 
     @tool(effect="read", category="general", max_result_bytes=0, tags=("paging",))
     async def read_result(
-        handle: Annotated[str, Field(description="`pegboard://results/...` or its last part.")],
+        handle: Annotated[
+            str,
+            Field(
+                description="`pegboard://results/...` or its last part.",
+                json_schema_extra={"format": FORMAT},
+            ),
+        ],
         page: Annotated[int, Field(ge=1, description="Which page, from 1.")] = 2,
         *,
         ctx: ToolContext[Any],

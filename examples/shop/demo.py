@@ -1,0 +1,153 @@
+"""A tour of a real board: a record shop's functions and its database, offline, in seconds.
+
+Run it with `make demo`, or with `python examples/shop/demo.py`.
+"""
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pegboard.core.ports.store import HistoryQuery
+from pegboard.core.result import ToolResult
+from pegboard.runtime import Pegboard, Settings
+
+HERE = Path(__file__).parent
+BERLIN = {"street": "Torstr. 1", "city": "Berlin", "country": "DE"}
+BEST_SELLERS = """
+    SELECT Artist.Name AS artist, ROUND(SUM(il.UnitPrice * il.Quantity), 2) AS revenue
+    FROM InvoiceLine il JOIN Track USING (TrackId) JOIN Album USING (AlbumId)
+    JOIN Artist USING (ArtistId) GROUP BY artist ORDER BY revenue DESC LIMIT 3
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of the closing table."""
+
+    what: str
+    tool: str
+    result: ToolResult
+
+
+async def demo() -> None:
+    """Open the board, show it, use it, and print what happened."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(board=HERE / "board.yaml", data=Path(folder) / "data")
+        async with Pegboard(settings=settings) as board:
+            show_board(board)
+            explain_hidden(board)
+            rows = await make_calls(board)
+            show_table(rows)
+            await show_history(board)
+    go_on()
+
+
+def show_board(board: Pegboard) -> None:
+    """What is on the board, source by source."""
+    headline("The board")
+    for source in board.sources:
+        print(f"  {source.name:<8} {source.title:<18} {source.status:<7} {source.reason}")
+        for tool in source.tools:
+            if tool in board.registry.visible():
+                first = tool.spec.description.partition("\n")[0]
+                print(f"    {tool.spec.name:<24} {tool.spec.effect.value:<6} {cut(first, 62)}")
+
+
+def explain_hidden(board: Pegboard) -> None:
+    """Why a tool is not in that list."""
+    headline("One tool is missing there: why?")
+    answer = board.explain("shop__delete_customer")
+    print(f"  {answer.tool}: {answer.call.verdict.value}, because {answer.call.reason}")
+
+
+async def make_calls(board: Pegboard) -> list[Row]:
+    """About ten calls, each showing something else."""
+    headline("Calls")
+    rows: list[Row] = []
+
+    async def call(what: str, tool: str, arguments: dict[str, Any]) -> ToolResult:
+        result = await board.call(tool, arguments)
+        tell(Row(what=what, tool=tool, result=result), rows)
+        return result
+
+    await call("text is read as a number", "shop__price_with_tax", {"net": "9.99"})
+    await call("a wrong call is told precisely", "shop__price_with_tax", {"nett": 9.99})
+    await call("a write that policy denies", "shop__delete_customer", {"customer": 5})
+    await call("a write that needs a person", "shop__refund", {"invoice": 98, "amount": 3.98})
+    await call(
+        "busy twice, then it works", "shop__shipping_quote", {"address": BERLIN, "weight_kg": 0.4}
+    )
+    await call("a question to the database", "chinook__query", {"sql": BEST_SELLERS})
+    await call("SQL that would write", "chinook__query", {"sql": "DELETE FROM Invoice"})
+    await call("a hidden table", "chinook__query", {"sql": "SELECT * FROM Employee"})
+    large = await call("far too large for a model", "shop__full_catalogue", {})
+    await call(
+        "the second page of it", "board__read_result", {"handle": large.meta.handle, "page": 2}
+    )
+    await call(
+        "the whole of it, by handle",
+        "std__json_transform",
+        {"operation": "query", "document": large.meta.handle, "expression": "length(@)"},
+    )
+    batch = [("shop__stock_count", {"article": article}) for article in (17, -1, 23)]
+    for result, (tool, arguments) in zip(await board.registry.call_many(batch), batch, strict=True):
+        what = f"in parallel: article {arguments['article']}"
+        tell(Row(what=what, tool=tool, result=result), rows)
+    return rows
+
+
+def tell(row: Row, rows: list[Row]) -> None:
+    """Say what a call answered."""
+    rows.append(row)
+    mark = "x" if row.result.is_error else "-"
+    print(f"  {mark} {row.what}: {row.tool}")
+    text = row.result.text
+    if row.result.meta.truncated or len(text) > 400:
+        text = f"{text[:60]} ... {text[-190:].strip()}"
+    for line in text.strip().splitlines():
+        print(f"      {cut(line, 150)}")
+
+
+def show_table(rows: Sequence[Row]) -> None:
+    """What happened, in one table."""
+    headline("What happened")
+    print(f"  {'what':<32} {'tool':<22} {'outcome':<20} {'tries':>5} {'ms':>8}")
+    for row in rows:
+        meta, error = row.result.meta, row.result.error
+        outcome = error.code if error is not None else "completed"
+        print(
+            f"  {row.what:<32} {row.tool:<22} {outcome:<20} {meta.attempts:>5}"
+            f" {meta.duration_ms:>8.2f}"
+        )
+
+
+async def show_history(board: Pegboard) -> None:
+    """The same calls, as the data directory has them."""
+    await board.flush()
+    page = await board.history.calls(HistoryQuery(limit=100))
+    print(f"\n  {len(page.calls)} calls are in the history, refused ones included.")
+
+
+def go_on() -> None:
+    """What to try next."""
+    headline("Go on")
+    print("  .venv/bin/pegboard tools --board examples/shop/board.yaml")
+    print("  .venv/bin/pegboard serve --board examples/shop/board.yaml --data data")
+    print("  mkdir my-board && cd my-board && ../.venv/bin/pegboard init")
+
+
+def headline(text: str) -> None:
+    """A title between the parts."""
+    print(f"\n{text}\n{'=' * len(text)}")
+
+
+def cut(text: str, width: int) -> str:
+    """A line that fits."""
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+if __name__ == "__main__":
+    asyncio.run(demo())
