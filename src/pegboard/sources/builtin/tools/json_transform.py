@@ -1,0 +1,82 @@
+"""`json_transform`: questions to and changes of a JSON document."""
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from pegboard.errors import InvalidRequest
+from pegboard.tools import tool
+
+Operation = Literal["query", "get", "patch", "merge", "diff"]
+
+
+@tool(
+    effect="read",
+    category="general",
+    idempotent=True,
+    timeout=10,
+    tags=("json", "jmespath", "json pointer", "json patch"),
+)
+def json_transform(
+    operation: Operation,
+    document: Any,
+    *,
+    expression: Annotated[str, Field(max_length=2000)] | None = None,
+    pointer: Annotated[str, Field(max_length=2000)] | None = None,
+    patch: Annotated[list[dict[str, Any]], Field(max_length=500)] | None = None,
+    other: Any = None,
+) -> Any:
+    """Select from a JSON document, change it, or compare two.
+
+    Operations:
+    query (expression): what a JMESPath expression finds, as in
+    "orders[?total > `100`].{id: id, who: customer.name}".
+    get (pointer): the value at a JSON Pointer, as in "/orders/0/customer/name".
+    patch (patch): the document after the operations of a JSON Patch (add, remove, replace, move,
+    copy, test).
+    merge (other): the document after a JSON Merge Patch: objects are merged, null removes a key.
+    diff (other): the JSON Patch that leads from `document` to `other`.
+
+    Args:
+        operation: What to do.
+        document: Any JSON value. A text that holds a JSON object or array is read as JSON.
+        expression: For query: JMESPath.
+        pointer: For get: a JSON Pointer; "" is the whole document.
+        patch: For patch: such as [{"op": "replace", "path": "/name", "value": "Ann"}].
+        other: For merge: the changes. For diff: the second document.
+    """
+    from pegboard.sources.builtin import patches
+
+    try:
+        document, other = _read(document), _read(other)
+        match operation:
+            case "query":
+                from pegboard.sources.builtin.queries import query
+
+                return query(document, _needed("expression", expression))
+            case "get":
+                return patches.get(document, _needed("pointer", pointer))
+            case "patch":
+                return patches.patched(document, _needed("patch", patch))
+            case "merge":
+                return patches.merged(document, other)
+            case "diff":
+                return patches.difference(document, other)
+    except RecursionError as error:
+        raise InvalidRequest("The document is nested too deep.") from error
+
+
+def _needed(name: str, value: Any) -> Any:
+    if value is None:
+        raise InvalidRequest(f"This operation needs '{name}'.")
+    return value
+
+
+def _read(value: Any) -> Any:
+    if not (isinstance(value, str) and value.lstrip()[:1] in ("{", "[")):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError as error:
+        raise InvalidRequest(f"The text is not valid JSON: {error}.") from error
