@@ -7,11 +7,13 @@ One function makes one page; `PAGES` lists them.
 import argparse
 import ast
 import inspect
+import json
 import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
 Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -93,9 +95,104 @@ def errors_page() -> str:
     )
 
 
+def settings_page() -> str:
+    """The environment variables."""
+    from pegboard.runtime.settings import PREFIX, Settings
+
+    rows = [
+        (f"`{PREFIX}{name.upper()}`", *_field(field))
+        for name, field in Settings.model_json_schema()["properties"].items()
+    ]
+    return _page(
+        "Settings",
+        "What the environment of the process sets, for the command line and the server. An unknown "
+        f"`{PREFIX}*` variable is an error; an empty one counts as not set.",
+        _table(("variable", "type", "default", "meaning"), rows),
+    )
+
+
+def board_page() -> str:
+    """The board file."""
+    from pegboard.runtime.board import Board
+
+    return _page(
+        "board.yaml",
+        "What the board file may say. An unknown key is an error that names the line. `${NAME}` "
+        "and `${NAME:-default}` are replaced from the environment.",
+        *_model(Board.model_json_schema()),
+    )
+
+
+def sources_page() -> str:
+    """The kinds of source and their `config:`."""
+    from pegboard.runtime.kinds import known_kinds, load_kind
+
+    kinds = [load_kind(name) for name in known_kinds()]
+    parts: list[str] = []
+    for kind in kinds:
+        extra = f"\n\nNeeds `pip install 'pegboard[{kind.extra}]'`." if kind.extra else ""
+        parts += [f"## {kind.kind}", f"{kind.title}{extra}"]
+        parts += _model(kind.config.model_json_schema(), level=3)
+    return _page(
+        "Kinds of source",
+        "What `kind:` may say under `sources:` in a `board.yaml`, and what its `config:` takes.",
+        *parts,
+    )
+
+
+def builtin_page() -> str:
+    """The built-in tools."""
+    from pegboard.sources.builtin import discover_builtin_tools
+
+    specs = [item.spec for item in discover_builtin_tools()]
+    parts: list[str] = []
+    for category in sorted({spec.category for spec in specs}):
+        parts.append(f"## {category}")
+        for spec in (spec for spec in specs if spec.category == category):
+            parts += [f"### {spec.name}", f"```text\n{spec.description}\n```"]
+            parts.append(f"Effect: {spec.effect}. Arguments:")
+            parts += _model(spec.input_schema, level=4)
+    return _page(
+        "Built-in tools",
+        "What `kind: builtin` puts on a board, by category. What cannot be used, for want of a "
+        "key or an extra, carries the reason and is never offered to a model.",
+        *parts,
+    )
+
+
+def cli_page() -> str:
+    """The command line."""
+    import typer
+    from typer.main import get_command
+
+    from pegboard.cli.app import app
+    from pegboard.cli.exits import Exit
+
+    group: Any = get_command(app)
+    commands = {"pegboard": group} | {
+        f"pegboard {name}": command for name, command in group.commands.items()
+    }
+    parts: list[str] = []
+    for name, command in commands.items():
+        context = typer.Context(command, info_name=name, terminal_width=90)
+        parts += [f"## `{name}`", f"```text\n{command.get_help(context)}\n```"]
+    codes = [(f"`{code.value}`", code.name.lower().replace("_", " ")) for code in Exit]
+    return _page(
+        "Command line",
+        "The commands of `pegboard`, as `--help` prints them.",
+        "Exit codes:",
+        _table(("code", "meaning"), codes),
+        *parts,
+    )
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "api.md": api_page,
+    "board.md": board_page,
+    "builtin.md": builtin_page,
+    "cli.md": cli_page,
     "errors.md": errors_page,
+    "settings.md": settings_page,
 }
 
 
@@ -177,6 +274,54 @@ def _prose(node: Definition) -> str:
         else:
             lines.append(f"  {line.strip()}" if section and line.strip() else line)
     return "\n".join(lines).strip()
+
+
+def _model(schema: Mapping[str, Any], *, level: int = 2) -> list[str]:
+    """A pydantic model as tables: its own fields, then those of each model inside."""
+    inner = {"": schema, **schema.get("$defs", {})}
+    parts: list[str] = []
+    for name, model in inner.items():
+        if name:
+            parts.append(f"{'#' * level} {name}")
+        if name and model.get("description"):
+            parts.append(" ".join(model["description"].split()))
+        if model.get("enum"):
+            parts.append(f"One of {_type(model)}.")
+        if fields := model.get("properties"):
+            required = model.get("required", ())
+            rows = [
+                (f"`{key}`", *_field(field, required=key in required))
+                for key, field in fields.items()
+            ]
+            parts.append(_table(("key", "type", "default", "meaning"), rows))
+    return parts
+
+
+def _field(field: Mapping[str, Any], *, required: bool = False) -> tuple[str, str, str]:
+    """A field's type, default and meaning."""
+    default = "*required*" if required else ""
+    if "$ref" not in field and field.get("default") not in (None, "", [], {}):
+        default = f"`{json.dumps(field['default'])}`"
+    return _type(field), default, field.get("description", "")
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    """A JSON Schema's type in a few words; a model inside is a link."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "enum" in schema or "const" in schema:
+        return ", ".join(f"`{value}`" for value in schema.get("enum") or [schema["const"]])
+    for key in ("anyOf", "oneOf", "allOf"):
+        if key in schema:
+            kinds = [_type(each) for each in schema[key] if each.get("type") != "null"]
+            return " or ".join(dict.fromkeys(kinds))
+    kind = schema.get("type", "any")
+    if kind == "array":
+        return f"list of {_type(schema.get('items', {}))}"
+    if kind == "object" and isinstance(schema.get("additionalProperties"), Mapping):
+        return f"mapping of {_type(schema['additionalProperties'])}"
+    return schema.get("format", kind)
 
 
 def _stale(folder: Path, wanted: Mapping[str, str]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Runs the blocks of a page as a reader would, in empty folders."""
 
 import json
+import re
 import runpy
 import shutil
 import subprocess
@@ -13,6 +14,9 @@ import pytest
 import yaml
 from tests.docs.pages import ROOT, Fence
 
+from pegboard.runtime.board_file import parse_board
+
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
 SILENT = {"", "text", "mermaid"}
 KNOWN_MARKS = {"not run", "file", "copy", "exit"}
 
@@ -110,6 +114,9 @@ class Page:
 def _yaml(fence: Fence) -> None:
     document = yaml.safe_load(fence.body)
     assert document is not None, f"{fence}: says nothing"
+    if "sources" in document:
+        variables = dict.fromkeys(_VARIABLE.findall(fence.body), "example")
+        parse_board(fence.body, variables, path=Path("board.yaml"))
 
 
 def _discard(_: object) -> None:

@@ -7,6 +7,8 @@ from tests.docs.pages import ROOT, fences, fences_of, generated_pages, pages
 from tests.docs.runner import Page
 from yaml import YAMLError
 
+from pegboard.errors import ConfigError
+
 
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
@@ -42,6 +44,8 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Page:
         pytest.param("```json\n{,}\n```", id="broken JSON"),
         pytest.param("```toml\n= 1\n```", id="broken TOML"),
         pytest.param("```yaml\na: [\n```", id="broken YAML"),
+        pytest.param("```yaml\nsources: 3\n```", id="a board that is none"),
+        pytest.param("```yaml\nsources: [{knd: sql}]\n```", id="a board with a misspelt key"),
         pytest.param("```cobol\nSTOP RUN.\n```", id="a language that nobody runs"),
         pytest.param("<!-- not run: no -->\n```bash\nfalse\n```", id="no reason"),
         pytest.param("<!-- skip: because -->\n```bash\ntrue\n```", id="an unknown mark"),
@@ -50,7 +54,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Page:
 def test_a_block_that_does_not_work_fails(text: str, page: Page) -> None:
     (fence,) = fences_of(text)
 
-    with pytest.raises((AssertionError, ValueError, YAMLError)):
+    with pytest.raises((AssertionError, ValueError, YAMLError, ConfigError)):
         page.run(fence)
 
 
@@ -79,6 +83,12 @@ $ python -c "import shop; assert shop.price == 3"
 """
     for fence in fences_of(text):
         page.run(fence)
+
+
+def test_a_board_that_takes_a_value_from_the_environment_is_read(page: Page) -> None:
+    (fence,) = fences_of("```yaml\nsources: [{kind: sql, config: {url: '${URL}'}}]\n```")
+
+    page.run(fence)
 
 
 def test_python_blocks_do_not_see_each_other(page: Page) -> None:

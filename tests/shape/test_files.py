@@ -10,6 +10,7 @@ LONG_MODULES: dict[str, str] = {}
 LONG_OTHER_FILES: dict[str, str] = {}
 OTHER_INIT_FILES: dict[str, str] = {
     "__init__.py": "the front door imports its names on first use",
+    "sources/builtin/__init__.py": "its lists of tools are made when they are first read",
 }
 VAGUE_NAMES = re.compile(r"_?(utils?|helpers?|managers?|common|base|misc)")
 

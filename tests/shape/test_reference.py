@@ -2,11 +2,17 @@
 
 import inspect
 import re
+from typing import Any
 
 from tests.shape import tree
+from typer.main import get_command
 
 import pegboard
 from pegboard import errors
+from pegboard.cli.app import app
+from pegboard.runtime.board import Board
+from pegboard.runtime.settings import PREFIX, Settings
+from pegboard.sources.builtin import discover_builtin_tools
 
 REFERENCE = tree.ROOT / "docs" / "reference"
 
@@ -27,6 +33,42 @@ def test_every_public_name_is_described() -> None:
     linked = set(re.findall(r"`(\w+)`", text.partition("are [described here]")[0]))
 
     assert set(pegboard.__all__) - headings - linked == set()
+
+
+def test_every_setting_is_listed() -> None:
+    settings = [f"{PREFIX}{name.upper()}" for name in Settings.model_fields]
+
+    assert _missing("settings.md", settings) == []
+
+
+def test_every_key_of_a_board_is_listed() -> None:
+    schema = Board.model_json_schema()
+    models = [schema, *schema["$defs"].values()]
+
+    assert _missing("board.md", [key for model in models for key in model["properties"]]) == []
+
+
+def test_every_command_and_each_of_its_options_is_listed() -> None:
+    group: Any = get_command(app)
+    text = (REFERENCE / "cli.md").read_text(encoding="utf-8")
+    parts = text.split("\n## `pegboard ")[1:]
+    sections = {part.partition("`")[0]: part for part in parts}
+
+    assert sections.keys() == group.commands.keys()
+    assert [
+        option
+        for name, command in group.commands.items()
+        for parameter in command.params
+        for option in parameter.opts
+        if option not in sections[name]
+    ] == []
+
+
+def test_every_built_in_tool_is_listed() -> None:
+    text = (REFERENCE / "builtin.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^### (\w+)$", text, re.MULTILINE)
+
+    assert sorted(listed) == [tool.spec.name for tool in discover_builtin_tools()]
 
 
 def _missing(page: str, names: list[str]) -> list[str]:
