@@ -109,3 +109,26 @@ async def test_a_refused_file_leaves_no_lock_behind(tmp_path: Path) -> None:
 
     async with open_storage(tmp_path) as storage:
         await storage.flush()
+
+
+async def test_a_file_that_cannot_be_made_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "pegboard.db").symlink_to(tmp_path / "gone" / "pegboard.db")
+
+    with pytest.raises(ConfigError, match=r"pegboard.db cannot be opened: No such file"):
+        open_storage(tmp_path)
+
+
+async def test_a_file_damaged_while_it_is_open_answers_unavailable(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    async with open_storage(tmp_path, clock=clock) as storage:
+        for number in range(50):
+            storage.listener.on_event(a_record(f"c{number}", reason="r" * 1000))
+    path = tmp_path / "pegboard.db"
+    data = bytearray(path.read_bytes())
+    data[4096 * 3 :] = b"\xff" * (len(data) - 4096 * 3)
+    path.write_bytes(data)
+
+    async with open_storage(tmp_path, clock=clock) as storage:
+        with pytest.raises(Unavailable, match="its file is damaged"):
+            await storage.history.calls(HistoryQuery())

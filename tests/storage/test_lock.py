@@ -43,3 +43,10 @@ async def test_a_directory_is_free_again_after_close(tmp_path: Path) -> None:
 
     async with open_storage(tmp_path) as again:
         await again.flush()
+
+
+def test_a_directory_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "lock").mkdir()
+
+    with pytest.raises(ConfigError, match=r"cannot be used: Is a directory. Make it writable"):
+        open_storage(tmp_path)

@@ -58,3 +58,14 @@ def test_a_directory_that_cannot_be_made_is_refused(tmp_path: Path, below: str) 
 
     with pytest.raises(ConfigError, match="cannot be made"):
         open_storage(tmp_path / below)
+
+
+async def test_after_a_clean_end_everything_is_in_the_one_file(tmp_path: Path) -> None:
+    async with open_storage(tmp_path) as storage:
+        await storage.journal.started(a_start())
+
+    assert names_in(tmp_path) == {"lock", "pegboard.db"}
+
+
+def names_in(directory: Path) -> set[str]:
+    return {path.name for path in directory.iterdir()}

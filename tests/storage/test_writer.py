@@ -5,6 +5,7 @@ import logging
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,7 +20,7 @@ from tests.storage.made import (
 )
 
 from pegboard.core.ports.store import HistoryQuery
-from pegboard.errors import Unavailable
+from pegboard.errors import Overloaded, Unavailable
 from pegboard.storage import Storage, open_storage
 from pegboard.storage.writer import Writer
 from pegboard.testing import FakeClock
@@ -184,6 +185,7 @@ async def test_expired_things_are_swept_without_being_asked(
 def test_records_still_waiting_are_written_when_the_program_ends(tmp_path: Path) -> None:
     program = """
 import sys
+import threading
 from pegboard.storage import open_storage
 from tests.storage.made import a_record
 storage = open_storage(sys.argv[1])
@@ -211,3 +213,65 @@ async def test_a_start_returns_only_once_it_is_committed(tmp_path: Path, clock: 
 
     assert not early
     assert committed == [("w1",)]
+
+
+async def test_an_operation_at_fault_itself_fails_alone(tmp_path: Path, clock: FakeClock) -> None:
+    def surprise(connection: sqlite3.Connection) -> None:
+        raise LookupError("surprise")
+
+    async with open_storage(tmp_path, clock=clock) as storage:
+        refused = asyncio.ensure_future(
+            storage.results.put(a_result("never", expires_at=float("nan")))
+        )
+        surprised = asyncio.ensure_future(writer_of(storage).run(surprise))
+        kept = asyncio.ensure_future(storage.results.put(a_result("kept")))
+        await asyncio.wait({refused, surprised, kept})
+        result = await storage.results.get("kept", "acme/ada")
+
+    assert isinstance(refused.exception(), Unavailable)
+    assert isinstance(surprised.exception(), LookupError)
+    assert kept.exception() is None
+    assert result is not None
+
+
+async def test_too_many_at_once_are_told_to_come_back(tmp_path: Path, clock: FakeClock) -> None:
+    busy, hold = threading.Event(), threading.Event()
+
+    def wait(connection: sqlite3.Connection) -> None:
+        busy.set()
+        hold.wait(5)
+
+    async with open_storage(tmp_path, clock=clock) as storage:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(writer_of(storage).run(wait))
+            await asyncio.to_thread(busy.wait, 5)
+            starts = [
+                asyncio.ensure_future(storage.journal.started(a_start(f"w{number}")))
+                for number in range(11_000)
+            ]
+            await asyncio.sleep(0.1)
+            hold.set()
+        done, _ = await asyncio.wait(starts)
+        page = await storage.history.calls(HistoryQuery(unfinished=True, limit=1000))
+
+    outcomes = [type(start.exception()) for start in done]
+    assert set(outcomes) == {type(None), Overloaded}
+    assert outcomes.count(type(None)) == 10_000
+    assert len(page.calls) == 1000
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+async def test_when_the_thread_ends_nobody_waits_for_ever(tmp_path: Path, clock: FakeClock) -> None:
+    def end(connection: sqlite3.Connection) -> None:
+        raise SystemExit
+
+    storage = open_storage(tmp_path, clock=clock)
+    storage.listener.on_event(a_record("c1"))
+    with pytest.raises(Unavailable, match="closed"):
+        await writer_of(storage).run(end)
+    with pytest.raises(Unavailable, match="closed"):
+        await storage.journal.started(a_start("w1"))
+    await storage.close()
+
+    async with open_storage(tmp_path, clock=clock) as again:
+        await again.journal.started(a_start("w2"))

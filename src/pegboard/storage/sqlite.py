@@ -158,8 +158,9 @@ class _SqliteStorage:
         await self.close()
 
     def _close(self) -> None:
-        self._writer.close()
+        # The last connection to close folds the write-ahead log into the file, if it may write.
         self._reader.close()
+        self._writer.close()
         self._lock.release()
 
 
