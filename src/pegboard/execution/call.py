@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from pegboard.core.context import Arguments, Call, ToolContext
 from pegboard.core.decision import Decision
+from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 
 NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
@@ -64,8 +65,15 @@ class Run(Struct, eq=False, kw_only=True):
     @property
     def owner(self) -> str:
         """Whose stored results and idempotency keys these are."""
-        principal = self.ctx.principal
-        return f"{principal.tenant}/{principal.id}"
+        return owner_of(self.ctx.principal)
+
+
+def owner_of(principal: Principal) -> str:
+    """`tenant/id`, the same for nobody else: a slash in the tenant's own name is escaped."""
+    tenant = principal.tenant
+    if "/" in tenant or "%" in tenant:
+        tenant = tenant.replace("%", "%25").replace("/", "%2F")
+    return f"{tenant}/{principal.id}"
 
 
 Handler = Callable[[Run], Coroutine[Any, Any, ToolResult]]

@@ -1,6 +1,7 @@
 """Handles: a stored result, named in an argument, so that it moves without passing a model."""
 
 import base64
+import re
 import secrets
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
@@ -17,20 +18,37 @@ PREFIX = "pegboard://results/"
 FORMAT = "pegboard-handle"
 _SCHEME = "pegboard:"  # alone: JSON may write the slashes escaped
 _BYTES_SCHEME = _SCHEME.encode()
+# JSON may also write any of its characters by their number
+_NUMBERED = re.compile(r"\\u00[367]")
+_BYTES_NUMBERED = re.compile(_NUMBERED.pattern.encode())
+_PAGED = re.compile(r"-p(\d{1,15})\Z")
 
 
-def new_handle() -> str:
-    """A handle that nobody can guess."""
-    return PREFIX + secrets.token_hex(12)
+def new_handle(*, page_bytes: int = 0) -> str:
+    """A handle that nobody can guess.
+
+    It says how long its pages are, so that page 2 begins where page 1 ended, whoever reads it.
+    """
+    handle = PREFIX + secrets.token_hex(12)
+    return f"{handle}-p{page_bytes}" if page_bytes else handle
+
+
+def page_bytes_of(handle: str) -> int | None:
+    """How many bytes a page of this result may have; None when the handle does not say."""
+    match = _PAGED.search(handle)
+    return int(match.group(1)) if match else None
 
 
 def mentions_handle(raw: Arguments) -> bool:
     """Whether there may be a handle in these arguments; cheap, and never wrong when it says no."""
     if isinstance(raw, str):
-        return _SCHEME in raw
+        return _SCHEME in raw or _NUMBERED.search(raw) is not None
     if isinstance(raw, bytes):
-        return _BYTES_SCHEME in raw
-    return raw is not None and _within(raw.values())
+        return _BYTES_SCHEME in raw or _BYTES_NUMBERED.search(raw) is not None
+    try:
+        return isinstance(raw, (dict, Mapping)) and _within(raw.values())
+    except RecursionError:
+        return True  # whoever reads it says what is wrong
 
 
 def handle_parameters(schema: JsonSchema) -> frozenset[str]:

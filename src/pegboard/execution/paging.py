@@ -6,7 +6,8 @@ from typing import Any
 from pegboard.core.ports.store import ResultStore
 from pegboard.core.principal import Principal
 from pegboard.errors import HandleNotFound
-from pegboard.execution.handles import PREFIX, find
+from pegboard.execution.call import owner_of
+from pegboard.execution.handles import PREFIX, find, page_bytes_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,16 +41,24 @@ class ResultPage:
 async def read_page(
     handle: str, results: ResultStore, principal: Principal, *, page: int, size: int
 ) -> ResultPage:
-    """One page; `size` is the budget in bytes that also cut the first page.
+    """One page.
+
+    Args:
+        handle: Whole, or its last part.
+        results: Where it is stored.
+        principal: Who reads it; must be its owner.
+        page: From 1.
+        size: Bytes of a page where the handle does not say.
 
     Raises:
         HandleNotFound: Unknown, expired, somebody else's, or no such page.
     """
     if not handle.startswith(PREFIX):
         handle = PREFIX + handle
-    stored = await find(handle, results, f"{principal.tenant}/{principal.id}")
-    text = stored.body.decode("utf-8", "replace")
-    longest = page_length(text, size)
+    stored = await find(handle, results, owner_of(principal))
+    text = _text_of(stored.body)
+    cut = page_bytes_of(handle)
+    longest = page_length(text, size if cut is None else cut)
     pages = max(1, -(-len(text) // longest))
     if not 1 <= page <= pages:
         raise HandleNotFound(f"{handle} has {pages} pages; there is no page {page}.")
@@ -61,6 +70,13 @@ async def read_page(
         total_bytes=len(stored.body),
         text=text[(page - 1) * longest : page * longest],
     )
+
+
+def _text_of(body: bytes) -> str:
+    try:
+        return body.decode("utf-8", "surrogatepass")  # as it was when page 1 was cut
+    except UnicodeDecodeError:
+        return body.decode("utf-8", "replace")
 
 
 def page_length(text: str, budget: int) -> int:

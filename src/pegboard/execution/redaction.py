@@ -1,21 +1,27 @@
 """Taking secrets out of a result before anyone sees it."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
+from urllib.parse import quote
 
 from msgspec import structs
 
-from pegboard.core.result import Part, ResourcePart, TextPart, ToolResult
+from pegboard.core.result import Artifact, Part, ResourcePart, TextPart, ToolResult
 
 MASK = "[redacted]"
+_SHORTEST = 4
+_TEXTUAL = ("json", "xml", "yaml", "csv", "javascript", "urlencoded")
 
 
 def redactor(secrets: tuple[str, ...]) -> Callable[[str], str] | None:
     """A function that masks these values wherever they stand; None when there are none.
 
-    Values shorter than 4 characters are left alone: masking them would destroy ordinary text.
+    They are also found as JSON strings and URLs write them. Values shorter than 4 characters are
+    left alone: masking them would destroy ordinary text.
     """
-    values = sorted({value for value in secrets if len(value) >= 4}, key=len, reverse=True)
+    forms = {form for value in secrets if len(value) >= _SHORTEST for form in _forms(value)}
+    values = sorted(forms, key=len, reverse=True)
     if not values:
         return None
 
@@ -35,27 +41,58 @@ def redacted(result: ToolResult, redact: Callable[[str], str]) -> ToolResult:
         redact(content) if isinstance(content, str) else tuple(_part(p, redact) for p in content)
     )
     structured = _value(result.structured, redact)
-    if clean == content and structured == result.structured:
+    artifacts = tuple(_artifact(item, redact) for item in result.artifacts)
+    if clean == content and structured == result.structured and artifacts == result.artifacts:
         return result
-    return structs.replace(result, content=clean, structured=structured)
+    return structs.replace(result, content=clean, structured=structured, artifacts=artifacts)
+
+
+def _forms(secret: str) -> Iterator[str]:
+    yield secret
+    yield json.dumps(secret)[1:-1]
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+    yield quote(secret, safe="", errors="replace")
 
 
 def _part(part: Part, redact: Callable[[str], str]) -> Part:
     match part:
         case TextPart():
             return TextPart(text=redact(part.text))
-        case ResourcePart() if part.text is not None:
-            return structs.replace(part, text=redact(part.text))
+        case ResourcePart():
+            text = part.text if part.text is None else redact(part.text)
+            return structs.replace(part, uri=redact(part.uri), text=text)
         case _:
             return part
+
+
+def _artifact(item: Artifact, redact: Callable[[str], str]) -> Artifact:
+    data = item.data
+    if data is not None and _is_text(item.media_type):
+        data = _bytes(data, redact)
+    return structs.replace(item, name=redact(item.name), data=data)
+
+
+def _bytes(data: bytes, redact: Callable[[str], str]) -> bytes:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return data
+    return redact(text).encode()
+
+
+def _is_text(media_type: str) -> bool:
+    return media_type.startswith("text/") or any(kind in media_type for kind in _TEXTUAL)
 
 
 def _value(value: Any, redact: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return redact(value)
-    if isinstance(value, dict):
-        items = cast("dict[str, Any]", value).items()
-        return {redact(key): _value(item, redact) for key, item in items}
-    if isinstance(value, list):
+    if isinstance(value, Mapping):
+        items = cast("Mapping[Any, Any]", value).items()
+        return {
+            redact(key) if isinstance(key, str) else key: _value(item, redact)
+            for key, item in items
+        }
+    if isinstance(value, (list, tuple)):
         return [_value(item, redact) for item in cast("list[Any]", value)]
     return value

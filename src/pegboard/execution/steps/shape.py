@@ -1,12 +1,11 @@
 """Shape: secrets are taken out, files are stored, and what is too large is paged."""
 
-from typing import Any
-
 from msgspec import structs
 from pydantic_core import to_json
 
 from pegboard.core.ports.store import StoredResult
-from pegboard.core.result import Artifact, ResultMeta, TextPart, ToolResult
+from pegboard.core.result import Artifact, Part, ResourcePart, TextPart, ToolResult
+from pegboard.errors import PegboardError
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.handles import new_handle
 from pegboard.execution.kit import Kit
@@ -27,68 +26,118 @@ def shape(target: Target, kit: Kit, following: Handler) -> Handler:
         if redact is not None:
             result = redacted(result, redact)
         if result.artifacts:
-            result = await _stored_artifacts(result, call, kit)
+            result = await _stored_artifacts(result, call, kit, budget=budget)
         content = result.content
-        if budget and content.__class__ is str and len(content) * 4 > budget:
-            size = len(content.encode("utf-8", "surrogatepass"))  # type: ignore[union-attr]  # a str, by its class
+        if budget and (content.__class__ is not str or len(content) * 4 > budget):
+            size = _size_of(content)
             if size > budget:
-                return await _paged(result, call, kit, size=size, budget=budget)
-        elif budget and content.__class__ is tuple:
-            size = sum(_size_of(part) for part in content)
-            if size > budget and all(isinstance(part, TextPart) for part in content):
                 return await _paged(result, call, kit, size=size, budget=budget)
         return result
 
     return handle
 
 
-async def _stored_artifacts(result: ToolResult, call: Run, kit: Kit) -> ToolResult:
+async def _stored_artifacts(result: ToolResult, call: Run, kit: Kit, *, budget: int) -> ToolResult:
     stored: list[Artifact] = []
     for item in result.artifacts:
         if item.data is None:
             stored.append(item)
             continue
-        handle = await _put(call, kit, item.data, item.media_type, name=item.name)
-        stored.append(structs.replace(item, handle=handle, size=len(item.data), data=None))
+        size = len(item.data)
+        handle = await _put(call, kit, item.data, item.media_type, name=item.name, budget=budget)
+        if handle:
+            stored.append(structs.replace(item, handle=handle, size=size, data=None))
+        else:
+            stored.append(structs.replace(item, size=size))
+    result = structs.replace(result, artifacts=tuple(stored))
+    told = "\n".join(
+        f"{item.name}: {item.handle or _NOT_STORED}"
+        for item in stored
+        if item.handle or item.data is not None
+    )
+    return _with_words(result, told) if told else result
+
+
+def _with_words(result: ToolResult, words: str) -> ToolResult:
     content = result.content
-    if isinstance(content, tuple):
-        handles = "\n".join(f"{item.name}: {item.handle}" for item in stored if item.handle)
-        content = (*content, TextPart(text=handles)) if handles else content
-    return structs.replace(result, artifacts=tuple(stored), content=content)
+    if isinstance(content, str):
+        return structs.replace(result, content=f"{content}\n{words}" if content else words)
+    return structs.replace(result, content=(*content, TextPart(text=words)))
 
 
 async def _paged(result: ToolResult, call: Run, kit: Kit, *, size: int, budget: int) -> ToolResult:
-    text = result.text
-    body, media_type = text.encode("utf-8", "surrogatepass"), "text/plain"
-    if not isinstance(result.structured, str) and to_json(result.structured) == body:
-        media_type = "application/json"
-    handle = await _put(call, kit, body, media_type)
+    text = _text_of(result.content)
+    body = text.encode("utf-8", "surrogatepass")
+    media_type = "application/json" if _is_json(result.structured, body) else "text/plain"
+    handle = await _put(call, kit, body, media_type, budget=budget)
     page = text[: page_length(text, budget)]
     pages = -(-len(text) // len(page))
-    note = (
-        f"\n[page 1 of {pages}; the whole result has {size} bytes and is stored as {handle}: "
-        "read page 2 with it, or give it to another tool as an argument]"
+    stored = (
+        f"is stored as {handle}: read page 2 with it, or give it to another tool as an argument"
+        if handle
+        else _NOT_STORED
     )
-    meta: ResultMeta = structs.replace(result.meta, truncated=True, handle=handle, total_bytes=size)
-    return structs.replace(result, content=page + note, structured=None, meta=meta)
+    shown = f"{page}\n[page 1 of {pages}; the whole result has {size} bytes and {stored}]"
+    meta = structs.replace(result.meta, truncated=True, handle=handle, total_bytes=size)
+    content = _with_page(result.content, shown)
+    return structs.replace(result, content=content, structured=None, meta=meta)
 
 
-async def _put(call: Run, kit: Kit, body: bytes, media_type: str, *, name: str = "") -> str:
+_NOT_STORED = "could not be stored"
+
+
+async def _put(
+    call: Run, kit: Kit, body: bytes, media_type: str, *, budget: int, name: str = ""
+) -> str:
+    """Store it under a new handle; empty when there is no room: the call was done all the same."""
     now = kit.now()
-    handle = new_handle()
-    await kit.results.put(
-        StoredResult(
-            handle=handle,
-            owner=call.owner,
-            media_type=media_type,
-            body=body,
-            created_at=now,
-            expires_at=now + kit.settings.result_ttl,
-            name=name,
-        )
+    handle = new_handle(page_bytes=budget)
+    stored = StoredResult(
+        handle=handle,
+        owner=call.owner,
+        media_type=media_type,
+        body=body,
+        created_at=now,
+        expires_at=now + kit.settings.result_ttl,
+        name=name,
     )
+    try:
+        await kit.results.put(stored)
+    except PegboardError:
+        return ""
     return handle
 
 
-def _size_of(part: Any) -> int:
-    return len(part.text) if isinstance(part, TextPart) else 0
+def _size_of(content: str | tuple[Part, ...]) -> int:
+    """Bytes of what is text; pictures and sounds are not paged."""
+    texts = (content,) if isinstance(content, str) else map(_words_of, content)
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+
+
+def _words_of(part: Part) -> str:
+    return (part.text or "") if isinstance(part, (TextPart, ResourcePart)) else ""
+
+
+def _text_of(content: str | tuple[Part, ...]) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(words for part in content if (words := _words_of(part)))
+
+
+def _with_page(content: str | tuple[Part, ...], shown: str) -> str | tuple[Part, ...]:
+    """The page in the place of all text; what is not text is kept."""
+    if isinstance(content, str):
+        return shown
+    kept = tuple(
+        structs.replace(part, text=None) if isinstance(part, ResourcePart) else part
+        for part in content
+        if not isinstance(part, TextPart)
+    )
+    return (TextPart(text=shown), *kept) if kept else shown
+
+
+def _is_json(structured: object, body: bytes) -> bool:
+    try:
+        return not isinstance(structured, str) and to_json(structured) == body
+    except ValueError:
+        return False
