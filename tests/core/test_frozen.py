@@ -24,10 +24,13 @@ def a_record(**changes: Any) -> CallRecord:
 
 
 def test_a_record_as_data_names_who_and_digests_what_but_keeps_secrets() -> None:
-    record = a_record(arguments={"password": "s3cret"}, error_detail="stack")
+    record = a_record(
+        arguments={"password": "s3cret"}, error_detail="stack", duration_ms=0.15160600014496595
+    )
 
     data = record_to_dict(record)
 
+    assert data["duration_ms"] == 0.152
     assert data["principal"] == "ada"
     assert data["tenant"] == "acme"
     assert data["arguments_digest"] == digest_of({"password": "s3cret"})

@@ -110,6 +110,7 @@ def record_to_dict(record: CallRecord, *, digest: str | None = None) -> dict[str
         digest: The arguments' digest where it is known already; None computes it.
     """
     data = {name: getattr(record, name) for name in _SHOWN}
+    data["duration_ms"] = round(record.duration_ms, 3)
     data["principal"] = record.principal.id
     data["tenant"] = record.principal.tenant
     data["arguments_digest"] = record.arguments_digest if digest is None else digest
