@@ -195,10 +195,10 @@ class Pegboard:
     def watch(self, every: float = 1.0) -> None:
         """Reload whenever the board file changes, until the board is closed."""
         if self._watcher is None and self.settings.board is not None:
-            self._watcher = asyncio.create_task(self._watch(self.settings.board, every))
+            seen = _changed_at(self.settings.board)
+            self._watcher = asyncio.create_task(self._watch(self.settings.board, every, seen))
 
-    async def _watch(self, path: Path, every: float) -> None:
-        seen = _changed_at(path)
+    async def _watch(self, path: Path, every: float, seen: tuple[int, int] | None) -> None:
         while True:
             await asyncio.sleep(every)
             now = _changed_at(path)

@@ -120,7 +120,7 @@ class SourceSet:
     async def health(self, name: str) -> Health:
         """How a source is doing, asked now, within a deadline."""
         state = self.states[name]
-        if state.source is None:
+        if state.source is None or state.status == "failed":
             return Health(status=HealthStatus.UNHEALTHY, reason=state.reason)
         try:
             async with asyncio.timeout(self._timeout):

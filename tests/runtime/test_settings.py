@@ -1,0 +1,62 @@
+from pathlib import Path
+
+import pytest
+
+from pegboard.errors import ConfigError
+from pegboard.runtime.settings import Settings, environ
+
+
+def test_variables_become_settings_of_their_types() -> None:
+    found = Settings.from_environment(
+        {"PEGBOARD_PORT": "9000", "PEGBOARD_DATA": "d", "PEGBOARD_TRACES": "true", "HOME": "/x"}
+    )
+
+    assert (found.port, found.data, found.traces) == (9000, Path("d"), True)
+
+
+def test_an_empty_variable_counts_as_not_set() -> None:
+    assert Settings.from_environment({"PEGBOARD_TOKEN": ""}).token is None
+
+
+@pytest.mark.parametrize(
+    ("variables", "says"),
+    [
+        pytest.param(
+            {"PEGBOARD_PROT": "1"}, "PEGBOARD_PROT: did you mean PEGBOARD_PORT", id="misspelt"
+        ),
+        pytest.param({"PEGBOARD_ZZZZZZ": "1"}, "no such setting", id="unknown"),
+        pytest.param({"PEGBOARD_PORT": "many"}, "PEGBOARD_PORT: .*integer", id="no number"),
+        pytest.param({"PEGBOARD_PORT": "70000"}, "PEGBOARD_PORT: .*65535", id="too large"),
+    ],
+)
+def test_a_wrong_variable_is_named(variables: dict[str, str], says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        Settings.from_environment(variables)
+
+
+def test_the_token_is_not_shown() -> None:
+    found = Settings.from_environment({"PEGBOARD_TOKEN": "hunter2hunter2"})
+
+    assert "hunter2" not in repr(found)
+    assert "hunter2" not in str(found.model_dump())
+
+
+def test_changes_that_are_none_change_nothing() -> None:
+    settings = Settings(port=1)
+
+    assert settings.changed(port=None, host=None) is settings
+    assert settings.changed(port=2).port == 2
+
+
+def test_a_change_keeps_the_token() -> None:
+    settings = Settings.from_environment({"PEGBOARD_TOKEN": "t0ken"}).changed(port=5)
+
+    assert settings.token is not None
+    assert settings.token.get_secret_value() == "t0ken"
+
+
+def test_the_environment_is_the_process_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PEGBOARD_HOST", "::1")
+
+    assert environ()["PEGBOARD_HOST"] == "::1"
+    assert Settings.from_environment().host == "::1"

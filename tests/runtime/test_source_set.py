@@ -1,0 +1,291 @@
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from pegboard.core.event import Event, SourceChanged
+from pegboard.core.health import HEALTHY, Health, HealthStatus
+from pegboard.core.ports.services import Services
+from pegboard.core.ports.source import Source, SourceKind
+from pegboard.core.tool import Tool, ToolSpec
+from pegboard.errors import ConfigError, SourceUnavailable
+from pegboard.execution.emitter import Emitter
+from pegboard.runtime.board_file import parse_board
+from pegboard.runtime.source_set import Opener, SourceSet, SourceState, checked
+from pegboard.tools import SchemaTool
+
+PATH = Path("/somewhere/board.yaml")
+
+
+class NoConfig(BaseModel):
+    pass
+
+
+class Heard:
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def on_event(self, event: Event) -> None:
+        self.events.append(event)
+
+
+class Steered:
+    """A source that does what its test says."""
+
+    def __init__(self, name: str, behave: Callable[[], Awaitable[Sequence[Tool]]]) -> None:
+        self.name = name
+        self.behave = behave
+        self.closed = 0
+        self.changed: Callable[[], None] | None = None
+
+    async def tools(self) -> Sequence[Tool]:
+        return await self.behave()
+
+    async def health(self) -> Health:
+        return HEALTHY
+
+    async def close(self) -> None:
+        self.closed += 1
+
+    def on_change(self, notify: Callable[[], None]) -> None:
+        self.changed = notify
+
+
+def _tool(name: str) -> Tool:
+    async def run(arguments: Any, ctx: Any) -> str:
+        return name
+
+    return SchemaTool(spec=ToolSpec(name=name, input_schema={"type": "object"}), run=run)
+
+
+async def _two() -> Sequence[Tool]:
+    return [_tool("a__one"), _tool("a__two")]
+
+
+async def _hang() -> Sequence[Tool]:
+    await asyncio.sleep(3600)
+    return []
+
+
+async def _die() -> Sequence[Tool]:
+    raise SourceUnavailable("the server is down; start it")
+
+
+async def _break() -> Sequence[Tool]:
+    raise ValueError("unexpected")
+
+
+def _state(source: Steered) -> SourceState:
+    async def open_it(name: str, config: Any, services: Services) -> Source:
+        return source
+
+    kind = SourceKind(kind="steered", title="Steered", config=NoConfig, open=open_it)
+    opener = Opener(kind=kind, config=NoConfig())
+    return SourceState(name=source.name, kind="steered", opener=opener)
+
+
+class Board:
+    """A source set, and what it has put on the board."""
+
+    def __init__(self, *, timeout: float = 0.2) -> None:
+        self.heard = Heard()
+        self.listed: dict[str, tuple[str, ...]] = {}
+        self.set = SourceSet(
+            Services(),
+            timeout=timeout,
+            listed=self._take,
+            emitter=Emitter([self.heard]),
+            jitter=lambda: 0.0,
+        )
+
+    def _take(self, state: SourceState, tools: Sequence[Tool]) -> None:
+        self.listed[state.name] = tuple(tool.spec.name for tool in tools)
+
+
+async def test_a_source_is_opened_and_listed() -> None:
+    board = Board()
+    source = Steered("a", _two)
+
+    await board.set.open([_state(source)])
+    await board.set.close()
+
+    assert board.listed == {"a": ("a__one", "a__two")}
+    assert board.heard.events == [SourceChanged(source="a", status="ok", tools=2)]
+    assert source.closed == 1
+
+
+async def test_a_hung_a_dead_and_a_broken_source_stop_nobody() -> None:
+    board = Board(timeout=0.2)
+    sources = [
+        Steered("hung", _hang),
+        Steered("dead", _die),
+        Steered("broken", _break),
+        Steered("a", _two),
+    ]
+
+    started = asyncio.get_running_loop().time()
+    await board.set.open([_state(source) for source in sources])
+    took = asyncio.get_running_loop().time() - started
+    await board.set.close()
+
+    assert board.listed == {"a": ("a__one", "a__two")}
+    assert took < 2
+    assert {name: state.reason for name, state in board.set.states.items()} == {
+        "hung": "no answer within 0.2 s",
+        "dead": "the server is down; start it",
+        "broken": "ValueError: unexpected",
+        "a": "",
+    }
+
+
+async def test_a_source_that_hangs_while_closing_stops_nobody() -> None:
+    class Clinging(Steered):
+        async def close(self) -> None:
+            await asyncio.sleep(3600)
+
+    board = Board(timeout=0.1)
+    clinging, well = Clinging("c", _two), Steered("a", _two)
+    await board.set.open([_state(clinging), _state(well)])
+
+    await board.set.close()
+
+    assert well.closed == 1
+    assert "did not close" in board.set.states["c"].reason
+
+
+async def test_a_change_is_followed() -> None:
+    answers = [[_tool("a__one")], [_tool("a__one"), _tool("a__new")]]
+
+    async def behave() -> Sequence[Tool]:
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+    board = Board()
+    source = Steered("a", behave)
+    await board.set.open([_state(source)])
+    assert source.changed is not None
+
+    await asyncio.to_thread(source.changed)
+    for _ in range(100):
+        await asyncio.sleep(0.01)
+        if board.listed["a"] == ("a__one", "a__new"):
+            break
+    await board.set.close()
+
+    assert board.listed["a"] == ("a__one", "a__new")
+
+
+async def test_what_fails_later_keeps_its_tools_and_is_degraded() -> None:
+    behaviours: list[Callable[[], Awaitable[Sequence[Tool]]]] = [_two, _die]
+    source = Steered("a", lambda: behaviours.pop(0)())  # noqa: PLW0108 - taken anew each time
+    board = Board()
+    await board.set.open([_state(source)])
+
+    await board.set.refresh("a")
+    state = board.set.states["a"]
+    await board.set.close()
+
+    assert (state.status, state.reason) == ("degraded", "the server is down; start it")
+    assert len(state.tools) == 2
+    assert board.listed["a"] == ("a__one", "a__two")
+
+
+async def test_a_failed_source_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pegboard.runtime.source_set._FIRST_RETRY", 0.02)
+    behaviours: list[Callable[[], Awaitable[Sequence[Tool]]]] = [_die, _die, _two]
+    source = Steered("a", lambda: (behaviours.pop(0) if behaviours else _two)())  # noqa: PLW0108 - taken anew
+    board = Board()
+
+    await board.set.open([_state(source)])
+    for _ in range(200):
+        await asyncio.sleep(0.01)
+        if "a" in board.listed:
+            break
+    await board.set.close()
+
+    assert board.listed == {"a": ("a__one", "a__two")}
+
+
+async def test_health_is_asked_within_a_deadline() -> None:
+    class Silent(Steered):
+        async def health(self) -> Health:
+            await asyncio.sleep(3600)
+            return HEALTHY
+
+    board = Board(timeout=0.1)
+    await board.set.open(
+        [_state(Silent("s", _two)), _state(Steered("a", _two)), _state(Steered("d", _die))]
+    )
+
+    answers = {name: await board.set.health(name) for name in ("s", "a")}
+    await board.set.close()
+
+    assert answers["a"] == HEALTHY
+    assert answers["s"].status is HealthStatus.UNHEALTHY
+    assert (await board.set.health("a")).status is HealthStatus.UNHEALTHY
+
+
+async def test_a_dropped_source_is_closed_and_forgotten() -> None:
+    board = Board()
+    source = Steered("a", _two)
+    await board.set.open([_state(source)])
+
+    await board.set.drop("a")
+
+    assert source.closed == 1
+    assert board.set.states == {}
+    await board.set.close()
+
+
+async def test_a_cancelled_opening_leaves_no_task() -> None:
+    board = Board(timeout=60)
+    opening = asyncio.create_task(board.set.open([_state(Steered("hung", _hang))]))
+    await asyncio.sleep(0.05)
+
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+def test_the_entries_of_a_board_are_checked() -> None:
+    loaded = parse_board("sources: [{kind: builtin}, {kind: functions, name: f}]", {}, path=PATH)
+
+    assert [(state.name, state.kind) for state in checked(loaded)] == [
+        ("builtin", "builtin"),
+        ("f", "functions"),
+    ]
+
+
+def test_a_source_that_is_not_enabled_is_left_out() -> None:
+    loaded = parse_board("sources: [{kind: builtin, enabled: false}]", {}, path=PATH)
+
+    assert checked(loaded) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        pytest.param("{kind: builtn}", "did you mean 'builtin'", id="kind"),
+        pytest.param("{kind: builtin, name: a__b}", "is not a source name", id="name"),
+        pytest.param(
+            "{kind: functions, name: f, config: {modles: [x]}}",
+            "board.yaml:2: sources[0].config.modles: unknown key; did you mean 'modules'?",
+            id="config",
+        ),
+        pytest.param(
+            "{kind: builtin, name: x}\n- {kind: builtin, name: x}", "is taken", id="twice"
+        ),
+    ],
+)
+def test_a_wrong_entry_is_told_with_its_line(source: str, says: str) -> None:
+    loaded = parse_board(f"sources:\n- {source}\n", {}, path=PATH)
+
+    with pytest.raises(ConfigError) as raised:
+        checked(loaded)
+
+    assert says in str(raised.value)
+    assert "board.yaml:" in str(raised.value)

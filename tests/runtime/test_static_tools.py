@@ -1,0 +1,133 @@
+from pathlib import Path
+
+import pytest
+
+from pegboard.core.tool import Effect, Retry, Tool
+from pegboard.errors import ConfigError
+from pegboard.registry import ToolRegistry
+from pegboard.runtime.board_file import parse_board
+from pegboard.runtime.static_tools import static_tool
+
+
+def _tool(text: str, folder: Path) -> Tool:
+    return static_tool(0, parse_board(text, {}, path=folder / "board.yaml"))
+
+
+RFC = """
+tools:
+  - tool_id: web_search_v1
+    name: Web Search
+    type: LangChainTool
+    capabilities: [search]
+    input_schema:
+      query: string
+    output_schema:
+      results: list
+"""
+
+
+def test_the_rfc_s_own_example_is_listed_as_unavailable_naming_the_missing_key(
+    tmp_path: Path,
+) -> None:
+    spec = _tool(RFC, tmp_path).spec
+
+    assert (spec.id, spec.name, spec.title) == ("web_search_v1", "web_search", "Web Search")
+    assert spec.capabilities == ("search",)
+    assert spec.input_schema["properties"] == {"query": {"type": "string"}}
+    assert "write 'import' beside its type LangChainTool" in spec.unavailable
+
+
+async def test_calling_it_says_why_it_cannot_be_used(tmp_path: Path) -> None:
+    result = await ToolRegistry([_tool(RFC, tmp_path)]).call("web_search", {"query": "x"})
+
+    assert result.error is not None
+    assert result.error.code == "source_unavailable"
+    assert "'import'" in result.text
+
+
+async def test_a_python_function_runs_under_the_entry_s_name_and_schema(tmp_path: Path) -> None:
+    (tmp_path / "static_maths.py").write_text("def double(n: int) -> int:\n    return 2 * n\n")
+    tool = _tool(
+        """
+tools:
+  - tool_id: doubler_v2
+    type: PythonFunction
+    import: "static_maths:double"
+    effect: read
+    input_schema: {n: integer}
+    output_schema: {type: integer}
+    timeout_ms: 1500
+    retry_policy: {max_retries: 3, backoff_ms: 100}
+    version: "2.1"
+""".replace("{type: integer}", "{anyOf: [{type: integer}]}"),
+        tmp_path,
+    )
+    registry = ToolRegistry([tool])
+
+    assert (await registry.call("doubler", {"n": "4"})).unwrap() == 8
+    assert (await registry.call("doubler_v2", {"n": 5})).unwrap() == 10
+    assert (await registry.call("doubler", {"m": 5})).is_error
+    spec = tool.spec
+    assert (spec.timeout, spec.retry, spec.effect) == (
+        1.5,
+        Retry(max_retries=3, backoff=0.1),
+        Effect.READ,
+    )
+
+
+async def test_a_function_that_is_not_there_is_told_when_called(tmp_path: Path) -> None:
+    tool = _tool(
+        "tools: [{tool_id: x_v1, type: PythonFunction, import: 'no_such_module:f'}]", tmp_path
+    )
+
+    result = await ToolRegistry([tool]).call("x")
+
+    assert "no module 'no_such_module'" in result.text
+
+
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        pytest.param(
+            "{tool_id: a_v1, type: LocalScript, script_path: /x.py, input_schema: {data: object}}",
+            "runs no tools of type LocalScript",
+            id="a type without its source",
+        ),
+        pytest.param(
+            "{tool_id: research_agent_v1, type: Subagent, agent_config: {model: m}}",
+            "runs no tools of type Subagent",
+            id="subagent",
+        ),
+        pytest.param("{tool_id: a_v1, type: RestAPI}", "write 'url'", id="missing url"),
+    ],
+)
+def test_what_cannot_run_is_listed_with_the_reason(entry: str, reason: str, tmp_path: Path) -> None:
+    assert reason in _tool(f"tools: [{entry}]", tmp_path).spec.unavailable
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        pytest.param("{tool_id: a_v1, type: Magic}", "unknown type 'Magic'", id="type"),
+        pytest.param(
+            "{tool_id: a_v1, type: RestAPI, effect: destroy}", "effect: 'destroy'", id="effect"
+        ),
+        pytest.param(
+            "{tool_id: a_v1, type: RestAPI, input_schema: {q: strng}}", "'strng'", id="shorthand"
+        ),
+        pytest.param(
+            "{tool_id: a_v1, type: RestAPI, input_schema: {properties: {a: {type: 5}}}}",
+            "broken JSON Schema",
+            id="schema",
+        ),
+        pytest.param(
+            f"{{tool_id: {'a' * 80}, type: RestAPI}}", "too long", id="a name that is too long"
+        ),
+    ],
+)
+def test_a_wrong_entry_is_told_with_its_line(entry: str, says: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as raised:
+        _tool(f"tools:\n  - {entry}\n", tmp_path)
+
+    assert says in str(raised.value)
+    assert str(raised.value).startswith("board.yaml:2")
