@@ -1,0 +1,260 @@
+"""What is in a database, and what of it can be seen."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+from pegboard.sources.sql.config import SqlConfig
+from pegboard.sources.sql.lexer import folded
+
+Key = tuple[str, str]
+"""Schema and name, as the database spells them."""
+
+_VIEWS = frozenset({"view", "materialized view"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column as the database declares it."""
+
+    name: str
+    type: str
+    nullable: bool = True
+    default: str | None = None
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """A foreign key."""
+
+    columns: tuple[str, ...]
+    table: Key
+    to: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table or view.
+
+    Attributes:
+        kind: `table`, `view`, `materialized view`, `foreign table` or `virtual table`.
+        rows: Roughly how many; None when unknown.
+        part_of: The tables it is a partition or heir of, or that it stores a virtual table for.
+        reads: Every other relation that a query on it touches.
+        shows: The columns of others that it reads.
+        opaque: Whether it calls functions of the database's own, which may read anything.
+        internal: Whether it is the storage of a virtual table, not meant to be named.
+    """
+
+    schema: str
+    name: str
+    kind: str = "table"
+    columns: tuple[Column, ...] = ()
+    primary_key: tuple[str, ...] = ()
+    references: tuple[Reference, ...] = ()
+    comment: str = ""
+    rows: int | None = None
+    part_of: frozenset[Key] = frozenset()
+    reads: frozenset[Key] = frozenset()
+    shows: frozenset[tuple[Key, str]] = frozenset()
+    opaque: bool = False
+    internal: bool = False
+
+    @property
+    def key(self) -> Key:
+        """Schema and name."""
+        return self.schema, self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Visibility:
+    """The operator's word on what is hidden, asked by name and without regard to case."""
+
+    config: SqlConfig
+
+    def hides(self, key: Key) -> bool:
+        """Whether a table or view of this name is hidden."""
+        return any(_names(pattern, key) for pattern in self.config.hidden_tables)
+
+    def hides_column(self, key: Key, column: str) -> bool:
+        """Whether a column of this name is."""
+        return any(
+            column.lower() in (name.lower() for name in names)
+            for pattern, names in self.config.hidden_columns.items()
+            if _names(pattern, key)
+        )
+
+    def allows_view(self, key: Key) -> bool:
+        """Whether a view may be read whatever it reads."""
+        return any(_names(pattern, key) for pattern in self.config.allow_views)
+
+    @property
+    def hides_anything(self) -> bool:
+        """Whether there is something to hide."""
+        return bool(self.config.hidden_tables or self.config.hidden_columns)
+
+    def unmatched(self, tables: Sequence[Table]) -> Iterator[str]:
+        """Names in the configuration that name nothing: a slip may leave a table open."""
+        for entry in (*self.config.hidden_tables, *self.config.allow_views):
+            if not any(_names(entry, table.key) for table in tables):
+                yield entry
+        for entry, columns in self.config.hidden_columns.items():
+            found = {
+                column.name.lower()
+                for table in tables
+                if _names(entry, table.key)
+                for column in table.columns
+            }
+            yield from (f"{entry}.{name}" for name in columns if name.lower() not in found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalog:
+    """The visible part of a database.
+
+    Attributes:
+        tables: What can be seen, by label.
+        touchable: Everything that a query on a visible table may touch, by the database itself.
+        hidden: Columns that cannot be seen, by visible table.
+        reserved: Folded names of triggers and of views in `allow_views`, which a statement must not
+            use for something of its own.
+        triggers: Folded names of triggers.
+        taken: Folded names of every table and view, hidden ones too.
+        linked: Columns on both sides of every foreign key, hidden ones too, folded.
+        writable: Tables that a write may change, and the storage of visible virtual tables.
+        unmatched: Names in the configuration that name nothing here.
+    """
+
+    config: SqlConfig
+    tables: dict[str, Table]
+    touchable: frozenset[Key]
+    hidden: dict[Key, frozenset[str]]
+    reserved: frozenset[str] = frozenset()
+    triggers: frozenset[str] = frozenset()
+    taken: frozenset[str] = frozenset()
+    linked: frozenset[tuple[str, str]] = frozenset()
+    writable: frozenset[Key] = frozenset()
+    unmatched: tuple[str, ...] = ()
+    _by_name: dict[Key, Table] = field(default_factory=dict[Key, Table])
+
+    def find(self, schema: str, name: str) -> Table | None:
+        """The visible table of this name; an empty schema means the search path.
+
+        In PostgreSQL the name is exact and what was not quoted comes folded; in SQLite case does
+        not matter.
+        """
+        if self.config.dialect == "sqlite":
+            schema, name = folded(schema or "main"), folded(name)
+            return self._by_name.get((schema, name))
+        for candidate in (schema,) if schema else self.config.schemas:
+            table = self._by_name.get((candidate, name))
+            if table is not None:
+                return table
+        return None
+
+    def named(self, text: str) -> Table | None:
+        """The visible table that a person means by `Name` or `schema.Name`, in any case."""
+        wanted = text.strip().strip('"').lower()
+        exact = self.tables.get(text)
+        matches = [
+            table
+            for label, table in self.tables.items()
+            if wanted in {label.lower(), f"{table.schema}.{table.name}".lower()}
+        ]
+        return exact or (matches[0] if matches else None)
+
+    def label(self, key: Key) -> str:
+        """How a table is named to a person: with its schema unless that is the default."""
+        return label(self.config, key)
+
+    def columns(self, table: Table) -> tuple[Column, ...]:
+        """The columns of a table that can be seen."""
+        unseen = self.hidden.get(table.key, frozenset())
+        return tuple(column for column in table.columns if column.name not in unseen)
+
+    def nearest(self, name: str) -> tuple[str, ...]:
+        """Visible tables that a misspelt name may mean."""
+        return nearest(name.rpartition(".")[2], self.tables)
+
+
+def label(config: SqlConfig, key: Key) -> str:
+    """How a table is named to a person: with its schema unless that is the default."""
+    default = "main" if config.dialect == "sqlite" else config.schemas[0]
+    return key[1] if key[0] == default else f"{key[0]}.{key[1]}"
+
+
+def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Up to three known names that look like this one."""
+    by_fold = {item.lower(): item for item in known}
+    return tuple(by_fold[item] for item in get_close_matches(name.lower(), by_fold, n=3))
+
+
+def build(config: SqlConfig, tables: Sequence[Table], *, triggers: Sequence[str] = ()) -> Catalog:
+    """What of these tables can be seen."""
+    visibility = Visibility(config)
+    hidden_keys = {
+        table.key
+        for table in tables
+        if any(visibility.hides(key) for key in (table.key, *table.part_of))
+    }
+    hidden = {table.key: _hidden_columns(table, visibility) for table in tables}
+    seen = [
+        table
+        for table in tables
+        if table.key not in hidden_keys and _is_clean(table, visibility, hidden_keys)
+    ]
+    shown = sorted((table for table in seen if not table.internal), key=lambda table: table.key)
+    fold = folded if config.dialect == "sqlite" else str
+    return Catalog(
+        config=config,
+        tables={label(config, table.key): table for table in shown},
+        touchable=frozenset(key for table in seen for key in (table.key, *table.reads)),
+        hidden={key: columns for key, columns in hidden.items() if columns},
+        reserved=frozenset(
+            {folded(name) for name in triggers}
+            | {folded(table.name) for table in tables if visibility.allows_view(table.key)}
+        ),
+        triggers=frozenset(folded(name) for name in triggers),
+        taken=frozenset(folded(table.name) for table in tables),
+        linked=frozenset(_linked(tables)),
+        writable=frozenset(table.key for table in seen if table.kind not in _VIEWS),
+        unmatched=tuple(visibility.unmatched(tables)),
+        _by_name={(table.schema, fold(table.name)): table for table in shown},
+    )
+
+
+def _is_clean(table: Table, visibility: Visibility, hidden_keys: set[Key]) -> bool:
+    """Whether nothing hidden is read through it, or the operator said that this is meant."""
+    if table.kind in _VIEWS and visibility.allows_view(table.key):
+        return True
+    if table.opaque and visibility.hides_anything:
+        return False
+    if any(key in hidden_keys or visibility.hides(key) for key in table.reads):
+        return False
+    return not any(visibility.hides_column(key, column) for key, column in table.shows)
+
+
+def _linked(tables: Sequence[Table]) -> Iterator[tuple[str, str]]:
+    keys = {table.key: table.primary_key for table in tables}
+    for table in tables:
+        for reference in table.references:
+            yield from ((folded(table.name), folded(name)) for name in reference.columns)
+            to = reference.to or keys.get(reference.table, ())
+            yield from ((folded(reference.table[1]), folded(name)) for name in to)
+
+
+def _hidden_columns(table: Table, visibility: Visibility) -> frozenset[str]:
+    return frozenset(
+        column.name
+        for column in table.columns
+        for key in (table.key, *table.part_of)
+        if visibility.hides_column(key, column.name)
+    )
+
+
+def _names(pattern: str, key: Key) -> bool:
+    schema, name = (part.lower() for part in key)
+    wanted = pattern.lower()
+    return fnmatchcase(name, wanted) or fnmatchcase(f"{schema}.{name}", wanted)

@@ -1,0 +1,135 @@
+"""Keeping hidden columns out of a statement, and naming the visible ones instead.
+
+A column can be reached by its name, by a star, as part of a whole row, under another name, and by
+joins that compare whatever two tables share. Where the text leaves open which table is meant, the
+answer is no, with what to write.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from pegboard.errors import InvalidRequest
+from pegboard.sources.sql.catalog import Catalog, Table, nearest
+
+Mention = tuple[exp.Table, Table]
+"""A place in the statement that names a table, and the table."""
+
+
+def refuse_hidden_columns(tree: exp.Expr, mentions: Sequence[Mention], catalog: Catalog) -> None:
+    """Let a statement pass that cannot reach a hidden column.
+
+    Raises:
+        InvalidRequest: It can, or might.
+    """
+    guarded = [mention for mention in mentions if catalog.hidden.get(mention[1].key)]
+    if guarded:
+        _Check(tree=tree, mentions=mentions, guarded=guarded, catalog=catalog).run()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Check:
+    tree: exp.Expr
+    mentions: Sequence[Mention]
+    guarded: Sequence[Mention]
+    catalog: Catalog
+
+    def run(self) -> None:
+        for node, table in self.guarded:
+            self._refuse_renaming(node, table)
+            self._refuse_open_stars(node, table)
+            self._refuse_blind_joins(node, table)
+        for column in self.tree.find_all(exp.Column):
+            self._refuse_column(column)
+        for name in self._bare_names():
+            for _, table in self.guarded:
+                self._refuse_name(name, table)
+        if isinstance(self.tree, exp.Insert) and not isinstance(self.tree.this, exp.Schema):
+            for node, table in self.guarded:
+                if node is self.tree.this:
+                    raise self._list_columns("INSERT without a list of columns", table)
+
+    def _refuse_renaming(self, node: exp.Table, table: Table) -> None:
+        alias = node.args.get("alias")
+        if alias is not None and alias.args.get("columns"):
+            raise self._list_columns("renaming the columns", table)
+
+    def _refuse_open_stars(self, node: exp.Table, table: Table) -> None:
+        select = node.find_ancestor(exp.Select)
+        if select is not None and any(isinstance(item, exp.Star) for item in select.expressions):
+            raise self._list_columns("*", table)
+        returning = self.tree.args.get("returning")
+        if returning is not None and any(
+            isinstance(item, exp.Star) for item in returning.expressions
+        ):
+            raise self._list_columns("RETURNING *", table)
+
+    def _refuse_blind_joins(self, node: exp.Table, table: Table) -> None:
+        select = node.find_ancestor(exp.Select)
+        joins = () if select is None else select.find_all(exp.Join)
+        if any((join.method or "").upper() == "NATURAL" for join in joins):
+            raise self._list_columns("NATURAL JOIN", table)
+
+    def _refuse_column(self, column: exp.Column) -> None:
+        owners = self._owners(column.table)
+        if isinstance(column.this, exp.Star):
+            for _, table in owners:
+                raise self._list_columns(f"{column.table}.*", table)
+        for node, table in owners:
+            if not column.table and _same(column.name, node.alias_or_name):
+                raise self._list_columns("a whole row", table)
+            self._refuse_name(column.name, table)
+            if column.table and not self._has(table, column.name):
+                raise self._unknown(column.name, table)
+
+    def _owners(self, qualifier: str) -> list[Mention]:
+        """The tables with hidden columns that a qualifier may stand for; all without one."""
+        if not qualifier:
+            return list(self.guarded)
+        named = [item for item in self.guarded if _same(qualifier, item[0].alias_or_name)]
+        known = any(_same(qualifier, alias) for alias in self._other_names())
+        return named if named or known else list(self.guarded)
+
+    def _other_names(self) -> Iterator[str]:
+        for node, _ in self.mentions:
+            yield node.alias_or_name
+        for alias in self.tree.find_all(exp.TableAlias):
+            yield alias.name
+
+    def _bare_names(self) -> Iterator[str]:
+        """Columns that are named without being expressions: USING, INSERT (...), ON CONFLICT."""
+        for join in self.tree.find_all(exp.Join):
+            yield from (item.name for item in join.args.get("using") or ())
+        for schema in self.tree.find_all(exp.Schema):
+            yield from (item.name for item in schema.expressions)
+        for conflict in self.tree.find_all(exp.OnConflict):
+            yield from (item.name for item in conflict.find_all(exp.Identifier))
+        for dot in self.tree.find_all(exp.Dot):
+            yield dot.expression.name
+
+    def _refuse_name(self, name: str, table: Table) -> None:
+        if any(_same(name, hidden) for hidden in self.catalog.hidden[table.key]):
+            raise self._unknown(name, table)
+
+    def _has(self, table: Table, name: str) -> bool:
+        return any(_same(name, column.name) for column in self.catalog.columns(table))
+
+    def _unknown(self, name: str, table: Table) -> InvalidRequest:
+        visible = [column.name for column in self.catalog.columns(table)]
+        near = nearest(name, visible)
+        hint = f"Did you mean {' or '.join(near)}? " if near else ""
+        return InvalidRequest(
+            f"Unknown column '{name}' in '{self.catalog.label(table.key)}'. {hint}"
+            f"Its columns: {', '.join(visible)}."
+        )
+
+    def _list_columns(self, what: str, table: Table) -> InvalidRequest:
+        visible = ", ".join(column.name for column in self.catalog.columns(table))
+        return InvalidRequest(
+            f"Name the columns of '{self.catalog.label(table.key)}' instead of {what}: {visible}."
+        )
+
+
+def _same(one: str, other: str) -> bool:
+    return one.lower() == other.lower()

@@ -1,0 +1,115 @@
+"""What an operator may say about a database."""
+
+from collections.abc import Mapping
+from typing import Annotated, Self
+from urllib.parse import unquote
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+
+from pegboard.sources.sql.lexer import Dialect
+
+_SCHEMES: dict[str, Dialect] = {
+    "sqlite": "sqlite",
+    "postgresql": "postgresql",
+    "postgres": "postgresql",
+}
+
+
+class SqlConfig(BaseModel):
+    """The `config:` section of a `kind: sql` source."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    url: Annotated[
+        SecretStr,
+        Field(
+            description="sqlite:///file.db (relative to the board, or absolute with four slashes) "
+            "or postgresql://user:password@host/database"
+        ),
+    ]
+    description: Annotated[
+        str, Field(description="What is in this database; models read it with each tool")
+    ] = ""
+    schemas: Annotated[
+        tuple[str, ...],
+        Field(description="PostgreSQL schemas that are visible, the first one is the default"),
+    ] = ("public",)
+    hidden_tables: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Tables and views that are neither listed nor reachable; "
+            "`name` or `schema.name`, `*` matches any characters"
+        ),
+    ] = ()
+    hidden_columns: Annotated[
+        Mapping[str, tuple[str, ...]], Field(description="Columns that are not, by table")
+    ] = {}
+    allow_views: Annotated[
+        tuple[str, ...],
+        Field(description="Views that may be read although they read something hidden"),
+    ] = ()
+    allow_functions: Annotated[
+        tuple[str, ...],
+        Field(description="SQL functions to allow besides the known harmless ones"),
+    ] = ()
+    allow_writes: Annotated[
+        bool, Field(description="Offer INSERT, UPDATE and DELETE as a tool of effect write")
+    ] = False
+    statement_timeout: Annotated[
+        float, Field(gt=0, le=3600, description="Seconds after which a statement is interrupted")
+    ] = 10.0
+    connect_timeout: Annotated[
+        float, Field(ge=2, le=60, description="Seconds to wait for a connection")
+    ] = 5.0
+    max_rows: Annotated[int, Field(ge=1, le=100_000, description="Rows in one answer")] = 500
+    max_result_bytes: Annotated[
+        int, Field(ge=1024, le=2**28, description="Bytes of JSON in one answer")
+    ] = 2**20
+    max_value_bytes: Annotated[
+        int, Field(ge=1024, le=2**28, description="Bytes of one value, also while computing")
+    ] = 2**20
+    max_affected_rows: Annotated[
+        int, Field(ge=1, description="A write that touches more rows is rolled back")
+    ] = 100
+    max_connections: Annotated[int, Field(ge=1, le=64, description="Statements at once")] = 4
+    sample_values: Annotated[
+        int, Field(ge=0, le=20, description="Example values shown for each column; 0 for none")
+    ] = 3
+    descriptions: Annotated[
+        Mapping[str, str],
+        Field(description="What tables (`table`) and columns (`table.column`) mean"),
+    ] = {}
+
+    @field_validator("url")
+    @classmethod
+    def _known_scheme(cls, url: SecretStr) -> SecretStr:
+        if _scheme(url) not in _SCHEMES:
+            raise ValueError("write sqlite:///file.db or postgresql://user:password@host/database")
+        return url
+
+    @model_validator(mode="after")
+    def _file_is_named(self) -> Self:
+        if self.dialect == "sqlite" and self.sqlite_file in {"", ":memory:"}:
+            raise ValueError("name a file: sqlite:///file.db (an in-memory database is empty)")
+        return self
+
+    @property
+    def dialect(self) -> Dialect:
+        """Which database it is."""
+        return _SCHEMES[_scheme(self.url)]
+
+    @property
+    def sqlite_file(self) -> str:
+        """The path in a SQLite URL, as it was written; empty when there is none."""
+        host, slash, path = self.url.get_secret_value().partition("://")[2].partition("/")
+        return "" if host or not slash else unquote(path.partition("?")[0])
+
+    @property
+    def conninfo(self) -> str:
+        """A PostgreSQL URL as libpq reads it."""
+        return "postgresql://" + self.url.get_secret_value().partition("://")[2]
+
+
+def _scheme(url: SecretStr) -> str:
+    """Without the driver that SQLAlchemy users write behind a plus sign."""
+    return url.get_secret_value().partition("://")[0].partition("+")[0].lower()

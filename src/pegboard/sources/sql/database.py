@@ -1,0 +1,164 @@
+"""One database as its tools see it: what is there, and running what the guard lets through."""
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pegboard.errors import InvalidRequest
+from pegboard.sources.sql.catalog import Catalog, Table, build
+from pegboard.sources.sql.client import Client
+from pegboard.sources.sql.config import SqlConfig
+from pegboard.sources.sql.lexer import Lexed
+from pegboard.sources.sql.parameters import bind
+from pegboard.sources.sql.session import Answer, Request, Statement
+from pegboard.tools.threads import POOL
+
+if TYPE_CHECKING:
+    from pegboard.sources.sql.guard import Guard
+
+_FRESH = 30.0
+"""Seconds for which what was read of the schema is believed."""
+
+_SUSPECT = 1.0
+"""Seconds after which a statement that does not fit the schema is a reason to read it again."""
+
+_SAMPLED_ROWS = 20
+_SAMPLING = 2.0
+
+
+class Database:
+    """What the tools of one source work on."""
+
+    def __init__(self, config: SqlConfig, client: Client) -> None:
+        self.config = config
+        self._client = client
+        self._guard: Guard | None = None
+        self._catalog: Catalog | None = None
+        self._read_at = 0.0
+        self._tables_changed: Callable[[], None] | None = None
+
+    def on_tables_changed(self, notify: Callable[[], None]) -> None:
+        """Call `notify` when reading the schema again shows other tables."""
+        self._tables_changed = notify
+
+    async def catalog(self, *, max_age: float = _FRESH) -> Catalog:
+        """What can be seen, read at most `max_age` seconds ago.
+
+        Raises:
+            Unavailable: The database cannot be asked.
+        """
+        known = self._catalog
+        if known is not None and time.monotonic() - self._read_at <= max_age:
+            return known
+        tables, triggers = await self._client.tables()
+        catalog = build(self.config, tables, triggers=triggers)
+        self._catalog, self._read_at = catalog, time.monotonic()
+        if known is not None and known.tables.keys() != catalog.tables.keys():
+            self._notify()
+        return catalog
+
+    async def query(
+        self,
+        sql: str,
+        *,
+        parameters: Any = None,
+        limit: int | None = None,
+        offset: int = 0,
+        seconds: float | None = None,
+    ) -> Answer:
+        """The rows of a query.
+
+        Raises:
+            InvalidRequest: The statement is refused or wrong; the message says why.
+            ToolTimeout: It took longer than it may.
+            Unavailable: The database cannot be asked.
+        """
+        statement, catalog = await self._checked(sql, write=False)
+        most = self.config.max_rows if limit is None else min(limit, self.config.max_rows)
+        return await self._client.read(
+            self._request(statement, catalog, parameters, most, offset, seconds)
+        )
+
+    async def execute(
+        self, sql: str, *, parameters: Any = None, seconds: float | None = None
+    ) -> Answer:
+        """What one INSERT, UPDATE or DELETE did; the same errors as `query`."""
+        statement, catalog = await self._checked(sql, write=True)
+        most = self.config.max_affected_rows
+        return await self._client.write(
+            self._request(statement, catalog, parameters, most, 0, seconds)
+        )
+
+    async def samples(self, table: Table, catalog: Catalog) -> Answer:
+        """The first few rows of a table, its visible columns only."""
+        names = ", ".join(_quoted(column.name) for column in catalog.columns(table))
+        sql = f"SELECT {names} FROM {_quoted(table.schema)}.{_quoted(table.name)} LIMIT 20"  # noqa: S608 # the database's own names, quoted
+        statement = Statement(lexed=Lexed(text=sql, tokens=()), kind="query", tables=(table,))
+        return await self._client.read(
+            self._request(statement, catalog, None, _SAMPLED_ROWS, 0, _SAMPLING)
+        )
+
+    async def ping(self, seconds: float) -> None:
+        """Return if the database answers in time.
+
+        Raises:
+            Unavailable: It does not.
+        """
+        await self._client.ping(seconds)
+
+    async def close(self) -> None:
+        """Close all connections; safe to call twice."""
+        await self._client.close()
+
+    @property
+    def known(self) -> Catalog | None:
+        """What was read last; None before."""
+        return self._catalog
+
+    async def _checked(self, sql: str, *, write: bool) -> tuple[Statement, Catalog]:
+        """The statement, checked against a schema that is at most a second old if it fails."""
+        catalog = await self.catalog()
+        try:
+            return await POOL.run(lambda: self._check(sql, catalog, write=write)), catalog
+        except InvalidRequest:
+            newer = await self.catalog(max_age=_SUSPECT)
+            if newer is catalog or newer.tables == catalog.tables:
+                raise
+        return await POOL.run(lambda: self._check(sql, newer, write=write)), newer
+
+    def _check(self, sql: str, catalog: Catalog, *, write: bool) -> Statement:
+        if self._guard is None:
+            # sqlglot takes a third of a second to import: not before somebody asks something.
+            from pegboard.sources.sql.guard import Guard
+
+            self._guard = Guard(self.config)
+        return self._guard.write(sql, catalog) if write else self._guard.read(sql, catalog)
+
+    def _request(
+        self,
+        statement: Statement,
+        catalog: Catalog,
+        parameters: Any,
+        limit: int,
+        offset: int,
+        seconds: float | None,
+    ) -> Request:
+        sql, bound = bind(statement.lexed, parameters, self.config.dialect)
+        allowed = self.config.statement_timeout
+        return Request(
+            statement=statement,
+            catalog=catalog,
+            sql=sql,
+            parameters=bound,
+            limit=limit,
+            offset=offset,
+            deadline=time.monotonic() + (allowed if seconds is None else min(seconds, allowed)),
+        )
+
+    def _notify(self) -> None:
+        if self._tables_changed is not None:
+            self._tables_changed()
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,92 @@
+"""SQL functions that compute and do nothing else, by name.
+
+An allow-list, because nobody can list what harms: PostgreSQL alone has 3,000 functions, among them
+readers of files, of settings and of other databases, and every extension adds more. What is
+missing here is refused by name, and the operator may add it (`allow_functions`).
+"""
+
+from pegboard.sources.sql.lexer import Dialect
+
+_BOTH = """
+abs acos acosh asin asinh atan atan2 atanh avg cast ceil ceiling char char_length coalesce concat
+concat_ws cos cosh count cume_dist current_date current_time current_timestamp date degrees
+dense_rank exp extract first_value floor format grouping initcap lag last_value lead left length
+ln log log10 log2 lower lpad ltrim max min mod now nth_value ntile nullif octet_length overlay pi
+percent_rank position pow power radians random rank repeat replace reverse right round row_number
+rpad rtrim sign sin sinh sqrt strpos substr substring sum tan tanh time trim trunc upper
+bigint bit blob bool boolean bytea dec decimal double float int integer nchar numeric nvarchar real
+smallint text timestamp tinyint varchar character datetime clob
+"""
+
+_SQLITE = """
+glob group_concat hex ifnull iif instr json json_array json_array_length json_each
+json_error_position json_extract json_group_array json_group_object json_insert json_object
+json_patch json_pretty json_quote json_remove json_replace json_set json_tree json_type json_valid
+julianday like likelihood likely quote printf randomblob regexp sqlite_version soundex strftime
+string_agg timediff total typeof unhex unicode unixepoch unlikely zeroblob -> ->>
+bm25 highlight match snippet offsets matchinfo
+"""
+
+_POSTGRESQL = """
+age any_value array_agg array_append array_cat array_dims array_fill array_length array_lower
+array_ndims array_position array_positions array_prepend array_remove array_replace array_reverse
+array_sample array_shuffle array_sort array_to_json array_to_string array_upper ascii bit_and
+bit_count bit_length bit_or bit_xor bool_and bool_or bpchar broadcast btrim
+cardinality casefold cbrt character_length chr clock_timestamp convert_from convert_to corr cot
+covar_pop covar_samp crc32 crc32c current_catalog current_role current_schema current_user
+date_add date_bin date_part date_subtract date_trunc decode div encode every factorial family
+float4 float8 gamma gcd generate_series generate_subscripts get_bit get_byte greatest host hostmask
+int2 int4 int8 isempty isfinite json_agg json_agg_strict json_array json_array_elements
+json_array_elements_text json_array_length json_arrayagg json_build_array json_build_object
+json_each json_each_text json_exists json_extract_path json_extract_path_text json_object
+json_object_agg json_object_agg_strict json_object_agg_unique json_object_keys json_objectagg
+json_populate_record json_populate_recordset json_query json_scalar json_serialize
+json_strip_nulls json_to_record json_to_recordset json_typeof json_value jsonb_agg
+jsonb_agg_strict jsonb_array_elements jsonb_array_elements_text jsonb_array_length
+jsonb_build_array jsonb_build_object jsonb_each jsonb_each_text jsonb_exists jsonb_exists_all
+jsonb_exists_any jsonb_extract_path jsonb_extract_path_text jsonb_insert jsonb_object
+jsonb_object_agg jsonb_object_agg_strict jsonb_object_keys jsonb_path_exists jsonb_path_match
+jsonb_path_query jsonb_path_query_array jsonb_path_query_first jsonb_populate_record
+jsonb_populate_recordset jsonb_pretty jsonb_set jsonb_set_lax jsonb_strip_nulls jsonb_to_record
+jsonb_to_recordset jsonb_typeof json jsonb justify_days justify_hours justify_interval
+lcm least lgamma localtime localtimestamp lower_inc lower_inf make_date make_interval make_time
+make_timestamp make_timestamptz masklen md5 merge_action min_scale mode multirange netmask
+network normalize num_nonnulls num_nulls numnode parse_ident percentile_cont percentile_disc
+phraseto_tsquery plainto_tsquery quote_ident quote_literal quote_nullable random_normal
+range_agg range_intersect_agg range_merge regexp_count regexp_instr regexp_like regexp_match
+regexp_matches regexp_replace regexp_split_to_array regexp_split_to_table regexp_substr regr_avgx
+regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy row_to_json scale
+session_user set_bit set_byte set_masklen setweight sha224 sha256 sha384 sha512 similarity
+similar_to_escape split_part starts_with statement_timestamp stddev stddev_pop stddev_samp
+string_agg string_to_array string_to_table strip timeofday timestamptz timetz timezone to_ascii
+to_bin to_char to_date to_hex to_json to_jsonb to_number to_oct to_timestamp to_tsquery to_tsvector
+transaction_timestamp translate trim_array trim_scale ts_delete ts_filter ts_headline ts_rank
+ts_rank_cd tsquery_phrase tsvector_to_array unaccent unicode_assigned unistr unnest upper_inc
+upper_inf uuid uuid_extract_timestamp uuid_extract_version uuidv4 uuidv7 gen_random_uuid var_pop
+var_samp variance version websearch_to_tsquery width_bucket word_similarity
+daterange datemultirange int4range int4multirange int8range int8multirange numrange nummultirange
+tsrange tsmultirange tstzrange tstzmultirange
+bit cidr inet interval money varbit
+area box center circle diagonal diameter height isclosed isopen line lseg npoints path pclose point
+polygon popen radius slope width
+"""
+
+_KEYWORDS = """
+all and any array as between by case conflict cross cube distinct else end except exists filter
+from full group groups having ilike in inner insert intersect is isnull join key lateral left like
+limit materialized not notnull null offset on or order outer over partition range recursive
+returning rollup row rows select set sets similar some table then union using values when where
+window with within zone
+"""
+KEYWORDS = frozenset(_KEYWORDS.split())
+"""Words that may stand before a bracket without being called."""
+
+_ALLOWED: dict[Dialect, frozenset[str]] = {
+    "sqlite": frozenset((_BOTH + _SQLITE).split()),
+    "postgresql": frozenset((_BOTH + _POSTGRESQL).split()),
+}
+
+
+def allowed_functions(dialect: Dialect) -> frozenset[str]:
+    """Names in lower case of what may be called."""
+    return _ALLOWED[dialect]

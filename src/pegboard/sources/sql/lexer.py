@@ -1,0 +1,237 @@
+"""Reading SQL text by the database's own lexical rules, before anyone parses it.
+
+A guard is only as good as its agreement with the database on what the text says. So comments and
+odd white space become blanks, whatever two readers could read differently is refused, and what
+remains is one plain text that is parsed, checked and run.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from pegboard.errors import InvalidRequest
+
+Dialect = Literal["sqlite", "postgresql"]
+
+LONGEST_SQL = 20_000
+"""Characters; a longer statement is data that belongs in parameters."""
+
+DEEPEST_NESTING = 40
+"""Brackets inside brackets; the parser recurses."""
+
+
+class Kind(StrEnum):
+    """What a token is."""
+
+    WORD = "word"
+    QUOTED = "quoted"
+    STRING = "string"
+    NUMBER = "number"
+    PARAMETER = "parameter"
+    SYMBOL = "symbol"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A piece of the text.
+
+    Attributes:
+        name: The word in lower case, the quoted name without its quotes, the parameter without its
+            mark, else the text.
+        start: Offset in the text, which keeps every offset of what was sent.
+    """
+
+    kind: Kind
+    text: str
+    name: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lexed:
+    """One statement: `text` says the same as what was sent, in one way only."""
+
+    text: str
+    tokens: tuple[Token, ...]
+
+    def near(self, offset: int) -> str:
+        """A few words at an offset, for a message."""
+        return " ".join(self.text[max(0, offset) :].split())[:30] or "the end"
+
+
+_BLANK = r"(?P<blank>[ \t\r\n\f\v]+)"
+_STRING = r"(?P<string>[xX]?'(?:[^']|'')*')"
+_DECIMAL = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_NUMBER = rf"(?P<number>{_DECIMAL})"
+_NUMBER_OR_HEX = rf"(?P<number>0[xX][0-9a-fA-F]+|{_DECIMAL})"
+_WORD = r"(?P<word>[^\W\d]\w*)"
+_SYMBOL = r"(?P<symbol>::|[-+*/<>=~!@#%^&|?.,;:()\[\]])"
+
+_SQLITE_RULES = (
+    _BLANK,
+    r"(?P<comment>--[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z))",
+    _STRING,
+    r'(?P<quoted>"(?:[^"]|"")+"|`(?:[^`]|``)+`|\[[^\]]+\])',
+    r"(?P<parameter>\?(?![0-9])|:[^\W\d]\w*)",
+    _NUMBER_OR_HEX,
+    _WORD,
+    _SYMBOL,
+)
+_POSTGRESQL_RULES = (
+    _BLANK,
+    r"(?P<comment>--[^\r\n]*|/\*)",
+    _STRING,
+    r'(?P<quoted>"(?:[^"]|"")+")',
+    r"(?P<parameter>\$[1-9][0-9]{0,3}(?![\w$])|(?<![:\w\]]):[^\W\d]\w*)",
+    _NUMBER,
+    _WORD,
+    _SYMBOL,
+)
+_SQLITE = re.compile("|".join(_SQLITE_RULES))
+_POSTGRESQL = re.compile("|".join(_POSTGRESQL_RULES))
+_NESTED = re.compile(r"/\*|\*/")
+_CLOSING = {")": "(", "]": "["}
+_NO_BLANKS = re.compile(r"[^\n]")
+
+
+def lex(sql: str, dialect: Dialect) -> Lexed:
+    """The one statement in this text.
+
+    Raises:
+        InvalidRequest: There is none or more than one, or something in it has no plain meaning.
+    """
+    if len(sql) > LONGEST_SQL:
+        raise InvalidRequest(
+            f"The SQL has {len(sql)} characters; at most {LONGEST_SQL} are read. "
+            "Pass data as parameters."
+        )
+    pieces: list[str] = []
+    tokens: list[Token] = []
+    for kind, text, start in _pieces(sql, dialect):
+        if kind in {"blank", "comment"}:
+            pieces.append(_NO_BLANKS.sub(" ", text))
+        else:
+            pieces.append(text)
+            tokens.append(
+                Token(kind=Kind(kind), text=text, name=_name(kind, text, dialect), start=start)
+            )
+    return _one_statement("".join(pieces), tokens)
+
+
+def folded(name: str) -> str:
+    """As both databases fold the case of a name: ASCII letters only."""
+    return name.lower() if name.isascii() else name.translate(_FOLD)
+
+
+_FOLD = str.maketrans({letter: letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"})
+
+
+def _pieces(sql: str, dialect: Dialect) -> Iterator[tuple[str, str, int]]:
+    rules = _SQLITE if dialect == "sqlite" else _POSTGRESQL
+    at = 0
+    previous = ""
+    while at < len(sql):
+        match = rules.match(sql, at)
+        if match is None or match.lastgroup is None:
+            raise InvalidRequest(_refusal(sql, at))
+        kind, end = match.lastgroup, match.end()
+        if kind == "comment" and dialect == "postgresql" and match.group() == "/*":
+            end = _end_of_nested(sql, at)
+        _refuse_ambiguous(sql, kind, previous, at)
+        yield kind, sql[at:end], at
+        previous = kind
+        at = end
+
+
+def _refuse_ambiguous(sql: str, kind: str, previous: str, start: int) -> None:
+    """Pieces that touch in a way that databases and parsers take apart differently."""
+    unicode_escape = kind in {"string", "quoted"} and sql[start - 1 : start] == "&"
+    if unicode_escape or (previous, kind) in _NEVER_TOUCH:
+        raise InvalidRequest(_refusal(sql, start))
+
+
+_NEVER_TOUCH = frozenset(
+    {
+        ("number", "word"),
+        ("number", "number"),
+        ("word", "string"),
+        ("word", "quoted"),
+        ("string", "word"),
+        ("string", "string"),
+        ("quoted", "word"),
+        ("quoted", "quoted"),
+        ("parameter", "word"),
+        ("parameter", "number"),
+    }
+)
+
+
+def _end_of_nested(sql: str, start: int) -> int:
+    depth = 0
+    for match in _NESTED.finditer(sql, start):
+        depth += 1 if match.group() == "/*" else -1
+        if depth == 0:
+            return match.end()
+    raise InvalidRequest(f"A comment is not closed. {_place(sql, start)}")
+
+
+def _one_statement(text: str, tokens: list[Token]) -> Lexed:
+    while tokens and tokens[-1].text == ";":
+        last = tokens.pop()
+        text = text[: last.start].rstrip()
+    if not tokens:
+        raise InvalidRequest("There is no SQL statement.")
+    stack: list[str] = []
+    for token in tokens:
+        if token.kind is not Kind.SYMBOL:
+            continue
+        if token.text == ";":
+            raise InvalidRequest(
+                f"Only one statement is run at a time. {_place(text, token.start)}"
+            )
+        if token.text in "([":
+            stack.append(token.text)
+            if len(stack) > DEEPEST_NESTING:
+                raise InvalidRequest(
+                    f"Brackets are nested deeper than {DEEPEST_NESTING}. Split the query with WITH."
+                )
+        elif token.text in _CLOSING and (not stack or stack.pop() != _CLOSING[token.text]):
+            raise InvalidRequest(f"{token.text!r} closes nothing. {_place(text, token.start)}")
+    return Lexed(text=text, tokens=tuple(tokens))
+
+
+def _name(kind: str, text: str, dialect: Dialect) -> str:
+    match kind:
+        case "word":
+            return folded(text)
+        case "quoted" if text[0] == "[":
+            return text[1:-1]
+        case "quoted":
+            plain = text[1:-1].replace(text[0] * 2, text[0])
+            return folded(plain) if dialect == "sqlite" else plain
+        case "parameter":
+            return text[1:]
+        case _:
+            return text
+
+
+def _refusal(sql: str, at: int) -> str:
+    char = sql[at]
+    place = _place(sql, at)
+    if sql[at - 1 : at] == "&" and char in "'\"":
+        return f"Unicode escapes are not read; write the character itself. {place}"
+    if char in "'\"`[":
+        return f"A quote is not closed, or touches a word. {place}"
+    if char == "$":
+        return f"Dollar quoting is not read; write '...' or pass a parameter. {place}"
+    if char in "\\{}" or not char.isprintable() or not char.isascii():
+        return f"The character {char!r} has no place in SQL outside quotes. {place}"
+    return f"{char!r} is not understood here. {place}"
+
+
+def _place(sql: str, at: int) -> str:
+    line = sql.count("\n", 0, at) + 1
+    column = at - (sql.rfind("\n", 0, at) + 1) + 1
+    return f"(line {line}, column {column})"

@@ -1,0 +1,285 @@
+"""PostgreSQL: a read-only transaction, and a plan that touches only what the guard found."""
+
+import os
+import socket
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from itertools import islice
+from typing import Any, ClassVar, cast
+
+import psycopg
+from psycopg import RawCursor, RawServerCursor
+from psycopg.abc import Buffer
+from psycopg.adapt import AdaptersMap, Loader
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from pegboard.errors import ConfigError, InvalidRequest, PegboardError
+from pegboard.sources.sql.catalog import Table
+from pegboard.sources.sql.config import SqlConfig
+from pegboard.sources.sql.postgres_errors import TOO_LARGE, translated
+from pegboard.sources.sql.postgres_schema import read_tables
+from pegboard.sources.sql.session import Answer, Request, Stale, collect
+
+EXPLAIN = "EXPLAIN (VERBOSE, FORMAT JSON) "
+_CURSOR = "pegboard"
+_CUT_CONNECTION_NOTICED = 140_000
+"""The server version from which a running statement notices that its client is gone."""
+
+
+class PostgresDriver:
+    """Opens connections to one database."""
+
+    errors: ClassVar[tuple[type[Exception], ...]] = (psycopg.Error, UnicodeError)
+
+    def __init__(self, config: SqlConfig) -> None:
+        self._config = config
+        try:
+            given = conninfo_to_dict(config.conninfo)
+        except psycopg.Error as error:
+            raise ConfigError(
+                "`url` is not a PostgreSQL URL; write postgresql://user:password@host/database "
+                "and percent-encode special characters in the password."
+            ) from error
+        defaults: dict[str, str | int] = {
+            "application_name": "pegboard",
+            "connect_timeout": round(config.connect_timeout),
+            "client_encoding": "utf8",
+            "gssencmode": "disable",
+            "keepalives_idle": 10,
+            "keepalives_interval": 3,
+            "keepalives_count": 3,
+        }
+        self._conninfo = make_conninfo("", **{**defaults, **given})
+
+    def connect(self, *, write: bool) -> "PostgresSession":
+        """A new connection; each transaction says whether it may write."""
+        connection = psycopg.Connection[tuple[Any, ...]].connect(
+            self._conninfo, autocommit=True, prepare_threshold=None
+        )
+        return PostgresSession(connection, self._config, write=write)
+
+    def translate(self, error: Exception, request: Request | None) -> PegboardError:
+        """What PostgreSQL's SQLSTATE means to the three readers."""
+        return translated(error, request, self._config, prefix=len(EXPLAIN))
+
+
+class PostgresSession:
+    """One connection."""
+
+    def __init__(
+        self, connection: psycopg.Connection[tuple[Any, ...]], config: SqlConfig, *, write: bool
+    ) -> None:
+        self._connection = connection
+        self._config = config
+        self._mode = "READ WRITE" if write else "READ ONLY"
+        self._aborted = False
+        _adapt(connection.adapters)
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is open and not in the middle of anything."""
+        idle = psycopg.pq.TransactionStatus.IDLE
+        return (
+            not self._aborted
+            and not self._connection.closed
+            and self._connection.info.transaction_status == idle
+        )
+
+    def tables(self, deadline: float) -> tuple[Sequence[Table], Sequence[str]]:
+        """The schema, read with our own statements."""
+        del deadline  # the server keeps it, by statement
+        with self._transaction():
+            return read_tables(self._connection, self._config.schemas), ()
+
+    def read(self, request: Request) -> Answer:
+        """Run a query through a cursor of the server."""
+        with self._transaction():
+            self._check_plan(request)
+            if request.statement.kind == "explain":
+                return self._explain(request)
+            with closing(RawServerCursor(self._connection, _CURSOR, scrollable=False)) as cursor:
+                cursor.execute(self._bounded(request.sql), _sequence(request.parameters))
+                if request.offset:
+                    self._connection.execute(
+                        f"MOVE FORWARD {request.offset} FROM {_CURSOR}".encode()
+                    )
+                rows, more = collect(
+                    cursor.fetchmany,
+                    limit=request.limit,
+                    most_bytes=self._config.max_result_bytes,
+                )
+                return Answer(columns=self._columns(cursor), rows=rows, more=more)
+
+    def write(self, request: Request, most: int) -> Answer:
+        """Run a write, row by row as far as it returns rows."""
+        with self._transaction():
+            self._check_plan(request)
+            with closing(RawCursor(self._connection)) as cursor:
+                if request.statement.returning:
+                    stream = cursor.stream(request.sql.encode(), _sequence(request.parameters))
+                    rows, more = self._streamed(stream, most)
+                    affected = len(rows)
+                else:
+                    cursor.execute(request.sql.encode(), _sequence(request.parameters))
+                    rows, more, affected = [], False, max(0, cursor.rowcount)
+                if more or affected > most:
+                    count = f"more than {most}" if more else f"{affected}"
+                    raise InvalidRequest(
+                        f"The statement changes {count} rows; {most} are allowed at once. "
+                        "Nothing was changed."
+                    )
+                columns = self._columns(cursor) if request.statement.returning else []
+            return Answer(columns=columns, rows=rows, affected=affected)
+
+    def ping(self, deadline: float) -> None:
+        """Ask for the number one."""
+        del deadline  # as above
+        with self._transaction():
+            self._connection.execute("SELECT 1")
+
+    def abort(self) -> None:
+        """Cut the connection; the server then ends the statement within a second."""
+        self._aborted = True
+        with suppress(OSError, psycopg.Error):
+            handle = os.dup(self._connection.pgconn.socket)
+            with socket.socket(fileno=handle) as line:
+                line.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Say good-bye and close."""
+        with suppress(psycopg.Error):
+            self._connection.close()
+
+    def _streamed(
+        self, stream: Iterator[tuple[Any, ...]], most: int
+    ) -> tuple[list[list[Any]], bool]:
+        return collect(
+            lambda count: list(islice(stream, count)),
+            limit=most,
+            most_bytes=self._config.max_result_bytes,
+        )
+
+    @contextmanager
+    def _transaction(self) -> Generator[None]:
+        try:
+            self._connection.execute(self._beginning())
+        except psycopg.OperationalError as error:
+            raise Stale from error
+        try:
+            yield
+        except BaseException:
+            with suppress(psycopg.Error):
+                self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT" if self._mode == "READ WRITE" else "ROLLBACK")
+
+    def _beginning(self) -> bytes:
+        """One round trip that opens the transaction and says all that a statement depends on."""
+        milliseconds = int(self._config.statement_timeout * 1000)
+        path = ", ".join(_quoted(name) for name in (*self._config.schemas, "pg_temp"))
+        settings = {
+            "statement_timeout": str(milliseconds),
+            "lock_timeout": str(min(5000, milliseconds)),
+            "idle_in_transaction_session_timeout": str(milliseconds + 5000),
+            "search_path": path,
+            "TimeZone": "'UTC'",
+            "DateStyle": "'ISO'",
+            "IntervalStyle": "'iso_8601'",
+            "bytea_output": "'hex'",
+            "standard_conforming_strings": "on",
+        }
+        if self._connection.info.server_version >= _CUT_CONNECTION_NOTICED:
+            settings["client_connection_check_interval"] = "1000"
+        sets = "; ".join(f"SET LOCAL {name} = {value}" for name, value in settings.items())
+        return f"BEGIN {self._mode}; {sets}".encode()
+
+    def _check_plan(self, request: Request) -> None:
+        """Let the server itself say which tables the statement touches.
+
+        The extended protocol (asked for by `binary`) takes one statement only.
+
+        Raises:
+            InvalidRequest: One that the guard has not seen.
+        """
+        allowed = {key for table in request.statement.tables for key in (table.key, *table.reads)}
+        with closing(RawCursor(self._connection)) as cursor:
+            cursor.execute(
+                (EXPLAIN + request.sql).encode(), _sequence(request.parameters), binary=True
+            )
+            row = cursor.fetchone()
+        touched = set(_relations(row[0] if row else None))
+        if not touched <= allowed:
+            raise InvalidRequest("The statement touches something that is not available here.")
+
+    def _explain(self, request: Request) -> Answer:
+        with closing(RawCursor(self._connection)) as cursor:
+            cursor.execute(
+                ("EXPLAIN " + request.sql).encode(), _sequence(request.parameters), binary=True
+            )
+            rows, more = collect(
+                cursor.fetchmany, limit=request.limit, most_bytes=self._config.max_result_bytes
+            )
+            return Answer(columns=self._columns(cursor), rows=rows, more=more)
+
+    def _bounded(self, sql: str) -> bytes:
+        """The query, failing at a row too large to be sent: the client would have to hold it."""
+        size = "pg_catalog.pg_column_size(pegboard_row)"
+        too_large = f"{size} > {self._config.max_value_bytes}"
+        fails = f"('{TOO_LARGE}' || {size})::pg_catalog.int4 = 0"
+        return (
+            f"SELECT pegboard_row.* FROM (\n{sql}\n) AS pegboard_row "  # noqa: S608 # the guard has checked it
+            f"WHERE CASE WHEN {too_large} THEN {fails} ELSE true END"
+        ).encode()
+
+    def _columns(self, cursor: psycopg.Cursor[Any]) -> list[tuple[str, str]]:
+        known = self._connection.adapters.types
+        columns: list[tuple[str, str]] = []
+        for column in cursor.description or ():
+            info = known.get(column.type_code)
+            array = info is not None and info.array_oid == column.type_code
+            columns.append((column.name, "" if info is None else info.name + "[]" * array))
+        return columns
+
+
+class _Text(Loader):
+    """The server's own text."""
+
+    def load(self, data: Buffer) -> str:
+        return bytes(data).decode()
+
+
+class _Moment(Loader):
+    """A date with a time as ISO 8601 has it: a T between, hours and minutes in the offset."""
+
+    def load(self, data: Buffer) -> str:
+        text = bytes(data).decode().replace(" ", "T", 1)
+        return f"{text}:00" if text[-3:-2] in {"+", "-"} and ":" in text else text
+
+
+def _adapt(adapters: AdaptersMap) -> None:
+    for name in ("date", "time", "interval"):
+        adapters.register_loader(name, _Text)
+    for name in ("timestamp", "timestamptz", "timetz"):
+        adapters.register_loader(name, _Moment)
+
+
+def _relations(plan: Any) -> Iterator[tuple[str, str]]:
+    """Schema and name of each table in a plan."""
+    if isinstance(plan, list):
+        for item in cast("list[Any]", plan):
+            yield from _relations(item)
+    elif isinstance(plan, Mapping):
+        node = cast("Mapping[str, Any]", plan)
+        if "Relation Name" in node:
+            yield str(node.get("Schema", "")), str(node["Relation Name"])
+        for item in node.values():
+            if isinstance(item, list | dict):
+                yield from _relations(item)
+
+
+def _sequence(parameters: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any] | None:
+    return list(parameters) or None
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,157 @@
+"""JSON Schemas of the tools' arguments and results."""
+
+from typing import Any
+
+from pegboard.sources.sql.config import SqlConfig
+
+Schema = dict[str, Any]
+
+_TEXT: Schema = {"type": "string"}
+_TEXTS: Schema = {"type": "array", "items": _TEXT}
+
+
+def _closed(properties: dict[str, Any], required: tuple[str, ...] = ()) -> Schema:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _parameters(config: SqlConfig) -> Schema:
+    mark = "?" if config.dialect == "sqlite" else "$1, $2"
+    value: Schema = {"type": ["string", "number", "boolean", "null"]}
+    if config.dialect == "postgresql":
+        value = {"anyOf": [value, {"type": "array", "items": value}]}
+    return {
+        "description": f"Values for {mark} (an array) or for :name (an object) in the statement",
+        "anyOf": [
+            {"type": "array", "items": value},
+            {"type": "object", "additionalProperties": value},
+        ],
+    }
+
+
+LIST_INPUT = _closed(
+    {"search": {**_TEXT, "description": "Only tables whose name or description has this text"}}
+)
+LIST_OUTPUT = _closed(
+    {
+        "tables": {
+            "type": "array",
+            "items": _closed(
+                {
+                    "name": {**_TEXT, "description": "As it is written in SQL and in tools"},
+                    "kind": _TEXT,
+                    "description": _TEXT,
+                    "rows": {"type": ["integer", "null"], "description": "Roughly; null: unknown"},
+                },
+                ("name", "kind", "rows"),
+            ),
+        },
+        "total": {"type": "integer"},
+        "truncated": {"type": "boolean"},
+    },
+    ("tables", "total", "truncated"),
+)
+DESCRIBE_INPUT = _closed(
+    {"table": {**_TEXT, "description": "A name that list_tables shows"}}, ("table",)
+)
+DESCRIBE_OUTPUT = _closed(
+    {
+        "name": _TEXT,
+        "kind": _TEXT,
+        "description": _TEXT,
+        "rows": {"type": ["integer", "null"], "description": "Roughly; null: unknown"},
+        "primary_key": _TEXTS,
+        "columns": {
+            "type": "array",
+            "items": _closed(
+                {
+                    "name": _TEXT,
+                    "type": _TEXT,
+                    "nullable": {"type": "boolean"},
+                    "default": _TEXT,
+                    "description": _TEXT,
+                    "samples": {"type": "array", "description": "A few values that are there"},
+                },
+                ("name", "type", "nullable"),
+            ),
+        },
+        "references": {
+            "type": "array",
+            "description": "Foreign keys of this table",
+            "items": _closed(
+                {"columns": _TEXTS, "table": _TEXT, "to": _TEXTS}, ("columns", "table", "to")
+            ),
+        },
+        "referenced_by": {
+            "type": "array",
+            "description": "Foreign keys of other tables to this one",
+            "items": _closed(
+                {"table": _TEXT, "columns": _TEXTS, "to": _TEXTS}, ("table", "columns", "to")
+            ),
+        },
+        "note": _TEXT,
+    },
+    ("name", "kind", "rows", "primary_key", "columns", "references", "referenced_by"),
+)
+_COLUMNS: Schema = {
+    "type": "array",
+    "items": _closed({"name": _TEXT, "type": _TEXT}, ("name", "type")),
+}
+_ROWS: Schema = {"type": "array", "items": {"type": "object"}}
+QUERY_OUTPUT = _closed(
+    {
+        "columns": _COLUMNS,
+        "rows": _ROWS,
+        "row_count": {"type": "integer"},
+        "truncated": {"type": "boolean", "description": "Whether there are more rows"},
+        "next_offset": {"type": "integer", "description": "The offset of the next page"},
+        "note": _TEXT,
+    },
+    ("columns", "rows", "row_count", "truncated"),
+)
+EXECUTE_OUTPUT = _closed(
+    {
+        "affected_rows": {"type": "integer"},
+        "columns": _COLUMNS,
+        "rows": {**_ROWS, "description": "What RETURNING gives back"},
+    },
+    ("affected_rows",),
+)
+
+
+def query_input(config: SqlConfig) -> Schema:
+    """Arguments of the query tool."""
+    return _closed(
+        {
+            "sql": {**_TEXT, "description": "One SELECT, WITH, VALUES or EXPLAIN statement"},
+            "parameters": _parameters(config),
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": config.max_rows,
+                "description": f"Rows to give back at most; {config.max_rows} unless told",
+            },
+            "offset": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 10_000_000,
+                "description": "Rows to pass over: `next_offset` of the page before",
+            },
+        },
+        ("sql",),
+    )
+
+
+def execute_input(config: SqlConfig) -> Schema:
+    """Arguments of the execute tool."""
+    return _closed(
+        {
+            "sql": {**_TEXT, "description": "One INSERT, UPDATE or DELETE statement"},
+            "parameters": _parameters(config),
+        },
+        ("sql",),
+    )

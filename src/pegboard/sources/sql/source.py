@@ -1,0 +1,97 @@
+"""A database on the board."""
+
+import importlib.util
+from collections.abc import Callable, Sequence
+
+from pegboard.core.health import HEALTHY, Health, HealthStatus
+from pegboard.core.ports.services import Services
+from pegboard.core.ports.source import Source
+from pegboard.core.tool import Tool
+from pegboard.errors import PegboardError, SourceUnavailable
+from pegboard.sources.sql.client import Client
+from pegboard.sources.sql.config import SqlConfig
+from pegboard.sources.sql.database import Database
+from pegboard.sources.sql.session import Driver
+from pegboard.sources.sql.tools import DatabaseTools
+
+_PING = 3.0
+_EXTRA = "SQL databases need an extra: pip install 'pegboard[sql]'"
+
+
+async def open_source(name: str, config: SqlConfig, services: Services) -> Source:
+    """A source on one database; it connects when something is first asked.
+
+    Raises:
+        SourceUnavailable: The drivers are not installed.
+        ConfigError: The URL cannot be read.
+    """
+    if importlib.util.find_spec("sqlglot") is None:
+        raise SourceUnavailable(_EXTRA)
+    return SqlSource(name, Database(config, Client(_driver(config, services), config)))
+
+
+def _driver(config: SqlConfig, services: Services) -> Driver:
+    if config.dialect == "sqlite":
+        from pegboard.sources.sql.sqlite import SqliteDriver
+
+        return SqliteDriver(config, base_dir=services.base_dir)
+    try:
+        from pegboard.sources.sql.postgres import PostgresDriver
+    except ImportError as error:
+        raise SourceUnavailable(_EXTRA) from error
+    return PostgresDriver(config)
+
+
+class SqlSource:
+    """The tools of one database.
+
+    ```python
+    source = await KIND.open("chinook", SqlConfig(url="sqlite:///chinook.db"), Services())
+    [tool.spec.name for tool in await source.tools()]
+    ```
+    """
+
+    def __init__(self, name: str, database: Database) -> None:
+        self._name = name
+        self._database = database
+        self._tools = DatabaseTools(name, database)
+
+    @property
+    def name(self) -> str:
+        """The instance's name, the first part of its tools' wire names."""
+        return self._name
+
+    async def tools(self) -> Sequence[Tool]:
+        """List, describe, query, and execute where writes are allowed.
+
+        Raises:
+            SourceUnavailable: The database cannot be read, with what to check.
+        """
+        try:
+            return self._tools.all(await self._database.catalog(max_age=0.0))
+        except SourceUnavailable:
+            raise
+        except PegboardError as error:
+            raise SourceUnavailable(str(error)) from error
+
+    async def health(self) -> Health:
+        """Whether the database answers, and whether the configuration names what is there."""
+        try:
+            await self._database.ping(_PING)
+        except PegboardError as error:
+            return Health(status=HealthStatus.UNHEALTHY, reason=str(error))
+        known = self._database.known
+        if known is not None and known.unmatched:
+            return Health(
+                status=HealthStatus.DEGRADED,
+                reason=f"The configuration names what is not there: {', '.join(known.unmatched)}.",
+            )
+        return HEALTHY
+
+    async def close(self) -> None:
+        """Close all connections; safe to call twice."""
+        await self._database.close()
+
+    def on_change(self, notify: Callable[[], None]) -> None:
+        """Call `notify` when the database has other tables than before."""
+        self._database.on_tables_changed(notify)

@@ -1,0 +1,128 @@
+"""Reading the schema of a SQLite database."""
+
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+from pegboard.sources.sql.catalog import Column, Key, Reference, Table
+from pegboard.sources.sql.warden import Warden
+
+_SCHEMA = "main"
+_KINDS = {"table": "table", "view": "view", "virtual": "virtual table", "shadow": "table"}
+_COUNTING = 0.2
+"""Seconds for counting rows of all tables together; what is not counted by then is unknown."""
+
+Until = Callable[[float], AbstractContextManager[None]]
+
+
+def read_tables(
+    connection: sqlite3.Connection, warden: Warden, until: Until
+) -> tuple[Sequence[Table], Sequence[str]]:
+    """Every table and view with what it reads, and the names of triggers."""
+    listed: list[tuple[str, str]] = [
+        (name, kind)
+        for schema, name, kind in connection.execute(
+            "SELECT schema, name, type FROM pragma_table_list ORDER BY name"
+        )
+        if schema == _SCHEMA and not name.lower().startswith("sqlite_")
+    ]
+    virtual = [name for name, kind in listed if kind == "virtual"]
+    counting = time.monotonic() + _COUNTING
+    tables: list[Table] = []
+    for name, kind in listed:
+        reads: frozenset[tuple[str, str]] | None = frozenset()
+        if kind == "view":
+            reads = _view_reads(connection, warden, name)
+        if reads is None:
+            continue
+        owner = _owner(name, virtual) if kind == "shadow" else ""
+        with until(counting):
+            rows = None if kind in {"view", "shadow"} else _rows(connection, name)
+        tables.append(
+            Table(
+                schema=_SCHEMA,
+                name=name,
+                kind=_KINDS.get(kind, "table"),
+                columns=_columns(connection, name),
+                primary_key=_primary_key(connection, name),
+                references=_references(connection, name),
+                rows=rows,
+                part_of=frozenset({(_SCHEMA, owner)}) if owner else frozenset(),
+                reads=frozenset((_SCHEMA, table) for table, _ in reads),
+                shows=frozenset(((_SCHEMA, table), column) for table, column in reads if column),
+                internal=kind == "shadow",
+            )
+        )
+    return tables, [
+        name
+        for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type='trigger'")
+    ]
+
+
+def _view_reads(
+    connection: sqlite3.Connection, warden: Warden, name: str
+) -> frozenset[tuple[str, str]] | None:
+    """Tables and columns behind a view, as SQLite itself resolves them; None if it is broken."""
+    with warden.recording() as reads:
+        try:
+            connection.execute(f"EXPLAIN SELECT * FROM {_quoted(name)}").close()  # noqa: S608 # the name is the schema's own, quoted
+        except sqlite3.Error:
+            return None
+    return frozenset(reads)
+
+
+def _rows(connection: sqlite3.Connection, name: str) -> int | None:
+    try:
+        row = connection.execute(f"SELECT count(*) FROM {_quoted(name)}").fetchone()  # noqa: S608 # the name is the schema's own, quoted
+    except sqlite3.Error:
+        return None
+    return int(row[0])
+
+
+def _columns(connection: sqlite3.Connection, name: str) -> tuple[Column, ...]:
+    rows = connection.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall()
+    return tuple(
+        Column(
+            name=column,
+            type=declared or "",
+            nullable=not required and not key,
+            default=default,
+        )
+        for _, column, declared, required, default, key, hidden in rows
+        if hidden != 1  # 1 marks the arguments of a virtual table
+    )
+
+
+def _primary_key(connection: sqlite3.Connection, name: str) -> tuple[str, ...]:
+    rows = connection.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall()
+    return tuple(row[1] for row in sorted(rows, key=lambda row: row[5]) if row[5])
+
+
+def _references(connection: sqlite3.Connection, name: str) -> tuple[Reference, ...]:
+    found: dict[int, list[tuple[str, str, str]]] = {}
+    for row in connection.execute(f"PRAGMA foreign_key_list({_quoted(name)})").fetchall():
+        number, _, table, column, to = row[:5]
+        found.setdefault(number, []).append((table, column, to or ""))
+    return tuple(
+        Reference(
+            columns=tuple(column for _, column, _ in parts),
+            table=_key(parts[0][0]),
+            to=tuple(to for _, _, to in parts if to),
+        )
+        for _, parts in sorted(found.items())
+    )
+
+
+def _key(name: str) -> Key:
+    return _SCHEMA, name
+
+
+def _owner(name: str, virtual: Sequence[str]) -> str:
+    """The virtual table that a shadow table stores."""
+    owners = [table for table in virtual if name.lower().startswith(f"{table.lower()}_")]
+    return max(owners, key=len, default="")
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

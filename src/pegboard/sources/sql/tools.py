@@ -1,0 +1,194 @@
+"""The tools of a database: list, describe, query, and where the operator says so, execute."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pegboard.core.context import ToolContext
+from pegboard.core.names import wire_name
+from pegboard.core.tool import Effect, Tool, ToolSpec
+from pegboard.errors import InvalidRequest, PegboardError
+from pegboard.sources.sql import shapes
+from pegboard.sources.sql.answers import described, listed, page, written
+from pegboard.sources.sql.catalog import Catalog, Table
+from pegboard.sources.sql.database import Database
+from pegboard.sources.sql.shapes import Schema
+from pegboard.sources.sql.values import Json
+from pegboard.tools import SchemaTool
+from pegboard.tools.schema_tool import Run
+
+Arguments = Mapping[str, Any]
+Context = ToolContext[Any]
+
+_DIALECTS = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+_NAMED = 40
+_SAMPLE_CHARACTERS = 60
+_SLACK = 5.0
+"""Seconds beyond the statement's own timeout, so that its message is the one that is seen."""
+
+
+class DatabaseTools:
+    """Makes the tools of one source.
+
+    ```python
+    tools = DatabaseTools("chinook", database).all(await database.catalog())
+    ```
+    """
+
+    def __init__(self, source: str, database: Database) -> None:
+        self._source = source
+        self._database = database
+        self._config = database.config
+        self._about = f"{_DIALECTS[self._config.dialect]} database '{source}'" + (
+            f" ({self._config.description.rstrip('.')})" if self._config.description else ""
+        )
+
+    def all(self, catalog: Catalog) -> Sequence[Tool]:
+        """Every tool that the configuration allows, in a fixed order."""
+        tools = [self._list(), self._describe(), self._query(catalog)]
+        return [*tools, self._execute()] if self._config.allow_writes else tools
+
+    def _list(self) -> Tool:
+        async def run(arguments: Arguments, ctx: Context) -> Json:
+            del ctx
+            catalog = await self._database.catalog(max_age=1.0)
+            return listed(catalog, arguments.get("search", ""))
+
+        return self._tool(
+            "list_tables",
+            run,
+            title="List tables",
+            description=f"List the tables and views of the {self._about}, with what they hold and "
+            "roughly how many rows.",
+            input_schema=shapes.LIST_INPUT,
+            output_schema=shapes.LIST_OUTPUT,
+            capabilities=("list_tables",),
+        )
+
+    def _describe(self) -> Tool:
+        async def run(arguments: Arguments, ctx: Context) -> Json:
+            del ctx
+            return await self._described(arguments["table"])
+
+        return self._tool(
+            "describe_table",
+            run,
+            title="Describe a table",
+            description=f"Show columns, types, keys, meanings and sample values of one table of "
+            f"the {self._about}. Read it before writing SQL.",
+            input_schema=shapes.DESCRIBE_INPUT,
+            output_schema=shapes.DESCRIBE_OUTPUT,
+            capabilities=("describe_table",),
+        )
+
+    def _query(self, catalog: Catalog) -> Tool:
+        async def run(arguments: Arguments, ctx: Context) -> Json:
+            offset = arguments.get("offset", 0)
+            answer = await self._database.query(
+                arguments["sql"],
+                parameters=arguments.get("parameters"),
+                limit=arguments.get("limit"),
+                offset=offset,
+                seconds=ctx.remaining(),
+            )
+            return page(answer, offset)
+
+        return self._tool(
+            "query",
+            run,
+            title="Query",
+            description=f"Run one read-only SQL statement on the {self._about}. "
+            f"{_tables_named(catalog)}Give values as `parameters`, not inside the SQL; page with "
+            "`limit` and `offset` under an ORDER BY.",
+            input_schema=shapes.query_input(self._config),
+            output_schema=shapes.QUERY_OUTPUT,
+            capabilities=("sql_query",),
+        )
+
+    def _execute(self) -> Tool:
+        async def run(arguments: Arguments, ctx: Context) -> Json:
+            answer = await self._database.execute(
+                arguments["sql"],
+                parameters=arguments.get("parameters"),
+                seconds=ctx.remaining(),
+            )
+            return written(answer)
+
+        return self._tool(
+            "execute",
+            run,
+            title="Change rows",
+            description=f"Run one INSERT, UPDATE or DELETE on the {self._about}. More than "
+            f"{self._config.max_affected_rows} changed rows are rolled back. Give values as "
+            "`parameters`, not inside the SQL.",
+            input_schema=shapes.execute_input(self._config),
+            output_schema=shapes.EXECUTE_OUTPUT,
+            capabilities=("sql_execute",),
+            effect=Effect.WRITE,
+            idempotent=False,
+        )
+
+    def _tool(self, action: str, run: Run, *, input_schema: Schema, **fields: Any) -> Tool:
+        spec = ToolSpec(
+            name=wire_name(self._source, action),
+            action=action,
+            input_schema=input_schema,
+            source=self._source,
+            category="database",
+            tags=("sql", self._config.dialect),
+            timeout=self._config.statement_timeout + _SLACK,
+            effect=Effect.READ,
+            idempotent=True,
+        )
+        return SchemaTool(spec=spec.changed(**fields), run=run)
+
+    async def _described(self, name: str) -> Json:
+        catalog = await self._database.catalog()
+        table = catalog.named(name)
+        if table is None:
+            catalog = await self._database.catalog(max_age=1.0)
+            table = catalog.named(name)
+        if table is None:
+            near = catalog.nearest(name)
+            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            raise InvalidRequest(f"Unknown table '{name}'.{hint}")
+        samples, note = await self._sampled(table, catalog)
+        return described(table, catalog, samples, note)
+
+    async def _sampled(self, table: Table, catalog: Catalog) -> tuple[dict[str, list[Json]], str]:
+        """A few values by column, or why there are none."""
+        if self._config.sample_values == 0 or not catalog.columns(table):
+            return {}, ""
+        try:
+            answer = await self._database.samples(table, catalog)
+        except PegboardError as error:
+            return {}, f"Sample values could not be read: {error}"
+        names = [name for name, _ in answer.columns]
+        return {
+            name: _distinct((row[index] for row in answer.rows), self._config.sample_values)
+            for index, name in enumerate(names)
+        }, ""
+
+
+def _distinct(values: Iterator[Json], most: int) -> list[Json]:
+    found: list[Json] = []
+    for value in values:
+        short = _shortened(value)
+        if short is not None and short not in found:
+            found.append(short)
+        if len(found) == most:
+            break
+    return found
+
+
+def _shortened(value: Json) -> Json:
+    if isinstance(value, str) and len(value) > _SAMPLE_CHARACTERS:
+        return value[: _SAMPLE_CHARACTERS - 1] + "…"
+    return None if isinstance(value, dict | list) else value
+
+
+def _tables_named(catalog: Catalog) -> str:
+    names = list(catalog.tables)
+    if not names:
+        return ""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"Tables: {', '.join(names[:_NAMED])}{more}. "

@@ -1,0 +1,98 @@
+"""Values of a database as JSON, without losing a digit.
+
+| in the database | in JSON |
+|---|---|
+| NULL, boolean, text | null, boolean, string |
+| integer | number; string beyond 2^53, where readers of JSON begin to round |
+| numeric / decimal | number when a double holds it (at most 15 digits), else string |
+| real, double | number; `"NaN"`, `"Infinity"`, `"-Infinity"` as strings |
+| date, time, timestamp, interval | string, ISO 8601 |
+| bytes | `{"base64": "..."}` |
+| json, array | as they are, by the same rules inside |
+| anything else | the database's own text |
+"""
+
+import math
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, cast
+
+Json = Any
+
+_EXACT = 2**53
+_DIGITS = 15
+
+
+def to_json(value: Any) -> Json:
+    """A driver's value as a JSON value."""
+    match value:
+        case None | bool() | str():
+            return value
+        case int() | float() | Decimal():
+            return _number(value)
+        case Mapping():
+            items = cast("Mapping[Any, Any]", value).items()
+            return {str(key): to_json(item) for key, item in items}
+        case list() | tuple():
+            return [to_json(item) for item in cast("Sequence[Any]", value)]
+        case _:
+            return _other(value)
+
+
+def _number(value: float | Decimal) -> Json:
+    if isinstance(value, Decimal):
+        return _decimal(value)
+    if isinstance(value, int):
+        return value if -_EXACT < value < _EXACT else str(value)
+    return value if math.isfinite(value) else _not_finite(value)
+
+
+def _other(value: Any) -> Json:
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, bytes | bytearray):
+        return {"base64": b64encode(value).decode("ascii")}
+    return str(value)
+
+
+def size_of(value: Json) -> int:
+    """About how many bytes a JSON value takes, without writing it."""
+    if isinstance(value, str):
+        return len(value.encode("utf-8", "surrogatepass")) + 2
+    if isinstance(value, dict):
+        items = cast("dict[str, Any]", value).items()
+        return 2 + sum(len(key) + 4 + size_of(item) for key, item in items)
+    if isinstance(value, list):
+        return 2 + sum(size_of(item) + 1 for item in cast("list[Any]", value))
+    return 8
+
+
+def column_names(names: Sequence[str]) -> list[str]:
+    """One key for each column of a row: a name that is there before gets `_2`, `_3`, ..."""
+    keys: list[str] = []
+    taken = set(names)
+    for name in names:
+        key, number = name, 1
+        while key in keys or (number > 1 and key in taken):
+            number += 1
+            key = f"{name}_{number}"
+        keys.append(key)
+    return keys
+
+
+def _decimal(value: Decimal) -> Json:
+    if not value.is_finite():
+        return _not_finite(float(value))
+    as_float = float(value)
+    short = len(value.normalize().as_tuple().digits) <= _DIGITS
+    if not short or not math.isfinite(as_float) or Decimal(repr(as_float)) != value:
+        return str(value)
+    return int(value) if value == value.to_integral_value() and abs(value) < _EXACT else as_float
+
+
+def _not_finite(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"
