@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import structs
 
 from pegboard.core.context import Arguments, ToolContext
+from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable, ToolNotFound
@@ -27,14 +28,14 @@ class Pipeline:
 
     Args:
         lookup: The tool of a name, or None.
-        nearest: Names that an unknown one may have meant.
+        nearest: Names that an unknown one may have meant, of tools that the caller may see.
         kit: What the steps work with.
     """
 
     def __init__(
         self,
         lookup: Callable[[str], Tool | None],
-        nearest: Callable[[str], Iterable[str]],
+        nearest: Callable[[str, Principal], Iterable[str]],
         kit: Kit,
     ) -> None:
         self.kit = kit
@@ -126,7 +127,7 @@ class Pipeline:
         reason = self.kit.why_absent(call.name)
         if reason:
             raise SourceUnavailable(f"'{call.name}' is not there now: {reason}")
-        raise ToolNotFound(call.name, tuple(self._nearest(call.name)))
+        raise ToolNotFound(call.name, tuple(self._nearest(call.name, call.ctx.principal)))
 
 
 def _under(name: str, path: Handler) -> Handler:

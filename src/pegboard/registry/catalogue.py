@@ -1,6 +1,6 @@
 """The tools of a registry by name: one flat dict, with origins and an order."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from typing import Literal
 
@@ -60,13 +60,13 @@ class Catalogue:
         wire = self._by_id().get(name)
         return self._tools.get(wire) if wire is not None else None
 
-    def nearest(self, name: str) -> tuple[str, ...]:
-        """At most three names that were perhaps meant."""
-        close = get_close_matches(name, self._tools, n=3, cutoff=0.6)
-        if close:
-            return tuple(close)
-        ending = [known for known in self._tools if known.endswith(f"__{name}")]
-        return tuple(ending[:3])
+    def nearest(
+        self, name: str, may_name: Callable[[Tool], bool] = lambda _: True
+    ) -> tuple[str, ...]:
+        """At most three names that were perhaps meant, of tools that may be named."""
+        known = [wire for wire, tool in self._tools.items() if may_name(tool)]
+        close = get_close_matches(name, known, n=3, cutoff=0.6)
+        return tuple(close or [item for item in known if item.endswith(f"__{name}")][:3])
 
     def names(self) -> tuple[str, ...]:
         """All wire names in the order of registration."""

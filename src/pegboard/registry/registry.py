@@ -52,7 +52,7 @@ class ToolRegistry:
         self._catalogue = Catalogue()
         self._on_conflict: OnConflict = on_conflict
         self._kit = kit or Kit(policy=policy or Policy(), emitter=Emitter(listeners))
-        self._pipeline = Pipeline(self._catalogue.find, self._catalogue.nearest, self._kit)
+        self._pipeline = Pipeline(self._catalogue.find, self.nearest, self._kit)
         self._index: tuple[int, SearchIndex] | None = None
         for item in tools:
             self.add(item)
@@ -70,7 +70,7 @@ class ToolRegistry:
     def apply(self, kit: Kit) -> None:
         """Call with another kit from now on; calls that run keep the one they began with."""
         self._kit = kit
-        self._pipeline = Pipeline(self._catalogue.find, self._catalogue.nearest, kit)
+        self._pipeline = Pipeline(self._catalogue.find, self.nearest, kit)
 
     # what exists
 
@@ -97,16 +97,20 @@ class ToolRegistry:
         self._pipeline.forget_all()  # it may also have been called by its id
         return tool
 
-    def get(self, name: str) -> Tool:
-        """The tool of a wire name or an id.
+    def get(self, name: str, *, principal: Principal = LOCAL) -> Tool:
+        """The tool of a wire name or an id, hidden ones included.
 
         Raises:
-            ToolNotFound: There is none; names the nearest.
+            ToolNotFound: There is none; names the nearest that this caller may see.
         """
         tool = self._catalogue.find(name)
         if tool is None:
-            raise ToolNotFound(name, self._catalogue.nearest(name))
+            raise ToolNotFound(name, self.nearest(name, principal))
         return tool
+
+    def nearest(self, name: str, principal: Principal = LOCAL) -> tuple[str, ...]:
+        """At most three names that were perhaps meant; hidden tools are never named."""
+        return self._catalogue.nearest(name, lambda tool: self._may_see(principal, tool))
 
     def find(self, name: str) -> Tool | None:
         """The tool of a wire name or an id; None when there is none."""
@@ -153,7 +157,7 @@ class ToolRegistry:
         Raises:
             ToolNotFound: There is no such tool at all.
         """
-        spec = self.get(name).spec
+        spec = self.get(name, principal=principal).spec
         return explain(principal, spec, policy=self._kit.policy, switches=self._kit.switches)
 
     def openai_tools(self, *, principal: Principal = LOCAL) -> list[dict[str, Any]]:
