@@ -1,0 +1,243 @@
+"""A folder that file tools cannot leave.
+
+Every path is walked from the folder's own descriptor, one name at a time, and no name may be a
+symbolic link. So there is no moment between a check and a use in which a link, a rename or `..`
+could lead out, whoever else works in the folder.
+"""
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pegboard.errors import InvalidRequest, ToolFailed
+
+_MOST_NAMES = 64
+_MOST_PATH = 1024
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Not blocking: a pipe that somebody puts in place of a file must not hold the thread.
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+Kind = Literal["file", "folder", "link", "other"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One name in a folder.
+
+    Attributes:
+        path: From the jail's root, with `/`.
+        kind: Links are not followed.
+        size: Bytes of a file; else 0.
+        modified: Unix seconds.
+    """
+
+    path: str
+    kind: Kind
+    size: int
+    modified: float
+
+
+class Jail:
+    """Reads and writes below one folder.
+
+    Args:
+        root: Created if it is missing; may itself be reached through links, as the operator likes.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def read(self, path: str, *, max_bytes: int) -> bytes:
+        """A file's bytes.
+
+        Raises:
+            InvalidRequest: The path leads out, through a link, to nothing, or to no regular file;
+                or the file is larger than `max_bytes`.
+        """
+        names = _names(path)
+        with self._folder(names[:-1]) as folder, _reported(path):
+            descriptor = _opened(folder, _last(names), path)
+            with os.fdopen(descriptor, "rb") as file:
+                data = file.read(max_bytes + 1)
+        if len(data) > max_bytes:
+            raise InvalidRequest(f"'{path}' is larger than {max_bytes} bytes.")
+        return data
+
+    def write(self, path: str, data: bytes, *, replace: bool) -> bool:
+        """Put a file in its place at once, missing folders included; whether it is new.
+
+        Nobody ever sees half a file, and a link in its place is replaced, not followed.
+
+        Raises:
+            InvalidRequest: The path leads out or through a link; or something is there that is no
+                regular file, or any file when not `replace`.
+        """
+        names = _names(path)
+        name = _last(names)
+        with self._folder(names[:-1], create=True) as folder, _reported(path):
+            before = _status(folder, name)
+            if before is not None and not stat.S_ISREG(before.st_mode):
+                raise InvalidRequest(f"'{path}' is not a regular file.")
+            if before is not None and not replace:
+                raise InvalidRequest(f"'{path}' exists already; say that it is to be overwritten.")
+            mode = 0o666 if before is None else stat.S_IMODE(before.st_mode) & 0o777
+            temporary = f".{secrets.token_hex(8)}.tmp"
+            try:
+                _write_all(folder, temporary, data, mode=mode, keep_mode=before is not None)
+                _put(folder, temporary, name, replace=replace)
+            except BaseException:
+                with suppress(FileNotFoundError):
+                    os.unlink(temporary, dir_fd=folder)
+                raise
+        return before is None
+
+    def entries(self, path: str, *, deep: bool = False) -> Iterator[Entry]:
+        """What is in a folder, by name; with `deep`, then what is in its folders.
+
+        Raises:
+            InvalidRequest: The path leads out, through a link, or to no folder.
+        """
+        pending = [_names(path)]
+        first = True
+        while pending:
+            names = pending.pop()
+            try:
+                found = self._listed(names)
+            except InvalidRequest:
+                if first:
+                    raise
+                continue  # gone, or not readable, since its name was read
+            first = False
+            yield from found
+            if deep and len(names) < _MOST_NAMES:
+                folders = [item.path for item in found if item.kind == "folder"]
+                pending += [item.split("/") for item in reversed(folders)]
+
+    def _listed(self, names: list[str]) -> list[Entry]:
+        path = "/".join(names) or "."
+        with self._folder(names) as folder, _reported(path):
+            # Names that are not UTF-8 cannot be said in JSON, so nobody could ask for them.
+            found = sorted(filter(_is_utf8, os.listdir(folder)))  # noqa: PTH208 - a descriptor
+            statuses = [(name, _status(folder, name)) for name in found]
+        prefix = "".join(f"{name}/" for name in names)
+        return [_entry(prefix + name, status) for name, status in statuses if status is not None]
+
+    @contextmanager
+    def _folder(self, names: list[str], *, create: bool = False) -> Generator[int]:
+        """A descriptor of the folder at these names."""
+        path = "/".join(names) or "."
+        with _reported(path):
+            self._root.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            with _reported(path):
+                for name in names:
+                    if create:
+                        with suppress(FileExistsError):
+                            os.mkdir(name, dir_fd=descriptor)
+                    following = os.open(name, _FOLDER, dir_fd=descriptor)
+                    os.close(descriptor)
+                    descriptor = following
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+
+def _names(path: str) -> list[str]:
+    if path.startswith("/"):
+        raise InvalidRequest(f"'{path}' is absolute; paths start in the workspace: 'notes/a.txt'.")
+    names = [name for name in path.split("/") if name not in ("", ".")]
+    if ".." in names:
+        raise InvalidRequest(f"'{path}' leads out of the workspace; '..' is not allowed.")
+    if "\0" in path or len(path) > _MOST_PATH or len(names) > _MOST_NAMES:
+        raise InvalidRequest("The path is too long, or not a path.")
+    return names
+
+
+def _last(names: list[str]) -> str:
+    if not names:
+        raise InvalidRequest("The path names a folder; a file is needed.")
+    return names[-1]
+
+
+def _opened(folder: int, name: str, path: str) -> int:
+    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode):
+        descriptor = os.open(name, _READ, dir_fd=folder)
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return descriptor
+        os.close(descriptor)
+    raise InvalidRequest(f"'{path}' is not a regular file.")
+
+
+def _status(folder: int, name: str) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def _write_all(folder: int, name: str, data: bytes, *, mode: int, keep_mode: bool) -> None:
+    descriptor = os.open(name, _CREATE, mode, dir_fd=folder)
+    with os.fdopen(descriptor, "wb") as file:
+        if keep_mode:
+            os.fchmod(file.fileno(), mode)  # the umask took some of it away
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _put(folder: int, temporary: str, name: str, *, replace: bool) -> None:
+    if replace:
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        return
+    # A hard link fails when the name is taken: two writers cannot both create it.
+    os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    os.unlink(temporary, dir_fd=folder)
+
+
+def _is_utf8(name: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def _entry(path: str, status: os.stat_result) -> Entry:
+    kind: Kind
+    if stat.S_ISREG(status.st_mode):
+        kind = "file"
+    elif stat.S_ISDIR(status.st_mode):
+        kind = "folder"
+    else:
+        kind = "link" if stat.S_ISLNK(status.st_mode) else "other"
+    size = status.st_size if kind == "file" else 0
+    return Entry(path=path, kind=kind, size=size, modified=status.st_mtime)
+
+
+@contextmanager
+def _reported(path: str) -> Generator[None]:
+    """Say what is wrong with the path the caller gave, never where the workspace is."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise InvalidRequest(f"'{path}' does not exist.") from error
+    except FileExistsError as error:
+        raise InvalidRequest(f"'{path}' exists already.") from error
+    except NotADirectoryError as error:
+        raise InvalidRequest(f"'{path}' is not a folder, or leads through a link.") from error
+    except IsADirectoryError as error:
+        raise InvalidRequest(f"'{path}' is a folder.") from error
+    except PermissionError as error:
+        raise ToolFailed(f"The workspace does not permit this on '{path}'.") from error
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise InvalidRequest(f"'{path}' is a link or leads through one.") from error
+        if error.errno in (errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL):
+            raise InvalidRequest(f"'{path}' is not a name that can be used here.") from error
+        raise ToolFailed(f"The file system fails on '{path}'.") from error

@@ -1,0 +1,65 @@
+"""`file_edit`: part of a workspace file replaced, exactly."""
+
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from pegboard.core.context import ToolContext
+from pegboard.core.ports.services import Services
+from pegboard.errors import InvalidRequest
+from pegboard.sources.builtin.workspaces import jail_of
+from pegboard.sources.builtin.workspaces import unavailable as availability
+from pegboard.tools import tool
+
+__all__ = ["availability", "file_edit"]
+
+_MOST_BYTES = 10_000_000
+
+
+class Edited(TypedDict):
+    """What changed."""
+
+    path: str
+    replaced: int
+    first_line: int
+
+
+@tool(effect="write", category="filesystem", timeout=15, tags=("file", "edit", "replace"))
+def file_edit(
+    path: Annotated[str, Field(min_length=1, max_length=1024)],
+    old: Annotated[str, Field(min_length=1, max_length=1_000_000)],
+    new: Annotated[str, Field(max_length=1_000_000)],
+    ctx: ToolContext[Services],
+    *,
+    replace_all: bool = False,
+) -> Edited:
+    """Replace a piece of text in a workspace file by another.
+
+    The old text must stand in the file exactly as given, white space included, and only once,
+    unless all of its occurrences are to be replaced: give some lines around it to make it unique.
+
+    Args:
+        path: Relative to the workspace.
+        old: The text to replace.
+        new: What to put in its place; empty to remove it.
+        ctx: Says which workspace.
+        replace_all: Whether to replace every occurrence.
+    """
+    jail = jail_of(ctx)
+    data = jail.read(path, max_bytes=_MOST_BYTES)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"'{path}' is not a text file.") from error
+    found = text.count(old)
+    if found == 0:
+        raise InvalidRequest(f"The old text does not occur in '{path}'; read the file again.")
+    if found > 1 and not replace_all:
+        raise InvalidRequest(
+            f"The old text occurs {found} times in '{path}'; add lines around it, or replace all."
+        )
+    if len(data) + found * (len(new.encode()) - len(old.encode())) > _MOST_BYTES:
+        raise InvalidRequest(f"'{path}' would become larger than {_MOST_BYTES} bytes.")
+    jail.write(path, text.replace(old, new).encode(), replace=True)
+    return Edited(path=path, replaced=found, first_line=text.count("\n", 0, text.index(old)) + 1)

@@ -1,0 +1,63 @@
+"""`file_write`: a new file in the workspace, or new content for one."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from pegboard.core.context import ToolContext
+from pegboard.core.ports.services import Services
+from pegboard.errors import InvalidRequest
+from pegboard.sources.builtin.jail import Jail
+from pegboard.sources.builtin.workspaces import jail_of
+from pegboard.sources.builtin.workspaces import unavailable as availability
+from pegboard.tools import tool
+
+__all__ = ["availability", "file_write"]
+
+_MOST_BYTES = 10_000_000
+
+
+class Written(TypedDict):
+    """What was written; `created` when the file is new."""
+
+    path: str
+    bytes: int
+    created: bool
+
+
+@tool(effect="write", category="filesystem", timeout=15, tags=("file", "write"))
+def file_write(
+    path: Annotated[str, Field(min_length=1, max_length=1024)],
+    content: Annotated[str, Field(max_length=5_000_000)],
+    ctx: ToolContext[Services],
+    *,
+    mode: Literal["create", "overwrite", "append"] = "create",
+) -> Written:
+    """Write a text file in the workspace; missing folders are made.
+
+    To change part of a file, use the edit tool.
+
+    Args:
+        path: Relative to the workspace, such as "notes/today.md".
+        content: The text to write, as UTF-8.
+        ctx: Says which workspace.
+        mode: "create" fails if the file exists, "overwrite" replaces it, "append" adds at its end.
+    """
+    jail = jail_of(ctx)
+    data = content.encode()
+    if mode == "append":
+        data = _existing(jail, path) + data
+        if len(data) > _MOST_BYTES:
+            raise InvalidRequest(f"'{path}' would become larger than {_MOST_BYTES} bytes.")
+    created = jail.write(path, data, replace=mode != "create")
+    return Written(path=path, bytes=len(data), created=created)
+
+
+def _existing(jail: Jail, path: str) -> bytes:
+    try:
+        return jail.read(path, max_bytes=_MOST_BYTES)
+    except InvalidRequest as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return b""
+        raise
