@@ -1,0 +1,88 @@
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pegboard.cli.app import app
+
+Command = Callable[..., "Done"]
+
+TOOLS = '''
+from pegboard import ToolContext, ToolFailed, Unavailable, tool
+
+
+@tool(effect="read", tags=("nice",))
+async def greet(name: str, times: int = 1, *, ctx: ToolContext) -> str:
+    """Greet somebody.
+
+    Args:
+        name: Whom.
+    """
+    await ctx.progress(1, total=2, message="thinking")
+    return " ".join([f"Hello {name}!"] * times)
+
+
+@tool(effect="write")
+def fail() -> str:
+    """Always say no."""
+    raise ToolFailed("It cannot be done.")
+
+
+@tool
+def crash() -> str:
+    """Always break."""
+    raise ValueError("the password is hunter2")
+
+
+@tool
+def busy() -> str:
+    """Always busy."""
+    raise Unavailable("Too busy.")
+
+
+@tool(effect="admin")
+def wipe() -> str:
+    """Wipe everything."""
+    return "gone"
+'''
+BOARD = """
+sources:
+  - {kind: functions, name: my, config: {files: [tools.py]}}
+policy: {deny: ["*crash_not*"]}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a board."""
+    (tmp_path / "tools.py").write_text(TOOLS)
+    (tmp_path / "board.yaml").write_text(BOARD)
+    return tmp_path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def pegboard(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Runs a command in the folder, in this process; `test_process.py` starts real ones."""
+    monkeypatch.chdir(folder)
+    for name in [key for key in os.environ if key.startswith("PEGBOARD_")]:
+        monkeypatch.delenv(name)
+
+    def run(*arguments: str, stdin: str = "", **environment: str) -> Done:
+        ended = CliRunner().invoke(app, arguments, input=stdin, env=environment)
+        if ended.exception is not None and not isinstance(ended.exception, SystemExit):
+            raise ended.exception
+        return Done(returncode=ended.exit_code, stdout=ended.stdout, stderr=ended.stderr)
+
+    return run

@@ -1,0 +1,32 @@
+import pytest
+
+from pegboard.cli.output import first_line, note, say, say_json, table
+
+
+def test_a_table_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    table(("name",), [("evil\x1b[2Jname",)])
+
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_markup_in_foreign_text_is_text(capsys: pytest.CaptureFixture[str]) -> None:
+    table(("name",), [("[bold]x[/bold] [/nonsense]",)])
+
+    assert "[bold]x[/bold] [/nonsense]" in capsys.readouterr().out
+
+
+def test_the_answer_goes_to_stdout_and_the_rest_to_stderr(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    say("a")
+    say_json({"b": "ü"})
+    note("c")
+
+    said = capsys.readouterr()
+    assert said.out == 'a\n{\n  "b": "ü"\n}\n'
+    assert said.err == "c\n"
+
+
+def test_a_description_is_cut_to_its_first_line() -> None:
+    assert first_line("One.\nTwo.") == "One."
+    assert first_line("x" * 200) == "x" * 89 + "…"

@@ -1,0 +1,185 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard.core.ports.services import Services
+from pegboard.core.ports.source import Source
+from pegboard.errors import SourceUnavailable
+from pegboard.registry import ToolRegistry
+from pegboard.sources.functions import KIND
+from pegboard.sources.functions.config import FunctionsConfig
+from pegboard.testing import SourceContract
+
+MODULE = '''
+"""Tools."""
+
+from functools import partial
+
+from pegboard import BaseTool, tool
+
+
+@tool(effect="read")
+def greet(name: str) -> str:
+    """Greet somebody."""
+    return f"Hello {name}!"
+
+
+class Till:
+    """A till."""
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    @tool
+    def book(self, amount: int) -> int:
+        """Book an amount."""
+        self.total += amount
+        return self.total
+
+
+class Shout(BaseTool):
+    """A tool as a class."""
+
+    name = "shout"
+    description = "Say it loudly."
+    parameters_schema = {
+        "type": "object",
+        "properties": {"text": {"type": "string"}},
+        "required": ["text"],
+    }
+
+    def run(self, text: str) -> str:
+        """Say it."""
+        return text.upper()
+
+
+till = Till()
+shout = Shout()
+alias = greet
+
+
+def plain(n: int) -> int:
+    """Has no decorator."""
+    return n
+
+
+def _private(n: int) -> int:
+    return n
+'''
+
+Files = Callable[..., str]
+
+
+@pytest.fixture
+def module(tmp_path: Path, request: pytest.FixtureRequest) -> str:
+    """A module with a name of its own, since modules are kept by name."""
+    name = f"functions_{abs(hash(request.node.nodeid)) % 10**9}"
+    (tmp_path / f"{name}.py").write_text(MODULE)
+    return name
+
+
+async def _open(folder: Path, **config: Any) -> Source:
+    services = Services(base_dir=folder)
+    return await KIND.open("my", FunctionsConfig.model_validate(config), services)
+
+
+async def _names(source: Source) -> list[str]:
+    return [tool.spec.name for tool in await source.tools()]
+
+
+class TestFunctionsContract(SourceContract):
+    kind = KIND
+
+    @pytest.fixture(autouse=True)
+    def _prepare(self, tmp_path: Path, module: str) -> None:
+        self.folder, self.module = tmp_path, module
+
+    async def open_source(self) -> Source:
+        return await _open(self.folder, modules=[self.module])
+
+
+async def test_decorated_functions_and_tool_objects_are_taken_once(
+    tmp_path: Path, module: str
+) -> None:
+    assert await _names(await _open(tmp_path, modules=[module])) == ["my__greet", "my__shout"]
+
+
+async def test_plain_functions_are_taken_when_asked_for(tmp_path: Path, module: str) -> None:
+    names = await _names(await _open(tmp_path, modules=[module], undecorated=True))
+
+    assert "my__plain" in names
+    assert not any("private" in name or "partial" in name for name in names)
+
+
+async def test_a_file_is_run_without_being_on_the_path(tmp_path: Path) -> None:
+    (tmp_path / "loose-file.py").write_text(MODULE)
+
+    assert "my__greet" in await _names(await _open(tmp_path, files=["loose-file.py"]))
+
+
+async def test_an_object_is_found_by_its_path(tmp_path: Path, module: str) -> None:
+    source = await _open(tmp_path, objects=[f"{module}:till.book", f"{module}:plain"])
+    registry = ToolRegistry(await source.tools())
+
+    assert registry.names() == ("my__book", "my__plain")
+    assert (await registry.call("my__book", {"amount": 5})).unwrap() == 5
+    assert (await registry.call("my__book", {"amount": "6"})).unwrap() == 11
+
+
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        pytest.param({}, "names no modules, files or objects", id="nothing"),
+        pytest.param({"modules": ["no_such_module_x"]}, "no module 'no_such_module_x'", id="gone"),
+        pytest.param({"files": ["gone.py"]}, "there is no file 'gone.py'", id="no file"),
+        pytest.param({"files": ["data.txt"]}, "is not a Python file", id="not Python"),
+        pytest.param({"files": ["broken.py"]}, "failed to import: SyntaxError", id="syntax"),
+        pytest.param({"files": ["exits.py"]}, "failed to import: SystemExit", id="exits"),
+        pytest.param({"files": ["needs.py"]}, "failed to import: ModuleNotFoundError", id="needs"),
+        pytest.param({"files": ["empty.py"]}, "has no tools: decorate", id="no tools"),
+        pytest.param({"files": ["bad.py"]}, "parameter 'x' needs a type hint", id="signature"),
+        pytest.param({"objects": ["json"]}, "should be written 'package.module:name'", id="ref"),
+        pytest.param({"objects": ["json:nothing"]}, "'json' has no 'nothing'", id="no object"),
+        pytest.param({"objects": ["json:__version__"]}, "is not a tool", id="not a tool"),
+        pytest.param({"objects": ["needs:x"]}, "needs the module 'no_such_m'", id="inner import"),
+    ],
+)
+async def test_what_cannot_be_listed_says_why(
+    config: dict[str, Any], says: str, tmp_path: Path
+) -> None:
+    for name, text in {
+        "data.txt": "",
+        "broken.py": "def",
+        "exits.py": "import sys\nsys.exit(3)\n",
+        "needs.py": "import no_such_m\n",
+        "empty.py": "x = 1\n",
+        "bad.py": "from pegboard import tool\n@tool\ndef f(x): ...\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+    source = await _open(tmp_path, **config)
+
+    with pytest.raises(SourceUnavailable) as raised:
+        await source.tools()
+
+    assert says in str(raised.value)
+
+
+async def test_a_changed_module_is_run_again_when_listed_again(tmp_path: Path, module: str) -> None:
+    source = await _open(tmp_path, modules=[module])
+    before = await _names(source)
+    path = tmp_path / f"{module}.py"
+    path.write_text(MODULE.replace("def greet", "def welcome").replace("= greet", "= welcome"))
+
+    assert "my__greet" in before
+    assert "my__welcome" in await _names(source)
+
+
+async def test_it_is_always_well_and_closes_twice(tmp_path: Path) -> None:
+    source = await _open(tmp_path, modules=["x"])
+    source.on_change(lambda: None)
+    await source.close()
+    await source.close()
+
+    assert (await source.health()).status == "healthy"
