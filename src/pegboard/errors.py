@@ -102,6 +102,12 @@ class ToolArgumentError(CallerError):
         self.tool = tool
         self.problems = problems
 
+    @property
+    def summary(self) -> str:
+        """What was wrong and where, without any value: for records that keep no arguments."""
+        places = ", ".join(f"{item.path or 'arguments'} ({item.kind})" for item in self.problems)
+        return f"Invalid arguments for '{self.tool}': {places}"
+
 
 class ToolNotFound(CallerError):
     """No tool has this name."""

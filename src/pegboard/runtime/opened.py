@@ -1,5 +1,6 @@
 """Everything that is open while a board is, wired together."""
 
+import asyncio
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
@@ -26,6 +27,7 @@ from pegboard.runtime.settings import Settings
 from pegboard.runtime.source_set import SourceSet, SourceState, checked
 from pegboard.runtime.static_tools import static_tool
 from pegboard.runtime.wiring.listeners import listeners as wired_listeners
+from pegboard.runtime.wiring.metrics import metrics as wired_metrics
 from pegboard.runtime.wiring.network import http_client
 from pegboard.runtime.wiring.storage import storage as wired_storage
 from pegboard.storage import Storage
@@ -78,17 +80,18 @@ class Opened:
                 settings.data, store_arguments=settings.store_arguments, redact=redact
             )
             await stack.enter_async_context(storage)
-            in_flight: dict[str, int] = {}
-            counters = _metrics(storage, in_flight) if metrics else None
             wired = wired_listeners(settings, redact)
             heard = [storage.listener, *listeners, *wired]
             kit = _kit(loaded, settings, storage, Emitter(heard))
-            if counters is not None:
-                kit.emitter.add(counters)
+            counters = None
+            if metrics:
+                in_flight: dict[str, int] = {}
                 kit = replace(kit, in_flight=in_flight)
+                counters = wired_metrics(storage, wired, kit.emitter, in_flight)
+                kit.emitter.add(counters)
             opened = cls(settings, storage, kit, loaded=loaded, own_tools=tools, metrics=counters)
             for listener in wired:
-                stack.callback(listener.close)
+                stack.push_async_callback(asyncio.to_thread, listener.close)
             await opened._fill(stack)
             opened._stack = stack.pop_all()
         return opened
@@ -213,9 +216,3 @@ def _kit(loaded: LoadedBoard, settings: Settings, storage: Storage, emitter: Emi
 def _redactor(loaded: LoadedBoard, settings: Settings) -> Callable[[str], str] | None:
     token = settings.token.get_secret_value() if settings.token is not None else ""
     return redactor((*loaded.secrets, token))
-
-
-def _metrics(storage: Storage, in_flight: dict[str, int]) -> "Metrics":
-    from pegboard.observability import Metrics
-
-    return Metrics(in_flight=lambda: dict(in_flight), dropped=lambda: {"history": storage.dropped})

@@ -7,7 +7,7 @@ from msgspec import structs
 
 from pegboard.core.event import CallRecord
 from pegboard.core.result import NO_META, ResultMeta, ToolResult
-from pegboard.errors import PegboardError, ToolFailed
+from pegboard.errors import PegboardError, ToolArgumentError, ToolFailed
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.failures import detail_of, failed_result, status_of, translated
 from pegboard.execution.kit import Kit
@@ -83,7 +83,10 @@ def _rare(call: Run, result: ToolResult, kit: Kit) -> dict[str, Any]:
         rare["bytes_out"] = meta.total_bytes
     if error is not None:
         rare["error_code"], rare["error_id"] = error.code, error.error_id or ""
-        rare["error_message"], rare["error_detail"] = str(error), detail_of(error, kit.redact)
+        rare["error_detail"] = detail_of(error, kit.redact)
+        # what was wrong with arguments quotes them, and records keep no arguments
+        quotes = isinstance(error, ToolArgumentError)
+        rare["error_message"] = error.summary if quotes else str(error)
     return rare
 
 

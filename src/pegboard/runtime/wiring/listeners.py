@@ -11,8 +11,13 @@ from pegboard.runtime.settings import Settings
 class ClosingListener(Listener, Protocol):
     """A listener with a thread or a file of its own."""
 
+    @property
+    def dropped(self) -> int:
+        """Events that were lost because they could not be written in time."""
+        ...
+
     def close(self) -> None:
-        """Write what waits, and end."""
+        """Write what waits, and end; may block for seconds."""
         ...
 
 

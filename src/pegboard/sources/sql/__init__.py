@@ -10,6 +10,7 @@ KIND = SourceKind(
     config=SqlConfig,
     open=open_source,
     extra="sql",
+    remote=True,
 )
 
 __all__ = ["KIND"]
