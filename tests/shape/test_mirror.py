@@ -9,7 +9,27 @@ from pathlib import Path
 
 from tests.shape import tree
 
-TESTED_ELSEWHERE: dict[str, str] = {}
+TESTED_ELSEWHERE: dict[str, str] = {
+    "cli/app.py": "tests/cli/test_commands.py",
+    "cli/commands/call.py": "tests/cli/test_commands.py",
+    "cli/commands/doctor.py": "tests/cli/test_commands.py",
+    "cli/commands/explain.py": "tests/cli/test_commands.py",
+    "cli/commands/history.py": "tests/cli/test_commands.py",
+    "cli/commands/init.py": "tests/cli/test_commands.py",
+    "cli/commands/serve.py": "tests/cli/test_serve.py",
+    "cli/commands/show.py": "tests/cli/test_commands.py",
+    "cli/commands/sources.py": "tests/cli/test_commands.py",
+    "cli/commands/tools.py": "tests/cli/test_commands.py",
+    "cli/options.py": "tests/cli/test_commands.py",
+    "runtime/board_tools.py": "tests/runtime/test_pegboard.py",
+    "runtime/opened.py": "tests/runtime/test_pegboard.py",
+    "runtime/wiring/history.py": "tests/cli/test_commands.py",
+    "runtime/wiring/listeners.py": "tests/runtime/test_pegboard.py",
+    "runtime/wiring/metrics.py": "tests/runtime/test_pegboard.py",
+    "runtime/wiring/network.py": "tests/runtime/test_pegboard.py",
+    "runtime/wiring/storage.py": "tests/runtime/test_pegboard.py",
+    "sources/functions/loading.py": "tests/sources/functions/test_source.py",
+}
 """Module to the test file that covers it under another name."""
 
 NOTHING_TO_RUN: dict[str, str] = {}
