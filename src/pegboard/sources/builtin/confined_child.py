@@ -50,18 +50,17 @@ def to_markdown(payload: Mapping[str, Any]) -> dict[str, Any]:
 
     page = cast("Any", BeautifulSoup(payload["html"], "html.parser"))
     base = _base(page, payload["url"])
-    title = page.title.get_text(" ", strip=True) if page.title else ""
+    title = " ".join(page.title.get_text().split()) if page.title else ""
     for element in page(_DROPPED):
         element.decompose()
     for anchor in page("a", href=True):
-        anchor["href"] = _absolute(base, anchor["href"])
+        _make_absolute(anchor, "href", base)
     for image in page("img", src=True):
-        image["src"] = "" if image["src"].startswith("data:") else _absolute(base, image["src"])
+        _make_absolute(image, "src", base)
     body = _main(page)
     links = [
         {"text": anchor.get_text(" ", strip=True)[:200], "url": anchor["href"]}
         for anchor in body("a", href=True)
-        if anchor["href"].startswith(("http://", "https://"))
     ]
     return {"title": title[:500], "text": _markdown(body), "links": links}
 
@@ -69,6 +68,15 @@ def to_markdown(payload: Mapping[str, Any]) -> dict[str, Any]:
 def _base(page: Any, url: str) -> str:
     declared = page.find("base", href=True)
     return _absolute(url, declared["href"]) if declared else url
+
+
+def _make_absolute(element: Any, attribute: str, base: str) -> None:
+    """Make an address absolute; one that is no web address goes, as of scripts and inline data."""
+    address = _absolute(base, element[attribute])
+    if address.startswith(("http://", "https://", "mailto:")):
+        element[attribute] = address
+    else:
+        del element[attribute]
 
 
 def _absolute(base: str, reference: str) -> str:

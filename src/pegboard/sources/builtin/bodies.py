@@ -1,0 +1,50 @@
+"""What a response's body is: JSON, text or bytes."""
+
+import codecs
+import json
+import re
+from typing import Any
+
+from pegboard.core.ports.http import HttpResponse
+
+_TEXT = re.compile(
+    r"text/.*|application/(?:.*\+)?(?:json|xml)|application/(?:javascript|x-www-form-urlencoded"
+    r"|x-ndjson|yaml|x-yaml|toml|graphql|sql|rtf)|image/svg\+xml|message/.*"
+)
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
+_HTML_START = 2048
+
+
+def text_of(response: HttpResponse) -> str | None:
+    """The body as text by its declared character set, else UTF-8; None when it is not text."""
+    media_type = response.media_type
+    if media_type and not _TEXT.fullmatch(media_type):
+        return None
+    if not media_type and b"\0" in response.content:
+        return None
+    charset = _declared(response)
+    try:
+        return response.content.decode(charset, "replace").removeprefix("\ufeff")
+    except (LookupError, ValueError):
+        return response.content.decode("utf-8", "replace")
+
+
+def json_of(response: HttpResponse, text: str) -> tuple[bool, Any]:
+    """Whether the body is whole JSON, and the value."""
+    if not (response.media_type.endswith(("/json", "+json"))) or response.truncated:
+        return False, None
+    try:
+        return True, json.loads(text)
+    except (ValueError, RecursionError):
+        return False, None
+
+
+def _declared(response: HttpResponse) -> str:
+    found = _CHARSET.search(response.headers.get("content-type", ""))
+    if found is None and response.media_type in ("text/html", "application/xhtml+xml"):
+        found = _CHARSET.search(response.content[:_HTML_START].decode("latin-1"))
+    name = found[1] if found else "utf-8"
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        return "utf-8"
