@@ -193,6 +193,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "errors.md": errors_page,
     "settings.md": settings_page,
+    "sources.md": sources_page,
 }
 
 

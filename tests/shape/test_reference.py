@@ -11,6 +11,7 @@ import pegboard
 from pegboard import errors
 from pegboard.cli.app import app
 from pegboard.runtime.board import Board
+from pegboard.runtime.kinds import known_kinds, load_kind
 from pegboard.runtime.settings import PREFIX, Settings
 from pegboard.sources.builtin import discover_builtin_tools
 
@@ -56,11 +57,11 @@ def test_every_command_and_each_of_its_options_is_listed() -> None:
 
     assert sections.keys() == group.commands.keys()
     assert [
-        option
+        f"{name} {option}"
         for name, command in group.commands.items()
         for parameter in command.params
         for option in parameter.opts
-        if option not in sections[name]
+        if not parameter.hidden and option not in sections[name]
     ] == []
 
 
@@ -69,6 +70,19 @@ def test_every_built_in_tool_is_listed() -> None:
     listed = re.findall(r"^### (\w+)$", text, re.MULTILINE)
 
     assert sorted(listed) == [tool.spec.name for tool in discover_builtin_tools()]
+
+
+def test_every_kind_of_source_and_each_of_its_keys_is_listed() -> None:
+    text = (REFERENCE / "sources.md").read_text(encoding="utf-8")
+    sections = {part.partition("\n")[0]: part for part in text.split("\n## ")[1:]}
+
+    assert sections.keys() == known_kinds().keys()
+    assert [
+        key
+        for name, section in sections.items()
+        for key in load_kind(name).config.model_json_schema()["properties"]
+        if f"`{key}`" not in section
+    ] == []
 
 
 def _missing(page: str, names: list[str]) -> list[str]:
