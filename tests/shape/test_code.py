@@ -9,10 +9,12 @@ from tests.shape import tree
 CATCH_ALL: dict[str, str] = {
     "execution/emitter.py": "a listener that fails must not change the outcome of a call",
     "execution/pipeline.py": "a call that fails before its path exists is recorded all the same",
+    "execution/steps/idempotency.py": "whatever broke, the key's outcome is written down first",
     "execution/steps/record.py": "this is where every call is recorded, whatever broke",
     "execution/steps/run.py": "what foreign code raises becomes one of our errors here",
     "observability/outbox.py": "events that failed are counted, and later ones must get through",
     "runtime/source_set.py": "what a source raises becomes its reason, and stops no other source",
+    "servers/http/shell.py": "what no route foresaw is logged under an id, and told by it alone",
     "storage/writer.py": "one bad row must not stop the others; whoever awaits it gets the error",
     "tools/threads.py": "what a tool raised in its thread is handed to the task that waits for it",
 }

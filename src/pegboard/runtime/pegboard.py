@@ -95,6 +95,11 @@ class Pegboard:
             await opened.close()
 
     @property
+    def is_open(self) -> bool:
+        """Whether its tools can be called."""
+        return self._opened is not None
+
+    @property
     def registry(self) -> ToolRegistry:
         """All tools of the board."""
         return self._open.registry

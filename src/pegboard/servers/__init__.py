@@ -1,0 +1,1 @@
+"""Doors: each translates between a protocol and the board, and decides nothing."""

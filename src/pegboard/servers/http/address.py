@@ -1,0 +1,70 @@
+"""Where the server listens: an address that is free, and no wider than is safe."""
+
+import errno
+import socket
+from ipaddress import ip_address
+from typing import Any
+
+from pegboard.errors import ConfigError
+from pegboard.runtime import Settings
+
+
+def bound_socket(settings: Settings) -> socket.socket:
+    """A socket at the address of the settings, not listening yet.
+
+    Raises:
+        ConfigError: The address does not exist or is taken, or is beyond loopback and no token is
+            set.
+    """
+    family, address = _resolved(settings)
+    if settings.token is None and not ip_address(address[0].partition("%")[0]).is_loopback:
+        raise ConfigError(
+            f"Listening on {settings.host} lets other machines in: set PEGBOARD_TOKEN to what they "
+            "must send, or listen on 127.0.0.1"
+        )
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        listening.bind(address)
+    except OSError as error:
+        listening.close()
+        raise address_error(settings, error) from error
+    return listening
+
+
+def address_error(settings: Settings, error: OSError) -> ConfigError:
+    """What to tell the operator when the address cannot be had."""
+    where = f"{settings.host}:{settings.port}"
+    if error.errno == errno.EADDRINUSE:
+        return ConfigError(
+            f"{where} is in use: end what listens there, or choose another port with --port or "
+            "PEGBOARD_PORT (0 picks one)"
+        )
+    if error.errno == errno.EACCES:
+        return ConfigError(f"{where} is not allowed for this user: choose a port above 1023")
+    return ConfigError(f"{where} cannot be listened on: {error.strerror or error}")
+
+
+def url_of(listening: socket.socket) -> str:
+    """The address as callers write it."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _resolved(settings: Settings) -> tuple[socket.AddressFamily, Any]:
+    """The first address of the host, IPv4 before IPv6."""
+    try:
+        found = socket.getaddrinfo(
+            settings.host or None,
+            settings.port,
+            type=socket.SOCK_STREAM,
+            flags=socket.AI_PASSIVE,
+        )
+    except (OSError, UnicodeError) as error:
+        raise ConfigError(
+            f"PEGBOARD_HOST: '{settings.host}' is not an address of this machine"
+        ) from error
+    family, _, _, _, address = min(found, key=lambda item: item[0] != socket.AF_INET)
+    return family, address

@@ -1,0 +1,69 @@
+"""The application, put together: imported only where the `server` extra is there."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+
+from pegboard.errors import PegboardError
+from pegboard.runtime import Pegboard
+from pegboard.servers.http.body import JsonResponse
+from pegboard.servers.http.gate import Gate, admission
+from pegboard.servers.http.openapi import document
+from pegboard.servers.http.problem import answer_error, answer_framework, answer_invalid
+from pegboard.servers.http.routes import execute, probes, records, tools
+from pegboard.servers.http.shell import BodyLimit, Shell
+
+_DESCRIPTION = "List, search, explain and call the tools of a board; every call is recorded."
+
+
+def assembled(board: Pegboard) -> FastAPI:
+    """The application of a board.
+
+    Raises:
+        ConfigError: The token is empty.
+    """
+    admitted = admission(board.settings)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncGenerator[None]:
+        if board.is_open:
+            yield
+            return
+        async with board:
+            yield
+
+    app = FastAPI(
+        title="Pegboard",
+        version=version("pegboard"),
+        description=_DESCRIPTION,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+        middleware=[
+            Middleware(Shell),
+            Middleware(Gate, admission=admitted),
+            Middleware(BodyLimit, max_bytes=board.settings.max_request_bytes),
+        ],
+        exception_handlers={
+            PegboardError: answer_error,
+            HTTPException: answer_framework,
+            RequestValidationError: answer_invalid,
+        },
+    )
+    app.state.board = board
+
+    async def openapi(_request: Request) -> Response:
+        return JsonResponse(document(app, needs_token=admitted.token is not None))
+
+    for prefix in ("", "/v1"):
+        for module in (tools, execute, records, probes):
+            app.include_router(module.router, prefix=prefix, include_in_schema=not prefix)
+        app.add_route(f"{prefix}/openapi.json", openapi, include_in_schema=False)
+    return app

@@ -1,0 +1,124 @@
+"""JSON in and out: strict in what is read, and never failing on what is written."""
+
+import json
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, cast
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+from msgspec import DecodeError
+from msgspec import json as fast
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from pegboard.errors import InvalidRequest
+
+JSON = "application/json"
+DEEPEST = 100
+CLIENT_CLOSED = 499
+"""What is said to a client that has gone; nobody reads it."""
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class JsonResponse(Response):
+    """A JSON answer."""
+
+    media_type = JSON
+
+    def render(self, content: Any) -> bytes:
+        """Bytes of the JSON; numbers that JSON does not have become null."""
+        try:
+            return fast.encode(content, enc_hook=_plain)
+        except UnicodeEncodeError:  # half of a surrogate pair: only an escape can say it
+            return json.dumps(fast_builtins(content)).encode()
+
+
+class JsonRoute(APIRoute):
+    """A route whose body is JSON and nothing else."""
+
+    def get_route_handler(self) -> Handler:
+        """The handler, behind a strict reading of the body."""
+        handle = super().get_route_handler()
+        if self.body_field is None:
+            return handle
+
+        async def read(request: Request) -> Response:
+            if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+                raise HTTPException(415, f"The body must be {JSON}.")
+            try:
+                body = await request.body()
+            except ClientDisconnect:
+                return Response(status_code=CLIENT_CLOSED)
+            return await handle(_Read(request, body, parsed(body)))
+
+        return read
+
+
+class _Read(Request):
+    """A request whose body has been read."""
+
+    def __init__(self, request: Request, body: bytes, value: Any) -> None:
+        super().__init__(request.scope, request.receive)
+        self._bytes = body
+        self._value = value
+
+    async def body(self) -> bytes:
+        """The bytes; never empty, so that the value is looked at."""
+        return self._bytes or b" "
+
+    async def json(self) -> Any:
+        """The value."""
+        return self._value
+
+
+def parsed(body: bytes) -> Any:
+    """The value of a JSON text; a key that stands twice has its last value.
+
+    Raises:
+        InvalidRequest: It is no JSON by RFC 8259 (NaN is none), no UTF-8, or too deep.
+    """
+    try:
+        value = fast.decode(body)
+    except (DecodeError, UnicodeDecodeError) as error:
+        raise InvalidRequest(f"The body is not valid JSON: {error}") from error
+    except RecursionError as error:
+        raise _too_deep() from error
+    if body.count(b"[") + body.count(b"{") > DEEPEST and _is_deep(value):
+        raise _too_deep()
+    return value
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [inner for item in level for inner in _inside(item)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: Any) -> list[Any]:
+    """The containers within a container."""
+    if isinstance(value, dict):
+        items = list(cast("dict[str, Any]", value).values())
+    elif isinstance(value, list):
+        items = cast("list[Any]", value)
+    else:
+        return []
+    return [item for item in items if isinstance(item, (dict, list))]
+
+
+def _too_deep() -> InvalidRequest:
+    return InvalidRequest(f"The body is nested deeper than {DEEPEST} levels.")
+
+
+def fast_builtins(content: Any) -> Any:
+    """What JSON can say of a value."""
+    from msgspec import to_builtins
+
+    return to_builtins(content, enc_hook=_plain, str_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    return dict(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else str(value)

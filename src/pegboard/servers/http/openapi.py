@@ -1,0 +1,74 @@
+"""The OpenAPI document: what the routes declare, and every way in which they refuse."""
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from pegboard.servers.http.answers import Problem
+from pegboard.servers.http.problem import PROBLEM
+
+_REF = "#/components/schemas/{model}"
+_SCHEME = {"type": "http", "scheme": "bearer", "description": "The value of PEGBOARD_TOKEN."}
+_REASONS = {
+    400: "The body is not JSON, or the request is contradictory.",
+    401: "The token is missing or wrong.",
+    403: "The caller may not do this.",
+    404: "There is no such thing, or it is hidden.",
+    409: "It conflicts with what is: an approval is needed, or an idempotency key was used.",
+    413: "The body is too large.",
+    415: "The body is not declared as JSON.",
+    422: "The request, or a tool's input, does not fit its schema; `problems` says where.",
+    429: "A limit is reached; `Retry-After` says when to come back.",
+    500: "The server is to blame; the operator finds more under `error_id`.",
+    502: "The tool failed.",
+    503: "Later may help; `Retry-After` says when.",
+    504: "The call took too long.",
+}
+
+
+def refusals(*statuses: int, open_to_all: bool = False) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of a route: these refusals, and those of every route."""
+    always = (500,) if open_to_all else (401, 403, 422, 500, 503)
+    return {
+        status: {
+            "description": _REASONS[status],
+            "content": {PROBLEM: {"schema": {"$ref": _REF.format(model=Problem.__name__)}}},
+        }
+        for status in sorted({*always, *statuses})
+    }
+
+
+def document(app: FastAPI, *, needs_token: bool) -> dict[str, Any]:
+    """The document, made on first use."""
+    if app.openapi_schema is None:
+        made = get_openapi(
+            title=app.title,
+            version=app.version,
+            description=app.description,
+            routes=app.routes,
+            servers=[
+                {"url": "/", "description": "The paths as RFC-0003 has them."},
+                {"url": "/v1", "description": "The same, with a version."},
+            ],
+        )
+        _finish(made, needs_token=needs_token)
+        app.openapi_schema = made
+    return app.openapi_schema
+
+
+def _finish(made: dict[str, Any], *, needs_token: bool) -> None:
+    components = made.setdefault("components", {})
+    schemas = components.setdefault("schemas", {})
+    problem = Problem.model_json_schema(ref_template=_REF)
+    schemas.update(problem.pop("$defs", {}))
+    schemas[Problem.__name__] = problem
+    if needs_token:
+        components["securitySchemes"] = {"token": _SCHEME}
+    for operations in made["paths"].values():
+        for operation in operations.values():
+            is_open = "401" not in operation["responses"]
+            if not needs_token:
+                operation["responses"].pop("401", None)
+            elif not is_open:
+                operation["security"] = [{"token": []}]

@@ -1,0 +1,155 @@
+"""What a request may hold; everything else is refused."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, Strict
+
+MOST_TOOLS = 500
+MOST_CALLS = 1_000
+LONGEST_TIMEOUT_MS = 24 * 3600 * 1000
+
+_CLOSED = ConfigDict(extra="forbid", frozen=True)
+
+Name = Annotated[str, Field(min_length=1, max_length=128)]
+Filter = Annotated[str, Field(max_length=200)]
+Words = Annotated[
+    str, Field(max_length=1000, description="Words to look for; the best fit comes first.")
+]
+Capability = Annotated[Filter, Field(description="What the tool is good for.")]
+Category = Annotated[Filter, Field(description="As `database`, `web` or `computation`.")]
+Source = Annotated[Filter, Field(description="The name of the source that it comes from.")]
+Tags = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=200)]],
+    Field(max_length=20, description="The tool has all of them."),
+]
+Effect = Annotated[
+    Literal["", "read", "write", "admin"], Field(description="What it does to the world.")
+]
+Status = Annotated[
+    Literal["", "active", "deprecated", "disabled", "failed"],
+    Field(description="Where it is in its life."),
+]
+Cursor = Annotated[
+    str, Field(max_length=200, description="`next_cursor` of the page before; empty at first.")
+]
+Page = Annotated[int, Field(ge=1, le=MOST_TOOLS, description="Tools on a page.")]
+
+
+class ToolFilter(BaseModel):
+    """Query of `GET /tools`: filters that must all hold; empty means any."""
+
+    model_config = _CLOSED
+
+    q: Words = ""
+    capability: Capability = ""
+    tag: Tags = Field(default_factory=list[str])
+    category: Category = ""
+    source: Source = ""
+    effect: Effect = ""
+    status: Status = ""
+    limit: Page = 50
+    cursor: Cursor = ""
+
+
+class SearchRequest(BaseModel):
+    """What somebody looks for: words to rank by, and filters that must all hold."""
+
+    model_config = _CLOSED
+
+    query: Words = ""
+    capability: Capability = ""
+    tags: Tags = Field(default_factory=list[str])
+    category: Category = ""
+    source: Source = ""
+    effect: Effect = ""
+    status: Status = ""
+    limit: Annotated[Page, Strict()] = 20
+    cursor: Cursor = ""
+
+
+class ExecutionConfig(BaseModel):
+    """How a call is made."""
+
+    model_config = _CLOSED
+
+    timeout_ms: Annotated[
+        float | None,
+        Strict(),
+        Field(
+            gt=0,
+            le=LONGEST_TIMEOUT_MS,
+            description="Milliseconds for the whole call; never longer than the server allows.",
+        ),
+    ] = None
+    idempotency_key: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=255,
+            description="The same key and input give the first outcome again; the header "
+            "`Idempotency-Key` says the same.",
+        ),
+    ] = None
+
+
+class ExecuteRequest(BaseModel):
+    """A call of one tool, named in exactly one of three ways."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={
+            "oneOf": [{"required": [key]} for key in ("tool_id", "name", "capability")]
+        },
+    )
+
+    tool_id: Annotated[Name, Field(description="Id with major version, `shop__refund_v1`.")] = ""
+    name: Annotated[Name, Field(description="Wire name, `shop__refund`.")] = ""
+    capability: Annotated[
+        Name, Field(description="The first tool with this capability is called.")
+    ] = ""
+    input: Annotated[
+        dict[str, Any], Field(description="Arguments, as the tool's `input_schema` says.")
+    ] = Field(default_factory=dict[str, Any])
+    execution_config: ExecutionConfig = ExecutionConfig()
+
+
+class HistoryFilter(BaseModel):
+    """Query of `GET /history`: filters that must all hold; empty means any."""
+
+    model_config = _CLOSED
+
+    tool: Annotated[Filter, Field(description="Its wire name.")] = ""
+    source: Source = ""
+    status: Annotated[
+        Filter, Field(description="As `completed`, `failed`, `denied` or `unknown`.")
+    ] = ""
+    principal: Annotated[Filter, Field(description="Who called.")] = ""
+    run_id: Annotated[Filter, Field(description="The run that it was part of.")] = ""
+    since: Annotated[
+        float | None, Field(allow_inf_nan=False, description="Unix seconds, from then on.")
+    ] = None
+    until: Annotated[
+        float | None, Field(allow_inf_nan=False, description="Unix seconds, before then.")
+    ] = None
+    unfinished: Annotated[
+        bool, Field(description="Only writes that started and whose outcome is unknown.")
+    ] = False
+    limit: Annotated[int, Field(ge=1, le=MOST_CALLS, description="Calls on a page.")] = 50
+    cursor: Cursor = ""
+
+
+class HealthFilter(BaseModel):
+    """Query of `GET /sources`."""
+
+    model_config = _CLOSED
+
+    health: Annotated[bool, Field(description="Ask each source now how it is doing.")] = False
+
+
+class PageFilter(BaseModel):
+    """Query of `GET /results/{handle}`."""
+
+    model_config = _CLOSED
+
+    page: Annotated[int, Field(ge=1, le=10**9, description="Which page, from 1.")] = 1

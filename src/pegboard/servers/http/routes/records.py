@@ -1,0 +1,72 @@
+"""`/sources`, `/history`, `/results`, `/metrics`: how the board is doing, and what happened."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+from starlette.exceptions import HTTPException
+
+from pegboard.core.context import ToolContext
+from pegboard.core.ports.store import HistoryQuery
+from pegboard.errors import InvalidRequest
+from pegboard.servers.http.answers import CallList, ResultPageAnswer, SourceList
+from pegboard.servers.http.body import JsonResponse
+from pegboard.servers.http.inputs import Board, Caller
+from pegboard.servers.http.openapi import refusals
+from pegboard.servers.http.requests import HealthFilter, HistoryFilter, PageFilter
+
+router = APIRouter(tags=["board"])
+
+_METRICS = "text/plain; version=0.0.4; charset=utf-8"
+_METRICS_CONTENT = {"text/plain": {"schema": {"type": "string"}}}
+
+
+@router.get("/sources", response_model=SourceList, responses=refusals())
+async def list_sources(board: Board, wanted: Annotated[HealthFilter, Query()]) -> Response:
+    """List the sources with their state, and why a failed one fails."""
+    sources = (
+        await board.health() if wanted.health else [state.to_dict() for state in board.sources]
+    )
+    return JsonResponse({"sources": sources, "problem": board.problem})
+
+
+@router.get("/history", response_model=CallList, responses=refusals(404))
+async def list_calls(board: Board, wanted: Annotated[HistoryFilter, Query()]) -> Response:
+    """List what was called, newest first."""
+    query = HistoryQuery(**wanted.model_dump())
+    try:
+        page = await board.history.calls(query)
+    except InvalidRequest as error:
+        if not wanted.cursor:
+            raise
+        raise HTTPException(404, "No page has this cursor.") from error
+    return JsonResponse({"calls": list(page.calls), "next_cursor": page.next_cursor or None})
+
+
+@router.get("/results/{handle}", response_model=ResultPageAnswer, responses=refusals(404))
+async def read_result(
+    board: Board,
+    caller: Caller,
+    handle: Annotated[
+        str,
+        Path(min_length=1, max_length=128, description="The last part of `pegboard://results/…`."),
+    ],
+    wanted: Annotated[PageFilter, Query()],
+) -> Response:
+    """Read a page of a stored result of yours."""
+    ctx: ToolContext[Any] = ToolContext(principal=caller)
+    page = await board.registry.read_result(handle, page=wanted.page, ctx=ctx)
+    return JsonResponse(page.to_dict())
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses=refusals(404) | {200: {"description": "Metrics.", "content": _METRICS_CONTENT}},
+)
+async def metrics(board: Board) -> Response:
+    """Give the metrics in Prometheus' text format."""
+    try:
+        text = board.render_metrics()
+    except RuntimeError as error:
+        raise HTTPException(404, "This server keeps no metrics.") from error
+    return Response(text, headers={"Content-Type": _METRICS})

@@ -1,0 +1,69 @@
+"""`/tools`: list, search, show, explain."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Path, Query, Response
+
+from pegboard.registry.query import ToolQuery
+from pegboard.servers.http.answers import ToolDetail, ToolExplanation, ToolList
+from pegboard.servers.http.body import JsonResponse, JsonRoute
+from pegboard.servers.http.inputs import Board, Caller
+from pegboard.servers.http.listing import tool_detail, tool_page, visible_tool
+from pegboard.servers.http.openapi import refusals
+from pegboard.servers.http.requests import SearchRequest, ToolFilter
+
+router = APIRouter(route_class=JsonRoute, tags=["tools"])
+
+ToolName = Annotated[
+    str, Path(min_length=1, max_length=128, description="Wire name or id of the tool.")
+]
+
+
+@router.get("/tools", response_model=ToolList, responses=refusals(404))
+async def list_tools(
+    board: Board, caller: Caller, wanted: Annotated[ToolFilter, Query()]
+) -> Response:
+    """List the tools that you may see, by name, or by fit when there are words."""
+    query = ToolQuery(
+        query=wanted.q,
+        capability=wanted.capability,
+        tags=tuple(wanted.tag),
+        category=wanted.category,
+        source=wanted.source,
+        effect=wanted.effect,
+        status=wanted.status,
+        limit=wanted.limit,
+    )
+    page = tool_page(board.registry, query, principal=caller, cursor=wanted.cursor)
+    return JsonResponse(page)
+
+
+@router.post("/tools/search", response_model=ToolList, responses=refusals(400, 404, 413, 415))
+async def search_tools(
+    board: Board, caller: Caller, wanted: Annotated[SearchRequest, Body()]
+) -> Response:
+    """Search the tools that you may see."""
+    query = ToolQuery(
+        query=wanted.query,
+        capability=wanted.capability,
+        tags=tuple(wanted.tags),
+        category=wanted.category,
+        source=wanted.source,
+        effect=wanted.effect,
+        status=wanted.status,
+        limit=wanted.limit,
+    )
+    page = tool_page(board.registry, query, principal=caller, cursor=wanted.cursor)
+    return JsonResponse(page)
+
+
+@router.get("/tools/{tool}", response_model=ToolDetail, responses=refusals(404))
+async def show_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
+    """Show the whole spec of a tool, with its schemas; a hidden one is not found."""
+    return JsonResponse(tool_detail(board, visible_tool(board, tool, caller), caller))
+
+
+@router.get("/tools/{tool}/explain", response_model=ToolExplanation, responses=refusals(404))
+async def explain_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
+    """Explain why you may or may not call a tool, hidden ones included."""
+    return JsonResponse(board.explain(tool, principal=caller).to_dict())

@@ -1,0 +1,111 @@
+"""`serve`: one process that opens a board, listens, and ends when it is told to."""
+
+import asyncio
+import signal
+import socket
+import sys
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pegboard.runtime import Pegboard, Settings
+from pegboard.servers.http.address import address_error, bound_socket, url_of
+from pegboard.servers.http.app import create_app
+from pegboard.servers.http.extra import require_server_extra
+
+if TYPE_CHECKING:
+    from uvicorn import Server
+
+GRACE = 10
+"""Seconds that running calls have to end once the server is told to."""
+
+_LAST_WORDS = 5.0
+Ready = Callable[[str], None]
+
+
+def serve(settings: Settings, *, ready: Ready | None = None) -> None:
+    """Serve a board over HTTP until SIGINT or SIGTERM.
+
+    Args:
+        settings: Which board, and where to listen.
+        ready: Told the address once the server listens; None prints a line.
+
+    Raises:
+        ConfigError: A setting or the board is wrong, the address is taken, or an extra is missing.
+    """
+    require_server_extra()
+    asyncio.run(run(settings, ready=ready or _printer(settings)))
+
+
+async def run(settings: Settings, *, ready: Ready, grace: int = GRACE) -> None:
+    """Serve within a running loop; the same errors."""
+    with closing(bound_socket(settings)) as listening, _ending() as ending:
+        try:
+            async with Pegboard(settings=settings, metrics=True) as board:
+                if settings.reload != "off":
+                    board.watch()
+                await _serve(board, listening, ready=ready, grace=grace, ending=ending)
+        except asyncio.CancelledError:
+            if not ending.requested:
+                raise
+
+
+class _Ending:
+    """Somebody wants the server to end: at once while it opens, with grace while it serves."""
+
+    def __init__(self, task: "asyncio.Task[Any] | None") -> None:
+        self._task = task
+        self.requested = False
+        self.server: Server | None = None
+
+    def request(self) -> None:
+        again, self.requested = self.requested, True
+        if self.server is not None:
+            self.server.should_exit = True
+            self.server.force_exit = again
+        elif self._task is not None and not again:
+            self._task.cancel()
+
+
+@contextmanager
+def _ending() -> Generator[_Ending]:
+    """Signals end the server instead of the process."""
+    ending = _Ending(asyncio.current_task())
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for number in signals:
+        loop.add_signal_handler(number, ending.request)
+    try:
+        yield ending
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+
+
+async def _serve(
+    board: Pegboard, listening: socket.socket, *, ready: Ready, grace: int, ending: _Ending
+) -> None:
+    from pegboard.servers.http.uvicorn_server import quiet_server
+
+    server = quiet_server(create_app(board), grace=grace, started=lambda: ready(url_of(listening)))
+    ending.server = server
+    try:
+        await server.serve(sockets=[listening])
+    except OSError as error:
+        raise address_error(board.settings, error) from error
+    left = set(server.server_state.tasks)
+    for task in left:
+        task.cancel()
+    if left:
+        await asyncio.wait(left, timeout=_LAST_WORDS)
+
+
+def _printer(settings: Settings) -> Ready:
+    """Prints the address; where log lines have stdout for themselves, on stderr."""
+
+    def say(url: str) -> None:
+        stream = sys.stderr if settings.log == "stdout" else sys.stdout
+        stream.write(f"Pegboard listens on {url}\n")
+        stream.flush()
+
+    return say
