@@ -1,0 +1,120 @@
+"""Every example is a whole program, and does what it says."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+SAID = {
+    "letters.py": ["3\n", "- leter: unknown argument; did you mean 'letter'?"],
+    "tool_loop.py": ["name: unknown argument", "ordered 6 bags of filter", "I ordered 6 bags."],
+    "fail_well.py": [
+        "model:    'amount' must be more than 0.",
+        "model:    Order 17 is already refunded. (error id e_",
+        "caller:   unavailable, retryable: True, in: 3600",
+        "model:    'refund' failed. (error id e_",
+        "operator: failed; KeyError: 'card 4111-1111-1111-1111'",
+    ],
+    "two_callers.py": [
+        "ann sees balance, pay, close_account\n",
+        "guest sees balance, close_account\n  pay: deny, because the caller lacks the scope",
+        "paid 5 from x1\nAccess to 'pay' denied: the books are being closed\n200\n",
+    ],
+    "keep_records.py": [
+        "asked twice, transferred 1 time\nfirst: 1, again: 1, replayed: True\n",
+        "'transfer' failed.\n",
+        "the operator reads 'vault alarm': True",
+    ],
+    "listen.py": [
+        "{'completed': 1, 'failed': 1, 'invalid': 1}",
+        "error half failed tool_failed",
+        'pegboard_calls_total{source="",status="completed",tool="half"} 1.0',
+    ],
+}
+"""What each program prints, among other things."""
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(90)]
+
+
+def run(*command: str | Path, folder: Path, path: Path | None = None) -> str:
+    """What a program prints; it ends well and complains of nothing."""
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(path or ""), "NO_COLOR": "1"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_every_program_is_run_here() -> None:
+    assert {file.name for file in EXAMPLES.glob("*.py")} == SAID.keys()
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_a_program_says_what_it_shows(name: str, tmp_path: Path) -> None:
+    said = run("-W", "error", EXAMPLES / name, folder=tmp_path)
+
+    assert [line for line in SAID[name] if line not in said] == [], said
+
+
+def test_the_shop_shows_each_outcome_in_its_closing_table(tmp_path: Path) -> None:
+    said = run(EXAMPLES / "shop" / "demo.py", folder=tmp_path)
+    table = said.partition("What happened\n")[2].partition("Go on\n")[0]
+    rows = re.findall(r"^  (\S.{31}) (\S+) +(\w+) +(\d+) +[\d.]+$", table, re.MULTILINE)
+
+    assert [(what.strip(), outcome, int(tries)) for what, _, outcome, tries in rows] == [
+        ("text is read as a number", "completed", 1),
+        ("a wrong call is told precisely", "arguments_invalid", 0),
+        ("a write that policy denies", "access_denied", 0),
+        ("a write that needs a person", "approval_required", 0),
+        ("busy twice, then it works", "completed", 3),
+        ("a question to the database", "completed", 1),
+        ("SQL that would write", "request_invalid", 1),
+        ("a hidden table", "request_invalid", 1),
+        ("far too large for a model", "completed", 1),
+        ("the second page of it", "completed", 1),
+        ("the whole of it, by handle", "completed", 1),
+        ("in parallel: article 17", "completed", 1),
+        ("in parallel: article -1", "tool_failed", 1),
+        ("in parallel: article 23", "completed", 1),
+    ]
+    assert "14 calls are in the history, refused ones included." in table
+
+
+@pytest.fixture(scope="module")
+def plug(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the source plug, with its distribution installed in `site`."""
+    folder = tmp_path_factory.mktemp("plug") / "csv_source"
+    shutil.copytree(EXAMPLES / "csv_source", folder)
+    options = ("--quiet", "--no-index", "--no-deps", "--no-build-isolation")
+    run("-m", "pip", "install", *options, "--target", "site", ".", folder=folder)
+    return folder
+
+
+def test_the_plug_keeps_what_every_source_promises(plug: Path) -> None:
+    said = run(
+        *("-m", "pytest", "-q", "-c", "pyproject.toml", "-p", "no:cacheprovider"),
+        folder=plug,
+        path=plug / "site",
+    )
+
+    assert re.search(r"^1\d passed", said, re.MULTILINE), said
+
+
+def test_the_plug_is_found_by_its_entry_point(plug: Path) -> None:
+    call = ("call", "sky__find_planets", "--arg", "kind=ice")
+    said = run("-m", "pegboard", *call, folder=plug, path=plug / "site")
+
+    assert '"name":"Neptune"' in said
+    assert "Earth" not in said
