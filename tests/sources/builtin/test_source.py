@@ -1,12 +1,22 @@
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
+from tests.network.loopback import always, client_for, reply, serving
 
+from pegboard.core.context import ToolContext
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source
-from pegboard.errors import ConfigError
+from pegboard.core.tool import Effect
+from pegboard.errors import ConfigError, SourceUnavailable
+from pegboard.network import GuardedClient
+from pegboard.registry import ToolRegistry
 from pegboard.sources import builtin
-from pegboard.sources.builtin import KIND, BuiltinConfig, discover_builtin_tools
-from pegboard.testing import SourceContract
+from pegboard.sources.builtin import KIND, BuiltinConfig, bound_tools, discover_builtin_tools
+from pegboard.testing import FakeClock, SourceContract
 
 
 class TestBuiltinSource(SourceContract):
@@ -55,6 +65,125 @@ async def test_an_unknown_name_is_a_config_error_that_names_the_nearest(config, 
 def test_a_misspelt_option_is_refused() -> None:
     with pytest.raises(ValidationError, match="includes"):
         BuiltinConfig.model_validate({"includes": ["echo"]})
+
+
+async def test_a_tool_without_what_it_needs_is_listed_with_the_reason() -> None:
+    source = await KIND.open("b", BuiltinConfig(include=("web", "echo")), Services())
+
+    reasons = {tool.spec.action: tool.spec.unavailable for tool in await source.tools()}
+
+    assert reasons.pop("echo") == ""
+    assert reasons.keys() == {"http_request", "web_fetch"}
+    assert all("needs an HTTP client" in reason for reason in reasons.values())
+
+
+async def test_an_unavailable_tool_that_is_run_says_why() -> None:
+    source = await KIND.open("b", BuiltinConfig(include=("web_fetch",)), Services())
+    [tool] = await source.tools()
+
+    with pytest.raises(SourceUnavailable, match="'b__web_fetch' is unavailable: it needs"):
+        await tool.run({"url": "http://a.example/"}, ToolContext())
+
+
+async def test_with_a_client_everything_is_available() -> None:
+    client = GuardedClient()
+
+    tools = bound_tools(Services(http=client))
+
+    assert [tool.spec.name for tool in tools if tool.spec.unavailable] == []
+    assert {tool.spec.name for tool in tools} == {
+        "calculator", "datetime", "echo", "file_edit", "file_list", "file_read", "file_search",
+        "file_write", "http_request", "json_transform", "template_render", "text_utils",
+        "web_fetch",
+    }  # fmt: skip
+
+
+async def test_the_workspace_of_the_config_starts_at_the_board(tmp_path: Path) -> None:
+    config = BuiltinConfig(include=("filesystem",), workspace=Path("work"))
+    source = await KIND.open("b", config, Services(base_dir=tmp_path, workspace=tmp_path / "no"))
+    registry = ToolRegistry(await source.tools())
+
+    (await registry.call("b__file_write", {"path": "a.txt", "content": "x"})).unwrap()
+
+    assert (tmp_path / "work" / "a.txt").read_text() == "x"
+
+
+async def test_the_tools_of_a_source_reach_the_boards_http_client() -> None:
+    async with serving(always(reply(b"pong"))) as server, client_for(server) as client:
+        source = await KIND.open("b", BuiltinConfig(), Services(http=client))
+        registry = ToolRegistry(await source.tools())
+        arguments = {"url": f"http://{server.authority}/"}
+        fetched = await registry.call("b__web_fetch", arguments)
+        sent = await registry.call("b__http_request", arguments)
+
+    assert fetched.unwrap()["text"] == "pong"
+    assert sent.unwrap()["body"] == "pong"
+
+
+async def test_the_applications_own_deps_are_kept_from_the_tools() -> None:
+    registry = ToolRegistry(bound_tools(Services(clock=FakeClock())))
+
+    result = await registry.call("datetime", {"operation": "now"}, ToolContext(deps=object()))
+
+    assert result.unwrap()["unix"] == FakeClock().time()
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "value"),
+    [
+        ("calculator", '{"expression": "2 ** 100"}', 2**100),
+        ("echo", {"message": "hi"}, "hi"),
+        ("text_utils", {"operation": "slug", "text": "A b"}, "a-b"),
+        ("json_transform", {"operation": "get", "document": [1, 2], "pointer": "/1"}, 2),
+        ("template_render", {"template": "{{ a }}", "data": {"a": 1}}, "1"),
+    ],
+)
+async def test_tools_work_without_a_board(name: str, arguments: Any, value: Any) -> None:
+    result = await ToolRegistry(builtin.ALL_TOOLS).call(name, arguments)
+
+    assert result.unwrap() == value
+
+
+async def test_what_the_caller_can_mend_is_said_precisely() -> None:
+    registry = ToolRegistry(builtin.ALL_TOOLS)
+
+    result = await registry.call("calculator", {"expression": "9**9**9"})
+
+    assert result.is_error
+    assert result.text == "The result is too large."
+
+
+def test_who_only_reads_is_told_apart() -> None:
+    writing = {
+        item.spec.name for item in discover_builtin_tools() if item.spec.effect is not Effect.READ
+    }
+
+    assert writing == {"file_write", "file_edit", "http_request"}
+
+
+def test_every_parameter_is_explained_to_the_model() -> None:
+    silent = [
+        f"{item.spec.name}.{name}"
+        for item in discover_builtin_tools()
+        for name, schema in item.spec.input_schema["properties"].items()
+        if not schema.get("description")
+    ]
+
+    assert silent == []
+
+
+def test_listing_the_source_kind_loads_no_heavy_module() -> None:
+    program = (
+        "import sys; from pegboard.sources.builtin import ALL_TOOLS, KIND; "
+        "print(*sorted({'httpx2', 'httpcore2', 'minijinja', 'jmespath', 'jsonpatch', 're2', 'bs4',"
+        " 'markdownify'} & set(sys.modules)))"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, [], "")
 
 
 def test_groups_hold_the_decorated_functions_by_category() -> None:

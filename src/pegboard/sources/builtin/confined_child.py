@@ -51,7 +51,7 @@ def to_markdown(payload: Mapping[str, Any]) -> dict[str, Any]:
     page = cast("Any", BeautifulSoup(payload["html"], "html.parser"))
     base = _base(page, payload["url"])
     title = " ".join(page.title.get_text().split()) if page.title else ""
-    for element in page(_DROPPED):
+    for element in page(("title", *_DROPPED)):
         element.decompose()
     for anchor in page("a", href=True):
         _make_absolute(anchor, "href", base)
@@ -80,10 +80,10 @@ def _make_absolute(element: Any, attribute: str, base: str) -> None:
 
 
 def _absolute(base: str, reference: str) -> str:
-    from urllib.parse import urljoin
+    from urllib.parse import urljoin, urlsplit
 
     try:
-        return urljoin(base, reference.strip())
+        return urlsplit(urljoin(base, reference.strip())).geturl()
     except ValueError:
         return ""
 

@@ -2,9 +2,10 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import replace
 from functools import wraps
 from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.http import HttpClient

@@ -1,6 +1,5 @@
 """The built-in tools as a source on a board."""
 
-import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -98,6 +97,8 @@ def _chosen(found: Sequence[BuiltinTool], config: BuiltinConfig) -> list[Builtin
 
 
 def _unknown(option: str, name: str, known: set[str]) -> str:
+    import difflib
+
     nearest = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.4)
     hint = f"write '{nearest[0]}'" if nearest else f"known are {', '.join(sorted(known))}"
     return f"builtin: {option} names '{name}', which is no built-in tool or category; {hint}"

@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-import difflib
 import hashlib
 import html
 import re
@@ -60,7 +59,9 @@ def slug(text: str) -> str:
 
 
 def diff(text: str, other: str) -> dict[str, Any]:
-    """A unified diff, line by line, and how alike the two are."""
+    """A unified diff, line by line."""
+    import difflib
+
     before, after = text.splitlines(), other.splitlines()
     if len(before) > _MOST_DIFF_LINES or len(after) > _MOST_DIFF_LINES:
         raise InvalidRequest(f"At most {_MOST_DIFF_LINES} lines can be compared.")
