@@ -3,15 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from types import MappingProxyType
 
 from pegboard.core.decision import Decision, Verdict
 from pegboard.core.tool import Effect, Limits, ToolSpec
+from pegboard.errors import ConfigError
 
-DEFAULT_EFFECTS: Mapping[Effect, Verdict] = {
-    Effect.READ: Verdict.ALLOW,
-    Effect.WRITE: Verdict.ALLOW,
-    Effect.ADMIN: Verdict.ASK,
-}
+DEFAULT_EFFECTS: Mapping[Effect, Verdict] = MappingProxyType(
+    {
+        Effect.READ: Verdict.ALLOW,
+        Effect.WRITE: Verdict.ALLOW,
+        Effect.ADMIN: Verdict.ASK,
+    }
+)
 """The defaults of the library, the command line and a single-user server."""
 
 _MOST_REMEMBERED = 50_000
@@ -26,10 +30,12 @@ class Policy:
     ```
 
     Attributes:
-        deny: Globs over wire names (`*`, `?`, `[...]`, case matters); so are the others.
+        deny: Globs over wire names (`*`, `?`, `[...]`, case matters); so are the others. A tool
+            that a view has renamed is known by both its names.
         ask: Tools that a person has to approve, call by call.
         allow: Tools that need no approval although their effect would ask for it.
-        effects: What holds for a tool that no glob names.
+        effects: What holds for a tool that no glob names; an effect that is not named here keeps
+            its default.
         limits: Glob to limits; every one that matches holds.
     """
 
@@ -39,8 +45,16 @@ class Policy:
     effects: Mapping[Effect, Verdict] = field(default_factory=lambda: DEFAULT_EFFECTS)
     limits: Mapping[str, Limits] = field(default_factory=dict[str, Limits])
     _standing: dict[int, tuple[ToolSpec, Decision]] = field(
-        default_factory=dict[int, tuple[ToolSpec, Decision]], compare=False, repr=False
+        default_factory=dict[int, tuple[ToolSpec, Decision]],
+        init=False,
+        compare=False,
+        repr=False,
     )
+
+    def __post_init__(self) -> None:
+        for name in ("deny", "ask", "allow"):
+            if isinstance(getattr(self, name), str):
+                raise ConfigError(f"Policy: '{name}' takes several globs: write {name}=(\"...\",)")
 
     def standing(self, tool: ToolSpec) -> Decision:
         """What the rules say of a tool, whoever asks; remembered, since specs are frozen."""
@@ -55,11 +69,9 @@ class Policy:
 
     def limits_for(self, tool: ToolSpec) -> tuple[tuple[str, Limits], ...]:
         """The limits that hold for a tool, each with the glob that names its bucket."""
-        matching = [
-            (glob, item) for glob, item in self.limits.items() if fnmatchcase(tool.name, glob)
-        ]
+        matching = [(glob, item) for glob, item in self.limits.items() if _is_named(tool, glob)]
         if tool.limits is not None:
-            matching.append((tool.name, tool.limits))
+            matching.append((tool.registered_name or tool.name, tool.limits))
         return tuple(matching)
 
     def _judge(self, tool: ToolSpec) -> Decision:
@@ -69,18 +81,24 @@ class Policy:
             (Verdict.ALLOW, "allow", self.allow),
         ):
             for index, glob in enumerate(globs):
-                if fnmatchcase(tool.name, glob):
+                if _is_named(tool, glob):
                     return Decision(
                         verdict=verdict,
                         reason=f"the policy's {name} rule '{glob}' matches",
                         rule=f"policy.{name}[{index}]",
                     )
-        verdict = self.effects.get(tool.effect, Verdict.ASK)
+        verdict = self.effects.get(tool.effect, DEFAULT_EFFECTS[tool.effect])
         return Decision(
             verdict=verdict,
             reason=f"the default for tools that {_PHRASES[tool.effect]} is {verdict.value}",
             rule=f"default.{tool.effect.value}",
         )
+
+
+def _is_named(tool: ToolSpec, glob: str) -> bool:
+    if fnmatchcase(tool.name, glob):
+        return True
+    return bool(tool.registered_name) and fnmatchcase(tool.registered_name, glob)
 
 
 _PHRASES: Mapping[Effect, str] = {

@@ -36,8 +36,9 @@ class Switches:
 
     def decision(self, tool: ToolSpec) -> Decision | None:
         """The denial of a tool that is turned off; None for one that is not."""
-        if tool.name in self._tools:
-            return _off(self._tools[tool.name], "switch.tool")
+        for name in (tool.name, tool.registered_name):
+            if name in self._tools:
+                return _off(self._tools[name], "switch.tool")
         if tool.source in self._sources:
             return _off(self._sources[tool.source], "switch.source")
         if self._writes and tool.effect is not Effect.READ:

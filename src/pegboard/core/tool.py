@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 
+from pegboard.errors import ConfigError
+
 if TYPE_CHECKING:
     from pegboard.core.context import ToolContext
 
@@ -57,11 +59,20 @@ class Limits:
         rate: Calls per `per` seconds; None for no limit.
         per: The length of the rate's window, in seconds.
         concurrency: Calls in flight at once; None for no limit.
+
+    Raises:
+        ConfigError: A limit that lets nothing through; to turn a tool off, disable or deny it.
     """
 
     rate: float | None = None
     per: float = 1.0
     concurrency: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.rate is not None and self.rate <= 0) or self.per <= 0:
+            raise ConfigError(f"Limits: rate={self.rate} per={self.per} must be more than 0")
+        if self.concurrency is not None and self.concurrency < 1:
+            raise ConfigError(f"Limits: concurrency={self.concurrency} must be at least 1")
 
 
 class _Lazy:
@@ -121,6 +132,8 @@ class ToolSpec:
         output_schema: JSON Schema of `ToolResult.structured`; None when nothing is promised.
         title: For people; empty means the name.
         action: What the source itself calls this tool; empty means the name.
+        registered_name: By which rules, limits and switches know it too, where a view shows it
+            under another name; empty means the name.
         category: What kind of capability; an open set (`computation`, `web`, `database`, ...).
         effect: What it does to the world; decides the default policy.
         idempotent: Whether doing it twice is the same as once. None means not said.
@@ -144,6 +157,7 @@ class ToolSpec:
     output_schema: LazyOptionalSchema = LazyOptionalSchema()
     title: str = ""
     action: str = ""
+    registered_name: str = ""
     category: str = "general"
     effect: Effect = Effect.WRITE
     idempotent: bool | None = None

@@ -1,5 +1,6 @@
 """Telling listeners what happened; no listener can fail or slow a call for another's sake."""
 
+import asyncio
 import logging
 from collections.abc import Sequence
 
@@ -32,6 +33,6 @@ class Emitter:
         for listener in self._listeners:
             try:
                 listener.on_event(event)
-            except Exception:  # noqa: BLE001 - the call's record is being written: its outcome must not change
+            except (Exception, asyncio.CancelledError):  # noqa: BLE001 - the call's record is being written: its outcome must not change
                 self.failures += 1
                 _LOG.exception("listener %s failed", type(listener).__name__)

@@ -4,6 +4,8 @@ import asyncio
 import secrets
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
+from typing import cast
 
 from pegboard.core.result import ToolResult
 from pegboard.errors import (
@@ -11,15 +13,18 @@ from pegboard.errors import (
     ApprovalRequired,
     CallerError,
     PegboardError,
+    ToolArgumentError,
     ToolFailed,
     Unavailable,
 )
 
 _LONGEST_DETAIL = 16_000
+_LONGEST_MESSAGE = 8_000
 
 
 def translated(tool: str, error: BaseException) -> PegboardError:
     """Our error for whatever a tool raised; the original is its cause, for the operator only."""
+    error = _single(error)
     if isinstance(error, PegboardError):
         return error
     if isinstance(error, (ConnectionError, TimeoutError)):
@@ -34,11 +39,39 @@ def translated(tool: str, error: BaseException) -> PegboardError:
 
 def failed_result(error: PegboardError, redact: Callable[[str], str] | None = None) -> ToolResult:
     """The result of a failed call: what the model reads, and the typed error."""
-    if redact is not None:
-        error.args = tuple(redact(item) if isinstance(item, str) else item for item in error.args)
+    _make_safe(error, redact or _unchanged)
     if error.error_id is None and not isinstance(error, CallerError):
         error.error_id = f"e_{secrets.token_hex(6)}"
     return ToolResult(content=_for_model(error), is_error=True, error=error)
+
+
+def _single(error: BaseException) -> BaseException:
+    """What a group of one is about: a task group wraps even a lone `ToolFailed`."""
+    inner = error
+    while isinstance(inner, BaseExceptionGroup):
+        errors = cast("BaseExceptionGroup[BaseException]", inner).exceptions
+        if len(errors) != 1:
+            return error
+        inner = errors[0]
+    return inner
+
+
+def _make_safe(error: PegboardError, redact: Callable[[str], str]) -> None:
+    """Take secrets out of what may be shown of it, and keep it short."""
+    error.args = tuple(_short(redact(x)) if isinstance(x, str) else x for x in error.args)
+    if isinstance(error, ToolArgumentError):
+        error.problems = tuple(
+            replace(item, path=redact(item.path), message=redact(item.message))
+            for item in error.problems
+        )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_MESSAGE else f"{text[:_LONGEST_MESSAGE]}…"
+
+
+def _unchanged(text: str) -> str:
+    return text
 
 
 def status_of(error: PegboardError) -> str:

@@ -1,6 +1,7 @@
 """Rates and concurrency, counted per bucket; safe for several event loops and threads."""
 
 import asyncio
+import math
 import threading
 import time
 from collections import deque
@@ -28,7 +29,7 @@ class Limiter:
         self._name = name
         self._monotonic = monotonic
         self._lock = threading.Lock()
-        self._next_free = 0.0
+        self._next_free = -math.inf
         self._in_flight = 0
         self._waiters: deque[_Waiter] = deque()
 
@@ -44,7 +45,7 @@ class Limiter:
                 await asyncio.sleep(delay)
             if self.limits.concurrency is not None:
                 await self._slot(longest_wait - delay)
-        except asyncio.CancelledError:
+        except (RateLimited, asyncio.CancelledError):
             self._give_back_turn()
             raise
 
@@ -55,6 +56,11 @@ class Limiter:
         with self._lock:
             self._in_flight -= 1
             self._wake()
+
+    def withdraw(self) -> None:
+        """Leave without having used the turn."""
+        self._give_back_turn()
+        self.leave()
 
     def _reserve(self, longest_wait: float) -> float:
         """Take the next turn that the rate allows; seconds until then."""
@@ -92,19 +98,21 @@ class Limiter:
             waiter = (loop, future)
             self._waiters.append(waiter)
         try:
-            await asyncio.wait_for(asyncio.shield(future), max(longest_wait, 0.0))
-        except (TimeoutError, asyncio.CancelledError) as error:
-            if not self._withdraw(waiter):
+            await asyncio.wait([future], timeout=max(longest_wait, 0.0))
+        except asyncio.CancelledError:
+            if not self._left_line(waiter):
                 self.leave()  # the slot came at the very moment we gave up
-            if isinstance(error, asyncio.CancelledError):
-                raise
-            raise RateLimited(
-                f"{self.limits.concurrency} calls of '{self._name}' are running, the most allowed.",
-                retry_after=1.0,
-                nothing_done=True,
-            ) from None
+            raise
+        if not self._left_line(waiter):
+            return
+        raise RateLimited(
+            f"{self.limits.concurrency} calls of '{self._name}' are running, the most allowed.",
+            retry_after=1.0,
+            nothing_done=True,
+        )
 
-    def _withdraw(self, waiter: _Waiter) -> bool:
+    def _left_line(self, waiter: _Waiter) -> bool:
+        """Whether we still stood in line; if not, a slot is ours."""
         with self._lock:
             try:
                 self._waiters.remove(waiter)
@@ -129,15 +137,18 @@ def _resolve(future: "asyncio.Future[None]") -> None:
 
 
 class Limiters:
-    """The buckets of a board, by name: tools that one rule names share one bucket."""
+    """The buckets of a board: tools that one rule names share one bucket."""
 
     def __init__(self, *, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
-        self._items: dict[str, Limiter] = {}
+        self._lock = threading.Lock()
+        self._items: dict[tuple[str, Limits], Limiter] = {}
 
     def get(self, name: str, limits: Limits) -> Limiter:
-        """The bucket of this name; a new one when the limits have changed."""
-        known = self._items.get(name)
-        if known is None or known.limits != limits:
-            known = self._items[name] = Limiter(name, limits, monotonic=self._monotonic)
-        return known
+        """The bucket of this rule; another one where the limits are others."""
+        with self._lock:
+            known = self._items.get((name, limits))
+            if known is None:
+                known = Limiter(name, limits, monotonic=self._monotonic)
+                self._items[name, limits] = known
+            return known

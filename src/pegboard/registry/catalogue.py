@@ -2,11 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
+from itertools import islice
+from operator import itemgetter
 from typing import Literal
 
-from pegboard.core.names import is_wire_name
+from pegboard.core.names import MAX_LENGTH, is_wire_name
 from pegboard.core.tool import Tool
 from pegboard.errors import DuplicateTool, InvalidRequest, ToolNotFound
+
+_CANDIDATES = 50
 
 OnConflict = Literal["error", "replace"]
 
@@ -64,9 +68,21 @@ class Catalogue:
         self, name: str, may_name: Callable[[Tool], bool] = lambda _: True
     ) -> tuple[str, ...]:
         """At most three names that were perhaps meant, of tools that may be named."""
-        known = [wire for wire, tool in self._tools.items() if may_name(tool)]
-        close = get_close_matches(name, known, n=3, cutoff=0.6)
-        return tuple(close or [item for item in known if item.endswith(f"__{name}")][:3])
+        name = name[:MAX_LENGTH]
+        alike = (wire for wire in self._by_likeness(name) if may_name(self._tools[wire]))
+        likely = list(islice(alike, _CANDIDATES))
+        close = get_close_matches(name, likely, n=3, cutoff=0.6)
+        return tuple(close or [item for item in likely if item.endswith(f"__{name}")][:3])
+
+    def _by_likeness(self, name: str) -> list[str]:
+        """Names that share pairs of letters with this one, the most first.
+
+        Comparing it with ten thousand names letter by letter would hold up every other call.
+        """
+        pairs = {name[i : i + 2] for i in range(len(name) - 1)}
+        shared = [(sum(map(wire.__contains__, pairs)), wire) for wire in self._tools]
+        shared.sort(key=itemgetter(0), reverse=True)
+        return [wire for count, wire in shared if count]
 
     def names(self) -> tuple[str, ...]:
         """All wire names in the order of registration."""

@@ -1,6 +1,7 @@
 """One registry, one flat list of tools, one way to call them."""
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from pegboard.access import Explanation, Policy, Switches, decide, explain
@@ -11,16 +12,17 @@ from pegboard.core.ports.listener import Listener
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
-from pegboard.errors import SyncUse, ToolNotFound
+from pegboard.errors import ConfigError, SyncUse, ToolNotFound
 from pegboard.execution import Kit, Pipeline
 from pegboard.execution.emitter import Emitter
 from pegboard.execution.paging import ResultPage, read_page
 from pegboard.registry.catalogue import Catalogue, OnConflict
 from pegboard.registry.query import ToolQuery, matches
-from pegboard.registry.renamed import ChangedTool
+from pegboard.registry.renamed import RenamedTool
 from pegboard.registry.search import SearchIndex
 from pegboard.registry.sync import LOOP_THREAD
 from pegboard.tools import as_tool
+from pegboard.tools.function import FunctionTool
 
 
 class ToolRegistry:
@@ -51,6 +53,8 @@ class ToolRegistry:
     ) -> None:
         self._catalogue = Catalogue()
         self._on_conflict: OnConflict = on_conflict
+        if kit is not None and (policy is not None or listeners):
+            raise ConfigError("ToolRegistry: give the policy and the listeners within the kit")
         self._kit = kit or Kit(policy=policy or Policy(), emitter=Emitter(listeners))
         self._pipeline = Pipeline(self._catalogue.find, self.nearest, self._kit)
         self._index: tuple[int, SearchIndex] | None = None
@@ -82,9 +86,10 @@ class ToolRegistry:
             ToolSignatureError: It cannot become a tool.
         """
         made = as_tool(candidate)
-        name = getattr(made, "name", None) or made.spec.name
+        # a function's spec is built when somebody looks, and its name is known before
+        name = made.name if isinstance(made, FunctionTool) else made.spec.name
         self._catalogue.add(name, made, on_conflict=on_conflict or self._on_conflict)
-        self._pipeline.forget(name)
+        self._pipeline.forget_all()  # an id may mean another tool now
         return made
 
     def remove(self, name: str) -> Tool:
@@ -142,14 +147,12 @@ class ToolRegistry:
         """The tools that fit, the best first; hidden ones are never among them."""
         wanted = ToolQuery(query=query) if isinstance(query, str) else query
 
-        def keep(name: str) -> bool:
-            tool = self.get(name)
+        def keep(tool: Tool) -> bool:
             return self._may_see(principal, tool) and matches(tool.spec, wanted)
 
         if not wanted.query.strip():
-            return [self.get(name) for name in self.names() if keep(name)][: wanted.limit]
-        found = self._searchable().search(wanted.query, keep, wanted.limit)
-        return [self.get(name) for name, _ in found]
+            return list(islice(filter(keep, self._catalogue), wanted.limit))
+        return self._searchable().search(wanted.query, keep, wanted.limit)
 
     def explain(self, name: str, *, principal: Principal = LOCAL) -> Explanation:
         """Why this caller may or may not, hidden tools included.
@@ -222,7 +225,8 @@ class ToolRegistry:
 
     def only(self, *names: str) -> "ToolRegistry":
         """A view with these tools alone."""
-        return self._view((name, self.get(name)) for name in names)
+        tools = [self.get(name) for name in names]
+        return self._view((tool.spec.name, tool) for tool in tools)
 
     def exclude(self, *names: str) -> "ToolRegistry":
         """A view without these tools."""
@@ -238,10 +242,9 @@ class ToolRegistry:
 
     def renamed(self, names: Mapping[str, str]) -> "ToolRegistry":
         """A view in which some tools have other names."""
-        for name in names:
-            self.get(name)
+        new = {self.get(name).spec.name: wanted for name, wanted in names.items()}
         return self._view(
-            (names[n], ChangedTool(tool, name=names[n])) if n in names else (n, tool)
+            (new[n], RenamedTool(tool, new[n])) if n in new else (n, tool)
             for n, tool in self._catalogue.items()
         )
 
@@ -268,7 +271,7 @@ class ToolRegistry:
 
     def _searchable(self) -> SearchIndex:
         if self._index is None or self._index[0] != self._catalogue.version:
-            self._index = (self._catalogue.version, SearchIndex(self._catalogue.items()))
+            self._index = (self._catalogue.version, SearchIndex(self._catalogue))
         return self._index[1]
 
     def _refuse_async(self, names: Iterable[str]) -> None:

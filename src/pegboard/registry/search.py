@@ -8,82 +8,82 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
+from itertools import islice
 
 from pegboard.core.tool import Tool
 
 _K1 = 1.2
 _B = 0.75
+_MOST_FORMS = 50
+_LONGEST_ENDING = 4
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 _STOP = frozenset(
     ("a", "an", "and", "for", "from", "in", "is", "it", "of", "on", "or", "the", "to")
 )
-_SUFFIXES = ("ations", "ation", "ings", "ing", "ies", "es", "ed", "s")
 
 
 def words(text: str) -> list[str]:
-    """Lower-case stems of a text; identifiers are split at `_`, `-` and capitals."""
+    """Lower-case singulars of a text; identifiers are split at `_`, `-` and capitals."""
     return [_stem(word.lower()) for word in _WORD.findall(text) if word.lower() not in _STOP]
 
 
 class SearchIndex:
     """An index over some tools; made anew when they change."""
 
-    def __init__(self, tools: Iterable[tuple[str, Tool]]) -> None:
+    def __init__(self, tools: Iterable[Tool]) -> None:
         self._postings: dict[str, dict[int, float]] = defaultdict(dict)
-        self._names: list[str] = []
+        self._tools: list[Tool] = []
         self._lengths: list[float] = []
-        for name, tool in tools:
-            self._add(name, tool)
-        self._average = sum(self._lengths) / len(self._lengths) if self._lengths else 1.0
+        for tool in tools:
+            self._add(tool)
+        self._weigh()
 
-    def search(
-        self, query: str, keep: Callable[[str], bool], limit: int
-    ) -> list[tuple[str, float]]:
-        """The best names with their scores; `keep` says which may be shown, before ranking."""
+    def search(self, query: str, keep: Callable[[Tool], bool], limit: int) -> list[Tool]:
+        """The tools that fit best, of those that `keep` lets through."""
         scores: dict[int, float] = defaultdict(float)
-        count = len(self._names)
         for word in dict.fromkeys(words(query)):
             for term, weight in self._expanded(word):
-                postings = self._postings[term]
-                rarity = math.log(1 + (count - len(postings) + 0.5) / (len(postings) + 0.5))
-                for document, frequency in postings.items():
-                    norm = 1 - _B + _B * self._lengths[document] / self._average
-                    scores[document] += (
-                        weight * rarity * frequency * (_K1 + 1) / (frequency + _K1 * norm)
-                    )
-        ranked = sorted(scores.items(), key=lambda item: (-item[1], self._names[item[0]]))
-        best: list[tuple[str, float]] = []
-        for document, score in ranked:
-            if len(best) >= limit:
-                break
-            if keep(self._names[document]):
-                best.append((self._names[document], score))
-        return best
+                for document, gain in self._postings[term].items():
+                    scores[document] += weight * gain
+        # equally good ones stay in the order of registration
+        ranked = sorted(scores, key=lambda document: (-scores[document], document))
+        return list(islice(filter(keep, (self._tools[document] for document in ranked)), limit))
 
-    def _add(self, name: str, tool: Tool) -> None:
+    def _add(self, tool: Tool) -> None:
         spec = tool.spec
         counts: Counter[str] = Counter()
         for text, weight in (
-            (f"{name} {spec.title}", 3),
+            (f"{spec.name} {spec.title}", 3),
             (" ".join((*spec.tags, *spec.capabilities, spec.category)), 2),
             (spec.description, 1),
             (" ".join(_parameter_names(tool)), 1),
         ):
             for word in words(text):
                 counts[word] += weight
-        document = len(self._names)
-        self._names.append(name)
+        document = len(self._tools)
+        self._tools.append(tool)
         self._lengths.append(float(counts.total()))
         for word, frequency in counts.items():
             self._postings[word][document] = float(frequency)
 
+    def _weigh(self) -> None:
+        """Turn counts into what each word adds to a tool's score, once for all searches."""
+        count = len(self._tools)
+        average = sum(self._lengths) / (count or 1) or 1.0
+        norms = [_K1 * (1 - _B + _B * length / average) for length in self._lengths]
+        for postings in self._postings.values():
+            rarity = math.log(1 + (count - len(postings) + 0.5) / (len(postings) + 0.5))
+            for document, frequency in postings.items():
+                postings[document] = rarity * frequency * (_K1 + 1) / (frequency + norms[document])
+
     def _expanded(self, word: str) -> Iterable[tuple[str, float]]:
-        """The word itself; and, when nobody uses it, the words that begin with it."""
+        """The word itself; and, when nobody uses it, its longer and shorter forms."""
         if word in self._postings:
             return ((word, 1.0),)
         if len(word) < 3:
             return ()
-        return tuple((term, 0.5) for term in self._postings if term.startswith(word))[:50]
+        alike = (term for term in self._postings if _is_form(term, word))
+        return [(term, 0.5) for term in islice(alike, _MOST_FORMS)]
 
 
 def _parameter_names(tool: Tool) -> Iterable[str]:
@@ -91,8 +91,19 @@ def _parameter_names(tool: Tool) -> Iterable[str]:
     return names if names is not None else tool.spec.input_schema.get("properties", {})
 
 
+def _is_form(term: str, word: str) -> bool:
+    """Whether a term goes on where the word ends, or is the word without an ending."""
+    if term.startswith(word):
+        return True
+    return len(term) >= 4 and word.startswith(term) and len(word) - len(term) <= _LONGEST_ENDING
+
+
 def _stem(word: str) -> str:
-    for suffix in _SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
-            return word[: -len(suffix)]
+    """The singular. On labelled queries, cutting off more (`-ing`, `-ed`, `-ation`) finds less."""
+    if len(word) > 4 and word.endswith("ies"):
+        return f"{word[:-3]}y"
+    if len(word) > 4 and word.endswith(("sses", "xes", "ches", "shes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
     return word

@@ -1,9 +1,12 @@
 """Calling from code without an event loop: one private loop on one daemon thread."""
 
 import asyncio
+import os
 import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
+
+from pegboard.errors import SyncUse
 
 T = TypeVar("T")
 
@@ -14,9 +17,20 @@ class LoopThread:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run to the end and give back what it gives; an interrupt cancels it."""
+        """Run to the end and give back what it gives; an interrupt cancels it.
+
+        Raises:
+            SyncUse: From within the loop itself, which would wait for itself for ever.
+        """
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise SyncUse(
+                "an inline tool cannot call on the sync surface: use 'await ctx.call(...)' in an "
+                "async tool, or leave inline=True away"
+            )
         future = asyncio.run_coroutine_threadsafe(work, self._started())
         try:
             return future.result()
@@ -24,13 +38,21 @@ class LoopThread:
             future.cancel()
             raise
 
+    def forget(self) -> None:
+        """Start anew when next used: a forked process has the loop, but not its thread."""
+        self._lock = threading.Lock()
+        self._loop = self._thread = None
+
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
-                loop = asyncio.new_event_loop()
-                threading.Thread(target=loop.run_forever, name="pegboard-sync", daemon=True).start()
-                self._loop = loop
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=self._loop.run_forever, name="pegboard-sync", daemon=True
+                )
+                self._thread.start()
             return self._loop
 
 
 LOOP_THREAD = LoopThread()
+os.register_at_fork(after_in_child=LOOP_THREAD.forget)

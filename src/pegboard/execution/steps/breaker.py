@@ -1,10 +1,12 @@
 """Breaker: a source that keeps failing is left alone until a probe says that it is back."""
 
 from pegboard.core.result import ToolResult
-from pegboard.errors import PegboardError, Unavailable
+from pegboard.errors import Overloaded, PegboardError, ToolTimeout, Unavailable
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.kit import Kit
 from pegboard.execution.target import Target
+
+_FAIR_TIME = 1.0
 
 
 def breaker(target: Target, kit: Kit, following: Handler) -> Handler:
@@ -14,16 +16,17 @@ def breaker(target: Target, kit: Kit, following: Handler) -> Handler:
         return following
 
     async def handle(call: Run) -> ToolResult:
-        probe = guard.enter()
+        began, probe = kit.monotonic(), guard.enter()
         told = False
         try:
             result = await following(call)
             told = True
             guard.succeeded()
             return result
-        except Unavailable:
-            told = True
-            guard.failed(probe=probe)
+        except Unavailable as error:
+            told = _is_about_the_source(error, call, kit.monotonic() - began, kit)
+            if told:
+                guard.failed(probe=probe)
             raise
         except PegboardError:
             told = True
@@ -34,3 +37,16 @@ def breaker(target: Target, kit: Kit, following: Handler) -> Handler:
                 guard.gave_up(probe=probe)
 
     return handle
+
+
+def _is_about_the_source(error: Unavailable, call: Run, took: float, kit: Kit) -> bool:
+    """Whether it says that the source is not there.
+
+    It does not when we had no thread for it, or when a hurried caller gave it less than a second:
+    otherwise one impatient caller would close the source for all.
+    """
+    if isinstance(error, Overloaded):
+        return False
+    if not isinstance(error, ToolTimeout) or took >= _FAIR_TIME:
+        return True
+    return call.deadline is None or kit.monotonic() < call.deadline

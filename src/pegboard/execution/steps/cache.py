@@ -1,7 +1,10 @@
 """Cache: an answer that is still fresh is given again; who asks at the same time shares one run."""
 
+from collections.abc import Callable
+
 from pegboard.core.event import digest_of
 from pegboard.core.result import ToolResult
+from pegboard.execution.cache import Key
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.kit import Kit
 from pegboard.execution.target import Target
@@ -9,16 +12,24 @@ from pegboard.execution.target import Target
 
 def cache(target: Target, kit: Kit, following: Handler) -> Handler:
     """There for tools that say they are cacheable."""
-    spec = target.spec
+    spec, tool = target.spec, target.tool
     if not spec.cacheable or spec.cache_ttl <= 0:
         return following
-    answers = kit.cache
+    answers, monotonic = kit.cache, kit.monotonic
 
     async def handle(call: Run) -> ToolResult:
         owner = call.owner if spec.cache_per_principal else ""
-        key = (spec.name, spec.version, digest_of(call.raw), owner)
-        result, cached = await answers.get_or_make(key, spec.cache_ttl, lambda: following(call))
-        call.cached = cached
+        result, call.cached = await answers.get_or_make(
+            Key(id(tool), digest_of(call.raw), owner),
+            lambda: following(call),
+            tool=tool,
+            ttl=spec.cache_ttl,
+            remaining=lambda: _remaining(call, monotonic),
+        )
         return result
 
     return handle
+
+
+def _remaining(call: Run, monotonic: Callable[[], float]) -> float | None:
+    return None if call.deadline is None else max(0.0, call.deadline - monotonic())

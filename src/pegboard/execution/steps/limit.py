@@ -14,17 +14,27 @@ def limit(target: Target, kit: Kit, following: Handler) -> Handler:
         return following
 
     async def handle(call: Run) -> ToolResult:
-        held: list[Limiter] = []
+        await _enter_all(buckets, call, kit)
         try:
-            for bucket in buckets:
-                await bucket.enter(_longest_wait(call, kit))
-                held.append(bucket)
             return await following(call)
         finally:
-            for bucket in held:
+            for bucket in buckets:
                 bucket.leave()
 
     return handle
+
+
+async def _enter_all(buckets: list[Limiter], call: Run, kit: Kit) -> None:
+    """Enter each, or none: a call that is refused by one uses nothing of the others up."""
+    held: list[Limiter] = []
+    try:
+        for bucket in buckets:
+            await bucket.enter(_longest_wait(call, kit))
+            held.append(bucket)
+    finally:
+        if len(held) < len(buckets):
+            for bucket in held:
+                bucket.withdraw()
 
 
 def _longest_wait(call: Run, kit: Kit) -> float:

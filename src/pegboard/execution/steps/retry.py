@@ -3,11 +3,14 @@
 import asyncio
 
 from pegboard.core.result import ToolResult
-from pegboard.core.tool import Effect, Retry, ToolSpec
-from pegboard.errors import PegboardError, Unavailable
+from pegboard.core.tool import Retry
+from pegboard.errors import CallerError, PegboardError
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.kit import Kit
+from pegboard.execution.repeating import did_nothing, is_repeatable
 from pegboard.execution.target import Target
+
+_MOST_DOUBLINGS = 64  # far beyond any wait, and still a number
 
 
 def retry(target: Target, kit: Kit, following: Handler) -> Handler:
@@ -17,12 +20,14 @@ def retry(target: Target, kit: Kit, following: Handler) -> Handler:
     if policy is None or policy.max_retries <= 0:
         return following
 
+    repeatable = is_repeatable(spec)
+
     async def handle(call: Run) -> ToolResult:
         for retries in range(policy.max_retries):
             try:
                 return await following(call)
             except PegboardError as error:
-                if not _may_repeat(spec, policy, error):
+                if not _may_repeat(policy, error, repeatable=repeatable):
                     raise
                 delay = _delay(policy, retries, error, kit)
                 if call.deadline is not None and kit.monotonic() + delay >= call.deadline:
@@ -33,14 +38,10 @@ def retry(target: Target, kit: Kit, following: Handler) -> Handler:
     return handle
 
 
-def _may_repeat(spec: ToolSpec, policy: Retry, error: PegboardError) -> bool:
-    if not _is_named(policy, error):
+def _may_repeat(policy: Retry, error: PegboardError, *, repeatable: bool) -> bool:
+    if isinstance(error, CallerError) or not _is_named(policy, error):
         return False
-    if isinstance(error, Unavailable) and error.nothing_done:
-        return True
-    # giving a retry policy is the author's word that repeating is safe, unless they also said
-    # that it is not
-    return spec.effect is Effect.READ or spec.idempotent is not False
+    return repeatable or did_nothing(error)
 
 
 def _is_named(policy: Retry, error: PegboardError) -> bool:
@@ -56,5 +57,5 @@ def _is_named(policy: Retry, error: PegboardError) -> bool:
 
 def _delay(policy: Retry, retries: int, error: PegboardError, kit: Kit) -> float:
     """Exponential backoff with full jitter, and never sooner than the error asks for."""
-    longest = min(policy.max_backoff, policy.backoff * 2**retries)
+    longest = min(policy.max_backoff, policy.backoff * 2.0 ** min(retries, _MOST_DOUBLINGS))
     return max(kit.random() * longest, error.retry_after or 0.0)
