@@ -41,6 +41,8 @@ def arguments_adapter(
     }
     shape: Any = cast("Any", typing_extensions.TypedDict)(f"{function}_arguments", fields)
     shape.__pydantic_config__ = _CONFIG
+    # of no module: pydantic would read this one, for each tool, to find docstrings of the fields
+    shape.__module__ = ""
     try:
         return TypeAdapter(shape)
     except _FAILURES as error:
