@@ -4,11 +4,17 @@ import json
 import re
 import runpy
 import shutil
+import socket
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.error import URLError
+from urllib.request import urlopen
 
 import pytest
 import yaml
@@ -18,14 +24,16 @@ from pegboard.runtime.board_file import parse_board
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 SILENT = {"", "text", "mermaid"}
-KNOWN_MARKS = {"not run", "file", "copy", "exit"}
+KNOWN_MARKS = {"not run", "file", "copy", "exit", "background", "needs"}
+DEFAULT_PORT = "8321"
 
 
 class Page:
     """One page's run: a folder for its shell blocks, and the files that its blocks have made.
 
     Python blocks run each in a folder of its own, which starts with the files that the page has
-    saved or copied so far. Shell blocks share one folder, as lines typed into one terminal do.
+    saved or copied so far. Shell blocks share one folder, as lines typed into one terminal do; the
+    server's default port stands for one that is free, so that pages run beside each other.
     """
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
@@ -34,8 +42,10 @@ class Page:
         self._patch = patch
         self._folder = folder
         self._count = 0
+        self._port = _free_port()
+        self._servers: list[subprocess.Popen[bytes]] = []
         for made in (self._files, self._shell):
-            made.mkdir()
+            made.mkdir(parents=True)
         self._run: dict[str, Callable[[Fence], None]] = {
             "python": self._python,
             "bash": self._bash,
@@ -46,6 +56,19 @@ class Page:
             "toml": lambda fence: _discard(tomllib.loads(fence.body)),
         }
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for server in self._servers:
+            server.terminate()
+            server.wait(20)
+
     def run(self, fence: Fence) -> None:
         """Run one block; what it raises says what is wrong with it."""
         unknown = fence.marks.keys() - KNOWN_MARKS
@@ -53,11 +76,15 @@ class Page:
         if "not run" in fence.marks:
             assert len(fence.marks["not run"]) > 10, f"{fence}: say why it is not run"
             return
+        if "needs" in fence.marks and shutil.which(fence.marks["needs"]) is None:
+            return
         if "copy" in fence.marks:
             self._save(Path(fence.marks["copy"]).name, (ROOT / fence.marks["copy"]).read_bytes())
         if "file" in fence.marks:
             self._save(fence.marks["file"], fence.body.encode())
-        if fence.language not in SILENT:
+        if "background" in fence.marks:
+            self._start(fence)
+        elif fence.language not in SILENT:
             assert fence.language in self._run, f"{fence}: nobody runs '{fence.language}'"
             self._run[fence.language](fence)
 
@@ -84,23 +111,47 @@ class Page:
                     del sys.modules[name]
 
     def _console(self, fence: Fence) -> None:
-        commands = [line[2:] for line in fence.body.splitlines() if line.startswith("$ ")]
-        assert commands, f"{fence}: a console block has lines that start with '$ '"
-        self._shell_out(fence, "\n".join(commands))
+        self._shell_out(fence, "\n".join(_commands(fence)))
 
     def _bash(self, fence: Fence) -> None:
         self._shell_out(fence, fence.body)
 
+    def _start(self, fence: Fence) -> None:
+        """Start what runs until it is interrupted, and wait until its address answers."""
+        said = self._folder / f"server-{len(self._servers)}.txt"
+        with said.open("wb") as output:
+            server = subprocess.Popen(
+                ["bash", "-euc", f"exec {self._of_this_page(_commands(fence)[0])}"],
+                cwd=self._shell,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        self._servers.append(server)
+        until = time.monotonic() + 30
+        while not _answers(self._of_this_page(fence.marks["background"])):
+            is_late = server.poll() is not None or time.monotonic() > until
+            assert not is_late, f"{fence}: {said.read_text()}"
+            time.sleep(0.1)
+
+    def _of_this_page(self, text: str) -> str:
+        return text.replace(DEFAULT_PORT, str(self._port))
+
+    def _environment(self) -> dict[str, str]:
+        return {
+            "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+            "HOME": str(self._folder),
+            "LANG": "C.UTF-8",
+            "NO_COLOR": "1",
+            "PEGBOARD_PORT": str(self._port),
+        }
+
     def _shell_out(self, fence: Fence, script: str) -> None:
         done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", script],
+            ["bash", "-euo", "pipefail", "-c", self._of_this_page(script)],
             cwd=self._shell,
-            env={
-                "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
-                "HOME": str(self._folder),
-                "LANG": "C.UTF-8",
-                "NO_COLOR": "1",
-            },
+            env=self._environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -109,6 +160,28 @@ class Page:
         )
         expected = int(fence.marks.get("exit", "0"))
         assert done.returncode == expected, f"{fence}: {done.stdout}{done.stderr}"
+
+
+def _commands(fence: Fence) -> list[str]:
+    """What is typed in a console block."""
+    commands = [line[2:] for line in fence.body.splitlines() if line.startswith("$ ")]
+    assert commands, f"{fence}: a console block has lines that start with '$ '"
+    return commands
+
+
+def _free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
+def _answers(url: str) -> bool:
+    assert url.startswith("http://127.0.0.1:"), f"{url}: examples listen on this machine alone"
+    try:
+        with urlopen(url, timeout=2):
+            return True
+    except URLError:
+        return False
 
 
 def _yaml(fence: Fence) -> None:

@@ -1,5 +1,6 @@
 """Every block of the documentation works."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,9 @@ from pegboard.errors import ConfigError
 def test_every_block_of_a_page_runs(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = Page(tmp_path, monkeypatch)
-
-    for fence in fences(page):
-        run.run(fence)
+    with Page(tmp_path, monkeypatch) as run:
+        for fence in fences(page):
+            run.run(fence)
 
 
 def test_every_python_block_of_the_reference_compiles() -> None:
@@ -30,8 +30,9 @@ def test_every_python_block_of_the_reference_compiles() -> None:
 
 
 @pytest.fixture
-def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Page:
-    return Page(tmp_path, monkeypatch)
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
+    with Page(tmp_path, monkeypatch) as run:
+        yield run
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,10 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Page:
         pytest.param("```cobol\nSTOP RUN.\n```", id="a language that nobody runs"),
         pytest.param("<!-- not run: no -->\n```bash\nfalse\n```", id="no reason"),
         pytest.param("<!-- skip: because -->\n```bash\ntrue\n```", id="an unknown mark"),
+        pytest.param(
+            "<!-- background: http://127.0.0.1:8321/ -->\n```console\n$ false\n```",
+            id="a server that ends at once",
+        ),
     ],
 )
 def test_a_block_that_does_not_work_fails(text: str, page: Page) -> None:
@@ -62,6 +67,33 @@ def test_a_block_with_a_reason_is_not_run(page: Page) -> None:
     (fence,) = fences_of("<!-- not run: it would never come back -->\n\n```bash\nfalse\n```")
 
     page.run(fence)
+
+
+def test_a_block_is_not_run_where_its_program_is_missing(page: Page) -> None:
+    (fence,) = fences_of("<!-- needs: no-such-program -->\n\n```bash\nfalse\n```")
+
+    page.run(fence)
+
+
+def test_a_server_runs_beside_later_blocks_and_ends_with_its_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serve, ask = fences_of("""
+<!-- background: http://127.0.0.1:8321/ -->
+```console
+$ python -m http.server --bind 127.0.0.1 8321
+```
+
+```bash
+python -c "from urllib.request import urlopen; urlopen('http://127.0.0.1:8321/')"
+```
+""")
+    with Page(tmp_path, monkeypatch) as page:
+        page.run(serve)
+        page.run(ask)
+
+    with Page(tmp_path / "again", monkeypatch) as page, pytest.raises(AssertionError):
+        page.run(ask)
 
 
 def test_later_blocks_find_the_file_that_an_earlier_one_saved(page: Page) -> None:
