@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct
 
@@ -142,6 +142,17 @@ def digest_of(arguments: Any) -> str:
 def _canonical(arguments: Mapping[str, Any]) -> bytes:
     import json
 
-    return json.dumps(
-        arguments, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str
-    ).encode("utf-8", "surrogatepass")
+    def dumped(value: Any) -> str:
+        return json.dumps(
+            value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain
+        )
+
+    try:
+        text = dumped(arguments)
+    except TypeError:  # keys of several types have no order before they are text
+        text = dumped(json.loads(json.dumps(arguments, default=_plain)))
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _plain(value: Any) -> Any:
+    return dict(cast("Mapping[Any, Any]", value)) if isinstance(value, Mapping) else str(value)

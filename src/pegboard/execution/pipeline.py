@@ -56,7 +56,7 @@ class Pipeline:
         """
         if ctx is None:
             ctx = _DEFAULT_CONTEXT
-        paths = self._plain if ctx.idempotency_key is None else self._keyed
+        paths = self._keyed if ctx.idempotency_key else self._plain
         path = paths.get(name) or self._resolve(name, paths)
         started, deadline = self._monotonic(), ctx.deadline
         if deadline is None and self._call_timeout:
@@ -141,7 +141,7 @@ def _under(name: str, path: Handler) -> Handler:
 
 
 def _at(place: int, ctx: ToolContext[Any] | None) -> ToolContext[Any] | None:
-    if ctx is None or ctx.idempotency_key is None:
+    if ctx is None or not ctx.idempotency_key:
         return ctx
     return structs.replace(ctx, idempotency_key=f"{ctx.idempotency_key}/{place}")
 

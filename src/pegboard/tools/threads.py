@@ -4,25 +4,28 @@ A thread cannot be killed. One whose call was abandoned is replaced, up to a cap
 calls are refused until some come back. The threads are daemons, so process exit never waits.
 """
 
-import asyncio
+import contextlib
 import contextvars
 import os
 import queue
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pegboard.errors import Overloaded
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, Future
 
 
 class _Job:
     __slots__ = ("abandoned", "call", "context", "future", "loop", "running")
 
-    def __init__(self, call: Callable[[], Any], loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, call: Callable[[], Any], loop: "AbstractEventLoop") -> None:
         self.call = call
         self.context = contextvars.copy_context()
         self.loop = loop
-        self.future: asyncio.Future[Any] = loop.create_future()
+        self.future: Future[Any] = loop.create_future()
         self.running = False
         self.abandoned = False
 
@@ -58,12 +61,14 @@ class ThreadPool:
         Raises:
             Overloaded: Too many threads hang in abandoned calls.
         """
-        job = _Job(call, asyncio.get_running_loop())
+        from asyncio import CancelledError, get_running_loop
+
+        job = _Job(call, get_running_loop())
         self._admit()
         self._queue.put(job)
         try:
             return await job.future
-        except asyncio.CancelledError:
+        except CancelledError:
             self._abandon(job)
             raise
 
@@ -76,26 +81,34 @@ class ThreadPool:
                     retry_after=1.0,
                 )
             self._pending += 1
-            self._grow()
+            try:
+                self._grow()
+            except RuntimeError as error:
+                if self._threads == 0:
+                    self._pending -= 1
+                    message = "The machine starts no more threads."
+                    raise Overloaded(message, retry_after=1.0) from error
 
     def _grow(self) -> None:
         """One more thread, when a call would otherwise wait and the cap allows it."""
         if self._pending > self._idle and self._threads < self.size + self._abandoned:
+            threading.Thread(target=self._work, name="pegboard-tool", daemon=True).start()
             self._threads += 1
             self._idle += 1
-            threading.Thread(target=self._work, name="pegboard-tool", daemon=True).start()
 
     def _abandon(self, job: _Job) -> None:
         with self._lock:
             job.abandoned = True
             if job.running:
                 self._abandoned += 1
-                self._grow()
+                with contextlib.suppress(RuntimeError):  # no more threads: the others go on
+                    self._grow()
 
     def _work(self) -> None:
         while True:
             job = self._queue.get()
             if not self._start(job):
+                del job
                 continue
             error: BaseException | None = None
             value: Any = None
@@ -135,11 +148,14 @@ def _settle(job: _Job, value: Any, error: BaseException | None) -> None:
             return
         if error is None:
             job.future.set_result(value)
-        elif isinstance(error, StopIteration):
-            # a future refuses StopIteration
-            job.future.set_exception(RuntimeError("the tool raised StopIteration"))
-        else:
+        elif isinstance(error, Exception) and not isinstance(error, StopIteration):
             job.future.set_exception(error)
+        else:
+            # a future refuses StopIteration; SystemExit and the like would end the event loop, and
+            # CancelledError would pass for a cancellation of the caller
+            failed = RuntimeError(f"the tool raised {type(error).__name__}")
+            failed.__cause__ = error
+            job.future.set_exception(failed)
 
     try:
         job.loop.call_soon_threadsafe(deliver)
