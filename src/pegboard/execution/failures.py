@@ -102,8 +102,14 @@ def detail_of(error: PegboardError, redact: Callable[[str], str] | None = None) 
 def _for_model(error: PegboardError) -> str:
     text = str(error)
     if isinstance(error, Unavailable):
-        when = "later" if error.retry_after is None else f"in {max(error.retry_after, 0.1):.2g} s"
-        return f"{text} It is unavailable now, try again {when}."
+        sentence = text if text.endswith((".", "!", "?", "…")) else f"{text}."
+        return f"{sentence} It is unavailable now, try again {_when(error.retry_after)}."
     if isinstance(error, CallerError):
         return text
     return f"{text} (error id {error.error_id})"
+
+
+def _when(retry_after: float | None) -> str:
+    if retry_after is None:
+        return "later"
+    return f"in {retry_after:.0f} s" if retry_after >= 10 else f"in {max(retry_after, 0.1):.2g} s"
