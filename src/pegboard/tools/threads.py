@@ -41,6 +41,10 @@ class ThreadPool:
     def __init__(self, *, size: int = 0, most_abandoned: int = 64) -> None:
         self.size = size or min(32, (os.cpu_count() or 1) + 8)
         self.most_abandoned = most_abandoned
+        self.renew()
+
+    def renew(self) -> None:
+        """Start without threads: a forked process has the counts, but not the threads."""
         self._queue: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._threads = 0
@@ -166,3 +170,4 @@ def _settle(job: _Job, value: Any, error: BaseException | None) -> None:
 
 POOL = ThreadPool()
 """The process's pool: what blocks is bounded by the machine, not by the number of registries."""
+os.register_at_fork(after_in_child=POOL.renew)
