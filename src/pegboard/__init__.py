@@ -35,6 +35,8 @@ if TYPE_CHECKING:
         Unavailable,
     )
     from pegboard.registry import ToolRegistry
+    from pegboard.runtime import Pegboard, builtin
+    from pegboard.runtime.builtin import discover_builtin_tools
     from pegboard.tools import BaseTool, SchemaTool, tool
 
 __version__ = "0.1.0"
@@ -49,6 +51,7 @@ _HOMES = {
     "Effect": "pegboard.core.tool",
     "ImagePart": "pegboard.core.result",
     "Limits": "pegboard.core.tool",
+    "Pegboard": "pegboard.runtime",
     "PegboardError": "pegboard.errors",
     "Policy": "pegboard.access",
     "Principal": "pegboard.core.principal",
@@ -64,6 +67,8 @@ _HOMES = {
     "ToolSignatureError": "pegboard.errors",
     "ToolSpec": "pegboard.core.tool",
     "Unavailable": "pegboard.errors",
+    "builtin": "pegboard.runtime",
+    "discover_builtin_tools": "pegboard.runtime.builtin",
     "tool": "pegboard.tools",
 }
 
@@ -77,6 +82,7 @@ __all__ = [
     "Effect",
     "ImagePart",
     "Limits",
+    "Pegboard",
     "PegboardError",
     "Policy",
     "Principal",
@@ -92,6 +98,8 @@ __all__ = [
     "ToolSignatureError",
     "ToolSpec",
     "Unavailable",
+    "builtin",
+    "discover_builtin_tools",
     "tool",
 ]
 

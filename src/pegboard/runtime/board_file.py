@@ -1,19 +1,22 @@
 """Reading `board.yaml`: every mistake is reported with its line and what to write instead."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pegboard.errors import ConfigError
 from pegboard.runtime.board import Board
-from pegboard.runtime.yaml_lines import Located, Place, load_yaml
 
+if TYPE_CHECKING:
+    from pegboard.runtime.yaml_lines import Located
+
+Place = Sequence[str | int]
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
@@ -30,7 +33,7 @@ class LoadedBoard:
     board: Board
     base_dir: Path
     secrets: tuple[str, ...] = ()
-    located: Located | None = None
+    located: "Located | None" = None
     path: Path | None = None
 
     def where(self, place: Place) -> str:
@@ -64,6 +67,8 @@ def parse_board(text: str, environment: Mapping[str, str], *, path: Path) -> Loa
     Raises:
         ConfigError: One line a mistake.
     """
+    from pegboard.runtime.yaml_lines import load_yaml
+
     located = load_yaml(text, path.name)
     secrets: list[str] = []
     filled = _filled(located.value, environment, secrets, located, (), path)
@@ -87,7 +92,7 @@ def parse_board(text: str, environment: Mapping[str, str], *, path: Path) -> Loa
 def faults_of(
     error: ValidationError,
     model: type[BaseModel],
-    located: Located | None,
+    located: "Located | None",
     file: str,
     prefix: Place,
 ) -> ConfigError:
@@ -152,7 +157,7 @@ def _filled(
     value: Any,
     environment: Mapping[str, str],
     secrets: list[str],
-    located: Located,
+    located: "Located",
     place: Place,
     path: Path,
 ) -> Any:

@@ -30,10 +30,10 @@ from pegboard.runtime.wiring.listeners import listeners as wired_listeners
 from pegboard.runtime.wiring.metrics import metrics as wired_metrics
 from pegboard.runtime.wiring.network import http_client
 from pegboard.runtime.wiring.storage import storage as wired_storage
-from pegboard.storage import Storage
 
 if TYPE_CHECKING:
     from pegboard.observability import Metrics
+    from pegboard.storage import Storage
 
 
 class Opened:
@@ -42,7 +42,7 @@ class Opened:
     def __init__(
         self,
         settings: Settings,
-        storage: Storage,
+        storage: "Storage",
         kit: Kit,
         *,
         loaded: LoadedBoard,
@@ -197,7 +197,7 @@ class Opened:
         return f"its source '{source}' is {state.status}: {state.reason}"
 
 
-def _kit(loaded: LoadedBoard, settings: Settings, storage: Storage, emitter: Emitter) -> Kit:
+def _kit(loaded: LoadedBoard, settings: Settings, storage: "Storage", emitter: Emitter) -> Kit:
     return Kit(
         policy=policy_of(loaded),
         settings=CallSettings(

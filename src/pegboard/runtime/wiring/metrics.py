@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 from pegboard.execution.emitter import Emitter
 from pegboard.runtime.wiring.listeners import ClosingListener
-from pegboard.storage import Storage
 
 if TYPE_CHECKING:
     from pegboard.observability import Metrics
+    from pegboard.storage import Storage
 
 
 def metrics(
-    storage: Storage,
+    storage: "Storage",
     listeners: Sequence[ClosingListener],
     emitter: Emitter,
     in_flight: Mapping[str, int],

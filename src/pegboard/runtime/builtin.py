@@ -1,0 +1,47 @@
+"""The built-in tools for use without a board: `from pegboard import builtin`.
+
+`builtin.ALL_TOOLS` and one list for each category (`builtin.web`, `builtin.computation`, ...) are
+ready to be registered. Tools of the web share one guarded HTTP client, and tools for files are
+jailed to the folder in which the process was started.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pegboard.core.ports.services import Services
+from pegboard.core.tool import Tool
+from pegboard.runtime.board import NetworkEntry
+from pegboard.runtime.wiring.network import http_client
+from pegboard.sources.builtin import bound_tools
+
+if TYPE_CHECKING:
+    ALL_TOOLS: list[Tool]
+    computation: list[Tool]
+    filesystem: list[Tool]
+    general: list[Tool]
+    web: list[Tool]
+
+
+def discover_builtin_tools() -> tuple[Tool, ...]:
+    """All built-in tools, by name; one that cannot be used here says why in its spec."""
+    return _bound()
+
+
+@cache
+def _bound() -> tuple[Tool, ...]:
+    services = Services(http=http_client(NetworkEntry()), workspace=Path.cwd())
+    return tuple(bound_tools(services))
+
+
+def __getattr__(name: str) -> list[Tool]:
+    if name == "ALL_TOOLS":
+        return list(_bound())
+    group = [tool for tool in _bound() if tool.spec.category == name]
+    if not group:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return group
+
+
+def __dir__() -> list[Any]:
+    return ["ALL_TOOLS", "discover_builtin_tools", *{tool.spec.category for tool in _bound()}]
