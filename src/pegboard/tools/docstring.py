@@ -3,7 +3,6 @@
 import inspect
 from dataclasses import dataclass, field
 
-
 _GOOGLE_MARK = (":\n",)
 _OTHER_MARKS = ("---", "\n:", "\n@")  # of NumPy, reST and Epydoc
 
