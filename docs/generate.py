@@ -199,6 +199,8 @@ PAGES: Mapping[str, Callable[[], str]] = {
 
 def _api_section(name: str, thing: object) -> str:
     """A name's declaration as it is written, its docstring, and those of its methods."""
+    if inspect.ismodule(thing):
+        return f"## {name}\n\n{inspect.getdoc(thing)}"
     source = inspect.getsource(inspect.getmodule(thing) or sys)
     found = [
         node
