@@ -1,16 +1,15 @@
 import pytest
 
 from pegboard.errors import InvalidRequest, Overloaded
-from pegboard.sources.builtin import confined, confined_child
+from pegboard.sources.builtin import confined
+from pegboard.sources.builtin.confined_child import render, to_markdown
 
 PAGE = "<title>T</title><main><p>x</p></main><a href='/a'>b</a><img src='data:,'><script>1</script>"
 
 
 def test_the_jobs_are_plain_functions() -> None:
-    assert confined_child.render({"template": "{{ a }}", "data": {"a": 1}, "escape": "none"}) == {
-        "text": "1"
-    }
-    assert confined_child.to_markdown({"html": PAGE, "url": "http://a.example/x"}) == {
+    assert render({"template": "{{ a }}", "data": {"a": 1}, "escape": "none"}) == {"text": "1"}
+    assert to_markdown({"html": PAGE, "url": "http://a.example/x"}) == {
         "title": "T",
         "text": "x\n\n[b](http://a.example/a)![]()",
         "links": [{"text": "b", "url": "http://a.example/a"}],
@@ -25,17 +24,17 @@ def test_the_jobs_are_plain_functions() -> None:
     ],
 )
 def test_a_job_that_fails_on_its_input_says_why(payload, reason) -> None:
-    assert reason in confined_child.render(payload)["error"]
+    assert reason in render(payload)["error"]
 
 
 def test_text_nested_too_deep_for_markdown_is_plain_text() -> None:
-    page = confined_child.to_markdown({"html": "<b>" * 400 + "deep", "url": "http://a.example/"})
+    page = to_markdown({"html": "<b>" * 400 + "deep", "url": "http://a.example/"})
 
     assert "deep" in page["text"]
 
 
 def test_a_base_that_is_no_address_is_ignored() -> None:
-    page = confined_child.to_markdown(
+    page = to_markdown(
         {"html": "<base href='http://[x'><a href='http://[y'>a</a>b", "url": "http://a.example/"}
     )
 

@@ -12,6 +12,7 @@ from pegboard.sources.builtin.tools.file_list import file_list
 from pegboard.sources.builtin.tools.file_read import file_read
 from pegboard.sources.builtin.tools.file_search import file_search
 from pegboard.sources.builtin.tools.file_write import file_write
+from pegboard.sources.builtin.workspaces import unavailable
 
 
 @pytest.fixture
@@ -220,3 +221,11 @@ def test_without_a_workspace_each_caller_has_a_private_one() -> None:
     assert [item["path"] for item in file_list(ann)["entries"]] == ["mine.txt"]
     assert file_list(bob)["entries"] == []
     assert file_list(ann_elsewhere)["entries"] == []
+
+
+def test_a_system_without_folder_descriptors_cannot_jail(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert unavailable(Services()) == ""
+
+    monkeypatch.setattr("os.supports_dir_fd", set())
+
+    assert "jail would leak" in unavailable(Services())

@@ -1,6 +1,7 @@
 import contextlib
 import json
 import time
+from copy import deepcopy
 from typing import Any
 
 import jmespath
@@ -9,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.errors import InvalidRequest
+from pegboard.sources.builtin.patches import merged
+from pegboard.sources.builtin.queries import query
 from pegboard.sources.builtin.tools.json_transform import json_transform
 
 ORDERS = {
@@ -100,7 +103,10 @@ def test_the_whole_document_may_be_replaced() -> None:
     ],
 )
 def test_a_merge_patch_follows_the_examples_of_rfc_7396(document, changes, expected) -> None:
-    assert json_transform("merge", document, other=changes) == expected
+    before = deepcopy(document)
+
+    assert merged(document, changes) == json_transform("merge", document, other=changes) == expected
+    assert document == before
 
 
 @given(document=JSON, other=JSON)
@@ -191,7 +197,7 @@ def test_a_query_that_would_explode_is_stopped(document: Any, expression: str) -
     started = time.process_time()
 
     with contextlib.suppress(InvalidRequest):
-        json_transform("query", document, expression=expression)
+        query(document, expression)
 
     assert time.process_time() - started < 3
 

@@ -15,7 +15,11 @@ from pegboard.errors import ConfigError, SourceUnavailable
 from pegboard.network import GuardedClient
 from pegboard.registry import ToolRegistry
 from pegboard.sources import builtin
-from pegboard.sources.builtin import KIND, BuiltinConfig, bound_tools, discover_builtin_tools
+from pegboard.sources.builtin import KIND, BuiltinConfig, bound_tools, tools
+from pegboard.sources.builtin.discovery import discover_builtin_tools
+from pegboard.sources.builtin.services import bound
+from pegboard.sources.builtin.tools.calculator import calculator
+from pegboard.sources.builtin.tools.echo import echo
 from pegboard.testing import FakeClock, SourceContract
 
 
@@ -151,6 +155,54 @@ async def test_what_the_caller_can_mend_is_said_precisely() -> None:
 
     assert result.is_error
     assert result.text == "The result is too large."
+
+
+def test_a_function_that_needs_nothing_is_bound_to_nothing() -> None:
+    assert bound(calculator, Services()) is calculator
+    assert bound(echo, Services())("hi") == "hi"
+
+
+DROPPED = '''
+"""A tool that somebody dropped into the folder."""
+
+from pegboard.tools import tool
+from pegboard.sources.builtin.tools.echo import echo
+
+
+def availability(_):
+    return "it is only a test"
+
+
+@tool(effect="read", category="general")
+def shout(text: str) -> str:
+    """Say it louder."""
+    return text.upper()
+
+
+def no_tool(text: str) -> str:
+    return text
+'''
+
+
+async def test_a_file_dropped_into_the_folder_is_a_tool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shout.py").write_text(DROPPED)
+    before = {item.spec.name for item in discover_builtin_tools()}
+    monkeypatch.setattr(tools, "__path__", [*tools.__path__, str(tmp_path)])
+    discover_builtin_tools.cache_clear()
+    monkeypatch.delitem(sys.modules, "pegboard.sources.builtin.tools.shout", raising=False)
+
+    try:
+        source = await KIND.open("b", BuiltinConfig(), Services(http=GuardedClient()))
+        listed = await source.tools()
+    finally:
+        discover_builtin_tools.cache_clear()
+
+    reasons = {tool.spec.action: tool.spec.unavailable for tool in listed}
+    assert reasons.keys() - before == {"shout"}
+    assert reasons["shout"] == "it is only a test"
+    assert reasons["echo"] == ""
 
 
 def test_who_only_reads_is_told_apart() -> None:

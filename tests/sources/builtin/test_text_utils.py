@@ -1,14 +1,14 @@
-import time
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.errors import InvalidRequest
-from pegboard.sources.builtin.tools.text_utils import text_utils
+from pegboard.sources.builtin.texts import CASES, ENCODINGS, HASHES
+from pegboard.sources.builtin.tools.text_utils import Style, text_utils
 
-CASES: list[tuple[dict[str, Any], Any]] = [
+WORK: list[tuple[dict[str, Any], Any]] = [
     (
         {"operation": "count", "text": "One two.\nThree!\n\nFour ü"},
         {
@@ -85,8 +85,8 @@ CASES: list[tuple[dict[str, Any], Any]] = [
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
-    CASES,
-    ids=[f"{case['operation']}-{number}" for number, (case, _) in enumerate(CASES)],
+    WORK,
+    ids=[f"{case['operation']}-{number}" for number, (case, _) in enumerate(WORK)],
 )
 def test_text_work_is_exact(arguments: dict[str, Any], expected: Any) -> None:
     assert text_utils(**arguments) == expected
@@ -123,20 +123,8 @@ def test_what_cannot_be_done_says_why(arguments: dict[str, Any], reason: str) ->
         text_utils(**arguments)
 
 
-@pytest.mark.parametrize(
-    "pattern", ["(a+)+$", "(a|a)*b", "(a|aa)+$", "(.*)*x", "^(([a-z])+.)+[A-Z]([a-z])+$"]
-)
-def test_a_pattern_that_makes_others_hang_is_quick(pattern: str) -> None:
-    started = time.process_time()
-
-    text_utils("extract", "a" * 50_000 + "!", pattern=pattern)
-
-    assert time.process_time() - started < 2
-
-
-def test_a_pattern_that_looks_far_ahead_for_each_match_is_stopped() -> None:
-    with pytest.raises(InvalidRequest, match="takes too long"):
-        text_utils("replace", "a" * 500_000, pattern="(?s)a.*b|a", other="", limit=1_000_000)
+def test_the_styles_offered_are_those_that_exist() -> None:
+    assert get_args(Style) == (*CASES, *HASHES, *ENCODINGS)
 
 
 @pytest.mark.parametrize("style", ["base64", "base64url", "hex", "url", "html"])
