@@ -1,6 +1,7 @@
 """Digests: the same arguments give the same digest, however they are written."""
 
 import json
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -78,3 +79,16 @@ def test_a_record_as_data_withholds_arguments_and_the_operators_detail(record: C
 
 def test_a_known_digest_is_not_computed_again(record: CallRecord) -> None:
     assert record_to_dict(record, digest="known")["arguments_digest"] == "known"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"d": {"1": 2, "b": 3}},
+        {"d": {1: 2, "b": 3}},
+        MappingProxyType({"d": MappingProxyType({"b": 3, "1": 2})}),
+    ],
+    ids=["text keys", "keys of several types", "mappings that are no dicts"],
+)
+def test_the_digest_is_that_of_the_json_that_a_mapping_becomes(arguments: Any) -> None:
+    assert digest_of(arguments) == digest_of('{"d": {"1": 2, "b": 3}}')
