@@ -1,21 +1,17 @@
 """Making a `Tool` of whatever people hand over."""
 
 import inspect
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
 from typing import Any, cast
 
-from pegboard.core.context import ToolContext
 from pegboard.core.names import wire_name
-from pegboard.core.tool import Tool, ToolSpec
+from pegboard.core.tool import Tool
 from pegboard.errors import ToolSignatureError
-from pegboard.tools.classes import BaseTool
-from pegboard.tools.decorator import Mark, mark_of
+from pegboard.tools.classes import BaseTool, tool_of_class
+from pegboard.tools.decorator import checked_types, mark_of
 from pegboard.tools.function import FunctionTool
-from pegboard.tools.schema import check_types
 from pegboard.tools.schema_tool import SchemaTool
-from pegboard.tools.signature import read_signature
-from pegboard.tools.threads import POOL
+from pegboard.tools.signature import is_self, read_signature
 
 
 def as_tool(candidate: Any, *, source: str = "") -> Tool:
@@ -28,61 +24,73 @@ def as_tool(candidate: Any, *, source: str = "") -> Tool:
     Raises:
         ToolSignatureError: It cannot become a tool; says why.
     """
+    if inspect.isfunction(candidate):
+        return _of_function(candidate, source)
     if isinstance(candidate, BaseTool):
-        return _of_class(candidate, source)
+        candidate = tool_of_class(candidate)
     if isinstance(candidate, (FunctionTool, SchemaTool)):
-        return candidate
-    if not inspect.isfunction(candidate) and isinstance(candidate, Tool):
-        return candidate
-    if isinstance(candidate, (staticmethod, classmethod)):
-        candidate = cast("Any", candidate).__func__
-    if inspect.isclass(candidate) or not callable(candidate):
-        raise ToolSignatureError(
-            f"{candidate!r} is not a tool: expected a function, a method, or an object with "
-            "'spec' and 'run'; for a class, give an instance"
-        )
+        return candidate.in_source(source) if source else candidate
+    if inspect.isclass(candidate):
+        raise _no_tool(candidate, "for a class, give an instance")
+    if isinstance(candidate, Tool):
+        return _in_source(candidate, source)
+    if isinstance(candidate, staticmethod):
+        candidate = cast("staticmethod[Any, Any]", candidate).__func__
+    if isinstance(candidate, classmethod) or not callable(candidate):
+        raise _no_tool(candidate, "for a method of a class, give it as 'Class.method'")
     return _of_function(candidate, source)
 
 
 def _of_function(function: Callable[..., Any], source: str) -> Tool:
+    _refuse_unbound(function)
     mark = mark_of(function)
-    if mark is not None and mark.tool.function is function and not source:
-        return mark.tool
     if mark is None:
         signature = read_signature(function)
         made = FunctionTool(function, signature, options={}, source=source)
-        check_types(made.name, signature)
+        checked_types(made.name, signature)
         return made
-    _refuse_unbound(function, mark)
+    if mark.tool.function is function:
+        return mark.tool.in_source(source)
     signature = read_signature(function, hints=mark.hints)
-    return FunctionTool(
-        function, signature, options=mark.options, source=source, inline=mark.inline
-    )
+    return FunctionTool(function, signature, options=mark.options, source=source)
 
 
-def _refuse_unbound(function: Callable[..., Any], mark: Mark) -> None:
-    first = next(iter(inspect.signature(function).parameters), "")
-    if first == "self" and mark.tool.function is function and not isinstance(function, partial):
+def _refuse_unbound(function: Callable[..., Any]) -> None:
+    """A method needs its object; a partial of one may have it."""
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_varnames[:1] not in (("self",), ("cls",)):
+        return
+    first = next(iter(inspect.signature(function).parameters.values()), None)
+    if first is not None and is_self(function, first):
         raise ToolSignatureError(
             f"{function.__qualname__} is a method: give it bound, as 'object.{function.__name__}'"
         )
 
 
-def _of_class(candidate: BaseTool, source: str) -> Tool:
-    name = wire_name(source, candidate.name) if source else candidate.name
-    spec = ToolSpec(
-        name=name,
-        action=candidate.name,
-        source=source,
-        description=candidate.description,
-        category=candidate.category,
-        effect=candidate.effect,
-        input_schema=lambda: candidate.parameters_schema,
+def _in_source(candidate: Tool, source: str) -> Tool:
+    spec = candidate.spec
+    if not source or spec.source == source:
+        return candidate
+    action = spec.action or spec.name
+    return _Placed(candidate, name=wire_name(source, action), action=action, source=source)
+
+
+class _Placed:
+    """Somebody else's tool under a source: the spec changes, what runs stays."""
+
+    def __init__(self, inner: Tool, **changes: str) -> None:
+        self._inner = inner
+        self.spec = inner.spec.changed(**changes)
+        self.run = inner.run
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._inner, name)
+
+
+def _no_tool(candidate: Any, hint: str) -> ToolSignatureError:
+    return ToolSignatureError(
+        f"{candidate!r} is not a tool: expected a function, a method, or an object with "
+        f"'spec' and 'run'; {hint}"
     )
-
-    async def run(arguments: Mapping[str, Any], _ctx: ToolContext[Any]) -> Any:
-        if inspect.iscoroutinefunction(candidate.run):
-            return await candidate.run(**arguments)
-        return await POOL.run(partial(candidate.run, **arguments))
-
-    return SchemaTool(spec=spec, run=run)

@@ -9,21 +9,27 @@ A value is only touched where strict validation refused it, once a place, and on
 | `"true"`, `"False"` | boolean | `true`, `false` |
 | `'["a"]'` | array | `["a"]` |
 | `'{"a": 1}'` | object | `{"a": 1}` |
+
+Where the schema takes strings too, a string stays what it is, also when it is refused.
 """
 
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, cast
 
-from pydantic_core import from_json
+from pegboard.tools.json_text import Location, decode
 
 JsonType = Literal["integer", "number", "boolean", "array", "object"]
-Location = tuple[str | int, ...]
+Wish = tuple[Location, JsonType]
 
-_INTEGER = re.compile(r"[+-]?\d{1,300}(?:\.0+)?")
-_NUMBER = re.compile(r"[+-]?(?:\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})(?:[eE][+-]?\d{1,3})?")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,300}(?:\.0+)?")
+_NUMBER = re.compile(
+    r"[+-]?(?:[0-9]{1,300}(?:\.[0-9]{0,300})?|\.[0-9]{1,300})(?:[eE][+-]?[0-9]{1,3})?"
+)
 _BOOLEANS = {"true": True, "false": False}
 _INFINITY = float("inf")
+_DEEPEST = 100
+"""Levels of arrays and objects that a mended document may have: JSON readers stop at 200."""
 
 
 class _Unchanged:
@@ -38,7 +44,7 @@ def coerce(value: Any, wanted: JsonType) -> Any:
     return _READERS[wanted](value)
 
 
-def mend(document: Any, wishes: Sequence[tuple[Location, JsonType]], done: set[Location]) -> Any:
+def mend(document: Any, wishes: Sequence[Wish], done: set[Location]) -> Any:
     """The document with every wish fulfilled that can be, or `UNCHANGED` when none can.
 
     Args:
@@ -51,7 +57,7 @@ def mend(document: Any, wishes: Sequence[tuple[Location, JsonType]], done: set[L
         if location in done:
             continue
         value = coerce(look_up(document, location), wanted)
-        if value is UNCHANGED:
+        if value is UNCHANGED or _is_deeper(value, _DEEPEST - len(location)):
             continue
         document = _replaced(document, location, value)
         done.add(location)
@@ -76,6 +82,14 @@ def _replaced(document: Any, location: Location, value: Any) -> Any:
     return document
 
 
+def _is_deeper(value: Any, levels: int) -> bool:
+    if isinstance(value, dict):
+        value = list(cast("dict[str, Any]", value).values())
+    if not isinstance(value, list):
+        return False
+    return levels <= 0 or any(_is_deeper(item, levels - 1) for item in cast("list[Any]", value))
+
+
 def _integer(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
@@ -87,9 +101,10 @@ def _integer(value: Any) -> Any:
 def _number(value: Any) -> Any:
     if not isinstance(value, str) or not _NUMBER.fullmatch(value.strip()):
         return UNCHANGED
-    whole = _integer(value)
-    if whole is not UNCHANGED and "." not in value:
-        return whole
+    if "." not in value:
+        whole = _integer(value)
+        if whole is not UNCHANGED:
+            return whole
     number = float(value)
     return UNCHANGED if abs(number) == _INFINITY else number
 
@@ -112,7 +127,7 @@ def _parsed(value: Any, opening: str) -> Any:
     if not isinstance(value, str) or not value.lstrip().startswith(opening):
         return UNCHANGED
     try:
-        return from_json(value, allow_inf_nan=False)
+        return decode(value)
     except ValueError:
         return UNCHANGED
 

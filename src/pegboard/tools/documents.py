@@ -1,13 +1,13 @@
 """Arguments as they arrive, made into one JSON document."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, from_json, to_json
+from pydantic_core import PydanticSerializationError, to_json
 
 from pegboard.core.context import Arguments
-from pegboard.errors import ToolArgumentError
-from pegboard.tools.problems import found, malformed, not_an_object
+from pegboard.errors import Problem, ToolArgumentError
+from pegboard.tools.json_text import decode, not_finite_places
+from pegboard.tools.problems import found, malformed, not_an_object, path_of
 
 
 def encoded(tool: str, raw: Arguments) -> str | bytes:
@@ -22,8 +22,8 @@ def encoded(tool: str, raw: Arguments) -> str | bytes:
         return "{}"
     try:
         return to_json(raw, inf_nan_mode="constants")
-    except (PydanticSerializationError, ValueError, UnicodeError, RecursionError) as error:
-        problem = malformed(f"the arguments are not JSON: {error}")
+    except (PydanticSerializationError, ValueError, RecursionError) as error:
+        problem = malformed(f"the arguments are not JSON: {_first_line(error)}")
         raise ToolArgumentError(tool, (problem,)) from error
 
 
@@ -34,23 +34,28 @@ def parsed(tool: str, raw: Arguments) -> dict[str, Any]:
         ToolArgumentError: The text is not JSON, or not an object.
     """
     text = encoded(tool, raw)
-    try:
-        document = from_json(text, allow_inf_nan=False)
-        if isinstance(document, str) and document.lstrip().startswith("{"):
-            document = from_json(document, allow_inf_nan=False)  # encoded twice, as models do
-    except (ValueError, UnicodeError) as error:
-        raise ToolArgumentError(tool, (malformed(f"not valid JSON: {error}"),)) from error
+    if not text.strip():
+        return {}
+    document = _decoded(tool, text)
+    if isinstance(document, str) and document.lstrip().startswith("{"):
+        document = _decoded(tool, document)  # encoded twice, as models do
     if not isinstance(document, dict):
         raise ToolArgumentError(tool, (not_an_object(document),))
     return document  # pyright: ignore[reportUnknownVariableType]  # from_json gives str keys
 
 
-def refuse(tool: str, raw: object) -> ToolArgumentError:
-    """The error for arguments of a type that no door should send."""
-    message = f"expected a mapping, JSON text or bytes, found {found(raw)}"
-    return ToolArgumentError(tool, (malformed(message),))
+def _decoded(tool: str, text: str | bytes) -> Any:
+    try:
+        return decode(text)
+    except ValueError as error:
+        places = not_finite_places(text)
+        problems = tuple(
+            Problem(path=path_of(place), message=f"expected a finite number, found {found(number)}")
+            for place, number in places[:20]
+        )
+        malformations = problems or (malformed(f"not valid JSON: {_first_line(error)}"),)
+        raise ToolArgumentError(tool, malformations) from error
 
 
-def is_arguments(raw: object) -> bool:
-    """Whether this may be a call's arguments at all."""
-    return raw is None or isinstance(raw, (Mapping, str, bytes))
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0].encode("utf-8", "backslashreplace").decode()[:200]

@@ -1,24 +1,26 @@
 """A Python function as a tool."""
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property, partial
-from typing import Any, get_args, get_origin
-
-from pydantic import TypeAdapter
+from typing import TYPE_CHECKING, Any
 
 from pegboard.core.context import ToolContext
 from pegboard.core.names import is_wire_name, wire_name
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import ToolSignatureError
-from pegboard.tools import schema as schemas
 from pegboard.tools.docstring import Docstring, read_docstring
+from pegboard.tools.hints import collected, yields, yields_async
 from pegboard.tools.output import Finish, typed_finish, wrap
 from pegboard.tools.signature import Signature, name_of, unwrapped
 from pegboard.tools.threads import POOL
-from pegboard.tools.typed import TypedArguments
 
-_ITERATORS = (Iterator, AsyncIterator)
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from pegboard.tools.typed import TypedArguments
+
+Run = Callable[[Any, ToolContext[Any]], Awaitable[Any]]
 
 
 class FunctionTool:
@@ -31,9 +33,9 @@ class FunctionTool:
     Args:
         function: What is called.
         signature: As `read_signature` read it.
-        options: Fields of `ToolSpec` that the author set.
+        options: Fields of `ToolSpec` that the author set, and `inline`: whether a sync function is
+            quick enough to run on the event loop.
         source: The source it belongs to; empty for a bare function.
-        inline: Whether a sync function is quick enough to run on the event loop.
     """
 
     def __init__(
@@ -43,7 +45,6 @@ class FunctionTool:
         *,
         options: Mapping[str, Any],
         source: str = "",
-        inline: bool = False,
     ) -> None:
         self.function = function
         self._signature = signature
@@ -57,7 +58,13 @@ class FunctionTool:
                 "give one with @tool(name=...)"
             )
         self._action = action
-        self.run = self._runner(inline=inline)
+        self.run = self._runner()
+
+    def in_source(self, source: str) -> "FunctionTool":
+        """The same function as a tool of this source."""
+        if source == self._source:
+            return self
+        return FunctionTool(self.function, self._signature, options=self._options, source=source)
 
     @property
     def spec(self) -> ToolSpec:
@@ -66,7 +73,7 @@ class FunctionTool:
 
     @cached_property
     def _spec(self) -> ToolSpec:
-        options = dict(self._options)
+        options = {key: value for key, value in self._options.items() if key != "inline"}
         options["name"] = self.name
         options.setdefault("description", self._docstring.description)
         return ToolSpec(
@@ -77,9 +84,22 @@ class FunctionTool:
             output_schema=self._output_schema,
         )
 
+    def _runner(self) -> Run:
+        call = _binder(self.function, self._signature)
+        target, returns = unwrapped(self.function), self._signature.returns
+        if inspect.iscoroutinefunction(target):
+            return call
+        if inspect.isasyncgenfunction(target) or yields_async(returns):
+            return partial(_collect_async, call)
+        if inspect.isgeneratorfunction(target) or yields(returns):
+            call = partial(_collect, call)
+        return partial(_inline if self._options.get("inline") else _in_thread, call)
+
     @cached_property
-    def arguments(self) -> TypedArguments:
+    def arguments(self) -> "TypedArguments":
         """Reads arguments for this function."""
+        from pegboard.tools.typed import TypedArguments
+
         return TypedArguments(self.name, self._adapter, self._shown_schema)
 
     @cached_property
@@ -88,39 +108,38 @@ class FunctionTool:
         adapter = self._output_adapter
         if adapter is None:
             return wrap
-        return typed_finish(adapter, lambda: schemas.output_schema(adapter), self.name)
+        return typed_finish(adapter, lambda: self.spec.output_schema or {}, self.name)
 
     @cached_property
     def _docstring(self) -> Docstring:
-        return read_docstring(getattr(unwrapped(self.function), "__doc__", None))
+        text = getattr(unwrapped(self.function), "__doc__", None)
+        if text is None and not inspect.isroutine(self.function):
+            text = getattr(self.function, "__doc__", None)  # of the class of a callable instance
+        return read_docstring(text)
 
     @cached_property
-    def _adapter(self) -> TypeAdapter[Any]:
-        descriptions = self._docstring.parameters
-        return schemas.arguments_adapter(self.name, self._signature, descriptions)
+    def _adapter(self) -> "TypeAdapter[Any]":
+        from pegboard.tools.schema import arguments_adapter
+
+        return arguments_adapter(self.name, self._signature, self._docstring.parameters)
 
     @cached_property
     def _shown_schema(self) -> dict[str, Any]:
-        return schemas.arguments_schema(self.name, self._signature, self._adapter)
+        from pegboard.tools.schema import arguments_schema
+
+        return arguments_schema(self.name, self._signature, self._adapter)
 
     @cached_property
-    def _output_adapter(self) -> TypeAdapter[Any] | None:
-        return schemas.output_adapter(_item_list(self._signature.returns))
+    def _output_adapter(self) -> "TypeAdapter[Any] | None":
+        from pegboard.tools.schema import output_adapter
+
+        return output_adapter(collected(self._signature.returns))
 
     def _output_schema(self) -> dict[str, Any] | None:
-        adapter = self._output_adapter
-        return None if adapter is None else schemas.output_schema(adapter)
+        from pegboard.tools.schema import output_schema
 
-    def _runner(self, *, inline: bool) -> Callable[[Any, ToolContext[Any]], Awaitable[Any]]:
-        call = _binder(self.function, self._signature)
-        target = unwrapped(self.function)
-        if inspect.iscoroutinefunction(target):
-            return call
-        if inspect.isasyncgenfunction(target):
-            return partial(_collect_async, call)
-        if inspect.isgeneratorfunction(target):
-            return partial(_in_thread, partial(_collect, call))
-        return partial(_inline if inline else _in_thread, call)
+        adapter = self._output_adapter
+        return None if adapter is None else output_schema(adapter)
 
     @property
     def needs_context(self) -> bool:
@@ -150,50 +169,45 @@ def is_async(function: Callable[..., Any]) -> bool:
 def _binder(
     function: Callable[..., Any], signature: Signature
 ) -> Callable[[dict[str, Any], ToolContext[Any]], Any]:
-    """How validated values become a call; the common case adds nothing."""
+    """How validated values become a call; the common case adds nothing.
+
+    The values are the caller's: they stay as they are for the next attempt.
+    """
     context, positional = signature.context, signature.positional
-    hidden = _hidden_defaults(signature, function)
-    if not (context or positional or hidden):
-        return lambda values, _ctx: function(**values)
-
-    def call(values: dict[str, Any], ctx: ToolContext[Any]) -> Any:
-        for name, default in hidden.items():
-            values.setdefault(name, default)
-        if context:
-            values[context] = ctx
-        given = [values.pop(name) for name in positional if name in values]
-        return function(*given, **values)
-
-    return call
+    if positional:
+        return partial(_call_by_position, function, signature)
+    if context:
+        return lambda values, ctx: function(**values, **{context: ctx})
+    return lambda values, _ctx: function(**values)
 
 
-def _hidden_defaults(signature: Signature, function: Callable[..., Any]) -> dict[str, Any]:
-    """Defaults that calling the function would not apply: those written as `Field(...)`."""
-    written = inspect.signature(function).parameters
-    return {
-        item.name: item.default
-        for item in signature.parameters
-        if not item.required
-        and (item.name in signature.positional or written[item.name].default is not item.default)
-    }
-
-
-def _item_list(returns: Any) -> Any:
-    """A generator's result is the list of what it yields."""
-    origin = get_origin(returns)
-    if isinstance(origin, type) and issubclass(origin, _ITERATORS) and get_args(returns):
-        return list[get_args(returns)[0]]
-    return returns
+def _call_by_position(
+    function: Callable[..., Any],
+    signature: Signature,
+    values: dict[str, Any],
+    ctx: ToolContext[Any],
+) -> Any:
+    # what stands before a given positional argument has to be given too
+    all_values = {item.name: item.default for item in signature.parameters if not item.required}
+    all_values = {name: all_values[name] for name in signature.positional if name in all_values}
+    all_values |= values
+    if signature.context:
+        all_values[signature.context] = ctx
+    given = [all_values.pop(name) for name in signature.positional]
+    return function(*given, **all_values)
 
 
 async def _inline(call: Callable[..., Any], values: dict[str, Any], ctx: ToolContext[Any]) -> Any:
-    return call(values, ctx)
+    value = call(values, ctx)
+    return await value if inspect.iscoroutine(value) else value
 
 
 async def _in_thread(
     call: Callable[..., Any], values: dict[str, Any], ctx: ToolContext[Any]
 ) -> Any:
-    return await POOL.run(lambda: call(values, ctx))
+    value = await POOL.run(lambda: call(values, ctx))
+    # a sync function around an async one gives what it would give
+    return await value if inspect.iscoroutine(value) else value
 
 
 def _collect(call: Callable[..., Any], values: dict[str, Any], ctx: ToolContext[Any]) -> list[Any]:

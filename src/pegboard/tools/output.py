@@ -1,11 +1,14 @@
 """From what a tool returns to a `ToolResult`, checked against what it promised."""
 
 import math
+import re
+import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
+from pydantic_core import PydanticSerializationError, SchemaSerializer, to_json
+from pydantic_core.core_schema import any_schema
 
 from pegboard.core.result import (
     Artifact,
@@ -23,6 +26,10 @@ from pegboard.tools.raw_schema import Validator, compiled, output_problem
 Finish = Callable[[Any], ToolResult]
 _EXACT: Mapping[str, type] = {"int": int, "float": float, "bool": bool}
 """Types whose values need no check when a schema says no more than the name of the type."""
+_ANY = SchemaSerializer(any_schema(), {"ser_json_inf_nan": "constants"})
+_MOST_DIGITS = 4_300
+_MANY_DIGITS = re.compile("[0-9]{4300}")
+"""More digits than Python and other JSON readers take for a number."""
 _PARTS = (TextPart, ImagePart, AudioPart, ResourcePart)
 
 
@@ -40,7 +47,7 @@ def wrap(value: Any) -> ToolResult:
     if value is None:
         return ToolResult(content="null")
     if kind is bool or kind is int:
-        return ToolResult(content="true" if value is True else _scalar(value), structured=value)
+        return _scalar(value)
     if isinstance(value, _PARTS):
         return ToolResult(content=(value,))
     if isinstance(value, (bytes, bytearray, Artifact)):
@@ -69,19 +76,23 @@ def typed_finish(adapter: TypeAdapter[Any], schema: Callable[[], JsonSchema], to
             try:
                 validate(value, strict=True)
             except ValidationError:
-                plain = _plain(value)
-                if not shown:
-                    shown.append(compiled(tool, schema()))
-                _refuse(output_problem(shown[0], plain), tool)
-                return _json(plain)
+                return of_another_type(value)
         if kind is str:
             return ToolResult(content=value, structured=value)
         if kind is int:
-            return ToolResult(content=_scalar(value), structured=value)
+            return _scalar(value)
         try:
-            return _json(dump(value, mode="json", by_alias=True))
-        except (PydanticSerializationError, ValueError) as error:
-            raise _not_json(value, error) from error
+            plain = dump(value, mode="json", by_alias=True, warnings="error")
+        except (PydanticSerializationError, ValueError):
+            return of_another_type(value)  # a model may hold what it never validated
+        return _json(plain)
+
+    def of_another_type(value: Any) -> ToolResult:
+        result = _json(_plain(value))
+        if not shown:
+            shown.append(compiled(tool, schema()))
+        _refuse(output_problem(shown[0], result.structured), tool, value)
+        return result
 
     return finish
 
@@ -96,47 +107,76 @@ def schema_finish(schema: JsonSchema, tool: str) -> Finish:
     def finish(value: Any) -> ToolResult:
         result = wrap(value)
         if not result.is_error and result.structured is not None:
-            _refuse(output_problem(validator, result.structured), tool)
+            _refuse(output_problem(validator, result.structured), tool, result.structured)
         return result
 
     return finish
 
 
-def _refuse(problem: str, tool: str) -> None:
+def _refuse(problem: str, tool: str, value: object) -> None:
     if problem:
         error = ToolOutputError(f"'{tool}' returned something that its own schema does not allow.")
-        raise error from ValueError(problem)
+        raise error from ValueError(f"{problem}; it returned {_shown(value)}")
 
 
 def _plain(value: Any) -> Any:
     try:
-        return to_jsonable_python(value, by_alias=True, inf_nan_mode="constants")
-    except (PydanticSerializationError, ValueError, UnicodeError, RecursionError) as error:
-        raise _not_json(value, error) from error
+        return _ANY.to_python(value, mode="json", by_alias=True, warnings=False)
+    except (PydanticSerializationError, ValueError, RecursionError) as error:
+        raise _not_json(value) from error
 
 
 def _json(value: Any) -> ToolResult:
     """A result around a JSON value; text stays text for the model."""
     if isinstance(value, str):
         return ToolResult(content=value, structured=value)
-    if isinstance(value, float) and not math.isfinite(value):
-        raise _not_json(value, ValueError("not a finite number"))
     try:
         text = to_json(value, inf_nan_mode="constants").decode()
-    except (PydanticSerializationError, ValueError, UnicodeError) as error:
-        raise _not_json(value, error) from error
+        if "NaN" in text or "Infinity" in text or len(text) >= _MOST_DIGITS:
+            _check_numbers(text, value)
+    except (PydanticSerializationError, ValueError) as error:
+        raise _not_json(value) from error
     return ToolResult(content=text, structured=value)
 
 
-def _scalar(value: int) -> str:
-    # int to str of huge numbers is quadratic and capped by the interpreter
-    return str(value) if value.bit_length() < 10_000 else hex(value)
+def _scalar(value: int) -> ToolResult:
+    try:
+        text = "true" if value is True else "false" if value is False else str(value)
+    except ValueError as error:
+        raise _not_json(value) from error  # more digits than JSON readers take
+    return ToolResult(content=text, structured=value)
 
 
-def _not_json(value: object, cause: Exception) -> ToolOutputError:
-    error = ToolOutputError(f"The tool returned a {type(value).__name__} that is not JSON.")
-    error.__cause__ = cause
-    return error
+def _check_numbers(text: str, value: Any) -> None:
+    """Refuse infinities and endless integers; the text says whether there may be any."""
+    if "NaN" in text or "Infinity" in text or _MANY_DIGITS.search(text):
+        _check_number(value)
+
+
+def _check_number(value: Any) -> None:
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value} is not a finite number")
+    elif isinstance(value, int):
+        str(value)  # refuses too many digits
+    elif isinstance(value, dict):
+        for item in cast("dict[str, Any]", value).values():
+            _check_number(item)
+    elif isinstance(value, list):
+        for item in cast("list[Any]", value):
+            _check_number(item)
+
+
+def _not_json(value: object) -> ToolOutputError:
+    return ToolOutputError(f"The tool returned a {type(value).__name__} that is not JSON.")
+
+
+def _shown(value: object) -> str:
+    """The raw value for the operator, cut where it is long."""
+    shown = reprlib.Repr()
+    shown.maxlevel, shown.maxstring, shown.maxother = 8, 2_000, 2_000
+    shown.maxlist = shown.maxtuple = shown.maxset = shown.maxdict = 50
+    return shown.repr(value)
 
 
 def _is_rich(items: Sequence[Any]) -> bool:

@@ -1,13 +1,14 @@
 """What was wrong with arguments, in words that a model can act on."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, cast
 
 from pegboard.errors import Problem
-from pegboard.tools.coercion import Location
+from pegboard.tools.json_text import Location
 
+MOST_PROBLEMS = 20
 _PREVIEW = 60
+_LONGEST = 300
 
 
 def path_of(location: Sequence[str | int]) -> str:
@@ -17,7 +18,7 @@ def path_of(location: Sequence[str | int]) -> str:
         if isinstance(step, int):
             path += f"[{step}]"
         else:
-            path += f".{step}" if path else step
+            path += f".{_cut(step)}" if path else _cut(step)
     return path
 
 
@@ -27,8 +28,10 @@ def found(value: Any) -> str:
         return "null"
     if isinstance(value, bool):
         return f"{str(value).lower()} (boolean)"
-    if isinstance(value, (int, float)):
-        return f"{value:.40g} (number)" if isinstance(value, float) else f"{_short(value)} (number)"
+    if isinstance(value, float):
+        return f"{value!r} (number)"
+    if isinstance(value, int):
+        return f"{_short(value)} (number)"
     if isinstance(value, str):
         return f'"{_cut(value)}" (string)'
     if isinstance(value, (list, tuple)):
@@ -38,10 +41,19 @@ def found(value: Any) -> str:
     return f"a Python {type(value).__name__}"
 
 
+def an(json_type: str) -> str:
+    """A JSON type with its article: `an integer`, `a string`, `null`."""
+    if json_type == "null":
+        return "null"
+    return f"an {json_type}" if json_type[0] in "aio" else f"a {json_type}"
+
+
 def unknown(location: Location, known: Iterable[str]) -> Problem:
     """An argument that the schema does not have, with the nearest that it has."""
+    from difflib import get_close_matches
+
     names = sorted(known)
-    nearest = get_close_matches(str(location[-1]), names, n=1, cutoff=0.5)
+    nearest = get_close_matches(str(location[-1])[:_PREVIEW], names, n=1, cutoff=0.5)
     if nearest:
         hint = f"did you mean '{nearest[0]}'?"
     elif names:
@@ -65,6 +77,11 @@ def malformed(message: str) -> Problem:
 def not_an_object(value: Any) -> Problem:
     """JSON, but not an object."""
     return malformed(f"expected a JSON object with the arguments, found {found(value)}")
+
+
+def shortened(message: str) -> str:
+    """One message, at most 300 characters."""
+    return message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
 
 
 def _short(number: int) -> str:

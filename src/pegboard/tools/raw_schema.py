@@ -4,23 +4,25 @@ The schema is compiled once, by jsonschema-rs, and always offline: a `$ref` that
 document fails, it never fetches a URL or a file.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Protocol, cast, get_args
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pegboard.core.context import Arguments
 from pegboard.core.tool import JsonSchema
-from pegboard.errors import Problem, SourceUnavailable, ToolArgumentError
-from pegboard.tools.coercion import UNCHANGED, JsonType, Location, look_up, mend
+from pegboard.errors import SourceUnavailable, ToolArgumentError
+from pegboard.tools import faults
+from pegboard.tools.coercion import UNCHANGED, mend
 from pegboard.tools.documents import parsed
-from pegboard.tools.problems import found, missing, path_of, unknown
+from pegboard.tools.json_text import Location
+from pegboard.tools.problems import path_of, shortened
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
-_COERCIBLE: frozenset[str] = frozenset(get_args(JsonType))
 _ROUNDS = 8
-_MOST_PROBLEMS = 20
+_MOST_STEPS = 100_000
+"""Steps of a backtracking pattern; then the text counts as not matching."""
 
 
 class Validator(Protocol):
@@ -36,7 +38,11 @@ class Validator(Protocol):
 
 
 def compiled(name: str, schema: JsonSchema) -> Validator:
-    """A validator of this schema, made offline.
+    """A validator of this schema, made offline. Formats are annotations.
+
+    Args:
+        name: The tool's, for the message.
+        schema: JSON Schema of any draft; 2020-12 unless it says otherwise.
 
     Raises:
         SourceUnavailable: The schema is broken or refers to something outside itself.
@@ -44,9 +50,18 @@ def compiled(name: str, schema: JsonSchema) -> Validator:
     import jsonschema_rs
 
     try:
-        return jsonschema_rs.validator_for(dict(schema), retriever=_offline)
-    except ValueError as error:
-        reason = str(error).partition("\n")[0]
+        return jsonschema_rs.validator_for(
+            dict(schema),
+            retriever=_offline,
+            validate_formats=False,
+            pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_MOST_STEPS),
+        )
+    except jsonschema_rs.ValidationError as error:
+        place = path_of(error.instance_path)
+        reason = shortened(f"at '{place}': {error.message}" if place else error.message)
+        raise SourceUnavailable(f"'{name}' has a broken JSON Schema: {reason}") from error
+    except (ValueError, TypeError, RecursionError) as error:
+        reason = shortened(str(error).partition("\n")[0])
         raise SourceUnavailable(f"'{name}' has a broken JSON Schema: {reason}") from error
 
 
@@ -69,14 +84,19 @@ _SAYS_IT_ITSELF = frozenset(
 
 
 class SchemaArguments:
-    """Reads arguments by a raw JSON Schema: the same coercion as typed tools, no defaults."""
+    """Reads arguments by a raw JSON Schema: the same coercion as typed tools, no defaults.
+
+    Args:
+        tool: The tool's name, for messages.
+        schema: Compiled here, once.
+    """
 
     def __init__(self, tool: str, schema: JsonSchema) -> None:
         self._tool = tool
         self._schema = schema
         self._validator = compiled(tool, schema)
 
-    def __call__(self, raw: Arguments) -> Mapping[str, Any]:
+    def __call__(self, raw: Arguments) -> dict[str, Any]:
         """The arguments, valid.
 
         Raises:
@@ -85,57 +105,22 @@ class SchemaArguments:
         document = parsed(self._tool, raw)
         if self._validator.is_valid(document):
             return document
+        return self._mended(document)
+
+    def _mended(self, document: dict[str, Any]) -> dict[str, Any]:
         done: set[Location] = set()
         for _ in range(_ROUNDS):
-            faults = list(self._validator.iter_errors(document))
-            if not faults:
+            found = list(self._validator.iter_errors(document))
+            if not found:
                 return document
-            mended = mend(document, list(_wishes(faults)), done)
+            mended = mend(document, faults.wishes(found), done)
             if mended is UNCHANGED:
-                raise ToolArgumentError(self._tool, self._problems(document, faults))
+                break
             document = mended
-        raise ToolArgumentError(
-            self._tool, self._problems(document, list(self._validator.iter_errors(document)))
-        )
-
-    def _problems(self, document: Any, faults: "list[ValidationError]") -> tuple[Problem, ...]:
-        problems: list[Problem] = []
-        for fault in faults[:_MOST_PROBLEMS]:
-            problems.extend(self._problem(document, fault))
-        return tuple(problems)
-
-    def _problem(self, document: Any, fault: "ValidationError") -> Iterator[Problem]:
-        location: Location = tuple(fault.instance_path)
-        kind: Any = fault.kind
-        match kind.name:
-            case "required":
-                yield missing((*location, kind.property), self._describe(location, kind.property))
-            case "additionalProperties" | "unevaluatedProperties":
-                for name in kind.unexpected:
-                    yield unknown((*location, name), self._known(fault))
-            case "type":
-                expected = " or ".join(_with_article(item) for item in kind.types)
-                value = look_up(document, location)
-                yield Problem(
-                    path=path_of(location),
-                    message=f"expected {expected}, found {found(value)}",
-                    kind="type",
-                )
-            case _:
-                yield Problem(path=path_of(location), message=_shortened(fault.message))
-
-    def _known(self, fault: "ValidationError") -> list[str]:
-        node = look_up(self._schema, tuple(fault.schema_path[:-1]))
-        properties: Any = look_up(node, ("properties",))
-        return (
-            list(cast("Mapping[str, Any]", properties)) if isinstance(properties, Mapping) else []
-        )
-
-    def _describe(self, location: Location, name: str) -> str:
-        if location:
-            return ""
-        text = look_up(self._schema, ("properties", name, "description"))
-        return text if isinstance(text, str) else ""
+        found = list(self._validator.iter_errors(document))
+        if not found:
+            return document
+        raise ToolArgumentError(self._tool, faults.problems(self._schema, document, found))
 
 
 def output_problem(validator: Validator, value: Any) -> str:
@@ -143,30 +128,8 @@ def output_problem(validator: Validator, value: Any) -> str:
     if validator.is_valid(value):
         return ""
     fault = next(iter(validator.iter_errors(value)))
-    return f"{path_of(fault.instance_path) or 'output'}: {_shortened(fault.message)}"
+    return f"{path_of(fault.instance_path) or 'output'}: {shortened(fault.message)}"
 
 
 def _offline(uri: str) -> Any:
     raise ValueError(f"'{uri}' is outside the document, and schemas are read offline")
-
-
-def _wishes(faults: "Sequence[ValidationError]") -> Iterator[tuple[Location, JsonType]]:
-    for fault in faults:
-        kind: Any = fault.kind
-        if kind.name == "type":
-            for wanted in kind.types:
-                if wanted in _COERCIBLE:
-                    yield tuple(fault.instance_path), wanted
-        elif kind.name in {"anyOf", "oneOfNotValid", "oneOf"}:
-            for branch in kind.context:
-                yield from _wishes(branch)
-
-
-def _with_article(json_type: str) -> str:
-    if json_type == "null":
-        return "null"
-    return f"an {json_type}" if json_type[0] in "aio" else f"a {json_type}"
-
-
-def _shortened(message: str) -> str:
-    return message if len(message) <= 300 else f"{message[:299]}…"

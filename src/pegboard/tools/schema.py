@@ -1,31 +1,33 @@
 """The schemas of a Python function, made by pydantic from its own types."""
 
-import enum
-import types
-import typing
 from collections.abc import Iterator, Mapping
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
-from pathlib import Path
-from typing import Annotated, Any, Literal, cast, get_args, get_origin
-from uuid import UUID
+from typing import Annotated, Any, cast, get_args, get_origin
+from weakref import WeakSet
 
 import typing_extensions
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
-from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError, SchemaError, to_jsonable_python
 
-from pegboard.core.result import Artifact, AudioPart, ImagePart, ResourcePart, TextPart, ToolResult
 from pegboard.errors import ToolSignatureError
-from pegboard.tools.signature import MISSING, Parameter, Signature
+from pegboard.tools.hints import is_plain, promises_nothing
+from pegboard.tools.signature import MISSING, Parameter, Signature, is_field
 
 _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
-_PLAIN: frozenset[Any] = frozenset(
-    (int, str, float, bool, bytes, None, type(None), Any, date, datetime, time, timedelta)
-) | {UUID, Decimal, Path, dict, list, set, tuple, object}
-_UNSHAPED = (ToolResult, Artifact, TextPart, ImagePart, AudioPart, ResourcePart, bytes, bytearray)
-_FAILURES = (PydanticUserError, SchemaError, TypeError, ValueError, NameError)
+_FAILURES = (
+    PydanticUserError,
+    PydanticInvalidForJsonSchema,
+    SchemaError,
+    TypeError,
+    ValueError,
+    NameError,
+    AttributeError,
+    RecursionError,
+)
+_NAMED = frozenset(("properties", "$defs", "patternProperties", "dependentSchemas"))
+_VALUES = frozenset(("default", "const", "enum", "examples"))
+_FINE: WeakSet[type] = WeakSet()
+"""Classes of which a schema was made before: what many tools share is tried out once."""
 
 
 def arguments_adapter(
@@ -36,15 +38,8 @@ def arguments_adapter(
     Raises:
         ToolSignatureError: A type that cannot become a schema.
     """
-    fields = {
-        item.name: _field(item, descriptions.get(item.name, "")) for item in signature.parameters
-    }
-    shape: Any = cast("Any", typing_extensions.TypedDict)(f"{function}_arguments", fields)
-    shape.__pydantic_config__ = _CONFIG
-    # of no module: pydantic would read this one, for each tool, to find docstrings of the fields
-    shape.__module__ = ""
     try:
-        return TypeAdapter(shape)
+        return _adapter(function, signature.parameters, descriptions)
     except _FAILURES as error:
         raise _blame(function, signature, error) from error
 
@@ -59,14 +54,15 @@ def arguments_schema(
     """
     try:
         schema = adapter.json_schema()
-    except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
+    except _FAILURES as error:
         raise _blame(function, signature, error) from error
     schema.pop("title", None)
     schema.pop("description", None)
-    properties = schema.setdefault("properties", {})
+    properties = cast("dict[str, dict[str, Any]]", schema.setdefault("properties", {}))
     shown = {_alias(item): item for item in signature.parameters}
     for name, node in properties.items():
-        node.pop("title", None)
+        if node.get("title") == name.replace("_", " ").title():
+            del node["title"]  # made of the name: says nothing
         default = shown[name].default if name in shown else MISSING
         if default is not MISSING:
             _show_default(node, default)
@@ -82,20 +78,22 @@ def check_types(function: str, signature: Signature) -> None:
         ToolSignatureError: A type that cannot become a schema.
     """
     for item in signature.parameters:
-        if not _is_plain(item.hint):
+        if not is_plain(item.hint, known=_FINE):
             _check_type(function, item)
 
 
 def output_adapter(returns: Any) -> TypeAdapter[Any] | None:
     """An adapter of the return type; None when it promises nothing that a schema can say."""
-    if returns in (MISSING, Any, None, type(None), object) or _is_unshaped(returns):
+    if promises_nothing(returns):
         return None
-    try:
-        adapter: TypeAdapter[Any] = TypeAdapter(returns)
-        adapter.json_schema(mode="serialization")
-    except (*_FAILURES, PydanticInvalidForJsonSchema):
-        return None
-    return adapter
+    for config in (ConfigDict(ser_json_inf_nan="constants"), None):
+        try:
+            adapter: TypeAdapter[Any] = TypeAdapter(returns, config=config)
+            adapter.json_schema(mode="serialization")
+        except _FAILURES:  # also of a class that has a configuration of its own
+            continue
+        return adapter
+    return None
 
 
 def output_schema(adapter: TypeAdapter[Any]) -> dict[str, Any]:
@@ -103,6 +101,17 @@ def output_schema(adapter: TypeAdapter[Any]) -> dict[str, Any]:
     schema = adapter.json_schema(mode="serialization")
     schema.pop("title", None)
     return schema
+
+
+def _adapter(
+    function: str, parameters: tuple[Parameter, ...], descriptions: Mapping[str, str]
+) -> TypeAdapter[Any]:
+    fields = {item.name: _field(item, descriptions.get(item.name, "")) for item in parameters}
+    shape: Any = cast("Any", typing_extensions.TypedDict)(f"{function}_arguments", fields)
+    shape.__pydantic_config__ = _CONFIG
+    # of no module: pydantic would read this one for each tool, to find docstrings of fields
+    shape.__module__ = ""
+    return TypeAdapter(shape)
 
 
 def _field(item: Parameter, description: str) -> Any:
@@ -113,24 +122,25 @@ def _field(item: Parameter, description: str) -> Any:
 
 
 def _has_description(hint: Any) -> bool:
-    return get_origin(hint) is Annotated and any(
-        isinstance(item, FieldInfo) and item.description for item in get_args(hint)[1:]
-    )
+    return any(item.description for item in _fields_of(hint))
 
 
 def _alias(item: Parameter) -> str:
-    if get_origin(item.hint) is Annotated:
-        for extra in get_args(item.hint)[1:]:
-            if isinstance(extra, FieldInfo) and isinstance(
-                extra.validation_alias or extra.alias, str
-            ):
-                return str(extra.validation_alias or extra.alias)
+    for field in _fields_of(item.hint):
+        alias = field.validation_alias or field.alias
+        if isinstance(alias, str):
+            return alias
     return item.name
+
+
+def _fields_of(hint: Any) -> list[Any]:
+    extras = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    return [item for item in extras if is_field(item)]
 
 
 def _show_default(node: dict[str, Any], default: Any) -> None:
     try:
-        node["default"] = to_jsonable_python(default)
+        node["default"] = to_jsonable_python(default, inf_nan_mode="strings")
     except (PydanticSerializationError, ValueError):
         node.setdefault("description", f"Default: {type(default).__name__}.")
 
@@ -145,57 +155,19 @@ def _objects(node: Any) -> Iterator[dict[str, Any]]:
         if isinstance(schema.get("properties"), dict) and schema.get("type") == "object":
             yield schema
         for key, value in schema.items():
-            if key == "properties":
-                for item in value.values():
-                    yield from _objects(item)
-            elif key not in {"default", "const", "enum", "examples"}:
+            if key in _NAMED:
+                yield from _objects(list(value.values()))
+            elif key not in _VALUES:
                 yield from _objects(value)
-
-
-def _is_unshaped(returns: Any) -> bool:
-    """Whether a value of this type carries its own content instead of a JSON value."""
-    origin = get_origin(returns) or returns
-    if origin is Annotated:
-        return _is_unshaped(get_args(returns)[0])
-    if isinstance(origin, type) and issubclass(origin, _UNSHAPED):
-        return True
-    if origin in (typing.Union, types.UnionType, list, tuple):
-        return any(_is_unshaped(item) for item in get_args(returns) if item is not Ellipsis)
-    return False
-
-
-def _is_plain(hint: Any) -> bool:
-    """Whether pydantic surely makes a schema of this; others are tried out."""
-    origin = get_origin(hint)
-    if origin is None:
-        return _is_plain_class(hint)
-    if origin is Literal:
-        return True
-    if origin is Annotated:
-        return all(isinstance(item, FieldInfo) for item in get_args(hint)[1:]) and _is_plain(
-            get_args(hint)[0]
-        )
-    if origin in (list, dict, set, frozenset, tuple, typing.Union, types.UnionType):
-        return all(item is Ellipsis or _is_plain(item) for item in get_args(hint))
-    return False
-
-
-def _is_plain_class(hint: Any) -> bool:
-    try:
-        if hint in _PLAIN:
-            return True
-    except TypeError:
-        return False
-    return isinstance(hint, type) and (
-        issubclass(hint, enum.Enum) or (issubclass(hint, BaseModel) and hint.__pydantic_complete__)
-    )
 
 
 def _check_type(function: str, item: Parameter) -> None:
     try:
-        TypeAdapter(item.hint).json_schema()
-    except (*_FAILURES, PydanticInvalidForJsonSchema) as error:
+        _adapter(function, (item,), {}).json_schema()
+    except _FAILURES as error:
         raise _signature_error(function, item, error) from error
+    if isinstance(item.hint, type):
+        _FINE.add(item.hint)
 
 
 def _blame(function: str, signature: Signature, error: Exception) -> ToolSignatureError:

@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from pegboard.core.context import ToolContext
+from pegboard.core.names import is_wire_name, wire_name
 from pegboard.core.tool import ToolSpec
-from pegboard.tools.raw_schema import closed
+from pegboard.errors import ToolSignatureError
 
 Run = Callable[[Mapping[str, Any], ToolContext[Any]], Awaitable[Any]]
 
@@ -19,11 +20,33 @@ class SchemaTool:
     spec = ToolSpec(name="ping", input_schema={"type": "object", "properties": {}})
     SchemaTool(spec=spec, run=ping)
     ```
+
+    Raises:
+        ToolSignatureError: The name is not one that a model provider accepts.
     """
 
     def __init__(self, *, spec: ToolSpec, run: Run) -> None:
-        self.spec = spec.changed(input_schema=lambda: closed(spec.input_schema))
+        if not is_wire_name(spec.name):
+            raise ToolSignatureError(
+                f"'{spec.name}' is not a tool name: at most 64 letters, digits, '_' and '-'"
+            )
+        self.spec = spec.changed(input_schema=lambda: _closed(spec))
         self.run = run
+
+    def in_source(self, source: str) -> "SchemaTool":
+        """The same as a tool of this source."""
+        if source == self.spec.source:
+            return self
+        action = self.spec.action or self.spec.name
+        name = wire_name(source, action)
+        changed = self.spec.changed(name=name, action=action, source=source)
+        return SchemaTool(spec=changed, run=self.run)
 
     def __repr__(self) -> str:
         return f"SchemaTool({self.spec.name!r})"
+
+
+def _closed(spec: ToolSpec) -> Mapping[str, Any]:
+    from pegboard.tools.raw_schema import closed
+
+    return closed(spec.input_schema)
