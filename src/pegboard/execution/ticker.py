@@ -44,18 +44,22 @@ class Entry(Struct, eq=False, kw_only=True):
 
 
 class Ticker:
-    """The deadlines of one event loop; not for use from other threads."""
+    """The deadlines of one event loop; not for use from other threads.
+
+    Attributes:
+        now: The clock it goes by.
+    """
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, *, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
         self.loop = loop
-        self._monotonic = monotonic
+        self.now = monotonic
         self._entries: set[Entry] = set()
         self._armed = False
 
     def add(self, when: float, now: float) -> Entry:
-        """Cancel the current task at `when` (`monotonic` seconds) unless `remove` comes first."""
+        """Cancel the current task at `when` (its clock's seconds) unless `remove` comes first."""
         task = asyncio.current_task(self.loop)
         if task is None:
             raise RuntimeError("a deadline needs a task")
@@ -80,7 +84,7 @@ class Ticker:
         entry.timer = self.loop.call_later(_AGAIN, self._fire_early, entry)
 
     def _tick(self) -> None:
-        now = self._monotonic()
+        now = self.now()
         for entry in self._entries:
             if entry.when <= now:
                 entry.when = now + _AGAIN

@@ -29,8 +29,8 @@ def deadline(target: Target, kit: Kit, following: Handler) -> Handler:
                 f"'{spec.name}' was not started: its time was up before.", nothing_done=True
             )
         ticker = TICKERS.current()
-        # the ticker goes by the machine's clock, whatever clock the kit brings
-        shift = 0.0 if is_real else time.monotonic() - now
+        # the ticker goes by its loop's clock, whatever clock the kit brings
+        shift = 0.0 if is_real else ticker.now() - now
         entry = ticker.add(when + shift, now + shift)
         call.until, call.cancelling = when, entry.before
         try:
