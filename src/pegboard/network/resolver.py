@@ -1,15 +1,35 @@
 """Names to addresses, injected so that a test decides what a name leads to."""
 
-import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pegboard.tools.threads import ThreadPool
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """Takes a host name and a port, gives IP addresses in order of preference; raises OSError."""
 
 
 async def system_resolver(host: str, port: int) -> Sequence[str]:
-    """What the machine's own resolver answers, without duplicates."""
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+    """What the machine's own resolver answers, without duplicates.
+
+    Raises:
+        OSError: The name has no address.
+        Overloaded: Too many earlier look-ups hang.
+    """
+
+    def look_up() -> Sequence[str]:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+    return await _pool().run(look_up)
+
+
+@cache
+def _pool() -> "ThreadPool":
+    """Threads of its own: a name server that hangs holds up no tools and no process exit."""
+    from pegboard.tools.threads import ThreadPool
+
+    return ThreadPool(size=8, most_abandoned=32)
