@@ -45,7 +45,22 @@ def test_different_sources_never_share_a_name(
 def test_a_long_action_stays_legible_and_ends_in_a_digest() -> None:
     name = wire_name("github", "repos/list-for-authenticated-user/with a very long tail of words")
 
-    assert name == "github__repos_list-for-authenticated-user_with_a_very_l_9c14f983"
+    assert name == "github__repos_list-for-authenticated-user_with_a_very__x9c14f983"
+
+
+@given(source=SOURCES, action=ANY_ACTIONS)
+def test_an_action_that_looks_like_a_made_name_does_not_collide_with_it(
+    source: str, action: str
+) -> None:
+    name = wire_name(source, action)
+    _, made = split_wire_name(name)
+
+    assert (wire_name(source, made) == name) == (made == action)
+
+
+@pytest.mark.parametrize("action", ["sales_20240101", "sum_deadbeef", "a_x", "a_x123"])
+def test_an_action_with_a_number_at_its_end_is_kept(action: str) -> None:
+    assert wire_name("shop", action) == f"shop__{action}"
 
 
 @pytest.mark.parametrize("name", ["a", "A-1", "my_db", "a" * 30])

@@ -2,11 +2,10 @@
 
 A name depends only on its own source and action, so it is stable when others come or go. An action
 that fits is kept as it is and `split_wire_name` gives it back. One that does not fit is made
-legible and ends in `_` and 8 hex digits of the SHA-256 of the original, which its spec keeps as
-`action`.
+legible and ends in `_x` and 8 hex digits of the SHA-256 of the original, which its spec keeps as
+`action`; so does one that ends like this by itself, so that no two actions share a name.
 """
 
-import hashlib
 import re
 
 MAX_LENGTH = 64
@@ -14,6 +13,7 @@ MAX_SOURCE_LENGTH = 30
 _SEPARATOR = "__"
 _LEGAL = re.compile(r"[a-zA-Z0-9_-]+")
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
+_LIKE_A_DIGEST = re.compile(r".*_x[0-9a-f]{8}")
 _SOURCE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9-]|_(?!_))*")
 
 
@@ -42,12 +42,14 @@ def wire_name(source: str, action: str) -> str:
     if not action:
         raise ValueError("an action needs a name")
     plain = f"{source}{_SEPARATOR}{action}"
-    if is_wire_name(plain):
+    if is_wire_name(plain) and not _LIKE_A_DIGEST.fullmatch(action):
         return plain
+    import hashlib
+
     digest = hashlib.sha256(action.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    room = MAX_LENGTH - len(source) - len(_SEPARATOR) - len(digest) - 1
+    room = MAX_LENGTH - len(source) - len(_SEPARATOR) - len(digest) - 2
     legible = _ILLEGAL.sub("_", action).strip("_")[:room]
-    return f"{source}{_SEPARATOR}{legible}_{digest}"
+    return f"{source}{_SEPARATOR}{legible}_x{digest}"
 
 
 def split_wire_name(name: str) -> tuple[str, str]:
