@@ -111,7 +111,11 @@ class Page:
                     del sys.modules[name]
 
     def _console(self, fence: Fence) -> None:
-        self._shell_out(fence, "\n".join(_commands(fence)))
+        said = self._shell_out(fence, "\necho\n".join(_commands(fence)))
+        missing = [
+            line for line in _expected(fence) if not _is_said(self._of_this_page(line), said)
+        ]
+        assert not missing, f"{fence}: {missing} is not in:\n{said}"
 
     def _bash(self, fence: Fence) -> None:
         self._shell_out(fence, fence.body)
@@ -147,7 +151,7 @@ class Page:
             "PEGBOARD_PORT": str(self._port),
         }
 
-    def _shell_out(self, fence: Fence, script: str) -> None:
+    def _shell_out(self, fence: Fence, script: str) -> str:
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", self._of_this_page(script)],
             cwd=self._shell,
@@ -159,7 +163,9 @@ class Page:
             check=False,
         )
         expected = int(fence.marks.get("exit", "0"))
-        assert done.returncode == expected, f"{fence}: {done.stdout}{done.stderr}"
+        said = done.stdout + done.stderr
+        assert done.returncode == expected, f"{fence}: {said}"
+        return said
 
 
 def _commands(fence: Fence) -> list[str]:
@@ -167,6 +173,17 @@ def _commands(fence: Fence) -> list[str]:
     commands = [line[2:] for line in fence.body.splitlines() if line.startswith("$ ")]
     assert commands, f"{fence}: a console block has lines that start with '$ '"
     return commands
+
+
+def _expected(fence: Fence) -> list[str]:
+    """What a console block shows of the answers, line by line."""
+    return [line for line in fence.body.splitlines() if line.strip() and line[:2] != "$ "]
+
+
+def _is_said(line: str, said: str) -> bool:
+    """Whether a line is there; `...` stands for anything, white space for any white space."""
+    parts = [r"\s+".join(map(re.escape, part.split())) for part in line.split("...")]
+    return re.search(r"^\s*" + r".*?".join(parts) + r"\s*$", said, re.MULTILINE) is not None
 
 
 def _free_port() -> int:

@@ -42,6 +42,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
         pytest.param("```bash\nfalse\n```", id="a command that fails"),
         pytest.param("<!-- exit: 3 -->\n```bash\nexit 2\n```", id="another exit code"),
         pytest.param("```console\nno prompt\n```", id="a console without a command"),
+        pytest.param("```console\n$ echo one\ntwo\n```", id="another answer than is shown"),
         pytest.param("```json\n{,}\n```", id="broken JSON"),
         pytest.param("```toml\n= 1\n```", id="broken TOML"),
         pytest.param("```yaml\na: [\n```", id="broken YAML"),
@@ -65,6 +66,12 @@ def test_a_block_that_does_not_work_fails(text: str, page: Page) -> None:
 
 def test_a_block_with_a_reason_is_not_run(page: Page) -> None:
     (fence,) = fences_of("<!-- not run: it would never come back -->\n\n```bash\nfalse\n```")
+
+    page.run(fence)
+
+
+def test_what_varies_in_an_answer_is_left_open(page: Page) -> None:
+    (fence,) = fences_of("```console\n$ echo 'took   17 ms'; echo >&2 more\ntook ... ms\n...\n```")
 
     page.run(fence)
 
