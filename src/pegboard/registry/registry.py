@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pegboard.access import Explanation, Policy, Switches, decide, explain
 from pegboard.core.context import Arguments, ToolContext
@@ -13,16 +13,16 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError, SyncUse, ToolNotFound
-from pegboard.execution import Kit, Pipeline
-from pegboard.execution.emitter import Emitter
-from pegboard.execution.paging import ResultPage, read_page
 from pegboard.registry.catalogue import Catalogue, OnConflict
 from pegboard.registry.query import ToolQuery, matches
 from pegboard.registry.renamed import RenamedTool
 from pegboard.registry.search import SearchIndex
-from pegboard.registry.sync import LOOP_THREAD
 from pegboard.tools import as_tool
 from pegboard.tools.function import FunctionTool
+
+if TYPE_CHECKING:  # loaded by the first registry: they bring asyncio, half of what an import costs
+    from pegboard.execution import Kit
+    from pegboard.execution.paging import ResultPage
 
 
 class ToolRegistry:
@@ -49,8 +49,11 @@ class ToolRegistry:
         *,
         policy: Policy | None = None,
         listeners: Sequence[Listener] = (),
-        kit: Kit | None = None,
+        kit: "Kit | None" = None,
     ) -> None:
+        from pegboard.execution import Kit, Pipeline
+        from pegboard.execution.emitter import Emitter
+
         self._catalogue = Catalogue()
         self._on_conflict: OnConflict = on_conflict
         if kit is not None and (policy is not None or listeners):
@@ -62,7 +65,7 @@ class ToolRegistry:
             self.add(item)
 
     @property
-    def kit(self) -> Kit:
+    def kit(self) -> "Kit":
         """What calls work with."""
         return self._kit
 
@@ -71,8 +74,10 @@ class ToolRegistry:
         """Kill switches, in force from the next call on."""
         return self._kit.switches
 
-    def apply(self, kit: Kit) -> None:
+    def apply(self, kit: "Kit") -> None:
         """Call with another kit from now on; calls that run keep the one they began with."""
+        from pegboard.execution import Pipeline
+
         self._kit = kit
         self._pipeline = Pipeline(self._catalogue.find, self.nearest, kit)
 
@@ -196,6 +201,8 @@ class ToolRegistry:
             SyncUse: The tool is an async function: use `await registry.call(...)`.
         """
         self._refuse_async([name])
+        from pegboard.registry.sync import LOOP_THREAD
+
         return LOOP_THREAD.run(self._pipeline.call(name, arguments, ctx))
 
     def call_many_sync(
@@ -207,11 +214,13 @@ class ToolRegistry:
             SyncUse: One of the tools is an async function.
         """
         self._refuse_async([name for name, _ in calls])
+        from pegboard.registry.sync import LOOP_THREAD
+
         return LOOP_THREAD.run(self._pipeline.call_many(calls, ctx))
 
     async def read_result(
         self, handle: str, *, page: int = 1, ctx: ToolContext[Any] | None = None
-    ) -> ResultPage:
+    ) -> "ResultPage":
         """A page of a stored result; only its owner may read it.
 
         Raises:
@@ -219,6 +228,8 @@ class ToolRegistry:
         """
         principal = (ctx or ToolContext()).principal
         size = self._kit.settings.max_result_bytes
+        from pegboard.execution.paging import read_page
+
         return await read_page(handle, self._kit.results, principal, page=page, size=size)
 
     # views: nothing is mutated, calls of a view are recorded like all others
@@ -257,7 +268,9 @@ class ToolRegistry:
     def _filtered(self, keep: Callable[[Tool], bool]) -> "ToolRegistry":
         return self._view((name, tool) for name, tool in self._catalogue.items() if keep(tool))
 
-    def _view(self, tools: Iterable[tuple[str, Tool]], *, kit: Kit | None = None) -> "ToolRegistry":
+    def _view(
+        self, tools: Iterable[tuple[str, Tool]], *, kit: "Kit | None" = None
+    ) -> "ToolRegistry":
         view = ToolRegistry(on_conflict=self._on_conflict, kit=kit or self._kit)
         for name, tool in tools:
             view._catalogue.add(name, tool, on_conflict="error")
