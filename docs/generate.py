@@ -76,6 +76,7 @@ def api_page() -> str:
 def errors_page() -> str:
     """The error tree, and a line for each code."""
     from pegboard import errors
+    from pegboard.servers.http.statuses import STATUSES
 
     kinds = [
         kind
@@ -83,7 +84,13 @@ def errors_page() -> str:
         if issubclass(kind, errors.PegboardError)
     ]
     rows = [
-        (f"`{kind.code}`", f"`{kind.__name__}`", _yes(kind.retryable), _summary(kind))
+        (
+            f"`{kind.code}`",
+            f"`{kind.__name__}`",
+            str(STATUSES[kind]),
+            _yes(kind.retryable),
+            _summary(kind),
+        )
         for kind in sorted(kinds, key=lambda kind: kind.code)
     ]
     return _page(
@@ -91,7 +98,7 @@ def errors_page() -> str:
         "What each code means, and whether the same call may succeed later. A code is stable, and "
         "the same on every door.",
         f"```text\n{(errors.__doc__ or '').split('```')[1].strip()}\n```",
-        _table(("code", "class", "retryable", "meaning"), rows),
+        _table(("code", "class", "HTTP", "retryable", "meaning"), rows),
     )
 
 
@@ -186,12 +193,43 @@ def cli_page() -> str:
     )
 
 
+def http_page() -> str:
+    """The HTTP routes, from the OpenAPI document."""
+    from pegboard.runtime import Pegboard, Settings
+    from pegboard.servers.http import create_app
+    from pegboard.servers.http.openapi import document
+
+    api = document(create_app(Pegboard(settings=Settings())), needs_token=True)
+    routes = {
+        f"{method.upper()} {path}": operation
+        for path, operations in api["paths"].items()
+        for method, operation in operations.items()
+    }
+    refusals = {
+        status: answer["description"]
+        for operation in routes.values()
+        for status, answer in operation["responses"].items()
+        if status >= "3"
+    }
+    return _page(
+        "HTTP",
+        "The routes of `pegboard serve`. The same is in `GET /openapi.json`; each route is also "
+        "there under `/v1`. Whatever fails is answered as `application/problem+json` with the "
+        "`code` of its [error](errors.md).",
+        _table(("status", "meaning"), sorted(refusals.items())),
+        *(part for name, operation in routes.items() for part in _operation(name, operation)),
+        "## Schemas",
+        *_model({"$defs": api["components"]["schemas"]}, level=3),
+    )
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "api.md": api_page,
     "board.md": board_page,
     "builtin.md": builtin_page,
     "cli.md": cli_page,
     "errors.md": errors_page,
+    "http.md": http_page,
     "settings.md": settings_page,
     "sources.md": sources_page,
 }
@@ -279,6 +317,33 @@ def _prose(node: Definition) -> str:
     return "\n".join(lines).strip()
 
 
+def _operation(route: str, operation: Mapping[str, Any]) -> Iterator[str]:
+    """One route: what it is for, what it takes, what it answers."""
+    yield f"## `{route}`"
+    yield operation.get("description", "")
+    rows = [
+        (f"`{item['name']}`", item["in"], *_field(item["schema"], required=item.get("required")))
+        for item in operation.get("parameters", ())
+    ]
+    if rows:
+        yield _table(("parameter", "in", "type", "default", "meaning"), rows)
+    for media_type, body in operation.get("requestBody", {}).get("content", {}).items():
+        yield f"Body: {_type(body['schema'])} as `{media_type}`."
+    answers = operation["responses"]
+    given = [f"`{status}` with {_answer(answers[status])}" for status in answers if status < "3"]
+    refused = [f"`{status}`" for status in answers if status >= "3"]
+    yield f"Answers {', '.join(given)}; refuses with {', '.join(refused)}."
+
+
+def _answer(answer: Mapping[str, Any]) -> str:
+    content = answer.get("content", {})
+    shown = [
+        _type(body["schema"]) if "$ref" in body.get("schema", {}) else f"`{media_type}`"
+        for media_type, body in content.items()
+    ]
+    return " or ".join(shown) or "nothing"
+
+
 def _model(schema: Mapping[str, Any], *, level: int = 2) -> list[str]:
     """A pydantic model as tables: its own fields, then those of each model inside."""
     inner = {"": schema, **schema.get("$defs", {})}
@@ -300,7 +365,7 @@ def _model(schema: Mapping[str, Any], *, level: int = 2) -> list[str]:
     return parts
 
 
-def _field(field: Mapping[str, Any], *, required: bool = False) -> tuple[str, str, str]:
+def _field(field: Mapping[str, Any], *, required: bool | None = False) -> tuple[str, str, str]:
     """A field's type, default and meaning."""
     default = "*required*" if required else ""
     if "$ref" not in field and field.get("default") not in (None, "", [], {}):
@@ -314,7 +379,7 @@ def _type(schema: Mapping[str, Any]) -> str:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
     if "enum" in schema or "const" in schema:
-        return ", ".join(f"`{value}`" for value in schema.get("enum") or [schema["const"]])
+        return ", ".join(f"`{value}`" for value in schema.get("enum") or [schema["const"]] if value)
     for key in ("anyOf", "oneOf", "allOf"):
         if key in schema:
             kinds = [_type(each) for each in schema[key] if each.get("type") != "null"]

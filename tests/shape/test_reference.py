@@ -10,9 +10,12 @@ from typer.main import get_command
 import pegboard
 from pegboard import errors
 from pegboard.cli.app import app
+from pegboard.runtime import Pegboard
 from pegboard.runtime.board import Board
 from pegboard.runtime.kinds import known_kinds, load_kind
 from pegboard.runtime.settings import PREFIX, Settings
+from pegboard.servers.http import create_app
+from pegboard.servers.http.statuses import STATUSES
 from pegboard.sources.builtin import discover_builtin_tools
 
 REFERENCE = tree.ROOT / "docs" / "reference"
@@ -83,6 +86,31 @@ def test_every_kind_of_source_and_each_of_its_keys_is_listed() -> None:
         for key in load_kind(name).config.model_json_schema()["properties"]
         if f"`{key}`" not in section
     ] == []
+
+
+def test_every_route_and_each_of_its_parameters_is_listed() -> None:
+    text = (REFERENCE / "http.md").read_text(encoding="utf-8")
+    sections = {part.partition("`")[0]: part for part in text.split("\n## `")[1:]}
+    routes = {
+        f"{method.upper()} {path}": operation
+        for path, operations in create_app(Pegboard()).openapi()["paths"].items()
+        for method, operation in operations.items()
+    }
+
+    assert sections.keys() == routes.keys()
+    assert [
+        f"{name} {parameter['name']}"
+        for name, operation in routes.items()
+        for parameter in operation.get("parameters", ())
+        if f"`{parameter['name']}`" not in sections[name]
+    ] == []
+
+
+def test_every_error_has_its_status() -> None:
+    text = (REFERENCE / "errors.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| `\w+` \| `(\w+)` \| (\d{3}) \|", text, re.MULTILINE))
+
+    assert listed == {kind.__name__: str(status) for kind, status in STATUSES.items()}
 
 
 def _missing(page: str, names: list[str]) -> list[str]:
