@@ -189,3 +189,12 @@ async def test_closing_twice_is_harmless() -> None:
 
     await client.close()
     await client.close()
+
+
+async def test_headers_are_read_as_utf8_or_else_as_latin1() -> None:
+    raw = b"HTTP/1.1 200 OK\r\nX-U: \xc3\xbc\r\nX-L: \xfc\r\nContent-Length: 0\r\n\r\n"
+
+    async with serving(always(raw)) as server, client_for(server) as client:
+        response = await client.send(HttpRequest(method="GET", url=f"http://{server.authority}/"))
+
+    assert (response.headers["x-u"], response.headers["x-l"]) == ("ü", "ü")

@@ -1,5 +1,6 @@
 import asyncio
 import socket
+import struct
 
 import pytest
 from tests.network.loopback import always, client_for, reply, serving
@@ -177,3 +178,38 @@ async def test_after_an_answer_that_was_cut_the_next_one_is_right() -> None:
         response = await client.send(HttpRequest(method="GET", url=url))
 
     assert len(response.content) == 300_000
+
+
+async def test_an_address_that_takes_no_connection_is_unavailable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pegboard.network.client._CONNECT_SECONDS", 0.2)
+    with socket.socket() as full:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        address = full.getsockname()
+        waiting = [socket.socket() for _ in range(4)]
+        for each in waiting:
+            each.setblocking(False)
+            each.connect_ex(address)
+        client = GuardedClient(policy=GuardPolicy(allow_hosts=["127.0.0.1"]))
+
+        with pytest.raises(Unavailable, match="does not take the connection in time") as caught:
+            await client.send(HttpRequest(method="GET", url=f"http://127.0.0.1:{address[1]}/"))
+
+        for each in waiting:
+            each.close()
+    assert caught.value.nothing_done
+
+
+async def test_a_connection_that_is_reset_is_unavailable() -> None:
+    async def reset(_, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
+        await writer.drain()
+        linger = struct.pack("ii", 1, 0)
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        writer.transport.abort()
+
+    async with serving(reset) as server, client_for(server) as client:
+        with pytest.raises(Unavailable, match=r"the connection broke|broke off"):
+            await client.send(HttpRequest(method="GET", url=f"http://{server.authority}/"))

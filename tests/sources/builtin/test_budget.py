@@ -46,7 +46,7 @@ def test_what_is_no_json_is_refused(value: Any) -> None:
 
 def test_steps_come_to_an_end() -> None:
     budget = Budget()
-    budget.step(500_000)
+    budget.step(300_000)
 
     with pytest.raises(InvalidRequest, match="takes too long"):
         budget.step()

@@ -199,7 +199,7 @@ def test_a_query_that_would_explode_is_stopped(document: Any, expression: str) -
     with contextlib.suppress(InvalidRequest):
         query(document, expression)
 
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 6
 
 
 def test_copies_that_would_explode_are_stopped() -> None:

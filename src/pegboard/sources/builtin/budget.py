@@ -5,7 +5,7 @@ from typing import Any, cast
 from pegboard.errors import InvalidRequest
 
 _MOST_WEIGHT = 2_000_000
-_MOST_STEPS = 500_000
+_MOST_STEPS = 300_000
 _EACH = 8
 
 
