@@ -1,11 +1,10 @@
 """What a running tool knows about its call, and what it may ask of the board."""
 
-import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 from msgspec import Struct
 from typing_extensions import TypeVar
@@ -13,12 +12,13 @@ from typing_extensions import TypeVar
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import ToolResult
 
+if TYPE_CHECKING:
+    from logging import Logger, LoggerAdapter
+
 Deps = TypeVar("Deps", default=None)
 
 Arguments = Mapping[str, Any] | str | bytes | None
 """A call's arguments as they arrive: a mapping, a JSON text, or nothing."""
-
-_LOG = logging.getLogger("pegboard.tool")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +78,12 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
     caller: Call | None = None
 
     @property
-    def log(self) -> logging.LoggerAdapter[logging.Logger]:
+    def log(self) -> "LoggerAdapter[Logger]":
         """A logger whose lines carry the call's id and tool."""
+        from logging import LoggerAdapter, getLogger
+
         extra = {"call_id": self.call_id, "tool": self.tool, "run_id": self.run_id}
-        return logging.LoggerAdapter(_LOG, extra)
+        return LoggerAdapter(getLogger("pegboard.tool"), extra)
 
     def remaining(self) -> float | None:
         """Seconds left until the deadline, at least 0; None for no limit."""

@@ -1,6 +1,5 @@
 """Frozen facts that calls and sources emit; logs, metrics, traces and history are listeners."""
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -122,6 +121,8 @@ def digest_of(arguments: Any) -> str:
 
     Text that is not JSON is digested as it stands.
     """
+    from hashlib import sha256
+
     from msgspec import DecodeError, json
 
     if isinstance(arguments, (str, bytes, bytearray)):
@@ -133,10 +134,10 @@ def digest_of(arguments: Any) -> str:
         try:
             arguments = json.decode(raw) if raw else {}
         except (DecodeError, UnicodeDecodeError):
-            return hashlib.sha256(raw).hexdigest()
+            return sha256(raw).hexdigest()
     elif arguments is None:
         arguments = {}
-    return hashlib.sha256(_canonical(arguments)).hexdigest()
+    return sha256(_canonical(arguments)).hexdigest()
 
 
 def _canonical(arguments: Mapping[str, Any]) -> bytes:

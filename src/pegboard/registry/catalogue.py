@@ -1,7 +1,6 @@
 """The tools of a registry by name: one flat dict, with origins and an order."""
 
 from collections.abc import Callable, Iterable, Iterator
-from difflib import get_close_matches
 from itertools import islice
 from operator import itemgetter
 from typing import Literal
@@ -68,6 +67,8 @@ class Catalogue:
         self, name: str, may_name: Callable[[Tool], bool] = lambda _: True
     ) -> tuple[str, ...]:
         """At most three names that were perhaps meant, of tools that may be named."""
+        from difflib import get_close_matches
+
         name = name[:MAX_LENGTH]
         alike = (wire for wire in self._by_likeness(name) if may_name(self._tools[wire]))
         likely = list(islice(alike, _CANDIDATES))
