@@ -1,0 +1,137 @@
+"""Tools, kits and calls for the tests of this room, and a loop whose time a test owns."""
+
+import asyncio
+import selectors
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
+
+from pegboard.core.context import Arguments, ToolContext
+from pegboard.core.event import CallRecord, Event
+from pegboard.core.principal import Principal
+from pegboard.core.result import ToolResult
+from pegboard.core.tool import Effect, ToolSpec
+from pegboard.execution import Kit
+from pegboard.execution.call import Run
+from pegboard.execution.emitter import Emitter
+from pegboard.execution.target import Target
+from pegboard.execution.ticker import Ticker
+from pegboard.testing import FakeClock
+
+T = TypeVar("T")
+OPEN = {"type": "object", "additionalProperties": True}
+ADA = Principal(id="ada", tenant="acme")
+BOB = Principal(id="bob", tenant="acme")
+
+
+class Heard:
+    """A listener that remembers."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def on_event(self, event: Event) -> None:
+        self.events.append(event)
+
+    @property
+    def records(self) -> list[CallRecord]:
+        return [event for event in self.events if isinstance(event, CallRecord)]
+
+    @property
+    def record(self) -> CallRecord:
+        """The only one."""
+        (record,) = self.records
+        return record
+
+
+class PlainTool:
+    """A tool that is nothing but the protocol: a spec and a `run`."""
+
+    def __init__(
+        self, spec: ToolSpec, run: Callable[[Mapping[str, Any], ToolContext[Any]], Any]
+    ) -> None:
+        self.spec = spec
+        self.run = run
+
+
+class Following:
+    """What follows a step: gives or raises one outcome after the other, the last one for ever."""
+
+    def __init__(self, *outcomes: ToolResult | BaseException) -> None:
+        self._outcomes: Sequence[ToolResult | BaseException] = outcomes or (DONE,)
+        self.calls = 0
+
+    async def __call__(self, call: Run) -> ToolResult:
+        outcome = self._outcomes[min(self.calls, len(self._outcomes) - 1)]
+        self.calls += 1
+        call.attempts += 1
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+
+DONE = ToolResult(content="done", structured="done")
+
+
+def a_spec(name: str = "find", **changes: Any) -> ToolSpec:
+    """A tool that reads and takes anything."""
+    fields: dict[str, Any] = {"effect": Effect.READ, "input_schema": OPEN}
+    return ToolSpec(name=name, **(fields | changes))
+
+
+def a_target(spec: ToolSpec | None = None, *, keyed: bool = False, run: Any = None) -> Target:
+    """A tool as steps see it."""
+
+    async def does_nothing(_arguments: Mapping[str, Any], _ctx: ToolContext[Any]) -> Any:
+        return "done"
+
+    return Target(PlainTool(spec or a_spec(), run or does_nothing), keyed=keyed)
+
+
+def a_kit(*listeners: Heard, clock: FakeClock | None = None, **changes: Any) -> Kit:
+    """A fresh kit; on a test's clock when there is one."""
+    if clock is not None:
+        changes = {"now": clock.time, "monotonic": clock.monotonic} | changes
+    return Kit(emitter=Emitter(listeners), **changes)
+
+
+def a_call(
+    raw: Arguments = None,
+    *,
+    principal: Principal = ADA,
+    deadline: float | None = None,
+    key: str | None = None,
+    **changes: Any,
+) -> Run:
+    """A call on its way."""
+    ctx: ToolContext[Any] = ToolContext(
+        principal=principal, deadline=deadline, idempotency_key=key, run_id="r1", parent_id="p1"
+    )
+    fields: dict[str, Any] = {"id": "c1", "name": "find", "started": 0.0, "started_at": 0.0}
+    return Run(raw=raw, ctx=ctx, deadline=deadline, **(fields | changes))
+
+
+class _Selector(selectors.DefaultSelector):
+    """Lets time jump to when the loop would have woken."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    def select(self, timeout: float | None = None) -> Any:
+        ready = super().select(0)
+        if not ready and timeout:
+            self._clock.advance(timeout)
+        return ready
+
+
+def in_virtual_time(work: Callable[[FakeClock], Coroutine[Any, Any, T]]) -> T:
+    """Run on a real event loop for which waiting takes no time; the clock says how much it was."""
+    clock = FakeClock()
+    loop = asyncio.SelectorEventLoop(_Selector(clock))
+    own: Any = loop
+    own.time = clock.monotonic
+    own._pegboard_ticker = Ticker(loop, monotonic=clock.monotonic)
+    try:
+        return loop.run_until_complete(work(clock))
+    finally:
+        loop.close()
