@@ -44,8 +44,7 @@ class JsonRoute(APIRoute):
             return handle
 
         async def read(request: Request) -> Response:
-            if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
-                raise HTTPException(415, f"The body must be {JSON}.")
+            _check_declared(request)
             try:
                 body = await request.body()
             except ClientDisconnect:
@@ -53,6 +52,14 @@ class JsonRoute(APIRoute):
             return await handle(_Read(request, body, parsed(body)))
 
         return read
+
+
+def _check_declared(request: Request) -> None:
+    headers = request.headers
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+        raise HTTPException(415, f"The body must be {JSON}.")
+    if headers.get("content-encoding", "identity").lower() != "identity":
+        raise HTTPException(415, "The body must not be compressed.")
 
 
 class _Read(Request):

@@ -1,7 +1,7 @@
 """Who may come in: the token, or a local caller that really is local."""
 
 import hmac
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 
 from starlette.datastructures import Headers
@@ -26,7 +26,7 @@ class Admission:
         hosts: Names under which a server without a token answers, beside loopback.
     """
 
-    token: str | None
+    token: str | None = field(repr=False)
     hosts: frozenset[str] = frozenset()
 
 

@@ -1,6 +1,6 @@
 """The OpenAPI document: what the routes declare, and every way in which they refuse."""
 
-from typing import Any
+from typing import Any, cast
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -72,3 +72,17 @@ def _finish(made: dict[str, Any], *, needs_token: bool) -> None:
                 operation["responses"].pop("401", None)
             elif not is_open:
                 operation["security"] = [{"token": []}]
+    _drop_empty_defaults(made)
+
+
+def _drop_empty_defaults(node: Any) -> None:
+    """Not to name a tool is not to name it "": an empty text stands for what may be left out."""
+    if isinstance(node, dict):
+        inner = cast("dict[str, Any]", node)
+        if inner.get("default") == "":
+            del inner["default"]
+        for item in inner.values():
+            _drop_empty_defaults(item)
+    elif isinstance(node, list):
+        for item in cast("list[Any]", node):
+            _drop_empty_defaults(item)

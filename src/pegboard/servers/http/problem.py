@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match
 
 from pegboard.core.result import error_to_dict
 from pegboard.errors import PegboardError
@@ -19,6 +20,7 @@ from pegboard.servers.http.statuses import CODES, http_status
 PROBLEM = "application/problem+json"
 _LOG = logging.getLogger("pegboard.http")
 _ASK_AGAIN = 5.0
+_METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 _KINDS = {"missing": "missing", "extra_forbidden": "unknown"}
 
 
@@ -108,13 +110,15 @@ def _head(status: int, code: str) -> dict[str, Any]:
 
 
 def _allowed(request: Request) -> list[str]:
-    """Every method of every route at this path."""
-    methods: set[str] = set()
-    for route in request.app.routes:
-        regex = getattr(route, "path_regex", None)
-        if regex is not None and regex.match(request.url.path):
-            methods |= set(route.methods or ())
-    return sorted(methods)
+    """Every method that some route takes at this path."""
+    routes: list[BaseRoute] = request.app.routes
+    return [
+        method
+        for method in _METHODS
+        if any(
+            route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes
+        )
+    ]
 
 
 def _dotted(place: Iterable[str | int]) -> str:

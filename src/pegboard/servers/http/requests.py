@@ -1,8 +1,8 @@
 """What a request may hold; everything else is refused."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, Strict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_validator
 
 MOST_TOOLS = 500
 MOST_CALLS = 1_000
@@ -35,6 +35,11 @@ Cursor = Annotated[
 Page = Annotated[int, Field(ge=1, le=MOST_TOOLS, description="Tools on a page.")]
 
 
+def _integral(value: Any) -> Any:
+    """JSON has one kind of number: 20.0 is the integer 20 in it."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 class ToolFilter(BaseModel):
     """Query of `GET /tools`: filters that must all hold; empty means any."""
 
@@ -63,7 +68,7 @@ class SearchRequest(BaseModel):
     source: Source = ""
     effect: Effect = ""
     status: Status = ""
-    limit: Annotated[Page, Strict()] = 20
+    limit: Annotated[Page, Strict(), BeforeValidator(_integral)] = 20
     cursor: Cursor = ""
 
 
@@ -112,6 +117,12 @@ class ExecuteRequest(BaseModel):
         dict[str, Any], Field(description="Arguments, as the tool's `input_schema` says.")
     ] = Field(default_factory=dict[str, Any])
     execution_config: ExecutionConfig = ExecutionConfig()
+
+    @model_validator(mode="after")
+    def _named_once(self) -> Self:
+        if sum(map(bool, (self.tool_id, self.name, self.capability))) != 1:
+            raise ValueError("Give exactly one of 'tool_id', 'name' and 'capability'")
+        return self
 
 
 class HistoryFilter(BaseModel):

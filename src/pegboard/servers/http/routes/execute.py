@@ -8,7 +8,7 @@ from msgspec import to_builtins
 from pegboard.core.context import ToolContext
 from pegboard.core.principal import Principal
 from pegboard.core.result import ResultMeta, ToolResult
-from pegboard.errors import IdempotencyConflict, InvalidRequest, ToolFailed, ToolNotFound
+from pegboard.errors import IdempotencyConflict, ToolFailed, ToolNotFound
 from pegboard.registry.query import ToolQuery
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.answers import ExecuteAnswer
@@ -75,12 +75,10 @@ async def execute(
 
 def _named(board: Pegboard, wanted: ExecuteRequest, caller: Principal) -> str | None:
     """The tool's wire name, whichever way it was named; None when no tool has the capability."""
-    ways = [way for way in (wanted.tool_id, wanted.name, wanted.capability) if way]
-    if len(ways) != 1:
-        raise InvalidRequest("Give exactly one of 'tool_id', 'name' and 'capability'.")
     if not wanted.capability:
-        tool = board.registry.find(ways[0])
-        return tool.spec.name if tool is not None else ways[0]
+        given = wanted.tool_id or wanted.name
+        tool = board.registry.find(given)
+        return tool.spec.name if tool is not None else given
     found = board.registry.search(
         ToolQuery(capability=wanted.capability, limit=1), principal=caller
     )
