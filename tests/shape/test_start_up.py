@@ -46,6 +46,12 @@ def test_the_front_door_loads_nothing_heavy(statement: str) -> None:
     assert _loaded_by(statement) & set(HEAVY) == set()
 
 
+def test_declaring_tools_loads_no_event_loop() -> None:
+    loaded = _loaded_by("from pegboard import tool, ToolRegistry")
+
+    assert loaded & {"asyncio", "hashlib", "logging", "ssl"} == set()
+
+
 def test_the_package_alone_loads_no_room() -> None:
     rooms = {name for name in _loaded_by("import pegboard", whole=True) if "pegboard." in name}
 
