@@ -149,7 +149,7 @@ def _says(detail: ErrorDetails) -> str:
     json_type = _OF_TYPE.get(detail["type"])
     if json_type is not None:
         return f"expected {an(json_type)}"
-    message = detail["msg"]
+    message = " ".join(detail["msg"].split())
     for said, instead in _WORDS.items():
         message = message.replace(said, instead)
     if detail["type"] in {"literal_error", "enum"}:

@@ -65,7 +65,7 @@ def unknown(location: Location, known: Iterable[str]) -> Problem:
 
 def missing(location: Location, description: str = "") -> Problem:
     """A required argument that is not there."""
-    about = f" ({_cut(description)})" if description else ""
+    about = f" ({_cut(' '.join(description.split()))})" if description else ""
     return Problem(path=path_of(location), message=f"missing, required{about}", kind="missing")
 
 
@@ -80,8 +80,8 @@ def not_an_object(value: Any) -> Problem:
 
 
 def shortened(message: str) -> str:
-    """One message, at most 300 characters."""
-    return message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
+    """One message in one line, at most 300 characters."""
+    return _printable(message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…")
 
 
 def _short(number: int) -> str:
@@ -90,4 +90,9 @@ def _short(number: int) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _PREVIEW else f"{text[: _PREVIEW - 1]}…"
+    return _printable(text if len(text) <= _PREVIEW else f"{text[: _PREVIEW - 1]}…")
+
+
+def _printable(text: str) -> str:
+    """A line break would begin another problem, and half a surrogate pair is no UTF-8."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode()
