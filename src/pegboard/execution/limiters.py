@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pegboard.core.tool import Limits
 from pegboard.errors import RateLimited
 
+_ROUNDING = 1e-6  # sums of intervals are not exact
+
 _Waiter = tuple[asyncio.AbstractEventLoop, "asyncio.Future[None]"]
 
 
@@ -73,7 +75,7 @@ class Limiter:
             # a full bucket holds one window's turns: a virtual queue that may run `burst` ahead
             turn = max(self._next_free, now - burst + interval)
             delay = turn - now
-            if delay > longest_wait:
+            if delay > longest_wait + _ROUNDING:
                 raise RateLimited(
                     f"The limit of {self.limits.rate:g} calls per {self.limits.per:g} s for "
                     f"'{self._name}' is reached.",
@@ -81,7 +83,7 @@ class Limiter:
                     nothing_done=True,
                 )
             self._next_free = turn + interval
-        return max(0.0, delay)
+        return delay if delay > _ROUNDING else 0.0
 
     def _give_back_turn(self) -> None:
         if self.limits.rate is not None:

@@ -1,0 +1,173 @@
+"""Three readers: what the model, the caller and the operator get of a failure."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from pegboard import errors
+from pegboard.core.result import error_to_dict
+from pegboard.errors import (
+    AccessDenied,
+    ApprovalRequired,
+    InvalidRequest,
+    PegboardError,
+    Problem,
+    RateLimited,
+    ToolArgumentError,
+    ToolFailed,
+    Unavailable,
+)
+from pegboard.execution.failures import detail_of, failed_result, status_of, translated
+
+SECRET = "s3cr3t-value"
+
+
+def hide(text: str) -> str:
+    return text.replace(SECRET, "[redacted]")
+
+
+@pytest.mark.parametrize(
+    ("foreign", "kind", "sentence"),
+    [
+        (ConnectionRefusedError(SECRET), Unavailable, "'find' could not reach what it needs."),
+        (TimeoutError(SECRET), Unavailable, "'find' could not reach what it needs."),
+        (asyncio.CancelledError(SECRET), ToolFailed, "'find' was interrupted from within."),
+        (ValueError(SECRET), ToolFailed, "'find' failed."),
+        (SystemExit(SECRET), ToolFailed, "'find' failed."),
+        (ExceptionGroup("two", [ValueError(SECRET), KeyError()]), ToolFailed, "'find' failed."),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_foreign_error_becomes_ours_without_its_text(
+    foreign: BaseException, kind: type[PegboardError], sentence: str
+) -> None:
+    error = translated("find", foreign)
+
+    assert type(error) is kind
+    assert str(error) == sentence
+    assert error.__cause__ is foreign
+
+
+def test_an_error_of_ours_stays_itself() -> None:
+    error = ToolFailed("no")
+
+    assert translated("find", error) is error
+
+
+def test_what_a_task_group_wraps_alone_is_taken_out() -> None:
+    error = ToolFailed("Order 17 is shipped.")
+
+    assert translated("find", ExceptionGroup("g", [ExceptionGroup("h", [error])])) is error
+
+
+@pytest.mark.parametrize(
+    ("error", "content"),
+    [
+        (InvalidRequest("No such order."), "No such order."),
+        (Unavailable("It is down."), "It is down. It is unavailable now, try again later."),
+        (
+            RateLimited("Too many.", retry_after=2.5),
+            "Too many. It is unavailable now, try again in 2.5 s.",
+        ),
+        (
+            RateLimited("Too many.", retry_after=0.001),
+            "Too many. It is unavailable now, try again in 0.1 s.",
+        ),
+        (ToolFailed("No stock.", error_id="e_1"), "No stock. (error id e_1)"),
+    ],
+    ids=["caller", "later", "when", "soon", "failed"],
+)
+def test_the_model_reads_what_it_can_act_on(error: PegboardError, content: str) -> None:
+    result = failed_result(error)
+
+    assert (result.content, result.is_error, result.error) == (content, True, error)
+
+
+@pytest.mark.parametrize("error", [ToolFailed("no"), Unavailable("down")], ids=str)
+def test_what_the_caller_cannot_mend_has_an_error_id(error: PegboardError) -> None:
+    failed_result(error)
+    first = error.error_id
+    failed_result(error)
+
+    assert first is not None
+    assert first.startswith("e_")
+    assert error.error_id == first
+
+
+def test_what_the_caller_can_mend_needs_no_error_id() -> None:
+    assert failed_result(InvalidRequest("no")).error.error_id is None  # type: ignore[union-attr]  # a failed result has one
+
+
+def test_secrets_are_taken_out_of_the_sentence_and_of_each_problem() -> None:
+    problem = Problem(path=SECRET, message=f'found "{SECRET}"')
+
+    result = failed_result(ToolArgumentError("find", (problem,)), hide)
+
+    assert result.error is not None
+    assert SECRET not in f"{result.content}{error_to_dict(result.error)}"
+    assert "[redacted]" in result.text
+
+
+def test_a_sentence_that_is_not_text_is_left_alone() -> None:
+    error: Any = ToolFailed(17)  # type: ignore[arg-type]  # whoever writes a tool may get it wrong
+
+    assert failed_result(error, hide).text.startswith("17 (error id ")
+
+
+def test_a_sentence_as_long_as_a_page_is_cut() -> None:
+    result = failed_result(ToolFailed("<p>" * 100_000))
+
+    assert len(result.text) < 8_100
+    assert "…" in result.text
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (AccessDenied("find", "no"), "denied"),
+        (ApprovalRequired("find", "ask"), "approval_needed"),
+        (InvalidRequest("no"), "invalid"),
+        (errors.ToolNotFound("fnd"), "invalid"),
+        (Unavailable("down"), "unavailable"),
+        (errors.ToolTimeout("late"), "unavailable"),
+        (ToolFailed("no"), "failed"),
+        (errors.ToolOutputError("no"), "failed"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_each_error_has_its_status(error: PegboardError, status: str) -> None:
+    assert status_of(error) == status
+
+
+def raised(error: PegboardError, cause: BaseException | None) -> PegboardError:
+    try:
+        raise error from cause
+    except PegboardError as caught:
+        return caught
+
+
+def test_the_operator_reads_type_text_and_stack_of_the_cause() -> None:
+    detail = detail_of(raised(ToolFailed("no"), ValueError("password=hunter2")))
+
+    assert "ValueError: password=hunter2" in detail
+    assert "in raised" in detail
+
+
+def test_not_even_the_operator_reads_a_known_secret() -> None:
+    detail = detail_of(raised(ToolFailed("no"), ValueError(f"key {SECRET} refused")), hide)
+
+    assert "ValueError: key [redacted] refused" in detail
+
+
+def test_a_caller_error_needs_no_detail_unless_something_caused_it() -> None:
+    assert detail_of(InvalidRequest("no")) == ""
+    assert "ValueError" in detail_of(raised(InvalidRequest("no"), ValueError("x")))
+
+
+def test_of_a_long_detail_the_end_is_kept() -> None:
+    detail = detail_of(raised(ToolFailed("no"), ValueError("x" * 50_000)))
+
+    assert len(detail) == 16_001
+    assert detail.startswith("…")
+    assert detail.rstrip().endswith("ToolFailed: no")
