@@ -81,6 +81,8 @@ def typed_finish(adapter: TypeAdapter[Any], schema: Callable[[], JsonSchema], to
             return ToolResult(content=value, structured=value)
         if kind is int:
             return _scalar(value)
+        if kind is exact:
+            return _json(value)
         try:
             plain = dump(value, mode="json", by_alias=True, warnings="error")
         except (PydanticSerializationError, ValueError):
