@@ -1,0 +1,51 @@
+"""What pages say of the code in tables is what the code says."""
+
+import re
+
+from tests.docs.pages import DOCS
+
+from pegboard.access.policy import DEFAULT_EFFECTS
+from pegboard.core.tool import ToolSpec
+from pegboard.execution.order import ORDER
+from pegboard.runtime import Pegboard
+from pegboard.servers.http.app import create_app
+from pegboard.servers.http.openapi import document
+
+_ROW = re.compile(r"^\| `(.+?)` \| (.+) \|$", re.MULTILINE)
+
+
+def test_the_page_of_a_call_names_every_step_in_order() -> None:
+    named = [step for step, _ in _rows("explanation/a-call.md")]
+
+    assert named == [step.__name__ for step in ORDER]
+
+
+def test_the_table_of_defaults_is_what_the_policy_falls_back_to() -> None:
+    told = {first: rest.rpartition("| ")[2] for first, rest in _rows(_POLICY)}
+
+    assert told == {effect.value: verdict.value for effect, verdict in DEFAULT_EFFECTS.items()}
+
+
+def test_a_tool_that_does_not_say_its_effect_counts_as_the_page_says() -> None:
+    (told,) = re.findall(r"does not say its effect counts as `(\w+)`", _text(_POLICY))
+
+    assert ToolSpec(name="plain", input_schema={"type": "object"}).effect.value == told
+
+
+def test_the_page_of_the_server_names_every_path() -> None:
+    page = _text("how-to/run-the-server.md")
+    paths = document(create_app(Pegboard()), needs_token=False)["paths"]
+
+    assert "/execute" in paths
+    assert [path for path in paths if f" {path.replace('{tool}', '{name}')}`" not in page] == []
+
+
+_POLICY = "how-to/say-who-may-call-what.md"
+
+
+def _rows(page: str) -> list[tuple[str, str]]:
+    return _ROW.findall(_text(page))
+
+
+def _text(page: str) -> str:
+    return (DOCS / page).read_text(encoding="utf-8")
