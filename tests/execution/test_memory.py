@@ -1,0 +1,181 @@
+"""Results and outcomes in memory: bounded, owned, and safe for several threads."""
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from pegboard.core.ports.store import Outcome, StoredResult
+from pegboard.core.result import ToolResult
+from pegboard.errors import ToolFailed
+from pegboard.execution.memory import MemoryOutcomes, MemoryResults
+from pegboard.testing import FakeClock
+
+
+def a_result(handle: str = "h1", body: bytes = b"body", **changes: Any) -> StoredResult:
+    fields: dict[str, Any] = {
+        "owner": "acme/ada",
+        "media_type": "text/plain",
+        "created_at": 0.0,
+        "expires_at": 9e9,
+    }
+    return StoredResult(handle=handle, body=body, **(fields | changes))
+
+
+def an_outcome(key: str = "k", owner: str = "acme/ada", **changes: Any) -> Outcome:
+    fields: dict[str, Any] = {"tool": "pay", "digest": "d", "created_at": 0.0}
+    return Outcome(key=key, owner=owner, **(fields | changes))
+
+
+async def test_only_the_owner_gets_a_result_back() -> None:
+    store = MemoryResults()
+    await store.put(a_result())
+
+    assert await store.get("h1", "acme/ada") == a_result()
+    assert await store.get("h1", "acme/bob") is None
+    assert await store.get("h2", "acme/ada") is None
+
+
+async def test_an_expired_result_is_gone(clock: FakeClock) -> None:
+    store = MemoryResults(now=clock.time)
+    await store.put(a_result(expires_at=clock.time() + 60))
+    clock.advance(60)
+
+    assert await store.get("h1", "acme/ada") is None
+    assert (store._items, store._bytes) == ({}, 0)
+
+
+async def test_the_oldest_results_make_room() -> None:
+    store = MemoryResults(max_bytes=5_000)
+    for number in range(20):
+        await store.put(a_result(f"h{number}", b"x" * 500))
+
+    kept = list(store._items)
+    assert kept == ["h15", "h16", "h17", "h18", "h19"]
+    assert store._bytes == 5_000
+
+
+async def test_empty_results_are_bounded_too() -> None:
+    store = MemoryResults(max_bytes=5_000)
+    for number in range(50):
+        await store.put(a_result(f"h{number}", b""))
+
+    assert len(store._items) == 10
+
+
+async def test_the_latest_result_is_kept_however_large_it_is() -> None:
+    store = MemoryResults(max_bytes=10)
+    await store.put(a_result(body=b"x" * 1000))
+
+    assert await store.get("h1", "acme/ada") is not None
+
+
+async def test_storing_under_the_same_handle_again_counts_once() -> None:
+    store = MemoryResults()
+    await store.put(a_result(body=b"x" * 100))
+    await store.put(a_result(body=b"y"))
+
+    assert store._bytes == 501
+
+
+async def test_the_first_to_claim_a_key_has_it() -> None:
+    store = MemoryOutcomes()
+
+    assert await store.claim(an_outcome()) is None
+    assert await store.claim(an_outcome(digest="other")) == an_outcome()
+
+
+async def test_the_same_key_of_somebody_else_is_another_key() -> None:
+    store = MemoryOutcomes()
+    await store.claim(an_outcome())
+
+    assert await store.claim(an_outcome(owner="acme/bob")) is None
+
+
+async def test_a_settled_key_gives_its_outcome_and_stays() -> None:
+    store, result = MemoryOutcomes(), ToolResult(content="paid", structured={"n": 1})
+    await store.claim(an_outcome())
+    await store.settle("acme/ada", "k", result)
+    await store.release("acme/ada", "k")
+
+    assert await store.claim(an_outcome()) == an_outcome(result=result)
+
+
+async def test_a_released_key_is_free_again() -> None:
+    store = MemoryOutcomes()
+    await store.claim(an_outcome())
+    await store.release("acme/ada", "k")
+
+    assert await store.claim(an_outcome()) is None
+
+
+async def test_settling_or_releasing_what_nobody_claimed_changes_nothing() -> None:
+    store = MemoryOutcomes()
+    await store.settle("acme/ada", "k", ToolResult())
+    await store.release("acme/ada", "k")
+
+    assert await store.claim(an_outcome()) is None
+
+
+async def test_what_a_caller_does_to_an_outcome_changes_nobody_elses() -> None:
+    store, result = MemoryOutcomes(), ToolResult(structured={"n": 1})
+    await store.claim(an_outcome())
+    await store.settle("acme/ada", "k", result)
+    result.structured["n"] = 2
+    first = await store.claim(an_outcome())
+    assert first is not None
+    assert first.result is not None
+    first.result.structured["n"] = 3
+    second = await store.claim(an_outcome())
+
+    assert second == an_outcome(result=ToolResult(structured={"n": 1}))
+
+
+async def test_a_kept_failure_holds_no_stack() -> None:
+    store, error = MemoryOutcomes(), ToolFailed("no")
+    with pytest.raises(ToolFailed):
+        raise error
+    await store.claim(an_outcome())
+    await store.settle("acme/ada", "k", ToolResult(is_error=True, error=error))
+    kept = store._items["acme/ada", "k"].result
+
+    assert kept is not None
+    assert kept.error is not None
+    assert kept.error.__traceback__ is None
+
+
+async def test_the_oldest_settled_keys_make_room_and_running_ones_stay() -> None:
+    store = MemoryOutcomes(most=3)
+    await store.claim(an_outcome("running"))
+    for number in range(10):
+        await store.claim(an_outcome(f"k{number}"))
+        await store.settle("acme/ada", f"k{number}", ToolResult())
+
+    assert [key for _, key in store._items] == ["running", "k8", "k9"]
+
+
+async def test_keys_that_all_run_are_all_kept() -> None:
+    store = MemoryOutcomes(most=2)
+    for number in range(5):
+        await store.claim(an_outcome(f"k{number}"))
+
+    assert len(store._items) == 5
+
+
+def test_of_many_threads_one_gets_the_key() -> None:
+    store, winners, together = MemoryOutcomes(), list[int](), threading.Barrier(8)
+
+    def claim(number: int) -> None:
+        together.wait()
+        for key in range(200):
+            if asyncio.run(store.claim(an_outcome(str(key), digest=str(number)))) is None:
+                winners.append(key)
+
+    threads = [threading.Thread(target=claim, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(winners) == list(range(200))
