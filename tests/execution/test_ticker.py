@@ -1,0 +1,212 @@
+"""Deadlines of many tasks with one timer."""
+
+import asyncio
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from pegboard.execution.ticker import TICK, TICKERS, Entry, Ticker, Tickers
+from pegboard.testing import FakeClock
+
+
+def add(ticker: Ticker, seconds: float) -> Entry:
+    now = ticker.now()
+    return ticker.add(now + seconds, now)
+
+
+@pytest.fixture
+async def ticker() -> Ticker:
+    return Ticker(asyncio.get_running_loop())
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.005, 0.03, 0.06], ids=str)
+async def test_a_task_is_cancelled_soon_after_its_deadline_and_not_before(
+    ticker: Ticker, seconds: float
+) -> None:
+    begin = time.monotonic()
+    entry = add(ticker, seconds)
+
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.sleep(5)
+
+    took = time.monotonic() - begin
+    ticker.remove(entry)
+    assert seconds <= took < seconds + 1
+    assert entry.take_back()
+    assert entry.task.cancelling() == 0
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.05], ids=["own timer", "tick"])
+async def test_a_deadline_that_was_removed_cancels_nobody(ticker: Ticker, seconds: float) -> None:
+    entry = add(ticker, seconds)
+    ticker.remove(entry)
+
+    await asyncio.sleep(seconds + 3 * TICK)
+
+    assert entry.cancelled == 0
+
+
+async def test_a_task_that_goes_on_is_cancelled_again(clock: FakeClock) -> None:
+    ticker = Ticker(asyncio.get_running_loop(), monotonic=clock.monotonic)
+    entry = add(ticker, 10)
+    for _ in range(3):
+        clock.advance(10)
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.sleep(5)
+
+    ticker.remove(entry)
+    assert entry.cancelled == 3
+    assert entry.take_back()
+
+
+async def test_a_task_with_its_own_timer_is_cancelled_again_too(ticker: Ticker) -> None:
+    entry = add(ticker, 0.001)
+    for _ in range(2):
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.sleep(5)
+
+    ticker.remove(entry)
+    assert entry.cancelled == 2
+    assert entry.take_back()
+
+
+async def test_a_cancellation_by_somebody_else_is_told_apart(ticker: Ticker) -> None:
+    entry = add(ticker, 0.001)
+    entry.task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.sleep(5)
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.sleep(5)
+    ticker.remove(entry)
+
+    assert entry.take_back() is False
+    assert entry.task.uncancel() == 0
+
+
+async def test_a_request_to_cancel_from_before_is_not_ours(ticker: Ticker) -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.sleep(5)
+    entry = add(ticker, 0.001)
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.sleep(5)
+    ticker.remove(entry)
+
+    assert entry.take_back() is True
+    assert task.uncancel() == 0
+
+
+async def test_a_ticker_without_deadlines_stops_ticking(ticker: Ticker) -> None:
+    ticker.remove(add(ticker, 60))
+    armed = ticker._armed
+
+    await asyncio.sleep(2 * TICK)
+
+    assert (armed, ticker._armed, ticker._entries) == (True, False, set())
+
+
+async def test_a_ticker_that_stopped_starts_again(ticker: Ticker) -> None:
+    ticker.remove(add(ticker, 60))
+    await asyncio.sleep(2 * TICK)
+    entry = add(ticker, 0.05)
+
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.sleep(5)
+
+    ticker.remove(entry)
+    assert entry.take_back()
+
+
+async def test_many_deadlines_are_kept_apart(ticker: Ticker) -> None:
+    ended: list[int] = []
+
+    async def one(number: int) -> None:
+        entry = add(ticker, 0.04 + number * 0.04)
+        try:
+            await asyncio.sleep(5)
+        except asyncio.CancelledError:
+            assert entry.take_back()
+            ended.append(number)
+        finally:
+            ticker.remove(entry)
+
+    await asyncio.gather(*[one(number) for number in (2, 0, 1)])
+
+    assert ended == [0, 1, 2]
+    assert ticker._entries == set()
+
+
+async def test_a_deadline_needs_a_task(ticker: Ticker) -> None:
+    problems: list[Any] = []
+
+    def outside() -> None:
+        try:
+            add(ticker, 1)
+        except RuntimeError as error:
+            problems.append(str(error))
+
+    asyncio.get_running_loop().call_soon(outside)
+    await asyncio.sleep(0.01)
+
+    assert problems == ["a deadline needs a task"]
+
+
+async def test_a_loop_has_one_ticker() -> None:
+    assert TICKERS.current() is TICKERS.current()
+
+
+def test_loops_that_alternate_keep_their_tickers() -> None:
+    tickers = Tickers()
+    first, second = asyncio.new_event_loop(), asyncio.new_event_loop()
+
+    async def current() -> Ticker:
+        return tickers.current()
+
+    seen = [loop.run_until_complete(current()) for loop in (first, second, first, second)]
+    first.close()
+    second.close()
+
+    assert [ticker.loop for ticker in seen] == [first, second, first, second]
+    assert (seen[0], seen[1]) == (seen[2], seen[3])
+
+
+def test_loops_of_several_threads_have_their_own() -> None:
+    found: list[bool] = []
+
+    async def work() -> None:
+        for _ in range(200):
+            found.append(TICKERS.current().loop is asyncio.get_running_loop())
+            await asyncio.sleep(0)
+
+    threads = [threading.Thread(target=asyncio.run, args=(work(),)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert found == [True] * 800
+
+
+class BareLoop(asyncio.SelectorEventLoop):
+    """A loop that takes no attributes of others, as one written in C may be."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "_pegboard_ticker":
+            raise AttributeError(name)
+        super().__setattr__(name, value)
+
+
+def test_a_loop_that_takes_no_attributes_has_a_ticker_all_the_same() -> None:
+    loop = BareLoop()
+
+    async def current() -> Ticker:
+        return TICKERS.current()
+
+    try:
+        assert loop.run_until_complete(current()).loop is loop
+    finally:
+        loop.close()
