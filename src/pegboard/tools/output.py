@@ -24,8 +24,7 @@ from pegboard.errors import ToolOutputError
 from pegboard.tools.raw_schema import Validator, compiled, output_problem
 
 Finish = Callable[[Any], ToolResult]
-_EXACT: Mapping[str, type] = {"int": int, "float": float, "bool": bool}
-"""Types whose values need no check when a schema says no more than the name of the type."""
+_NUMBERS: Mapping[str, type] = {"int": int, "float": float, "bool": bool}
 _ANY = SchemaSerializer(any_schema(), {"ser_json_inf_nan": "constants"})
 _MOST_DIGITS = 4_300
 _MANY_DIGITS = re.compile("[0-9]{4300}")
@@ -65,24 +64,19 @@ def typed_finish(adapter: TypeAdapter[Any], schema: Callable[[], JsonSchema], to
     """
     validate, dump = adapter.validator.validate_python, adapter.serializer.to_python
     shown: list[Validator] = []
-    core = adapter.core_schema
-    exact = _EXACT.get(core["type"]) if len(core) == 1 else None
 
     def finish(value: Any) -> ToolResult:
         kind = value.__class__
-        if kind is not exact:
-            if kind is ToolResult:
-                return value
-            try:
-                validate(value, strict=True)
-            except ValidationError:
-                return of_another_type(value)
+        if kind is ToolResult:
+            return value
+        try:
+            validate(value, strict=True)
+        except ValidationError:
+            return of_another_type(value)
         if kind is str:
             return ToolResult(content=value, structured=value)
         if kind is int:
             return _scalar(value)
-        if kind is exact:
-            return _json(value)
         try:
             plain = dump(value, mode="json", by_alias=True, warnings="error")
         except (PydanticSerializationError, ValueError):
@@ -96,7 +90,7 @@ def typed_finish(adapter: TypeAdapter[Any], schema: Callable[[], JsonSchema], to
         _refuse(output_problem(shown[0], result.structured), tool, value)
         return result
 
-    return finish
+    return _number_first(adapter.core_schema, finish)
 
 
 def schema_finish(schema: JsonSchema, tool: str) -> Finish:
@@ -111,6 +105,20 @@ def schema_finish(schema: JsonSchema, tool: str) -> Finish:
         if not result.is_error and result.structured is not None:
             _refuse(output_problem(validator, result.structured), tool, result.structured)
         return result
+
+    return finish
+
+
+def _number_first(core: Mapping[str, Any], otherwise: Finish) -> Finish:
+    """A short way for numbers, where the schema says no more than which kind."""
+    number = _NUMBERS.get(core["type"]) if len(core) == 1 else None
+    if number is None:
+        return otherwise
+
+    def finish(value: Any) -> ToolResult:
+        if value.__class__ is not number:
+            return otherwise(value)
+        return _json(value) if number is float else _scalar(value)
 
     return finish
 
