@@ -18,7 +18,9 @@ PREFIX = "pegboard://results/"
 FORMAT = "pegboard-handle"
 _SCHEME = "pegboard:"  # alone: JSON may write the slashes escaped
 _BYTES_SCHEME = _SCHEME.encode()
-# JSON may also write any of its characters by their number
+# JSON may also write any of its characters by their number; a plain text is found sooner
+_NUMBER = "\\u00"
+_BYTES_NUMBER = _NUMBER.encode()
 _NUMBERED = re.compile(r"\\u00[367]")
 _BYTES_NUMBERED = re.compile(_NUMBERED.pattern.encode())
 _PAGED = re.compile(r"-p(\d{1,15})\Z")
@@ -42,9 +44,11 @@ def page_bytes_of(handle: str) -> int | None:
 def mentions_handle(raw: Arguments) -> bool:
     """Whether there may be a handle in these arguments; cheap, and never wrong when it says no."""
     if isinstance(raw, str):
-        return _SCHEME in raw or _NUMBERED.search(raw) is not None
+        return _SCHEME in raw or (_NUMBER in raw and _NUMBERED.search(raw) is not None)
     if isinstance(raw, bytes):
-        return _BYTES_SCHEME in raw or _BYTES_NUMBERED.search(raw) is not None
+        return _BYTES_SCHEME in raw or (
+            _BYTES_NUMBER in raw and _BYTES_NUMBERED.search(raw) is not None
+        )
     try:
         return isinstance(raw, (dict, Mapping)) and _within(raw.values())
     except RecursionError:
