@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.docs.pages import ROOT, fences
+from tests.docs.runner import is_said, shown
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+EXAMPLES = ROOT / "examples"
 SAID = {
     "letters.py": ["3\n", "- leter: unknown argument; did you mean 'letter'?"],
     "tool_loop.py": ["name: unknown argument", "ordered 6 bags of filter", "I ordered 6 bags."],
@@ -68,9 +70,14 @@ def test_a_program_says_what_it_shows(name: str, tmp_path: Path) -> None:
     assert [line for line in SAID[name] if line not in said] == [], said
 
 
-def test_the_shop_shows_each_outcome_in_its_closing_table(tmp_path: Path) -> None:
-    said = run(EXAMPLES / "shop" / "demo.py", folder=tmp_path)
-    table = said.partition("What happened\n")[2].partition("Go on\n")[0]
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What `make demo` prints."""
+    return run(EXAMPLES / "shop" / "demo.py", folder=tmp_path_factory.mktemp("demo"))
+
+
+def test_the_shop_shows_each_outcome_in_its_closing_table(demo: str) -> None:
+    table = demo.partition("What happened\n")[2].partition("Go on\n")[0]
     rows = re.findall(r"^  (\S.{31}) (\S+) +(\w+) +(\d+) +[\d.]+$", table, re.MULTILINE)
 
     assert [(what.strip(), outcome, int(tries)) for what, _, outcome, tries in rows] == [
@@ -90,6 +97,12 @@ def test_the_shop_shows_each_outcome_in_its_closing_table(tmp_path: Path) -> Non
         ("in parallel: article 23", "completed", 1),
     ]
     assert "14 calls are in the history, refused ones included." in table
+
+
+def test_the_readme_shows_what_the_shop_says(demo: str) -> None:
+    (excerpt,) = [f for f in fences(ROOT / "README.md") if "busy twice" in f.body]
+
+    assert [line for line in shown(excerpt) if not is_said(line, demo)] == [], demo
 
 
 @pytest.fixture(scope="module")

@@ -112,9 +112,7 @@ class Page:
 
     def _console(self, fence: Fence) -> None:
         said = self._shell_out(fence, "\necho\n".join(_commands(fence)))
-        missing = [
-            line for line in _expected(fence) if not _is_said(self._of_this_page(line), said)
-        ]
+        missing = [line for line in shown(fence) if not is_said(self._of_this_page(line), said)]
         assert not missing, f"{fence}: {missing} is not in:\n{said}"
 
     def _bash(self, fence: Fence) -> None:
@@ -175,12 +173,12 @@ def _commands(fence: Fence) -> list[str]:
     return commands
 
 
-def _expected(fence: Fence) -> list[str]:
-    """What a console block shows of the answers, line by line."""
+def shown(fence: Fence) -> list[str]:
+    """What a block shows of the answers, line by line."""
     return [line for line in fence.body.splitlines() if line.strip() and line[:2] != "$ "]
 
 
-def _is_said(line: str, said: str) -> bool:
+def is_said(line: str, said: str) -> bool:
     """Whether a line is there; `...` stands for anything, white space for any white space."""
     parts = [r"\s+".join(map(re.escape, part.split())) for part in line.split("...")]
     return re.search(r"^\s*" + r".*?".join(parts) + r"\s*$", said, re.MULTILINE) is not None
