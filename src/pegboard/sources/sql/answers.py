@@ -120,7 +120,8 @@ def _column(
         "description": meaning(config, f"{table}.{column.name}", column),
         "samples": list(samples),
     }
-    return {key: value for key, value in fields.items() if value not in ("", [])}
+    optional = {"default", "description", "samples"}
+    return {key: value for key, value in fields.items() if value or key not in optional}
 
 
 def _without_empty(fields: dict[str, Json]) -> dict[str, Json]:

@@ -145,6 +145,7 @@ class Database:
     ) -> Request:
         sql, bound = bind(statement.lexed, parameters, self.config.dialect)
         allowed = self.config.statement_timeout
+        allowed = allowed if seconds is None else min(seconds, allowed)
         return Request(
             statement=statement,
             catalog=catalog,
@@ -152,7 +153,8 @@ class Database:
             parameters=bound,
             limit=limit,
             offset=offset,
-            deadline=time.monotonic() + (allowed if seconds is None else min(seconds, allowed)),
+            deadline=time.monotonic() + allowed,
+            seconds=round(allowed, 1),
         )
 
     def _notify(self) -> None:

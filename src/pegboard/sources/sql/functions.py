@@ -66,7 +66,7 @@ upper_inf uuid uuid_extract_timestamp uuid_extract_version uuidv4 uuidv7 gen_ran
 var_samp variance version websearch_to_tsquery width_bucket word_similarity
 daterange datemultirange int4range int4multirange int8range int8multirange numrange nummultirange
 tsrange tsmultirange tstzrange tstzmultirange
-bit cidr inet interval money varbit
+bit cidr inet interval money varbit row bernoulli system
 area box center circle diagonal diameter height isclosed isopen line lseg npoints path pclose point
 polygon popen radius slope width
 """

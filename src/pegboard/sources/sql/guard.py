@@ -91,7 +91,9 @@ class Guard:
         except ParseError as error:
             raise InvalidRequest(_parse_message(error)) from error
         except SqlglotError as error:
-            raise InvalidRequest("The SQL cannot be read: a quote may not be closed.") from error
+            raise InvalidRequest(
+                "The SQL cannot be read: a number or a quoted text is malformed."
+            ) from error
         if len(trees) != 1 or trees[0] is None:
             raise InvalidRequest("Only one statement is run at a time.")
         return trees[0]

@@ -207,7 +207,7 @@ def _name(kind: str, text: str, dialect: Dialect) -> str:
         case "word":
             return folded(text)
         case "quoted" if text[0] == "[":
-            return text[1:-1]
+            return folded(text[1:-1])
         case "quoted":
             plain = text[1:-1].replace(text[0] * 2, text[0])
             return folded(plain) if dialect == "sqlite" else plain

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from itertools import islice
@@ -18,7 +19,7 @@ from pegboard.sources.sql.catalog import Table
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.postgres_errors import TOO_LARGE, translated
 from pegboard.sources.sql.postgres_schema import read_tables
-from pegboard.sources.sql.session import Answer, Request, Stale, collect
+from pegboard.sources.sql.session import Answer, Request, Stale, collect, too_many
 
 EXPLAIN = "EXPLAIN (VERBOSE, FORMAT JSON) "
 _CURSOR = "pegboard"
@@ -87,13 +88,12 @@ class PostgresSession:
 
     def tables(self, deadline: float) -> tuple[Sequence[Table], Sequence[str]]:
         """The schema, read with our own statements."""
-        del deadline  # the server keeps it, by statement
-        with self._transaction():
+        with self._transaction(deadline):
             return read_tables(self._connection, self._config.schemas), ()
 
     def read(self, request: Request) -> Answer:
         """Run a query through a cursor of the server."""
-        with self._transaction():
+        with self._transaction(request.deadline):
             self._check_plan(request)
             if request.statement.kind == "explain":
                 return self._explain(request)
@@ -112,29 +112,36 @@ class PostgresSession:
 
     def write(self, request: Request, most: int) -> Answer:
         """Run a write, row by row as far as it returns rows."""
-        with self._transaction():
+        with self._transaction(request.deadline):
             self._check_plan(request)
             with closing(RawCursor(self._connection)) as cursor:
                 if request.statement.returning:
-                    stream = cursor.stream(request.sql.encode(), _sequence(request.parameters))
-                    rows, more = self._streamed(stream, most)
-                    affected = len(rows)
-                else:
-                    cursor.execute(request.sql.encode(), _sequence(request.parameters))
-                    rows, more, affected = [], False, max(0, cursor.rowcount)
-                if more or affected > most:
-                    count = f"more than {most}" if more else f"{affected}"
-                    raise InvalidRequest(
-                        f"The statement changes {count} rows; {most} are allowed at once. "
-                        "Nothing was changed."
-                    )
-                columns = self._columns(cursor) if request.statement.returning else []
-            return Answer(columns=columns, rows=rows, affected=affected)
+                    return self._returned(cursor, request, most)
+                cursor.execute(request.sql.encode(), _sequence(request.parameters))
+                affected = max(0, cursor.rowcount)
+                if affected > most:
+                    raise too_many(affected, most)
+                return Answer(affected=affected)
+
+    def _returned(
+        self, cursor: psycopg.Cursor[tuple[Any, ...]], request: Request, most: int
+    ) -> Answer:
+        """Read what RETURNING gives while it comes, so that too much is never held."""
+        sql, parameters = request.sql.encode(), _sequence(request.parameters)
+        # A generator that is not closed holds the connection's lock.
+        with closing(cast("Generator[tuple[Any, ...]]", cursor.stream(sql, parameters))) as stream:
+            rows, more = collect(
+                lambda count: list(islice(stream, count)),
+                limit=most,
+                most_bytes=self._config.max_result_bytes,
+            )
+        if more:
+            raise too_many(None, most)
+        return Answer(columns=self._columns(cursor), rows=rows, affected=len(rows))
 
     def ping(self, deadline: float) -> None:
         """Ask for the number one."""
-        del deadline  # as above
-        with self._transaction():
+        with self._transaction(deadline):
             self._connection.execute("SELECT 1")
 
     def abort(self) -> None:
@@ -150,19 +157,10 @@ class PostgresSession:
         with suppress(psycopg.Error):
             self._connection.close()
 
-    def _streamed(
-        self, stream: Iterator[tuple[Any, ...]], most: int
-    ) -> tuple[list[list[Any]], bool]:
-        return collect(
-            lambda count: list(islice(stream, count)),
-            limit=most,
-            most_bytes=self._config.max_result_bytes,
-        )
-
     @contextmanager
-    def _transaction(self) -> Generator[None]:
+    def _transaction(self, deadline: float) -> Generator[None]:
         try:
-            self._connection.execute(self._beginning())
+            self._connection.execute(self._beginning(deadline))
         except psycopg.OperationalError as error:
             raise Stale from error
         try:
@@ -173,9 +171,9 @@ class PostgresSession:
             raise
         self._connection.execute("COMMIT" if self._mode == "READ WRITE" else "ROLLBACK")
 
-    def _beginning(self) -> bytes:
+    def _beginning(self, deadline: float) -> bytes:
         """One round trip that opens the transaction and says all that a statement depends on."""
-        milliseconds = int(self._config.statement_timeout * 1000)
+        milliseconds = max(1, int((deadline - time.monotonic()) * 1000))
         path = ", ".join(_quoted(name) for name in (*self._config.schemas, "pg_temp"))
         settings = {
             "statement_timeout": str(milliseconds),

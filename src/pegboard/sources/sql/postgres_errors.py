@@ -12,12 +12,11 @@ from pegboard.errors import (
     PegboardError,
     SourceUnavailable,
     ToolFailed,
-    ToolTimeout,
     Unavailable,
 )
 from pegboard.sources.sql.catalog import nearest
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.session import Request
+from pegboard.sources.sql.session import Request, too_slow
 
 TOO_LARGE = "pegboard: row of bytes: "
 """Marks the cast that fails where a row is too large."""
@@ -61,10 +60,7 @@ def translated(
     if state is None or state in _NO_ENTRY:
         return _unreachable(error)
     if state == "57014":
-        return ToolTimeout(
-            f"The statement ran longer than {config.statement_timeout:g} s and was stopped. "
-            "Narrow it."
-        )
+        return too_slow(request, config.statement_timeout)
     if state[:2] in _CALLER and state != _NO_PERMISSION:
         return _callers_fault(error, request, config, prefix)
     return _not_the_callers_fault(state)
@@ -90,7 +86,7 @@ def _callers_fault(
             "of them (substr)."
         )
     return InvalidRequest(
-        f"PostgreSQL: {message}.{_place(error, request, prefix)}{_hint(message, request)}"
+        f"PostgreSQL: {message}{_place(error, request, prefix)}.{_hint(message, request)}"
     )
 
 

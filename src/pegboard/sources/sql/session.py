@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
-from pegboard.errors import InvalidRequest, PegboardError
+from pegboard.errors import InvalidRequest, PegboardError, ToolTimeout
 from pegboard.sources.sql.catalog import Catalog, Table
 from pegboard.sources.sql.lexer import Lexed
 from pegboard.sources.sql.values import Json, size_of, to_json
@@ -45,6 +45,7 @@ class Request:
         limit: Rows to give back at most.
         offset: Rows to pass over first.
         deadline: `time.monotonic()` seconds by which it must have ended.
+        seconds: How long it may take, for the message when it took longer.
     """
 
     statement: Statement
@@ -54,6 +55,7 @@ class Request:
     limit: int
     offset: int = 0
     deadline: float
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,3 +160,19 @@ def _cut(rows: list[list[Json]], size: int) -> tuple[list[list[Json]], bool]:
             f"One row alone has {size} bytes. Select fewer columns, or parts of them (substr)."
         )
     return rows, True
+
+
+def too_many(affected: int | None, most: int) -> InvalidRequest:
+    """The refusal of a write that touches more rows than it may; None: it was stopped before."""
+    count = f"more than {most}" if affected is None else f"{affected}"
+    return InvalidRequest(
+        f"The statement changes {count} rows; {most} are allowed at once. Nothing was changed."
+    )
+
+
+def too_slow(request: Request | None, otherwise: float) -> ToolTimeout:
+    """The timeout of a statement that was interrupted."""
+    seconds = otherwise if request is None else request.seconds
+    return ToolTimeout(
+        f"The statement ran longer than {seconds:g} s and was stopped. Ask for less at once."
+    )

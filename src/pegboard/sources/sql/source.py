@@ -46,7 +46,8 @@ class SqlSource:
     """The tools of one database.
 
     ```python
-    source = await KIND.open("chinook", SqlConfig(url="sqlite:///chinook.db"), Services())
+    config = SqlConfig.model_validate({"url": "sqlite:///chinook.db"})
+    source = await KIND.open("chinook", config, Services())
     [tool.spec.name for tool in await source.tools()]
     ```
     """

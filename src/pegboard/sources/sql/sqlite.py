@@ -13,12 +13,11 @@ from pegboard.errors import (
     PegboardError,
     SourceUnavailable,
     ToolFailed,
-    ToolTimeout,
     Unavailable,
 )
 from pegboard.sources.sql.catalog import Table, nearest
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.session import Answer, Request, collect
+from pegboard.sources.sql.session import Answer, Request, collect, too_many, too_slow
 from pegboard.sources.sql.sqlite_schema import read_tables
 from pegboard.sources.sql.warden import Warden
 
@@ -62,10 +61,7 @@ class SqliteDriver:
         text = str(error)
         match primary:
             case sqlite3.SQLITE_INTERRUPT:
-                return ToolTimeout(
-                    f"The statement ran longer than {self._config.statement_timeout:g} s and was "
-                    "stopped. Narrow it."
-                )
+                return too_slow(request, self._config.statement_timeout)
             case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
                 return Unavailable(
                     "Another program is writing to the database.",
@@ -161,10 +157,7 @@ class SqliteSession:
                 columns = _columns(cursor, rows)
                 affected = self._connection.total_changes - before
             if affected > most or more:
-                raise InvalidRequest(
-                    f"The statement changes {affected} rows, more than the {most} that are "
-                    "allowed at once. Nothing was changed."
-                )
+                raise too_many(affected, most)
             return Answer(columns=columns, rows=rows, affected=affected)
 
     @contextmanager

@@ -4,6 +4,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 from pegboard.sources.sql.catalog import Column, Key, Reference, Table
 from pegboard.sources.sql.warden import Warden
@@ -13,6 +14,7 @@ _KINDS = {"table": "table", "view": "view", "virtual": "virtual table", "shadow"
 _COUNTING = 0.2
 """Seconds for counting rows of all tables together; what is not counted by then is unknown."""
 
+_Read = tuple[str, str]
 Until = Callable[[float], AbstractContextManager[None]]
 
 
@@ -31,44 +33,40 @@ def read_tables(
     counting = time.monotonic() + _COUNTING
     tables: list[Table] = []
     for name, kind in listed:
-        reads: frozenset[tuple[str, str]] | None = frozenset()
-        if kind == "view":
-            reads = _view_reads(connection, warden, name)
-        if reads is None:
-            continue
-        owner = _owner(name, virtual) if kind == "shadow" else ""
+        try:
+            table = _table(connection, warden, name, kind)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
+                raise
+            continue  # a broken view, or a virtual table whose module is not loaded
         with until(counting):
             rows = None if kind in {"view", "shadow"} else _rows(connection, name)
-        tables.append(
-            Table(
-                schema=_SCHEMA,
-                name=name,
-                kind=_KINDS.get(kind, "table"),
-                columns=_columns(connection, name),
-                primary_key=_primary_key(connection, name),
-                references=_references(connection, name),
-                rows=rows,
-                part_of=frozenset({(_SCHEMA, owner)}) if owner else frozenset(),
-                reads=frozenset((_SCHEMA, table) for table, _ in reads),
-                shows=frozenset(((_SCHEMA, table), column) for table, column in reads if column),
-                internal=kind == "shadow",
-            )
-        )
-    return tables, [
-        name
-        for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type='trigger'")
-    ]
+        owner = _owner(name, virtual) if kind == "shadow" else ""
+        parts = frozenset({(_SCHEMA, owner)}) if owner else frozenset[Key]()
+        tables.append(replace(table, rows=rows, part_of=parts))
+    triggers = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
+    return tables, [name for (name,) in triggers]
 
 
-def _view_reads(
-    connection: sqlite3.Connection, warden: Warden, name: str
-) -> frozenset[tuple[str, str]] | None:
-    """Tables and columns behind a view, as SQLite itself resolves them; None if it is broken."""
+def _table(connection: sqlite3.Connection, warden: Warden, name: str, kind: str) -> Table:
+    reads = _view_reads(connection, warden, name) if kind == "view" else frozenset[_Read]()
+    return Table(
+        schema=_SCHEMA,
+        name=name,
+        kind=_KINDS.get(kind, "table"),
+        columns=_columns(connection, name),
+        primary_key=_primary_key(connection, name),
+        references=_references(connection, name),
+        reads=frozenset((_SCHEMA, table) for table, _ in reads),
+        shows=frozenset(((_SCHEMA, table), column) for table, column in reads if column),
+        internal=kind == "shadow",
+    )
+
+
+def _view_reads(connection: sqlite3.Connection, warden: Warden, name: str) -> frozenset[_Read]:
+    """Tables and columns behind a view, as SQLite itself resolves them."""
     with warden.recording() as reads:
-        try:
-            connection.execute(f"EXPLAIN SELECT * FROM {_quoted(name)}").close()  # noqa: S608 # the name is the schema's own, quoted
-        except sqlite3.Error:
-            return None
+        connection.execute(f"EXPLAIN SELECT * FROM {_quoted(name)}").close()  # noqa: S608 # the name is the schema's own, quoted
     return frozenset(reads)
 
 

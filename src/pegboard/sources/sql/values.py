@@ -1,10 +1,10 @@
-"""Values of a database as JSON, without losing a digit.
+"""Values of a database as JSON.
 
 | in the database | in JSON |
 |---|---|
 | NULL, boolean, text | null, boolean, string |
 | integer | number; string beyond 2^53, where readers of JSON begin to round |
-| numeric / decimal | number when a double holds it (at most 15 digits), else string |
+| numeric, decimal | number, the nearest double (15 digits hold); string beyond 2^53 |
 | real, double | number; `"NaN"`, `"Infinity"`, `"-Infinity"` as strings |
 | date, time, timestamp, interval | string, ISO 8601 |
 | bytes | `{"base64": "..."}` |
@@ -22,7 +22,6 @@ from typing import Any, cast
 Json = Any
 
 _EXACT = 2**53
-_DIGITS = 15
 
 
 def to_json(value: Any) -> Json:
@@ -84,12 +83,10 @@ def column_names(names: Sequence[str]) -> list[str]:
 
 def _decimal(value: Decimal) -> Json:
     if not value.is_finite():
-        return _not_finite(float(value))
-    as_float = float(value)
-    short = len(value.normalize().as_tuple().digits) <= _DIGITS
-    if not short or not math.isfinite(as_float) or Decimal(repr(as_float)) != value:
+        return _not_finite(math.nan if value.is_nan() else float(value))
+    if abs(value) >= _EXACT:
         return str(value)
-    return int(value) if value == value.to_integral_value() and abs(value) < _EXACT else as_float
+    return int(value) if value == value.to_integral_value() else float(value)
 
 
 def _not_finite(value: float) -> str:

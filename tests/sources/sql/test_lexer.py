@@ -1,0 +1,106 @@
+"""The text that is checked is the text that runs."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegboard.errors import InvalidRequest
+from pegboard.sources.sql.lexer import Dialect, Kind, folded, lex
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "text"),
+    [
+        ("sqlite", "SELECT 1 -- one\n, 2", "SELECT 1       \n, 2"),
+        ("sqlite", "SELECT 1 -- one\r, 2", "SELECT 1"),
+        ("postgresql", "SELECT 1 -- one\r, 2", "SELECT 1        , 2"),
+        ("sqlite", "SELECT/* /* */1", "SELECT        1"),
+        ("postgresql", "SELECT/* /* */ */1", "SELECT           1"),
+        ("sqlite", "SELECT 1 /* open", "SELECT 1"),
+        ("sqlite", "SELECT '--', \"/*\", [;]", "SELECT '--', \"/*\", [;]"),
+        ("postgresql", "SELECT ';''--' ; ; ", "SELECT ';''--'"),
+        ("postgresql", "SELECT a->>'x', b::int", "SELECT a->>'x', b::int"),
+    ],
+)
+def test_comments_become_blanks_and_the_rest_keeps_its_place(
+    dialect: Dialect, sql: str, text: str
+) -> None:
+    lexed = lex(sql, dialect)
+
+    assert lexed.text.rstrip() == text
+    assert all(lexed.text[token.start :].startswith(token.text) for token in lexed.tokens)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "message"),
+    [
+        ("sqlite", "", "no SQL statement"),
+        ("sqlite", ";;", "no SQL statement"),
+        ("sqlite", "SELECT 1; SELECT 2", r"one statement is run at a time. \(line 1, column 9\)"),
+        ("sqlite", "SELECT 'a", r"quote is not closed.*column 8"),
+        ("postgresql", "SELECT\n  E'a'", r"touches a word. \(line 2, column 4\)"),
+        ("postgresql", "SELECT U&'a'", "Unicode escapes"),
+        ("postgresql", "SELECT $$a$$", "Dollar quoting"),
+        ("postgresql", "SELECT a$b", "Dollar quoting"),
+        ("postgresql", "SELECT 1 /* /* */", "comment is not closed"),
+        ("sqlite", "SELECT 1x", "not understood"),
+        ("sqlite", "SELECT 1.2.3", "not understood"),
+        ("sqlite", "SELECT {a}", "no place in SQL"),
+        ("sqlite", "SELECT \x00", "no place in SQL"),
+        ("sqlite", "SELECT\u2028 1", "no place in SQL"),
+        ("sqlite", "SELECT (1", None),
+        ("sqlite", "SELECT 1)", r"'\)' closes nothing"),
+        ("postgresql", "SELECT (1]", r"'\]' closes nothing"),
+        ("sqlite", "SELECT " + "(" * 41 + "1" + ")" * 41, "deeper than 40"),
+        ("sqlite", "SELECT 1" + " " * 20_000, "at most 20000"),
+        ("postgresql", "SELECT `a`", "not closed, or touches"),
+    ],
+)
+def test_what_two_readers_could_read_differently_is_refused(
+    dialect: Dialect, sql: str, message: str | None
+) -> None:
+    if message is None:
+        assert lex(sql, dialect).tokens[-1].text == "1"  # the parser says what is missing
+        return
+    with pytest.raises(InvalidRequest, match=message):
+        lex(sql, dialect)
+
+
+def test_tokens_know_what_they_are_called() -> None:
+    tokens = lex("SELECT \"A b\", [C], Name, :one, ?, 1.5e3, x'ff' FROM t", "sqlite").tokens
+
+    assert [(token.kind, token.name) for token in tokens if token.text != ","] == [
+        (Kind.WORD, "select"),
+        (Kind.QUOTED, "a b"),
+        (Kind.QUOTED, "c"),
+        (Kind.WORD, "name"),
+        (Kind.PARAMETER, "one"),
+        (Kind.PARAMETER, ""),
+        (Kind.NUMBER, "1.5e3"),
+        (Kind.STRING, "x'ff'"),
+        (Kind.WORD, "from"),
+        (Kind.WORD, "t"),
+    ]
+
+
+def test_postgresql_keeps_the_case_of_quoted_names_and_slices_apart_from_parameters() -> None:
+    tokens = lex('SELECT "A""b", a[1:n], x::int, :n, $12', "postgresql").tokens
+
+    assert 'A"b' in [token.name for token in tokens if token.kind is Kind.QUOTED]
+    assert [token.text for token in tokens if token.kind is Kind.PARAMETER] == [":n", "$12"]
+
+
+def test_names_fold_as_the_databases_fold_them() -> None:
+    assert folded("ABCxyz") == "abcxyz"
+    assert folded("ÄB\u212a") == "Äb\u212a"
+
+
+@given(st.text(max_size=60), st.sampled_from(["sqlite", "postgresql"]))
+def test_any_text_is_read_or_refused_and_reading_twice_changes_nothing(
+    sql: str, dialect: Dialect
+) -> None:
+    try:
+        once = lex(sql, dialect)
+    except InvalidRequest:
+        return
+    assert lex(once.text, dialect) == once

@@ -1,0 +1,100 @@
+"""The source as a whole: the contract on both databases, health, what is missing."""
+
+import sys
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from tests.sources.sql.boards import opened
+
+from pegboard.core.health import HealthStatus
+from pegboard.core.ports.services import Services
+from pegboard.core.ports.source import Source, SourceKind
+from pegboard.errors import SourceUnavailable
+from pegboard.sources.sql import KIND
+from pegboard.sources.sql.config import SqlConfig
+from pegboard.testing import SourceContract
+
+
+class TestSqliteSource(SourceContract):
+    kind: ClassVar[SourceKind] = KIND
+    least_tools: ClassVar[int] = 4
+
+    @pytest.fixture(autouse=True)
+    def _use(self, chinook: Path) -> None:
+        self.url = f"sqlite:///{chinook}"
+
+    async def open_source(self) -> Source:
+        config = SqlConfig.model_validate({"url": self.url, "allow_writes": True})
+        return await KIND.open("shop", config, Services())
+
+
+class TestPostgresqlSource(SourceContract):
+    kind: ClassVar[SourceKind] = KIND
+    least_tools: ClassVar[int] = 4
+
+    @pytest.fixture(autouse=True)
+    def _use(self, postgres: str) -> None:
+        self.url = postgres
+
+    async def open_source(self) -> Source:
+        config = SqlConfig.model_validate({"url": self.url, "allow_writes": True})
+        return await KIND.open("shop", config, Services())
+
+
+async def test_a_name_in_the_configuration_that_fits_nothing_is_told(chinook: Path) -> None:
+    async with opened(f"sqlite:///{chinook}", hidden_tables=("Employe",)) as ask:
+        health = await ask.health()
+
+    assert health.status is HealthStatus.DEGRADED
+    assert health.reason == "The configuration names what is not there: Employe."
+
+
+async def test_a_closed_source_says_so(chinook: Path) -> None:
+    async with opened(f"sqlite:///{chinook}") as ask:
+        source = ask.source
+
+    assert (await source.health()).reason == "The database source is closed."
+    with pytest.raises(SourceUnavailable, match="closed"):
+        await source.tools()
+
+
+@pytest.mark.parametrize(
+    ("url", "missing"),
+    [
+        ("sqlite:///chinook.db", "sqlglot"),
+        ("postgresql://u@h/d", "sqlglot"),
+        ("postgresql://u@h/d", "psycopg"),
+    ],
+)
+async def test_a_missing_driver_is_one_line_that_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, url: str, missing: str
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.delitem(sys.modules, "pegboard.sources.sql.postgres", raising=False)
+
+    with pytest.raises(SourceUnavailable) as refused:
+        async with opened(url):
+            pass
+
+    assert str(refused.value) == "SQL databases need an extra: pip install 'pegboard[sql]'"
+
+
+def test_naming_the_kind_loads_no_driver_and_no_parser() -> None:
+    import subprocess
+
+    loaded = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            (
+                "import sys, pegboard.sources.sql; "
+                "print([name for name in ('psycopg', 'sqlglot') if name in sys.modules])"
+            ),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert loaded.stdout.strip() == "[]"
