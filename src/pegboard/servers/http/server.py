@@ -4,7 +4,8 @@ import asyncio
 import signal
 import socket
 import sys
-from collections.abc import Callable, Generator
+import threading
+from collections.abc import Callable, Collection, Generator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 GRACE = 10
 """Seconds that running calls have to end once the server is told to."""
 
-_LAST_WORDS = 5.0
+_LAST_WORDS = 3.0
 Ready = Callable[[str], None]
 
 
@@ -69,10 +70,11 @@ class _Ending:
 
 @contextmanager
 def _ending() -> Generator[_Ending]:
-    """Signals end the server instead of the process."""
+    """Signals end the server instead of the process; beside the main thread there are none."""
     ending = _Ending(asyncio.current_task())
     loop = asyncio.get_running_loop()
-    signals = (signal.SIGINT, signal.SIGTERM)
+    is_main = threading.current_thread() is threading.main_thread()
+    signals = (signal.SIGINT, signal.SIGTERM) if is_main else ()
     for number in signals:
         loop.add_signal_handler(number, ending.request)
     try:
@@ -89,13 +91,25 @@ async def _serve(
 
     server = quiet_server(create_app(board), grace=grace, started=lambda: ready(url_of(listening)))
     ending.server = server
+    serving = asyncio.create_task(server.serve(sockets=[listening]))
     try:
-        await server.serve(sockets=[listening])
+        await asyncio.shield(serving)
     except OSError as error:
         raise address_error(board.settings, error) from error
-    left = set(server.server_state.tasks)
+    except asyncio.CancelledError:
+        server.should_exit = True
+        await serving
+        raise
+    finally:
+        await _end(server.server_state.tasks)
+
+
+async def _end(tasks: Collection["asyncio.Task[None]"]) -> None:
+    """End what still runs; the board must not close before its calls are recorded."""
+    left = [task for task in tasks if not task.done()]
     for task in left:
-        task.cancel()
+        if not task.cancelling():  # twice would keep it from tidying up
+            task.cancel()
     if left:
         await asyncio.wait(left, timeout=_LAST_WORDS)
 

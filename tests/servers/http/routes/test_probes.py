@@ -1,0 +1,70 @@
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.servers.http.made import LOOPBACK, a_board, board_file, client_of
+
+from pegboard.errors import ConfigError
+from pegboard.servers.http import create_app
+
+HALF = """
+sources:
+  - {kind: builtin, name: std}
+  - {kind: functions, name: gone, config: {modules: [there_is_none]}}
+"""
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/v1/healthz"])
+async def test_a_process_that_answers_is_alive(client: httpx2.AsyncClient, path: str) -> None:
+    answer = await client.get(path)
+
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+
+
+async def test_an_open_board_is_ready(client: httpx2.AsyncClient) -> None:
+    answer = await client.get("/readyz")
+
+    assert answer.status_code == 200
+    assert answer.json() == {"status": "ready", "sources": [], "tools": 17, "problem": ""}
+
+
+async def test_a_failed_source_degrades_the_board_and_leaves_it_ready(tmp_path: Path) -> None:
+    async with client_of(a_board(tmp_path, text=HALF)) as client:
+        answer = await client.get("/readyz")
+        works = await client.post(
+            "/execute", json={"name": "std__echo", "input": {"message": "hello"}}
+        )
+
+    body = answer.json()
+    assert answer.status_code == 200
+    assert body["status"] == "degraded"
+    assert [(item["name"], item["status"]) for item in body["sources"]] == [("gone", "failed")]
+    assert "there_is_none" in body["sources"][0]["reason"]
+    assert works.status_code == 200
+
+
+async def test_a_refused_change_of_the_file_degrades_the_board(tmp_path: Path) -> None:
+    board = a_board(tmp_path)
+    async with client_of(board) as client:
+        board_file(tmp_path, "souces: []")
+        with pytest.raises(ConfigError):
+            await board.reload()
+        body = (await client.get("/readyz")).json()
+
+    assert body["status"] == "degraded"
+    assert "souces" in body["problem"]
+
+
+@pytest.mark.parametrize("path", ["/readyz", "/tools", "/metrics", "/history"])
+async def test_a_board_that_is_not_open_is_not_ready(tmp_path: Path, path: str) -> None:
+    app = create_app(a_board(tmp_path))
+    async with httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(app=app), base_url=LOOPBACK
+    ) as client:
+        alive = await client.get("/healthz")
+        answer = await client.get(path)
+
+    assert alive.status_code == 200
+    assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
+    assert answer.headers["retry-after"] == "1"
+    assert answer.json()["detail"] == "The board is not open."

@@ -1,0 +1,183 @@
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from tests.servers.http.made import a_board, board_file, client_of
+
+from pegboard.runtime import Pegboard, Settings
+
+BROKEN = "sources: [{kind: functions, name: gone, config: {modules: [there_is_none]}}]"
+
+
+async def execute(client: httpx2.AsyncClient, name: str, **given: Any) -> dict[str, Any]:
+    return (await client.post("/execute", json={"name": name, "input": given})).json()
+
+
+async def test_sources_are_listed_with_what_is_wrong(tmp_path: Path) -> None:
+    async with client_of(a_board(tmp_path, text=BROKEN)) as client:
+        body = (await client.get("/sources")).json()
+
+    assert "there_is_none" in body["sources"][0].pop("reason")
+    assert body == {
+        "sources": [
+            {
+                "name": "gone",
+                "kind": "functions",
+                "title": "Python functions",
+                "status": "failed",
+                "tools": 0,
+            }
+        ],
+        "problem": "",
+    }
+
+
+async def test_health_is_asked_for_when_wanted(tmp_path: Path) -> None:
+    text = "sources: [{kind: builtin, name: std}]"
+    async with client_of(a_board(tmp_path, text=text)) as client:
+        plain = (await client.get("/sources")).json()["sources"]
+        asked = (await client.get("/sources", params={"health": "true"})).json()["sources"]
+
+    assert "health" not in plain[0]
+    assert (asked[0]["health"], asked[0]["health_reason"]) == ("healthy", "")
+
+
+async def test_a_refused_change_of_the_file_is_told(tmp_path: Path) -> None:
+    board = a_board(tmp_path)
+    async with client_of(board) as client:
+        board_file(tmp_path, "souces: []")
+        with pytest.raises(Exception, match="souces"):
+            await board.reload()
+        body = (await client.get("/sources")).json()
+
+    assert "souces" in body["problem"]
+
+
+async def test_history_tells_the_newest_call_first(client: httpx2.AsyncClient) -> None:
+    first = await execute(client, "add", a=1)
+    second = await execute(client, "refuse")
+
+    calls = (await client.get("/history")).json()["calls"]
+
+    assert [call["call_id"] for call in calls] == [
+        second["metadata"]["call_id"],
+        first["metadata"]["call_id"],
+    ]
+    assert [call["status"] for call in calls] == ["failed", "completed"]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"tool": "add"}, ["add", "add"]),
+        ({"status": "failed"}, ["refuse"]),
+        ({"status": "denied"}, ["add_secret"]),
+        ({"principal": "local", "tool": "refuse"}, ["refuse"]),
+        ({"principal": "token"}, []),
+        ({"source": "nothing"}, []),
+        ({"run_id": "nothing"}, []),
+        ({"until": "1"}, []),
+        ({"since": "1", "tool": "refuse"}, ["refuse"]),
+        ({"unfinished": "true"}, []),
+    ],
+)
+async def test_history_is_filtered(
+    client: httpx2.AsyncClient, query: dict[str, str], found: list[str]
+) -> None:
+    for name, given in (("add", {"a": 1}), ("add", {"a": 2}), ("refuse", {}), ("add_secret", {})):
+        await execute(client, name, **({"key": "k"} if name == "add_secret" else given))
+
+    calls = (await client.get("/history", params=query)).json()["calls"]
+
+    assert [call["tool"] for call in calls] == found
+
+
+async def test_history_is_read_page_by_page(client: httpx2.AsyncClient) -> None:
+    for number in range(5):
+        await execute(client, "add", a=number)
+    seen: list[str] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        query = {"limit": "2", "cursor": cursor}
+        page = (await client.get("/history", params=query)).json()
+        await execute(client, "echo")  # what is new does not move what is older
+        seen += [call["call_id"] for call in page["calls"]]
+        cursor = page["next_cursor"]
+
+    assert len(seen) == len(set(seen)) == 5
+
+
+async def test_a_cursor_that_nobody_gave_out_is_no_page(client: httpx2.AsyncClient) -> None:
+    answer = await client.get("/history", params={"cursor": "x"})
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+async def test_history_survives_the_server(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    async with client_of(a_board(tmp_path, data=data)) as client:
+        await execute(client, "add", a=1)
+    async with client_of(a_board(tmp_path, data=data)) as client:
+        calls = (await client.get("/history")).json()["calls"]
+
+    assert [call["tool"] for call in calls] == ["add"]
+
+
+async def test_a_stored_result_is_read_page_by_page(client: httpx2.AsyncClient) -> None:
+    handle = (await execute(client, "long_list"))["metadata"]["handle"]
+    path = f"/results/{handle.rpartition('/')[2]}"
+
+    pages = (await client.get(path)).json()["pages"]
+    texts = [(await client.get(path, params={"page": n + 1})).json()["text"] for n in range(pages)]
+
+    assert "".join(texts) == str(list(range(1000))).replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    "path", ["/results/unknown", "/results/..", "/results/%00", "/results/x%2Fy"]
+)
+async def test_a_result_that_is_not_there_is_not_found(
+    client: httpx2.AsyncClient, path: str
+) -> None:
+    assert (await client.get(path)).status_code == 404
+
+
+async def test_a_page_that_is_not_there_is_not_found(client: httpx2.AsyncClient) -> None:
+    handle = (await execute(client, "long_list"))["metadata"]["handle"]
+
+    answer = await client.get(f"/results/{handle.rpartition('/')[2]}", params={"page": 99})
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "handle_not_found")
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/v1/metrics"])
+async def test_metrics_count_calls_in_the_format_of_prometheus(
+    client: httpx2.AsyncClient, path: str
+) -> None:
+    from prometheus_client.parser import text_string_to_metric_families
+
+    await execute(client, "add", a=1)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(execute(client, "wait", seconds=0.3))
+        await asyncio.sleep(0.1)
+        answer = await client.get(path)
+    assert running.result()["output"] == "done"
+
+    assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    samples = {
+        (sample.name, sample.labels.get("tool")): sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
+    assert samples["pegboard_calls_total", "add"] == 1
+    assert samples["pegboard_calls_in_flight", "wait"] == 1
+
+
+async def test_a_board_without_metrics_says_so(tmp_path: Path) -> None:
+    board = Pegboard(board_file(tmp_path), settings=Settings())
+    async with client_of(board) as client:
+        answer = await client.get("/metrics")
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")

@@ -1,0 +1,158 @@
+from typing import Any
+
+import httpx2
+import pytest
+
+from pegboard.runtime import Pegboard
+
+PATHS = ["/tools", "/v1/tools"]
+
+
+def names(answer: httpx2.Response) -> list[str]:
+    return [tool["name"] for tool in answer.json()["tools"]]
+
+
+async def test_a_list_shows_what_a_tool_is(client: httpx2.AsyncClient) -> None:
+    answer = await client.get("/tools", params={"capability": "adding"})
+
+    assert answer.json() == {
+        "tools": [
+            {
+                "id": "add_v1",
+                "name": "add",
+                "title": "add",
+                "description": "Add two numbers.",
+                "category": "computation",
+                "effect": "read",
+                "version": "1.0.0",
+                "status": "active",
+                "source": "",
+                "capabilities": ["adding"],
+                "tags": ["sum", "number"],
+            }
+        ],
+        "next_cursor": None,
+    }
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"category": "computation"}, ["add", "echo"]),
+        ({"capability": "adding"}, ["add"]),
+        ({"tag": "sum"}, ["add"]),
+        ({"tag": ["sum", "number"]}, ["add"]),
+        ({"tag": ["sum", "other"]}, []),
+        ({"effect": "write"}, ["note", "refund"]),
+        ({"effect": "admin"}, []),
+        ({"effect": "write", "category": "computation"}, []),
+        ({"status": "disabled"}, []),
+        ({"source": "board"}, ["board__read_result"]),
+        ({"q": "shipped carrier busy"}, ["busy"]),
+        ({"q": "add", "category": "computation"}, ["add"]),
+        ({"q": "   ", "capability": "adding"}, ["add"]),
+    ],
+)
+async def test_filters_must_all_hold(
+    client: httpx2.AsyncClient, path: str, query: dict[str, Any], found: list[str]
+) -> None:
+    assert names(await client.get(path, params=query)) == found
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ({"query": "add numbers", "limit": 1}, ["add"]),
+        ({"capability": "adding"}, ["add"]),
+        ({"tags": ["sum", "number"]}, ["add"]),
+        ({"effect": "write", "limit": 2.0}, ["note", "refund"]),
+        ({"source": "board"}, ["board__read_result"]),
+        ({"category": "computation", "status": "active"}, ["add", "echo"]),
+    ],
+)
+async def test_a_search_filters_and_ranks(
+    client: httpx2.AsyncClient, body: dict[str, Any], found: list[str]
+) -> None:
+    assert names(await client.post("/tools/search", json=body)) == found
+
+
+async def test_a_search_goes_on_with_its_cursor(client: httpx2.AsyncClient) -> None:
+    first = (
+        await client.post("/tools/search", json={"category": "computation", "limit": 1})
+    ).json()
+    second = await client.post(
+        "/tools/search",
+        json={"category": "computation", "limit": 1, "cursor": first["next_cursor"]},
+    )
+
+    assert [first["tools"][0]["name"], *names(second)] == ["add", "echo"]
+    assert second.json()["next_cursor"] is None
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("name", ["add", "add_v1"])
+async def test_a_tool_is_shown_whole_by_name_and_by_id(
+    client: httpx2.AsyncClient, board: Pegboard, path: str, name: str
+) -> None:
+    answer = await client.get(f"{path}/{name}")
+
+    assert answer.json() == board.find("add").spec.to_dict()
+    assert answer.json()["input_schema"]["properties"]["b"]["minimum"] == 0
+
+
+@pytest.mark.parametrize("name", ["add_secret", "add_secret_v1"])
+async def test_a_hidden_tool_is_not_found(client: httpx2.AsyncClient, name: str) -> None:
+    hidden = await client.get(f"/tools/{name}")
+    absent = await client.get(f"/tools/{name.replace('secret', 'sekret')}")
+
+    assert hidden.status_code == absent.status_code == 404
+    assert hidden.json()["detail"] == absent.json()["detail"].replace("sekret", "secret")
+
+
+async def test_a_tool_that_is_not_there_names_the_nearest(client: httpx2.AsyncClient) -> None:
+    answer = await client.get("/tools/refnd")
+
+    assert answer.json()["detail"] == "Tool 'refnd' not found. Did you mean 'refund'?"
+
+
+async def test_a_tool_of_a_failed_source_says_why_it_is_away(tmp_path: Any) -> None:
+    from tests.servers.http.made import a_board, client_of
+
+    text = "sources: [{kind: functions, name: gone, config: {modules: [there_is_none]}}]"
+    async with client_of(a_board(tmp_path, text=text)) as client:
+        answer = await client.get("/tools/gone__find")
+
+    assert (answer.status_code, answer.json()["code"]) == (503, "source_unavailable")
+    assert "there_is_none" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "visible", "rule"),
+    [
+        ("add", "allow", True, "default.read"),
+        ("add_v1", "allow", True, "default.read"),
+        ("refund", "ask", True, "policy.ask[0]"),
+        ("add_secret", "deny", False, "policy.deny[0]"),
+    ],
+)
+async def test_any_decision_is_explained(
+    client: httpx2.AsyncClient, name: str, verdict: str, visible: bool, rule: str
+) -> None:
+    body = (await client.get(f"/tools/{name}/explain")).json()
+
+    assert (body["verdict"], body["visible"], body["rule"]) == (verdict, visible, rule)
+    assert body["principal"] == "local"
+    assert [item["check"] for item in body["checks"]][-1] == "policy"
+
+
+async def test_nothing_is_explained_of_what_is_not_there(client: httpx2.AsyncClient) -> None:
+    answer = await client.get("/tools/add_secre/explain")
+
+    assert answer.status_code == 404
+    assert "add_secret'" not in answer.text
+
+
+async def test_a_name_of_any_length_is_answered(client: httpx2.AsyncClient) -> None:
+    assert (await client.get(f"/tools/{'x' * 128}")).status_code == 404
+    assert (await client.get(f"/tools/{'x' * 129}")).status_code == 422

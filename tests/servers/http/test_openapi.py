@@ -1,0 +1,194 @@
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from jsonschema_rs import validator_for
+from pydantic import SecretStr
+from tests.servers.http.made import TOKEN, a_board, client_of
+
+from pegboard.core.event import CallRecord
+from pegboard.core.ports.store import HistoryQuery
+from pegboard.servers.http.answers import ToolDetail
+from pegboard.servers.http.openapi import refusals
+from pegboard.servers.http.requests import HistoryFilter
+
+PATHS = {
+    "/tools": ["get"],
+    "/tools/search": ["post"],
+    "/tools/{tool}": ["get"],
+    "/tools/{tool}/explain": ["get"],
+    "/execute": ["post"],
+    "/sources": ["get"],
+    "/history": ["get"],
+    "/results/{handle}": ["get"],
+    "/metrics": ["get"],
+    "/healthz": ["get"],
+    "/readyz": ["get"],
+}
+
+
+async def document(client: httpx2.AsyncClient) -> dict[str, Any]:
+    return (await client.get("/openapi.json")).json()
+
+
+def operations(made: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {
+        f"{method} {path}": operation
+        for path, methods in made["paths"].items()
+        for method, operation in methods.items()
+    }
+
+
+async def test_the_document_names_every_path_once(client: httpx2.AsyncClient) -> None:
+    made = await document(client)
+
+    assert {path: list(methods) for path, methods in made["paths"].items()} == PATHS
+    assert [server["url"] for server in made["servers"]] == ["/", "/v1"]
+    assert await document(client) == (await client.get("/v1/openapi.json")).json()
+
+
+async def test_the_document_points_nowhere_outside(client: httpx2.AsyncClient) -> None:
+    text = (await client.get("/openapi.json")).text
+
+    assert "http://" not in text
+    assert "https://" not in text
+    for path in ("/docs", "/redoc"):
+        assert (await client.get(path)).status_code == 404
+
+
+async def test_every_reference_leads_somewhere(client: httpx2.AsyncClient) -> None:
+    made = await document(client)
+
+    def references(node: Any) -> set[str]:
+        if isinstance(node, dict):
+            here = {node["$ref"]} if isinstance(node.get("$ref"), str) else set()
+            return here.union(*map(references, node.values()))
+        return set().union(*map(references, node)) if isinstance(node, list) else set()
+
+    found = references(made)
+
+    assert found
+    assert {ref.rpartition("/")[2] for ref in found} <= set(made["components"]["schemas"])
+
+
+async def test_every_refusal_is_a_problem(client: httpx2.AsyncClient) -> None:
+    kinds = {
+        kind
+        for operation in operations(await document(client)).values()
+        for status, response in operation["responses"].items()
+        if status != "200"
+        for kind in response["content"]
+    }
+
+    assert kinds == {"application/problem+json"}
+
+
+async def test_the_document_asks_for_the_token_where_the_server_does(tmp_path: Path) -> None:
+    async with client_of(
+        a_board(tmp_path, token=SecretStr(TOKEN)), authorization=f"Bearer {TOKEN}"
+    ) as client:
+        made = await document(client)
+
+    scheme = made["components"]["securitySchemes"]["token"]
+    assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
+    secured = {name: operation.get("security") for name, operation in operations(made).items()}
+    assert {name for name, security in secured.items() if security is None} == {
+        "get /healthz",
+        "get /readyz",
+    }
+    assert "401" in made["paths"]["/tools"]["get"]["responses"]
+
+
+async def test_a_server_without_a_token_asks_for_none(client: httpx2.AsyncClient) -> None:
+    made = await document(client)
+
+    assert "securitySchemes" not in made["components"]
+    assert all("401" not in operation["responses"] for operation in operations(made).values())
+
+
+async def test_requests_are_closed(client: httpx2.AsyncClient) -> None:
+    schemas = (await document(client))["components"]["schemas"]
+
+    for name in ("ExecuteRequest", "ExecutionConfig", "SearchRequest"):
+        assert schemas[name]["additionalProperties"] is False
+    assert "default" not in schemas["ExecuteRequest"]["properties"]["name"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sent", "status"),
+    [
+        ("get", "/tools", {}, 200),
+        ("get", "/tools/{tool}", {"tool": "add"}, 200),
+        ("get", "/tools/{tool}", {"tool": "think"}, 200),
+        ("get", "/tools/{tool}", {"tool": "busy"}, 200),
+        ("get", "/tools/{tool}", {"tool": "long_list"}, 200),
+        ("get", "/tools/{tool}", {"tool": "nothing"}, 404),
+        ("get", "/tools/{tool}/explain", {"tool": "add_secret"}, 200),
+        ("post", "/tools/search", {"json": {"query": "add"}}, 200),
+        ("post", "/execute", {"json": {"name": "add", "input": {"a": 1}}}, 200),
+        ("post", "/execute", {"json": {"name": "add"}}, 422),
+        ("post", "/execute", {"json": {"name": "busy"}}, 503),
+        ("post", "/execute", {"json": {"name": "crash"}}, 502),
+        ("post", "/execute", {"json": {"name": "picture"}}, 200),
+        ("post", "/execute", {"json": {"name": "think"}}, 200),
+        ("post", "/execute", {"json": {"name": "long_list"}}, 200),
+        ("post", "/execute", {"json": {"nothing": 1}}, 422),
+        ("get", "/sources", {"params": {"health": "true"}}, 200),
+        ("get", "/history", {}, 200),
+        ("get", "/healthz", {}, 200),
+        ("get", "/readyz", {}, 200),
+    ],
+)
+async def test_answers_are_what_the_document_says(
+    client: httpx2.AsyncClient, method: str, path: str, sent: dict[str, Any], status: int
+) -> None:
+    made = await document(client)
+    await client.post("/execute", json={"name": "refuse"})
+    path_given = path.format(**sent)
+
+    answer = await client.request(
+        method, path_given, json=sent.get("json"), params=sent.get("params")
+    )
+
+    kind = answer.headers["content-type"]
+    response = made["paths"][path][method]["responses"][str(status)]
+    schema = {**response["content"][kind]["schema"], "components": made["components"]}
+    assert answer.status_code == status
+    assert [error.message for error in validator_for(schema).iter_errors(answer.json())] == []
+
+
+def test_a_spec_has_no_field_that_the_document_does_not_know() -> None:
+    from pegboard.core.tool import Limits, Retry, ToolSpec
+
+    full = ToolSpec(
+        name="x",
+        input_schema={"type": "object"},
+        output_schema={"type": "object"},
+        action="x",
+        idempotent=True,
+        cacheable=True,
+        capabilities=("c",),
+        tags=("t",),
+        dependencies=("d",),
+        timeout=1,
+        retry=Retry(),
+        limits=Limits(rate=1),
+        source="s",
+        scopes=("s",),
+        exclusive=True,
+        unavailable="why",
+    )
+
+    assert set(full.to_dict()) <= set(ToolDetail.model_fields)
+    ToolDetail.model_validate(full.to_dict())
+
+
+def test_history_is_filtered_by_everything_that_it_can_be_filtered_by() -> None:
+    assert set(HistoryFilter.model_fields) == set(HistoryQuery.__struct_fields__)
+    assert {"tool", "source", "status", "run_id"} <= set(CallRecord.__struct_fields__)
+
+
+def test_a_route_refuses_as_it_says_and_as_all_do() -> None:
+    assert list(refusals(404)) == [401, 403, 404, 422, 500, 503]
+    assert list(refusals(503, open_to_all=True)) == [500, 503]

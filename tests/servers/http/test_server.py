@@ -1,0 +1,219 @@
+import asyncio
+import os
+import signal
+import socket
+import time
+from pathlib import Path
+
+import httpx2
+import pytest
+from pydantic import SecretStr
+from tests.servers.http.live import BOARD, live, live_client, live_settings, outcome_of, until
+
+from pegboard.core.ports.store import HistoryQuery
+from pegboard.errors import ConfigError
+from pegboard.runtime import Pegboard, Settings
+from pegboard.servers.http import serve
+from pegboard.servers.http.server import run
+
+
+async def recorded(data: Path) -> list[tuple[str, str]]:
+    """The history of a data directory that no server uses any more."""
+    async with Pegboard(settings=Settings(data=data)) as board:
+        page = await board.history.calls(HistoryQuery())
+    return [(call["tool"], call["status"]) for call in page.calls]
+
+
+async def test_the_server_answers_at_the_address_that_it_tells(tmp_path: Path) -> None:
+    async with live_client(live_settings(tmp_path)) as client:
+        answer = await client.post(
+            "/v1/execute", json={"name": "my__greet", "input": {"name": "Ada"}}
+        )
+        metrics = await client.get("/metrics")
+
+    assert answer.json()["output"] == "Hello Ada!"
+    assert "server" not in answer.headers
+    assert 'tool="my__greet"' in metrics.text
+
+
+async def test_calls_over_many_connections_run_at_the_same_time(tmp_path: Path) -> None:
+    body = {"name": "my__linger", "input": {"seconds": 0.3}}
+    async with live_client(live_settings(tmp_path)) as client:
+        started = time.perf_counter()
+        async with asyncio.TaskGroup() as group:
+            calls = [group.create_task(client.post("/execute", json=body)) for _ in range(30)]
+        took = time.perf_counter() - started
+
+    assert {call.result().status_code for call in calls} == {200}
+    assert took < 3  # one after the other: nine seconds
+
+
+async def test_a_client_that_goes_away_cancels_its_call(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    async with live_client(live_settings(tmp_path, data=data)) as client:
+        with pytest.raises(httpx2.ReadTimeout):
+            await client.post("/execute", json={"name": "my__linger"}, timeout=0.3)
+
+        async def is_recorded() -> bool:
+            answer = await client.get("/history?status=cancelled")
+            return len(answer.json()["calls"]) == 1
+
+        await until(is_recorded)
+
+    assert await recorded(data) == [("my__linger", "cancelled")]
+
+
+async def test_the_end_of_the_server_is_the_end_of_its_calls(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    async with httpx2.AsyncClient() as client:
+        async with live(live_settings(tmp_path, data=data), grace=1) as url:
+            call = asyncio.create_task(client.post(f"{url}/execute", json={"name": "my__linger"}))
+            await asyncio.sleep(0.2)
+            ending = time.perf_counter()
+        took = time.perf_counter() - ending
+        outcome = await outcome_of(call)
+
+    assert outcome != 200
+    assert 1 < took < 5
+    assert await recorded(data) == [("my__linger", "cancelled")]
+
+
+async def test_a_call_that_ends_in_time_is_answered_before_the_server_ends(tmp_path: Path) -> None:
+    body = {"name": "my__linger", "input": {"seconds": 0.5}}
+    async with httpx2.AsyncClient() as client:
+        async with live(live_settings(tmp_path), grace=5) as url:
+            call = asyncio.create_task(client.post(f"{url}/execute", json=body))
+            await asyncio.sleep(0.2)
+        answer = await call
+
+    assert answer.json()["output"] == "done"
+
+
+async def test_a_tool_that_will_not_end_does_not_keep_the_server(tmp_path: Path) -> None:
+    async with httpx2.AsyncClient() as client:
+        async with live(live_settings(tmp_path), grace=1) as url:
+            call = asyncio.create_task(client.post(f"{url}/execute", json={"name": "my__stubborn"}))
+            await asyncio.sleep(0.2)
+            ending = time.perf_counter()
+        took = time.perf_counter() - ending
+        await outcome_of(call)
+
+    assert took < 8
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_ends_the_server_without_an_error(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    def end(_url: str) -> None:
+        os.kill(os.getpid(), number)
+
+    async with asyncio.timeout(8):
+        await run(live_settings(tmp_path), ready=end, grace=1)
+
+
+async def test_a_second_signal_does_not_wait_for_calls(tmp_path: Path) -> None:
+    listening: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    serving = asyncio.create_task(
+        run(live_settings(tmp_path), ready=listening.set_result, grace=60)
+    )
+    async with httpx2.AsyncClient(base_url=await listening) as client:
+        call = asyncio.create_task(client.post("/execute", json={"name": "my__linger"}))
+        await asyncio.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGTERM)
+        await asyncio.sleep(0.3)
+        assert not serving.done()
+        os.kill(os.getpid(), signal.SIGTERM)
+        await asyncio.wait_for(serving, 5)
+        await outcome_of(call)
+
+
+async def test_a_signal_while_sources_open_ends_the_server_at_once(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        (tmp_path / "board.yaml").write_text(
+            "sources: [{kind: sql, name: slow, config: "
+            f'{{url: "postgresql://a:b@127.0.0.1:{port}/x"}}}}]\n'
+        )
+        heard: list[str] = []
+        settings = Settings(board=tmp_path / "board.yaml", port=0)
+        serving = asyncio.create_task(run(settings, ready=heard.append))
+        connection, _ = await asyncio.get_running_loop().sock_accept(_unblocked(silent))
+        os.kill(os.getpid(), signal.SIGTERM)
+        await asyncio.wait_for(serving, 5)
+        connection.close()
+
+    assert heard == []
+
+
+async def test_the_server_follows_its_board_file(tmp_path: Path) -> None:
+    settings = live_settings(tmp_path, reload="on")
+    board = tmp_path / "board.yaml"
+    async with live_client(settings) as client:
+
+        async def is_hidden() -> bool:
+            return (await client.get("/tools/my__greet")).status_code == 404
+
+        assert not await is_hidden()
+        board.write_text(f"{board.read_text()}policy: {{deny: ['*greet']}}\n")
+        await until(is_hidden)
+
+
+async def test_a_server_that_does_not_follow_its_file_stays_as_it_was(tmp_path: Path) -> None:
+    board = tmp_path / "board.yaml"
+    async with live_client(live_settings(tmp_path, reload="off")) as client:
+        board.write_text(f"{board.read_text()}policy: {{deny: ['*greet']}}\n")
+        await asyncio.sleep(1.5)
+        answer = await client.get("/tools/my__greet")
+
+    assert answer.status_code == 200
+
+
+async def test_a_mistake_in_the_board_is_raised_before_anything_listens(tmp_path: Path) -> None:
+    settings = live_settings(tmp_path)
+    (tmp_path / "board.yaml").write_text(BOARD.format(module="x").replace("kind", "knd"))
+
+    with pytest.raises(ConfigError, match=r"board.yaml:1: .*kind"):
+        await run(settings, ready=pytest.fail)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])
+def test_no_server_lets_other_machines_in_without_a_token(tmp_path: Path, host: str) -> None:
+    with pytest.raises(ConfigError, match="PEGBOARD_TOKEN"):
+        serve(live_settings(tmp_path, host=host), ready=pytest.fail)
+
+
+async def test_with_a_token_other_machines_may_come(tmp_path: Path) -> None:
+    settings = live_settings(tmp_path, host="0.0.0.0", token=SecretStr("open sesame"))
+    async with live(settings) as url, httpx2.AsyncClient() as client:
+        at = url.replace("0.0.0.0", "127.0.0.1")
+        without = await client.get(f"{at}/tools")
+        with_it = await client.get(f"{at}/tools", headers={"authorization": "Bearer open sesame"})
+
+    assert (without.status_code, with_it.status_code) == (401, 200)
+
+
+async def test_a_port_in_use_is_said_in_one_line(tmp_path: Path) -> None:
+    async with live(live_settings(tmp_path)) as url:
+        port = int(url.rpartition(":")[2])
+
+        with pytest.raises(ConfigError, match=rf"^127.0.0.1:{port} is in use: [^\n]+$"):
+            await run(live_settings(tmp_path, port=port), ready=pytest.fail)
+
+
+async def test_a_port_that_is_taken_while_sources_open_is_said_too(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind(("127.0.0.1", 0))
+        settings = live_settings(tmp_path, port=other.getsockname()[1])
+        serving = asyncio.create_task(run(settings, ready=pytest.fail))
+        await asyncio.sleep(0)
+        other.listen()
+
+        with pytest.raises(ConfigError, match="is in use"):
+            await serving
+
+
+def _unblocked(listening: socket.socket) -> socket.socket:
+    listening.setblocking(False)
+    return listening
