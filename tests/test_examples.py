@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,7 @@ SAID = {
     ],
 }
 """What each program prints, among other things."""
+BESIDE_A_SERVER = "call_over_http.py"
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(90)]
 
@@ -60,7 +62,7 @@ def run(*command: str | Path, folder: Path, path: Path | None = None) -> str:
 
 
 def test_every_program_is_run_here() -> None:
-    assert {file.name for file in EXAMPLES.glob("*.py")} == SAID.keys()
+    assert {file.name for file in EXAMPLES.glob("*.py")} == {*SAID, BESIDE_A_SERVER}
 
 
 @pytest.mark.parametrize("name", SAID)
@@ -68,6 +70,34 @@ def test_a_program_says_what_it_shows(name: str, tmp_path: Path) -> None:
     said = run("-W", "error", EXAMPLES / name, folder=tmp_path)
 
     assert [line for line in SAID[name] if line not in said] == [], said
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[str]:
+    """The address of a server with the built-in tools."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pegboard", "serve", "--port", "0"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip().rpartition(" ")[2]
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+def test_a_server_is_called_with_the_standard_library(server: str, tmp_path: Path) -> None:
+    said = run("-W", "error", EXAMPLES / BESIDE_A_SERVER, server, folder=tmp_path)
+
+    tools, answer, missing, unknown, replayed = said.splitlines()
+    assert tools == "tools: builtin__calculator"
+    assert answer == "answer: 42"
+    assert missing.startswith("422 arguments_invalid: expression: missing, required")
+    assert unknown.endswith("expresion: unknown argument; did you mean 'expression'?")
+    assert replayed == "replayed: False True"
 
 
 @pytest.fixture(scope="module")
