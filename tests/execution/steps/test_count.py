@@ -1,0 +1,54 @@
+"""How many calls are in flight, while somebody watches."""
+
+import asyncio
+
+import pytest
+from tests.execution.made import DONE, Following, a_call, a_kit, a_target
+
+from pegboard.core.result import ToolResult
+from pegboard.errors import ToolFailed
+from pegboard.execution.call import Run
+from pegboard.execution.steps.count import count
+
+
+async def test_calls_are_counted_while_they_run() -> None:
+    seen: list[int] = []
+    in_flight: dict[str, int] = {}
+
+    async def following(_call: Run) -> ToolResult:
+        await asyncio.sleep(0)
+        seen.append(in_flight["find"])
+        return DONE
+
+    handle = count(a_target(), a_kit(in_flight=in_flight), following)
+    await asyncio.gather(*[handle(a_call()) for _ in range(3)])
+
+    assert seen == [3, 2, 1]
+    assert in_flight == {}
+
+
+@pytest.mark.parametrize("error", [ToolFailed("no"), asyncio.CancelledError()], ids=repr)
+async def test_a_call_that_fails_is_not_counted_for_ever(error: BaseException) -> None:
+    in_flight: dict[str, int] = {}
+
+    with pytest.raises(type(error)):
+        await count(a_target(), a_kit(in_flight=in_flight), Following(error))(a_call())
+
+    assert in_flight == {}
+
+
+async def test_a_count_that_got_lost_between_threads_breaks_no_call() -> None:
+    in_flight: dict[str, int] = {}
+
+    async def following(_call: Run) -> ToolResult:
+        in_flight.clear()
+        return DONE
+
+    assert await count(a_target(), a_kit(in_flight=in_flight), following)(a_call()) == DONE
+    assert in_flight == {}
+
+
+def test_while_nobody_watches_it_costs_nothing() -> None:
+    following = Following()
+
+    assert count(a_target(), a_kit(), following) is following
