@@ -10,7 +10,19 @@ from pathlib import Path
 
 from tests.shape import tree
 
-TESTED_ELSEWHERE: dict[str, str] = {}
+TESTED_ELSEWHERE: dict[str, str] = {
+    "cli/app.py": "tests/cli/test_commands.py",
+    "cli/commands/serve.py": "tests/cli/test_serve.py",
+    "cli/commands/*.py": "tests/cli/test_commands.py",
+    "cli/options.py": "tests/cli/test_commands.py",
+    "runtime/board_tools.py": "tests/runtime/test_pegboard.py",
+    "runtime/opened.py": "tests/runtime/test_pegboard.py",
+    "runtime/wiring/*.py": "tests/runtime/test_pegboard.py",
+    "servers/http/assembly.py": "tests/servers/http/test_app.py",
+    "servers/http/inputs.py": "tests/servers/http/test_app.py",
+    "servers/http/uvicorn_server.py": "tests/servers/http/test_server.py",
+    "sources/functions/loading.py": "tests/sources/functions/test_source.py",
+}
 """A glob over modules to the test file that drives them through what they are part of."""
 
 
