@@ -222,14 +222,29 @@ def test_what_does_not_fit_is_refused_with_one_precise_line(
 
 
 def test_places_behind_references_are_described() -> None:
-    arguments = SchemaArguments(
-        "t", closed({"properties": {"x": TREE}, "$defs": TREE["$defs"]})
-    )
+    arguments = SchemaArguments("t", closed({"properties": {"x": TREE}, "$defs": TREE["$defs"]}))
 
     assert _lines(arguments, '{"x": {"value": 1, "children": [{"valu": 2}]}}') == [
         "x.children[0].valu: unknown argument; did you mean 'value'?",
         "x.children[0].value: missing, required (What it holds)",
     ]
+
+
+@pytest.mark.parametrize("name", ["0", "12", "a/b", "a~1b", "\u00e9", "a.b"])
+def test_a_name_of_any_kind_is_a_place(name: str) -> None:
+    arguments = _property({"additionalProperties": {"type": "integer"}})
+
+    assert arguments({"x": {name: "5"}}) == {"x": {name: 5}}
+    assert _lines(arguments, {"x": {name: "a"}}) == [
+        f'x.{name}: expected an integer, found "a" (string)'
+    ]
+
+
+def test_beside_an_empty_name_nothing_is_mended() -> None:
+    schema = {"properties": {"": {"properties": {"y": {"type": "integer"}}}, "y": {}}}
+
+    with pytest.raises(ToolArgumentError):
+        SchemaArguments("t", closed(schema))({"": {"y": "5"}, "y": "5"})
 
 
 def test_unevaluated_properties_are_unknown_ones() -> None:

@@ -30,14 +30,14 @@ _OF_STRINGS = frozenset(
 )
 
 
-def wishes(faults: "Sequence[ValidationError]") -> list[Wish]:
+def wishes(document: Any, faults: "Sequence[ValidationError]") -> list[Wish]:
     """Which place should hold which type; a place that takes strings has no wish."""
     found_wishes: list[Wish] = []
     strings: set[Location] = set()
     for fault in _flat(faults):
         kind: Any = fault.kind
-        place = tuple(fault.instance_path)
-        if kind.name == "type":
+        place, is_sure = _place(document, fault)
+        if kind.name == "type" and is_sure:
             found_wishes += [(place, item) for item in kind.types if item in _COERCIBLE]
             if "string" in kind.types:
                 strings.add(place)
@@ -56,6 +56,21 @@ def problems(
     mistyped = {problem.path for problem in told if problem.kind == "type"}
     kept = [item for item in told if item.kind != "value" or item.path not in mistyped]
     return tuple(kept[:MOST_PROBLEMS])
+
+
+def _place(document: Any, fault: "ValidationError") -> tuple[Location, bool]:
+    """Where in the document, and whether that is sure.
+
+    jsonschema-rs takes a name of digits for an index, and leaves out the empty name.
+    """
+    node, steps, is_sure = document, list[str | int](), True
+    for step in fault.instance_path:
+        if isinstance(node, dict):
+            is_sure = is_sure and "" not in node
+            step = str(step)  # noqa: PLW2901 - the same step, as the document has it
+        steps.append(step)
+        node = look_up(node, (step,))
+    return tuple(steps), is_sure
 
 
 def _flat(faults: "Sequence[ValidationError]") -> "Iterator[ValidationError]":
@@ -79,7 +94,7 @@ def _wants_strings(kind: Any) -> bool:
 
 
 def _told(schema: JsonSchema, document: Any, fault: "ValidationError") -> Iterator[Problem]:
-    place: Location = tuple(fault.instance_path)
+    place, _ = _place(document, fault)
     kind: Any = fault.kind
     match kind.name:
         case "required":
@@ -122,7 +137,7 @@ def _of_alternatives(
     schema: JsonSchema, document: Any, fault: "ValidationError"
 ) -> Iterator[Problem]:
     """Of alternatives that all failed, the one that came closest; the types when none came in."""
-    place: Location = tuple(fault.instance_path)
+    place, _ = _place(document, fault)
     told = [list(problems(schema, document, branch)) for branch in _branches(fault)]
     entered = [branch for branch in told if branch and not _is_elsewhere(branch, place)]
     if entered:

@@ -113,7 +113,7 @@ class SchemaArguments:
             found = list(self._validator.iter_errors(document))
             if not found:
                 return document
-            mended = mend(document, faults.wishes(found), done)
+            mended = mend(document, faults.wishes(document, found), done)
             if mended is UNCHANGED:
                 break
             document = mended
