@@ -10,7 +10,6 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.routing import BaseRoute, Match
 
 from pegboard.core.result import error_to_dict
 from pegboard.errors import PegboardError
@@ -20,7 +19,6 @@ from pegboard.servers.http.statuses import CODES, http_status
 PROBLEM = "application/problem+json"
 _LOG = logging.getLogger("pegboard.http")
 _ASK_AGAIN = 5.0
-_METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 _KINDS = {"missing": "missing", "extra_forbidden": "unknown"}
 
 
@@ -74,14 +72,12 @@ async def answer_error(_request: Request, error: Exception) -> Response:
 async def answer_framework(request: Request, error: Exception) -> Response:
     """For what the framework refuses: no such path, no such method, a body too large."""
     assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for nothing else
-    headers = dict(error.headers or {})
     detail = error.detail
     if detail == HTTPStatus.NOT_FOUND.phrase:
         detail = "There is nothing at this path."
     elif error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         detail = f"{request.method} is not possible at this path."
-        headers["Allow"] = ", ".join(_allowed(request))
-    return problem(error.status_code, detail, headers=headers)
+    return problem(error.status_code, detail, headers=error.headers)
 
 
 async def answer_invalid(_request: Request, error: Exception) -> Response:
@@ -107,18 +103,6 @@ def _head(status: int, code: str) -> dict[str, Any]:
         "status": status,
         "code": code,
     }
-
-
-def _allowed(request: Request) -> list[str]:
-    """Every method that some route takes at this path."""
-    routes: list[BaseRoute] = request.app.routes
-    return [
-        method
-        for method in _METHODS
-        if any(
-            route.matches({**request.scope, "method": method})[0] is Match.FULL for route in routes
-        )
-    ]
 
 
 def _dotted(place: Iterable[str | int]) -> str:

@@ -3,6 +3,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from pegboard import tool
 from pegboard.runtime import Pegboard
 
 PATHS = ["/tools", "/v1/tools"]
@@ -156,3 +157,19 @@ async def test_nothing_is_explained_of_what_is_not_there(client: httpx2.AsyncCli
 async def test_a_name_of_any_length_is_answered(client: httpx2.AsyncClient) -> None:
     assert (await client.get(f"/tools/{'x' * 128}")).status_code == 404
     assert (await client.get(f"/tools/{'x' * 129}")).status_code == 422
+
+
+async def test_the_path_of_the_search_shows_a_tool_only_if_one_is_called_so(
+    client: httpx2.AsyncClient, board: Pegboard
+) -> None:
+    @tool(effect="read")
+    def search() -> str:
+        """Look for it."""
+        return "found"
+
+    without = await client.get("/tools/search")
+    board.registry.add(search)
+    with_one = await client.get("/tools/search")
+
+    assert (without.status_code, without.headers["allow"]) == (405, "POST")
+    assert (with_one.status_code, with_one.json()["name"]) == (200, "search")

@@ -3,7 +3,9 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Path, Query, Response
+from starlette.exceptions import HTTPException
 
+from pegboard.errors import ToolNotFound
 from pegboard.registry.query import ToolQuery
 from pegboard.servers.http.answers import ToolDetail, ToolExplanation, ToolList
 from pegboard.servers.http.body import JsonResponse, JsonRoute
@@ -60,7 +62,13 @@ async def search_tools(
 @router.get("/tools/{tool}", response_model=ToolDetail, responses=refusals(404))
 async def show_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
     """Show the whole spec of a tool, with its schemas; a hidden one is not found."""
-    return JsonResponse(tool_detail(board, visible_tool(board, tool, caller), caller))
+    try:
+        found = visible_tool(board, tool, caller)
+    except ToolNotFound:
+        if tool == "search":  # what else stands at this path takes POST alone
+            raise HTTPException(405, headers={"Allow": "POST"}) from None
+        raise
+    return JsonResponse(tool_detail(board, found, caller))
 
 
 @router.get("/tools/{tool}/explain", response_model=ToolExplanation, responses=refusals(404))

@@ -1,0 +1,111 @@
+"""Requests that nobody here thought of, made from the OpenAPI document by schemathesis.
+
+Each operation gets valid and invalid requests over a real socket; every answer must have a status,
+a type and a shape that the document names, valid requests must be taken and invalid ones refused.
+"""
+
+import asyncio
+import copy
+import threading
+from collections.abc import Generator
+from concurrent.futures import Future
+from typing import Any
+
+import httpx2
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+from schemathesis import Case
+from schemathesis.openapi import from_dict
+
+from pegboard.runtime import Pegboard, Settings
+from pegboard.servers.http import create_app
+from pegboard.servers.http.openapi import document
+from pegboard.servers.http.server import run
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+SETTINGS = Settings(port=0)
+AS_PUBLISHED = document(create_app(Pegboard(settings=SETTINGS)), needs_token=False)
+
+
+def with_real_names(made: dict[str, Any]) -> dict[str, Any]:
+    """The document, narrowed to tools that are there, so that valid requests reach them."""
+    narrow = copy.deepcopy(made)
+    for path in ("/tools/{tool}", "/tools/{tool}/explain"):
+        narrow["paths"][path]["get"]["parameters"][0]["schema"] = {
+            "enum": ["builtin__echo", "builtin__echo_v1", "builtin__calculator"]
+        }
+    request = narrow["components"]["schemas"]["ExecuteRequest"]
+    request["required"] = ["input"]
+    properties = request["properties"]
+    properties["name"] = {"const": "builtin__echo"}
+    properties["tool_id"] = {"const": "builtin__echo_v1"}
+    properties["capability"] = {"const": "nobody has this"}
+    properties["input"] = {
+        "type": "object",
+        "properties": {"message": {"type": "string", "maxLength": 50}},
+        "required": ["message"],
+        "additionalProperties": False,
+    }
+    return narrow
+
+
+published = from_dict(AS_PUBLISHED)
+narrowed = from_dict(with_real_names(AS_PUBLISHED))
+few = settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    phases=[Phase.explicit, Phase.generate],
+)
+
+
+@pytest.fixture(scope="module")
+def url() -> Generator[str]:
+    """The address of a server with the built-in tools, in a thread of its own."""
+    listening: Future[str] = Future()
+    running: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = Future()
+
+    async def serving() -> None:
+        task = asyncio.create_task(run(SETTINGS, ready=listening.set_result, grace=1))
+        running.set_result((asyncio.get_running_loop(), task))
+        await asyncio.wait((task,))
+
+    thread = threading.Thread(target=lambda: asyncio.run(serving()))
+    thread.start()
+    loop, task = running.result(20)
+    yield listening.result(20)
+    loop.call_soon_threadsafe(task.cancel)
+    thread.join(20)
+
+
+def check(case: Case, url: str) -> None:
+    case.call_and_validate(base_url=url)
+
+
+@published.parametrize()  # pyright: ignore[reportUntypedFunctionDecorator]  # schemathesis leaves it open
+@few
+def test_the_document_keeps_its_word(case: Case, url: str) -> None:
+    check(case, url)
+
+
+@narrowed.parametrize()  # pyright: ignore[reportUntypedFunctionDecorator]  # schemathesis leaves it open
+@few
+def test_the_document_keeps_its_word_for_tools_that_are_there(case: Case, url: str) -> None:
+    check(case, url)
+
+
+def test_the_document_keeps_its_word_when_one_answer_leads_to_the_next(url: str) -> None:
+    class _Workflow(published.as_state_machine()):
+        def get_call_kwargs(self, case: Case) -> dict[str, Any]:
+            return {"base_url": url}
+
+    run_state_machine_as_test(
+        _Workflow, settings=settings(few, max_examples=15, stateful_step_count=4)
+    )
+
+
+def test_the_narrowed_document_names_tools_that_are_there(url: str) -> None:
+    for tool in ("builtin__echo", "builtin__echo_v1", "builtin__calculator"):
+        assert httpx2.get(f"{url}/tools/{tool}").status_code == 200
