@@ -5,6 +5,7 @@ from typing import Any
 
 from pegboard.core.ports.store import ResultStore
 from pegboard.core.principal import Principal
+from pegboard.core.result import Part, ResourcePart, TextPart
 from pegboard.errors import HandleNotFound
 from pegboard.execution.call import owner_of
 from pegboard.execution.handles import PREFIX, find, page_bytes_of
@@ -84,3 +85,14 @@ def page_length(text: str, budget: int) -> int:
     if not budget:
         return max(1, len(text))
     return max(1, budget if text.isascii() else budget // 4)
+
+
+def size_of(content: str | tuple[Part, ...]) -> int:
+    """Bytes of what is text; pictures and sounds are not paged."""
+    texts = (content,) if isinstance(content, str) else map(words_of, content)
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+
+
+def words_of(part: Part) -> str:
+    """The text of a part, empty when it has none."""
+    return (part.text or "") if isinstance(part, (TextPart, ResourcePart)) else ""

@@ -11,6 +11,7 @@ from pegboard.errors import PegboardError, ToolArgumentError, ToolFailed
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.failures import detail_of, failed_result, status_of, translated
 from pegboard.execution.kit import Kit
+from pegboard.execution.paging import size_of
 from pegboard.execution.target import Target
 
 
@@ -77,6 +78,10 @@ def _rare(call: Run, result: ToolResult, kit: Kit) -> dict[str, Any]:
         rare["idempotency_key"] = ctx.idempotency_key or ""
     if call.cached or call.replayed:
         rare["cached"], rare["replayed"] = call.cached, call.replayed
+    if isinstance(call.raw, str) and not call.raw.isascii():
+        rare["bytes_in"] = size_of(call.raw)
+    if not isinstance(result.content, str) or not result.content.isascii():
+        rare["bytes_out"] = size_of(result.content)
     if meta.truncated:
         rare["truncated"] = True
     if meta.total_bytes:

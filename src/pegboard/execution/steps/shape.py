@@ -9,7 +9,7 @@ from pegboard.errors import PegboardError
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.handles import new_handle
 from pegboard.execution.kit import Kit
-from pegboard.execution.paging import page_length
+from pegboard.execution.paging import page_length, size_of, words_of
 from pegboard.execution.redaction import redacted
 from pegboard.execution.target import Target
 
@@ -29,7 +29,7 @@ def shape(target: Target, kit: Kit, following: Handler) -> Handler:
             result = await _stored_artifacts(result, call, kit, budget=budget)
         content = result.content
         if budget and (content.__class__ is not str or len(content) * 4 > budget):
-            size = _size_of(content)
+            size = size_of(content)
             if size > budget:
                 return await _paged(result, call, kit, size=size, budget=budget)
         return result
@@ -108,20 +108,10 @@ async def _put(
     return handle
 
 
-def _size_of(content: str | tuple[Part, ...]) -> int:
-    """Bytes of what is text; pictures and sounds are not paged."""
-    texts = (content,) if isinstance(content, str) else map(_words_of, content)
-    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
-
-
-def _words_of(part: Part) -> str:
-    return (part.text or "") if isinstance(part, (TextPart, ResourcePart)) else ""
-
-
 def _text_of(content: str | tuple[Part, ...]) -> str:
     if isinstance(content, str):
         return content
-    return "\n".join(words for part in content if (words := _words_of(part)))
+    return "\n".join(words for part in content if (words := words_of(part)))
 
 
 def _with_page(content: str | tuple[Part, ...], shown: str) -> str | tuple[Part, ...]:
