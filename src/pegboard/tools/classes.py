@@ -57,7 +57,9 @@ def tool_of_class(instance: BaseTool) -> SchemaTool:
             raise ToolSignatureError(f"the tool class {where} has no '{member}'")
     said = {key: getattr(instance, key) for key in ("name", "description", "category", "effect")}
     options = checked_options(where, said)
-    spec = ToolSpec(**options, input_schema=lambda: instance.parameters_schema)
+    spec = ToolSpec(
+        **options, action=options["name"], input_schema=lambda: instance.parameters_schema
+    )
 
     async def run(arguments: Mapping[str, Any], _ctx: ToolContext[Any]) -> Any:
         if inspect.iscoroutinefunction(instance.run):
