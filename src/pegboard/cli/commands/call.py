@@ -29,7 +29,7 @@ def call(
         str | None, typer.Option(help="The same key gives the first outcome again (with --data).")
     ] = None,
     timeout: Annotated[
-        float | None, typer.Option(min=0, help="Seconds for the whole call.")
+        float | None, typer.Option(min=0, help="Seconds for the whole call; 0 for no limit.")
     ] = None,
     board: BoardOption = None,
     data: DataOption = None,
@@ -40,7 +40,7 @@ def call(
     async def run(opened: Pegboard) -> ToolResult:
         ctx: ToolContext[Any] = ToolContext(
             idempotency_key=idempotency_key,
-            deadline=None if timeout is None else opened.monotonic() + timeout,
+            deadline=None if not timeout else opened.monotonic() + timeout,
             on_progress=_tell,
         )
         return await opened.call(name, given, ctx)

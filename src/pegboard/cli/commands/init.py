@@ -11,7 +11,7 @@ from pegboard.errors import ConfigError
 
 _BOARD = """\
 # A board: where tools come from, and who may call them.
-# Every key is described in docs/reference/board.md; a mistake is reported with its line.
+# A mistake in here is reported with its line and what to write instead: try `pegboard doctor`.
 sources:
   # The functions of my_tools.py that carry @tool, as mine__greet and so on.
   - {kind: functions, name: mine, config: {modules: [my_tools]}}
