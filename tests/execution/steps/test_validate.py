@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from tests.execution.made import ADA, BOB, DONE, Following, a_call, a_kit, a_spec, a_target
 
+from pegboard.access import Policy
 from pegboard.core.ports.store import StoredResult
-from pegboard.errors import HandleNotFound, ToolArgumentError
+from pegboard.errors import AccessDenied, HandleNotFound, ToolArgumentError
 from pegboard.execution.handles import FORMAT, PREFIX
 from pegboard.execution.memory import MemoryResults
 from pegboard.execution.steps.validate import validate
@@ -94,3 +95,16 @@ async def test_a_handle_of_somebody_else_goes_no_further() -> None:
 
 async def test_what_follows_gives_the_result() -> None:
     assert await validate(a_target(), a_kit(), Following())(a_call({})) == DONE
+
+
+@pytest.mark.parametrize("raw", [{"n": "x"}, {"rows": HANDLE, "n": "x"}], ids=repr)
+async def test_a_caller_who_may_not_call_is_not_told_what_the_tool_wants(raw: Any) -> None:
+    kit = a_kit(results=await results(), policy=Policy(deny=("find",)))
+    run = a_call(raw)
+
+    with pytest.raises(AccessDenied) as denied:
+        await validate(a_target(a_spec(input_schema=SCHEMA)), kit, Following())(run)
+
+    assert "integer" not in str(denied.value)
+    assert run.decision is not None
+    assert run.decision.rule == "policy.deny[0]"

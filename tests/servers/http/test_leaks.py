@@ -108,3 +108,13 @@ def told(answer: httpx2.Response, asked: str) -> str:
     for word in asked.replace("/", " ").replace('"', " ").split():
         text = text.replace(word, "")
     return text
+
+
+async def test_what_a_hidden_tool_wants_is_not_told_either(hiding: Pegboard) -> None:
+    async with client_of(hiding) as client:
+        answer = await client.post(
+            "/execute", json={"name": "topsecret_plans", "input": {"pag": "x"}}
+        )
+
+    assert (answer.status_code, answer.json()["code"]) == (403, "access_denied")
+    assert "page" not in answer.text

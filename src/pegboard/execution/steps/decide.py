@@ -5,9 +5,9 @@ from typing import Any
 
 from pegboard.access import decide as judge
 from pegboard.access.decide import UNAVAILABLE
-from pegboard.core.decision import Action, Verdict
+from pegboard.core.decision import Action, Decision, Verdict
 from pegboard.core.result import ToolResult
-from pegboard.errors import AccessDenied, SourceUnavailable
+from pegboard.errors import AccessDenied, PegboardError, SourceUnavailable
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.kit import Kit
 from pegboard.execution.target import Target
@@ -30,9 +30,14 @@ def decide(target: Target, kit: Kit, following: Handler) -> Handler:
         )
         call.decision = decision
         if decision.verdict is deny:
-            if decision.rule == UNAVAILABLE:
-                raise SourceUnavailable(f"'{spec.name}' cannot be used: {decision.reason}")
-            raise AccessDenied(spec.name, decision.reason)
+            raise refusal(spec.name, decision)
         return following(call)
 
     return handle
+
+
+def refusal(tool: str, decision: Decision) -> PegboardError:
+    """The error that a denial becomes."""
+    if decision.rule == UNAVAILABLE:
+        return SourceUnavailable(f"'{tool}' cannot be used: {decision.reason}")
+    return AccessDenied(tool, decision.reason)

@@ -3,10 +3,14 @@
 from collections.abc import Coroutine
 from typing import Any
 
+from pegboard.access import decide as judge
+from pegboard.core.decision import Action, Verdict
 from pegboard.core.result import ToolResult
+from pegboard.errors import ToolArgumentError
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.handles import fill_in, handle_parameters, mentions_handle
 from pegboard.execution.kit import Kit
+from pegboard.execution.steps.decide import refusal
 from pegboard.execution.target import Target
 
 
@@ -15,14 +19,32 @@ def validate(target: Target, kit: Kit, following: Handler) -> Handler:
     read, results, name = target.read, kit.results, target.spec.name
     kept = handle_parameters(target.spec.input_schema)
 
+    def refuse_denied(call: Run) -> None:
+        """What a tool wants is nothing for a caller who may not call it at all."""
+        decision = judge(
+            call.ctx.principal, target.spec, Action.CALL, policy=kit.policy, switches=kit.switches
+        )
+        if decision.verdict is Verdict.DENY:
+            call.decision = decision
+            raise refusal(name, decision)
+
     async def with_handles(call: Run) -> ToolResult:
-        call.arguments = read(await fill_in(name, call.raw, results, call.owner, kept=kept))
+        raw = await fill_in(name, call.raw, results, call.owner, kept=kept)
+        try:
+            call.arguments = read(raw)
+        except ToolArgumentError:
+            refuse_denied(call)
+            raise
         return await following(call)
 
     def handle(call: Run) -> Coroutine[Any, Any, ToolResult]:
         if mentions_handle(call.raw):
             return with_handles(call)
-        call.arguments = read(call.raw)
+        try:
+            call.arguments = read(call.raw)
+        except ToolArgumentError:
+            refuse_denied(call)
+            raise
         return following(call)
 
     return handle
