@@ -102,13 +102,13 @@ def test_a_tool_that_is_in_its_source_stays_as_it_is(candidate: Any) -> None:
 async def test_what_a_foreign_tool_offers_is_kept_under_a_source() -> None:
     made: Any = as_tool(Foreign(), source="shop")
 
-    assert isinstance(made, Tool)
     assert made.arguments == "its own reader"
     assert await made.run({"a": 1}, ToolContext()) == {"a": 1}
     with pytest.raises(AttributeError):
         made.nothing_of_the_kind  # noqa: B018 - reading it is what raises
     with pytest.raises(AttributeError):
         made._secret  # noqa: B018 - reading it is what raises
+    assert isinstance(made, Tool)
 
 
 def test_adopting_leaves_the_decorated_function_its_own_name() -> None:

@@ -1,8 +1,11 @@
 """Reading a docstring: the prose for the model, and what it says of each parameter."""
 
 import inspect
+import re
 from dataclasses import dataclass, field
+from textwrap import indent
 
+_BEGINNING = "\0"
 _GOOGLE_MARK = (":\n",)
 _OTHER_MARKS = ("---", "\n:", "\n@")  # of NumPy, reST and Epydoc
 
@@ -31,13 +34,26 @@ def read_docstring(text: str | None) -> Docstring:
     from docstring_parser import DocstringStyle, ParseError, parse
 
     try:  # the one style, where only one is possible: trying all takes three times as long
-        doc = parse(text, DocstringStyle.GOOGLE if is_google else DocstringStyle.AUTO)
+        doc = parse(_begun(text), DocstringStyle.GOOGLE if is_google else DocstringStyle.AUTO)
     except ParseError:
         return Docstring(description=text)
     parameters = {
         item.arg_name.lstrip("*"): " ".join((item.description or "").split()) for item in doc.params
     }
-    return Docstring(description=(doc.description or "").strip(), parameters=parameters)
+    description = (doc.description or "").removeprefix(_BEGINNING).strip()
+    return Docstring(description=description, parameters=parameters)
+
+
+def _begun(text: str) -> str:
+    """The text, with a beginning before a section at its very top, which is taken for prose else.
+
+    As the only section it has lost its indent; it gets one back.
+    """
+    first, _, rest = text.partition("\n")
+    if not first.endswith(":"):
+        return text
+    inside = rest if re.search(r"^[ \t]", rest, re.MULTILINE) else indent(rest, "    ")
+    return f"{_BEGINNING}\n\n{first}\n{inside}"
 
 
 def _has(text: str, marks: tuple[str, ...]) -> bool:

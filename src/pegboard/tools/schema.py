@@ -7,10 +7,11 @@ from weakref import WeakSet
 import typing_extensions
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
-from pydantic_core import PydanticSerializationError, SchemaError, to_jsonable_python
+from pydantic_core import SchemaError, to_json
 
 from pegboard.errors import ToolSignatureError
 from pegboard.tools.hints import is_plain, promises_nothing
+from pegboard.tools.json_text import decode
 from pegboard.tools.signature import MISSING, Parameter, Signature, is_field
 
 _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
@@ -22,6 +23,7 @@ _FAILURES = (
     ValueError,
     NameError,
     AttributeError,
+    LookupError,
     RecursionError,
 )
 _NAMED = frozenset(("properties", "$defs", "patternProperties", "dependentSchemas"))
@@ -140,8 +142,8 @@ def _fields_of(hint: Any) -> list[Any]:
 
 def _show_default(node: dict[str, Any], default: Any) -> None:
     try:
-        node["default"] = to_jsonable_python(default, inf_nan_mode="strings")
-    except (PydanticSerializationError, ValueError):
+        node["default"] = decode(to_json(default))
+    except ValueError:
         node.setdefault("description", f"Default: {type(default).__name__}.")
 
 
