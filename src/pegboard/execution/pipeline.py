@@ -73,6 +73,18 @@ class Pipeline:
         )
         return path(run)
 
+    async def call_apart(
+        self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
+    ) -> ToolResult:
+        """As `call`, in a task of its own, so that a tool can cancel nothing but its own call."""
+        results = await run_batch(
+            1,
+            lambda _: self.call(name, arguments, ctx),
+            is_exclusive=lambda _: False,
+            concurrency=1,
+        )
+        return results[0]
+
     async def call_many(
         self, calls: Sequence[CallItem], ctx: ToolContext[Any] | None = None
     ) -> list[ToolResult]:

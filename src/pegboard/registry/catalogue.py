@@ -1,6 +1,6 @@
 """The tools of a registry by name: one flat dict, with origins and an order."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from operator import itemgetter
 from typing import Literal
@@ -15,7 +15,7 @@ OnConflict = Literal["error", "replace"]
 
 
 class Catalogue:
-    """Tools by wire name and by id.
+    """Tools by wire name and by id; may change in one thread while others look.
 
     Attributes:
         version: Grows with each change, so that what was derived can be kept until then.
@@ -70,39 +70,40 @@ class Catalogue:
         from difflib import get_close_matches
 
         name = name[:MAX_LENGTH]
-        alike = (wire for wire in self._by_likeness(name) if may_name(self._tools[wire]))
+        alike = (wire for wire, tool in self._by_likeness(name) if may_name(tool))
         likely = list(islice(alike, _CANDIDATES))
         close = get_close_matches(name, likely, n=3, cutoff=0.6)
         return tuple(close or [item for item in likely if item.endswith(f"__{name}")][:3])
 
-    def _by_likeness(self, name: str) -> list[str]:
+    def _by_likeness(self, name: str) -> list[tuple[str, Tool]]:
         """Names that share pairs of letters with this one, the most first.
 
         Comparing it with ten thousand names letter by letter would hold up every other call.
         """
         pairs = {name[i : i + 2] for i in range(len(name) - 1)}
-        shared = [(sum(map(wire.__contains__, pairs)), wire) for wire in self._tools]
+        shared = [(sum(map(item[0].__contains__, pairs)), item) for item in self.items()]
         shared.sort(key=itemgetter(0), reverse=True)
-        return [wire for count, wire in shared if count]
+        return [item for count, item in shared if count]
 
     def names(self) -> tuple[str, ...]:
         """All wire names in the order of registration."""
         return tuple(self._tools)
 
     def __iter__(self) -> Iterator[Tool]:
-        return iter(self._tools.values())
+        return iter(list(self._tools.values()))
 
-    def items(self) -> Iterable[tuple[str, Tool]]:
-        """Names and tools."""
-        return self._tools.items()
+    def items(self) -> list[tuple[str, Tool]]:
+        """Names and tools, as of now."""
+        return list(self._tools.items())
 
     def __len__(self) -> int:
         return len(self._tools)
 
     def _by_id(self) -> dict[str, str]:
-        if self._ids is None:
-            self._ids = {tool.spec.id: name for name, tool in self._tools.items()}
-        return self._ids
+        known = self._ids
+        if known is None:
+            self._ids = known = {tool.spec.id: name for name, tool in self.items()}
+        return known
 
     def _changed(self) -> None:
         self._ids = None

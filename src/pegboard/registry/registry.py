@@ -203,7 +203,7 @@ class ToolRegistry:
         self._refuse_async([name])
         from pegboard.registry.sync import LOOP_THREAD
 
-        return LOOP_THREAD.run(self._pipeline.call(name, arguments, ctx))
+        return LOOP_THREAD.run(self._pipeline.call_apart(name, arguments, ctx))
 
     def call_many_sync(
         self, calls: Sequence[tuple[str, Arguments]], ctx: ToolContext[Any] | None = None
