@@ -37,6 +37,8 @@ def read_docstring(text: str | None) -> Docstring:
         doc = parse(_begun(text), DocstringStyle.GOOGLE if is_google else DocstringStyle.AUTO)
     except ParseError:
         return Docstring(description=text)
+    if not doc.meta:
+        return Docstring(description=text)
     parameters = {
         item.arg_name.lstrip("*"): " ".join((item.description or "").split()) for item in doc.params
     }

@@ -113,7 +113,7 @@ class FunctionTool:
     @cached_property
     def _docstring(self) -> Docstring:
         text = getattr(unwrapped(self.function), "__doc__", None)
-        if text is None and not inspect.isroutine(self.function):
+        if text is None and not isinstance(self.function, partial):
             text = getattr(self.function, "__doc__", None)  # of the class of a callable instance
         return read_docstring(text)
 
