@@ -240,8 +240,9 @@ class ToolRegistry:
         return self._view((tool.spec.name, tool) for tool in tools)
 
     def exclude(self, *names: str) -> "ToolRegistry":
-        """A view without these tools."""
-        return self._view((n, tool) for n, tool in self._catalogue.items() if n not in names)
+        """A view without these tools; a name that no tool has is an error, not a tool left in."""
+        left_out = {self.get(name).spec.name for name in names}
+        return self._view((n, tool) for n, tool in self._catalogue.items() if n not in left_out)
 
     def filter_by_category(self, *categories: str) -> "ToolRegistry":
         """A view with the tools of these categories."""
