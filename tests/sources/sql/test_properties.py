@@ -80,6 +80,57 @@ def mutated(draw: st.DrawFn, statements: list[str]) -> str:
     return "".join(pieces)
 
 
+_TABLES = [*["artist"] * 4, *["phonebook"] * 2, "customer", "employee", "staff", "letters"]
+_NAMES = ["artist", "employee", "customer", "x", "y", "x", "y", "staff", "album"]
+_COLUMNS = [
+    "*",
+    "*",
+    "name",
+    "id",
+    "count(*)",
+    "secret",
+    "email",
+    "1 AS id, 'a' AS name",
+    "max(name)",
+]
+
+
+@st.composite
+def composed(draw: st.DrawFn, depth: int = 2) -> str:
+    """A query that mostly is valid, full of names that mean one thing here and another there."""
+    with_ = ""
+    if depth and draw(st.booleans()):
+        names = draw(st.lists(st.sampled_from(_NAMES), min_size=1, max_size=2, unique=True))
+        recursive = draw(st.sampled_from(["", "", "RECURSIVE "]))
+        bodies = [f"{name} AS ({draw(composed(depth - 1))})" for name in names]
+        with_ = f"WITH {recursive}{', '.join(bodies)} "
+    text = f"SELECT {draw(_columns(depth))} FROM {draw(_source(depth))}"
+    if draw(st.integers(0, 3)) == 0:
+        text += f" CROSS JOIN {draw(_source(depth))}"
+    if depth and draw(st.integers(0, 3)) == 0:
+        text += f" WHERE EXISTS ({draw(composed(depth - 1))})"
+    if depth and draw(st.integers(0, 3)) == 0:
+        text += f" UNION ALL {draw(composed(0))}"
+    return with_ + text
+
+
+@st.composite
+def _source(draw: st.DrawFn, depth: int) -> str:
+    alias = draw(st.sampled_from(["", "", *(f" AS {name}" for name in _NAMES)]))
+    if depth and draw(st.booleans()):
+        return f"({draw(composed(depth - 1))}){alias or ' AS x'}"
+    return draw(st.sampled_from([*_TABLES, "x", "y", "x", "y", "album"])) + alias
+
+
+@st.composite
+def _columns(draw: st.DrawFn, depth: int) -> str:
+    if depth and draw(st.integers(0, 5)) == 0:
+        return f"({draw(composed(depth - 1))} LIMIT 1) AS name"
+    if draw(st.integers(0, 3)) == 0:
+        return f"{draw(st.sampled_from(_NAMES))}.{draw(st.sampled_from(['*', 'name', 'secret']))}"
+    return draw(st.sampled_from(_COLUMNS))
+
+
 class _Runner:
     """One source on one loop for all examples of a property."""
 
@@ -115,8 +166,8 @@ def server(postgres: str) -> Iterator[_Runner]:
 
 
 @settings(max_examples=300)
-@given(sql=mutated(_SQLITE))
-def test_no_mutation_changes_the_file_or_shows_what_is_hidden(
+@given(sql=mutated(_SQLITE) | composed() | composed())
+def test_no_statement_changes_the_file_or_shows_what_is_hidden(
     sqlite: _Runner, one_vault: Path, sql: str
 ) -> None:
     before = one_vault.read_bytes()
@@ -128,8 +179,8 @@ def test_no_mutation_changes_the_file_or_shows_what_is_hidden(
 
 
 @settings(max_examples=150)
-@given(sql=mutated(_POSTGRESQL))
-def test_no_mutation_changes_rows_or_shows_what_is_hidden_in_postgresql(
+@given(sql=mutated(_POSTGRESQL) | composed() | composed())
+def test_no_statement_changes_rows_or_shows_what_is_hidden_in_postgresql(
     server: _Runner, sql: str
 ) -> None:
     answer = server.ask(sql)

@@ -32,6 +32,18 @@ def test_views_know_what_they_read_down_to_the_column(one_vault: Path) -> None:
     }
 
 
+def test_reading_the_schema_again_on_the_same_connection_finds_the_same(one_vault: Path) -> None:
+    config = SqlConfig.model_validate({"url": f"sqlite:///{one_vault}"})
+    session = SqliteDriver(config, base_dir=one_vault.parent).connect(write=False)
+
+    first, _ = session.tables(time.monotonic() + 5)
+    second, _ = session.tables(time.monotonic() + 5)
+    session.close()
+
+    assert first == second
+    assert any(table.reads for table in first)
+
+
 def test_keys_are_read_also_where_they_leave_the_other_side_out(vault: Path) -> None:
     with closing(sqlite3.connect(vault)) as connection:
         connection.executescript(

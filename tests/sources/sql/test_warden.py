@@ -92,6 +92,12 @@ def test_only_the_tables_of_the_statement_are_open(bare: Bare) -> None:
         bare.read("SELECT title FROM album", "artist")
 
 
+def test_a_statement_that_ran_before_is_judged_again(bare: Bare) -> None:
+    assert bare.read("SELECT title FROM album WHERE id = 10", "album").rows == [["Blue"]]
+    with pytest.raises(sqlite3.DatabaseError, match="prohibited"):
+        bare.read("SELECT title FROM album WHERE id = 10", "artist")
+
+
 def test_a_view_may_read_what_it_was_made_for_and_nobody_else(bare: Bare) -> None:
     assert bare.read("SELECT name FROM phonebook", "phonebook").rows == [["Ann"]]
     with pytest.raises(sqlite3.DatabaseError, match="prohibited"):

@@ -108,7 +108,8 @@ def _hint(message: str, request: Request | None) -> str:
         return ""
     name = (match[1] or match[2]).rpartition(".")[2]
     tables = request.statement.tables
-    near = nearest(name, [c.name for table in tables for c in request.catalog.columns(table)])
+    known = [c.name for table in tables for c in request.catalog.columns(table)]
+    near = () if name in known else nearest(name, known)
     if not near:
         return ""
     quoted = [name if name == name.lower() else f'"{name}"' for name in near]

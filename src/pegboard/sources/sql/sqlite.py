@@ -98,6 +98,7 @@ class SqliteSession:
             timeout=min(5.0, config.statement_timeout),
             isolation_level=None,
             check_same_thread=False,  # one thread at a time, but not always the same
+            cached_statements=0,  # the authorizer is asked at compile time: compile each time
         )
         try:
             self._harden(write=write)
@@ -253,5 +254,6 @@ def _hint(message: str, request: Request | None) -> str:
     if not name or request is None:
         return ""
     tables = request.statement.tables
-    near = nearest(name, [c.name for table in tables for c in request.catalog.columns(table)])
+    known = [c.name for table in tables for c in request.catalog.columns(table)]
+    near = () if name in known else nearest(name, known)
     return f" Did you mean {' or '.join(near)}?" if near else ""
