@@ -4,7 +4,7 @@ from types import MappingProxyType
 
 import httpx2
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pegboard.errors import InvalidRequest
@@ -18,9 +18,11 @@ VALUES = st.recursive(
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(exclude_categories=["Cs"])),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=8,
 )
 
 
+@settings(max_examples=50)
 @given(VALUES)
 def test_whatever_is_json_is_read_and_written_back(value: object) -> None:
     assert parsed(bytes(JsonResponse(value).body)) == value
@@ -63,6 +65,7 @@ def test_depth_has_a_bound(opening: str) -> None:
 
 def test_many_brackets_beside_each_other_are_not_deep() -> None:
     assert len(parsed(b"[" + b"[]," * 5000 + b"[]]")) == 5001
+    assert parsed(b'"' + b"[" * 5000 + b'"') == "[" * 5000
 
 
 def test_a_key_that_stands_twice_has_its_last_value() -> None:

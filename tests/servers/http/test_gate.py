@@ -4,11 +4,12 @@ from pathlib import Path
 import httpx2
 import pytest
 from pydantic import SecretStr
+from starlette.types import Message, Receive, Scope, Send
 from tests.servers.http.made import LOOPBACK, TOKEN, a_board, client_of
 
 from pegboard.errors import ConfigError
 from pegboard.runtime import Pegboard, Settings
-from pegboard.servers.http.gate import admission
+from pegboard.servers.http.gate import Admission, Gate, admission
 
 PATHS = ["/tools", "/tools/add", "/history", "/sources", "/metrics", "/openapi.json", "/nothing"]
 PROBES = ["/healthz", "/readyz", "/v1/healthz", "/v1/readyz"]
@@ -170,6 +171,19 @@ async def test_a_probe_may_come_under_any_name_and_learns_less(tmp_path: Path) -
     assert other == {"status": "degraded", "sources": [{"name": "gone", "status": "failed"}]}
 
 
+@pytest.mark.parametrize(
+    ("host", "names"),
+    [
+        ("127.0.0.1", {"127.0.0.1"}),
+        ("Board.Local", {"board.local"}),
+        ("0.0.0.0", set()),
+        ("", set()),
+    ],
+)
+def test_the_name_that_the_operator_gave_is_a_local_one(host: str, names: set[str]) -> None:
+    assert admission(Settings(host=host)).hosts == names
+
+
 @pytest.mark.parametrize("token", ["", "   "])
 def test_an_empty_token_is_a_mistake(token: str) -> None:
     with pytest.raises(ConfigError, match="PEGBOARD_TOKEN is empty"):
@@ -180,3 +194,26 @@ def test_the_token_is_not_shown(tmp_path: Path) -> None:
     board = a_board(tmp_path, token=SecretStr(TOKEN))
 
     assert TOKEN not in repr(admission(board.settings))
+
+
+@pytest.mark.parametrize(("sent", "let_in"), [(b"", False), (f"Bearer {TOKEN}".encode(), True)])
+async def test_a_web_socket_needs_the_token_too(sent: bytes, let_in: bool) -> None:
+    seen: list[str] = []
+    answers: list[Message] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(scope["type"])
+
+    async def receive() -> Message:
+        raise AssertionError("nobody asks for this")
+
+    async def send(message: Message) -> None:
+        answers.append(message)
+
+    gate = Gate(app, Admission(token=TOKEN))
+    scope: Scope = {"type": "websocket", "path": "/ws", "headers": [(b"authorization", sent)]}
+    await gate(scope, receive, send)
+    await gate({"type": "lifespan"}, receive, send)
+
+    assert seen == (["websocket", "lifespan"] if let_in else ["lifespan"])
+    assert answers == ([] if let_in else [{"type": "websocket.close", "code": 1008}])

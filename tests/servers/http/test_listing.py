@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.servers.http.made import a_board, client_of
 
@@ -68,6 +68,7 @@ async def test_pages_of_a_search_are_in_the_order_of_fit(
     assert await names_of(client, limit, q="give the value") == found
 
 
+@settings(max_examples=50)
 @given(
     there=st.sets(st.text("abcdef", min_size=1, max_size=3), min_size=1, max_size=12),
     gone=st.sets(st.text("abcdef", min_size=1, max_size=3), max_size=6),

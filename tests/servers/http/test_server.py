@@ -63,6 +63,23 @@ async def test_a_client_that_goes_away_cancels_its_call(tmp_path: Path) -> None:
     assert await recorded(data) == [("my__linger", "cancelled")]
 
 
+async def test_a_client_that_goes_away_while_it_sends_is_no_error(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    head = "POST /execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    async with live_client(live_settings(tmp_path)) as client:
+        _, writer = await asyncio.open_connection(client.base_url.host, client.base_url.port)
+        writer.write(f"{head}Content-Length: 100\r\n\r\n{{".encode())
+        await writer.drain()
+        await asyncio.sleep(0.1)
+        writer.close()
+        await asyncio.sleep(0.1)
+        alive = await client.get("/healthz")
+
+    assert alive.status_code == 200
+    assert caplog.messages == []
+
+
 async def test_the_end_of_the_server_is_the_end_of_its_calls(tmp_path: Path) -> None:
     data = tmp_path / "data"
     async with httpx2.AsyncClient() as client:

@@ -45,6 +45,7 @@ def assembled(board: Pegboard) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        telemetry={"logs": False},  # they would hold what a caller sent, whatever the operator says
         lifespan=lifespan,
         middleware=[
             Middleware(Shell),

@@ -16,6 +16,8 @@ TOKEN_HOLDER = Principal(id="token", kind="service", scopes=frozenset({"*"}))
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/v1/healthz", "/v1/readyz"})
 """Probes need no token; they say less to whoever has none."""
 
+_ANY_ADDRESS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - refused as a name, not listened on
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
@@ -39,7 +41,7 @@ def admission(settings: Settings) -> Admission:
     token = settings.token.get_secret_value() if settings.token is not None else None
     if token is not None and not token.strip():
         raise ConfigError("PEGBOARD_TOKEN is empty: set a long random text, or unset it")
-    return Admission(token=token, hosts=frozenset({settings.host.lower()}))
+    return Admission(token=token, hosts=frozenset({settings.host.lower()}) - _ANY_ADDRESS)
 
 
 class Gate:
@@ -52,12 +54,15 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or answer it here."""
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         principal, refusal = self._judge(Headers(scope=scope))
         if principal is None and scope["path"] not in OPEN_PATHS:
-            await refusal(scope, receive, send)
+            if scope["type"] == "http":
+                await refusal(scope, receive, send)
+            else:
+                await send({"type": "websocket.close", "code": 1008})
             return
         scope.setdefault("state", {})["principal"] = principal
         await self._app(scope, receive, send)

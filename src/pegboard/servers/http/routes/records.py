@@ -35,9 +35,7 @@ async def list_calls(board: Board, wanted: Annotated[HistoryFilter, Query()]) ->
     query = HistoryQuery(**wanted.model_dump())
     try:
         page = await board.history.calls(query)
-    except InvalidRequest as error:
-        if not wanted.cursor:
-            raise
+    except InvalidRequest as error:  # the rest of the query has been checked
         raise HTTPException(404, "No page has this cursor.") from error
     return JsonResponse({"calls": list(page.calls), "next_cursor": page.next_cursor or None})
 
