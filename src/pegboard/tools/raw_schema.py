@@ -59,10 +59,14 @@ def compiled(name: str, schema: JsonSchema) -> Validator:
     except jsonschema_rs.ValidationError as error:
         place = path_of(error.instance_path)
         reason = shortened(f"at '{place}': {error.message}" if place else error.message)
-        raise SourceUnavailable(f"'{name}' has a broken JSON Schema: {reason}") from error
+        raise SourceUnavailable(
+            f"'{name}' has a broken JSON Schema: {reason}", permanent=True
+        ) from error
     except (ValueError, TypeError, RecursionError) as error:
         reason = shortened(str(error).partition("\n")[0])
-        raise SourceUnavailable(f"'{name}' has a broken JSON Schema: {reason}") from error
+        raise SourceUnavailable(
+            f"'{name}' has a broken JSON Schema: {reason}", permanent=True
+        ) from error
 
 
 def closed(schema: JsonSchema) -> dict[str, Any]:

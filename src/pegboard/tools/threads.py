@@ -138,8 +138,8 @@ class ThreadPool:
         """Whether the thread is one too many, because it was replaced meanwhile."""
         with self._lock:
             job.running = False
-            if job.abandoned:
-                self._abandoned -= 1
+            self._abandoned -= job.abandoned
+            if self._threads > self.size + self._abandoned:
                 self._threads -= 1
                 return True
             self._idle += 1
