@@ -1,0 +1,71 @@
+"""How things are timed: CPU time of this process or of a new one, the least of several rounds.
+
+CPU time and not the wall clock, since other programs on the machine do not count in it, and the
+least, since whatever disturbs a round can only add to it. Cases that are compared take turns within
+each round, so that a machine that slows down slows all of them.
+"""
+
+import gc
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping
+
+Case = Callable[[], Awaitable[object]]
+
+
+async def cpu_us(
+    cases: Mapping[str, Case], *, rounds: int = 15, batch: float = 0.02
+) -> dict[str, float]:
+    """Microseconds of CPU that one call of each case takes, all threads counted.
+
+    Args:
+        cases: By name; each is called and awaited.
+        rounds: Turns of each case.
+        batch: About how many seconds of calls make one turn.
+    """
+    sizes = {name: await _batch_size(case, batch) for name, case in cases.items()}
+    gc.collect()
+    gc.freeze()  # what the imports left behind is not looked through in anybody's turn
+    best = dict.fromkeys(cases, float("inf"))
+    for _ in range(rounds):
+        for name, case in cases.items():
+            best[name] = min(best[name], await _one_turn(case, sizes[name]))
+    gc.unfreeze()
+    return {name: seconds * 1e6 for name, seconds in best.items()}
+
+
+def cpu_s(work: Callable[[], object]) -> float:
+    """Seconds of CPU that this takes, once."""
+    gc.collect()
+    gc.freeze()  # what was made before is not looked through in this
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def process_cpu_s(code: str, *, rounds: int = 5) -> float:
+    """Seconds of CPU of a whole new interpreter that runs this; the least of the rounds."""
+    return min(_process_cpu(code) for _ in range(rounds))
+
+
+async def _batch_size(case: Case, batch: float) -> int:
+    await _one_turn(case, 20)
+    return max(10, int(batch / await _one_turn(case, 20)))
+
+
+async def _one_turn(case: Case, times: int) -> float:
+    began = time.process_time()
+    for _ in range(times):
+        await case()
+    return (time.process_time() - began) / times
+
+
+def _process_cpu(code: str) -> float:
+    process = subprocess.Popen([sys.executable, "-c", code])
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"this failed: {code}")
+    return usage.ru_utime + usage.ru_stime
