@@ -33,6 +33,8 @@ is the exception's cause, stored under `error_id`.
 from dataclasses import dataclass
 from typing import ClassVar
 
+_LONGEST_NAME = 100
+
 
 class PegboardError(Exception):
     """The root: `except PegboardError` catches whatever Pegboard raises on purpose.
@@ -45,7 +47,7 @@ class PegboardError(Exception):
     """
 
     code: ClassVar[str] = "error"
-    retryable: ClassVar[bool] = False
+    retryable: bool = False
     retry_after: float | None = None
     error_id: str | None = None
 
@@ -116,6 +118,7 @@ class ToolNotFound(CallerError):
 
     def __init__(self, name: str, nearest: tuple[str, ...] = ()) -> None:
         hint = f" Did you mean {_either(nearest)}?" if nearest else ""
+        name = shortened_name(name)
         super().__init__(f"Tool '{name}' not found.{hint}")
         self.name = name
         self.nearest = nearest
@@ -203,15 +206,22 @@ class Unavailable(PegboardError):
 
     Attributes:
         nothing_done: The tool says that the attempt had no effect, so that repeating is safe.
+        retryable: False when only the operator can mend it.
     """
 
     code = "unavailable"
     retryable = True
 
     def __init__(
-        self, message: str, *, retry_after: float | None = None, nothing_done: bool = False
+        self,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        nothing_done: bool = False,
+        permanent: bool = False,
     ) -> None:
         super().__init__(message)
+        self.retryable = not permanent
         self.retry_after = retry_after
         self.nothing_done = nothing_done
 
@@ -244,6 +254,11 @@ class SourceUnavailable(Unavailable):
     """A source or tool cannot be used now; the message says why and what to do."""
 
     code = "source_unavailable"
+
+
+def shortened_name(name: str) -> str:
+    """A name that a caller made up, at most so long that a message or a record can hold it."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
 
 
 def _either(names: tuple[str, ...]) -> str:

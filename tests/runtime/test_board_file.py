@@ -95,6 +95,26 @@ def test_variables_are_filled_in_and_kept_as_secrets() -> None:
     assert loaded.secrets == ("s3cret",)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("network: {allow_hosts: 'pg://u:s3cret@h/x'}", id="a password in a URL"),
+        pytest.param("network: {allow_hosts: '${MY_TOKEN}'}", id="a secret variable"),
+    ],
+)
+def test_a_mistake_never_quotes_a_secret(text: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        parse_board(text, {"MY_TOKEN": "s3cret"}, path=PATH)
+
+    assert "s3cret" not in str(raised.value)
+
+
+def test_other_variables_are_no_secrets() -> None:
+    loaded = parse_board("sources: [{kind: '${KIND}'}]", {"KIND": "builtin"}, path=PATH)
+
+    assert loaded.secrets == ()
+
+
 def test_a_missing_file_says_how_to_write_one(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="pegboard init"):
         load_board(tmp_path / "board.yaml", {})

@@ -53,3 +53,9 @@ def test_what_is_no_rate_is_told_with_its_line(rate: str) -> None:
 def test_an_unknown_effect_or_verdict_is_told_with_its_line(effects: str) -> None:
     with pytest.raises(ConfigError, match=r"board\.yaml:2: .* should be one of"):
         _policy(f"policy:\n  effects: {effects}\n")
+
+
+@pytest.mark.parametrize("policy", ["{deny: ['[bad']}", "{limits: {'x[': {rate: 1/s}}}"])
+def test_a_glob_that_would_match_nothing_is_refused(policy: str) -> None:
+    with pytest.raises(ConfigError, match=r"board\.yaml:1: .* nothing closes"):
+        _policy(f"policy: {policy}")

@@ -136,7 +136,7 @@ async def test_a_hung_a_dead_and_a_broken_source_stop_nobody() -> None:
     assert {name: state.reason for name, state in board.set.states.items()} == {
         "hung": "no answer within 0.2 s",
         "dead": "the server is down; start it",
-        "broken": "ValueError: unexpected",
+        "broken": "it failed (ValueError); the log says why",
         "a": "",
     }
 

@@ -6,11 +6,12 @@ from pegboard.core.tool import Effect, Retry, Tool
 from pegboard.errors import ConfigError
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file import parse_board
-from pegboard.runtime.static_tools import static_tool
+from pegboard.runtime.static_tools import static_tools
 
 
-def _tool(text: str, folder: Path) -> Tool:
-    return static_tool(0, parse_board(text, {}, path=folder / "board.yaml"))
+async def _tool(text: str, folder: Path) -> Tool:
+    loaded = parse_board(text, {}, path=folder / "board.yaml")
+    return (await static_tools(loaded, within=5))[0]
 
 
 RFC = """
@@ -26,10 +27,10 @@ tools:
 """
 
 
-def test_the_rfc_s_own_example_is_listed_as_unavailable_naming_the_missing_key(
+async def test_the_rfc_s_own_example_is_listed_as_unavailable_naming_the_missing_key(
     tmp_path: Path,
 ) -> None:
-    spec = _tool(RFC, tmp_path).spec
+    spec = (await _tool(RFC, tmp_path)).spec
 
     assert (spec.id, spec.name, spec.title) == ("web_search_v1", "web_search", "Web Search")
     assert spec.capabilities == ("search",)
@@ -38,7 +39,7 @@ def test_the_rfc_s_own_example_is_listed_as_unavailable_naming_the_missing_key(
 
 
 async def test_calling_it_says_why_it_cannot_be_used(tmp_path: Path) -> None:
-    result = await ToolRegistry([_tool(RFC, tmp_path)]).call("web_search", {"query": "x"})
+    result = await ToolRegistry([await _tool(RFC, tmp_path)]).call("web_search", {"query": "x"})
 
     assert result.error is not None
     assert result.error.code == "source_unavailable"
@@ -47,7 +48,7 @@ async def test_calling_it_says_why_it_cannot_be_used(tmp_path: Path) -> None:
 
 async def test_a_python_function_runs_under_the_entry_s_name_and_schema(tmp_path: Path) -> None:
     (tmp_path / "static_maths.py").write_text("def double(n: int) -> int:\n    return 2 * n\n")
-    tool = _tool(
+    tool = await _tool(
         """
 tools:
   - tool_id: doubler_v2
@@ -76,13 +77,15 @@ tools:
 
 
 async def test_a_function_that_is_not_there_is_told_when_called(tmp_path: Path) -> None:
-    tool = _tool(
+    tool = await _tool(
         "tools: [{tool_id: x_v1, type: PythonFunction, import: 'no_such_module:f'}]", tmp_path
     )
 
     result = await ToolRegistry([tool]).call("x")
 
+    assert "no module 'no_such_module'" in tool.spec.unavailable
     assert "no module 'no_such_module'" in result.text
+    assert "Trying again does not help" in result.text
 
 
 @pytest.mark.parametrize(
@@ -101,8 +104,10 @@ async def test_a_function_that_is_not_there_is_told_when_called(tmp_path: Path) 
         pytest.param("{tool_id: a_v1, type: RestAPI}", "write 'url'", id="missing url"),
     ],
 )
-def test_what_cannot_run_is_listed_with_the_reason(entry: str, reason: str, tmp_path: Path) -> None:
-    assert reason in _tool(f"tools: [{entry}]", tmp_path).spec.unavailable
+async def test_what_cannot_run_is_listed_with_the_reason(
+    entry: str, reason: str, tmp_path: Path
+) -> None:
+    assert reason in (await _tool(f"tools: [{entry}]", tmp_path)).spec.unavailable
 
 
 @pytest.mark.parametrize(
@@ -125,9 +130,44 @@ def test_what_cannot_run_is_listed_with_the_reason(entry: str, reason: str, tmp_
         ),
     ],
 )
-def test_a_wrong_entry_is_told_with_its_line(entry: str, says: str, tmp_path: Path) -> None:
+async def test_a_wrong_entry_is_told_with_its_line(entry: str, says: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as raised:
-        _tool(f"tools:\n  - {entry}\n", tmp_path)
+        await _tool(f"tools:\n  - {entry}\n", tmp_path)
 
     assert says in str(raised.value)
     assert str(raised.value).startswith("board.yaml:2")
+
+
+ADMIN = """
+from pegboard import Retry, tool
+
+
+@tool(effect="admin", retry=Retry(max_retries=1))
+def wipe(customer: int) -> str:
+    \"\"\"Remove a customer.\"\"\"
+    return f"customer {customer} is gone"
+"""
+
+
+async def test_what_the_function_says_of_itself_holds_where_the_entry_is_silent(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "static_admin.py").write_text(ADMIN)
+    entry = "tools: [{tool_id: del_v1, type: PythonFunction, import: 'static_admin:wipe'}]"
+
+    tool = await _tool(entry, tmp_path)
+    result = await ToolRegistry([tool]).call("del", {"customer": 1})
+
+    assert (tool.spec.effect, tool.spec.retry) == (Effect.ADMIN, Retry(max_retries=1))
+    assert tool.spec.description == "Remove a customer."
+    assert list(tool.spec.input_schema["properties"]) == ["customer"]
+    assert result.error is not None
+    assert result.error.code == "approval_required"
+
+
+async def test_an_entry_cannot_weaken_what_the_function_says(tmp_path: Path) -> None:
+    (tmp_path / "static_admin.py").write_text(ADMIN)
+    entry = "{tool_id: d_v1, type: PythonFunction, import: 'static_admin:wipe', effect: write}"
+
+    with pytest.raises(ConfigError, match=r"board\.yaml:2: .* write 'effect: admin'"):
+        await _tool(f"tools:\n  - {entry}\n", tmp_path)

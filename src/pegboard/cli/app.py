@@ -1,5 +1,8 @@
 """The commands in one list."""
 
+import io
+import sys
+
 import typer
 
 from pegboard.cli.commands.call import call
@@ -37,4 +40,7 @@ def version(
 
 def main() -> None:
     """The entry point of the `pegboard` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # what a tool says may fit no encoding
     app()

@@ -103,6 +103,8 @@ def _for_model(error: PegboardError) -> str:
     text = str(error)
     if isinstance(error, Unavailable):
         sentence = text if text.endswith((".", "!", "?", "…")) else f"{text}."
+        if not error.retryable:
+            return f"{sentence} Trying again does not help."
         return f"{sentence} It is unavailable now, try again {_when(error.retry_after)}."
     if isinstance(error, CallerError):
         return text

@@ -6,6 +6,7 @@ from typing import Any, cast
 from urllib.parse import quote
 
 from msgspec import structs
+from pydantic_core import to_json
 
 from pegboard.core.result import Artifact, Part, ResourcePart, TextPart, ToolResult
 
@@ -37,14 +38,22 @@ def redactor(secrets: tuple[str, ...]) -> Callable[[str], str] | None:
 def redacted(result: ToolResult, redact: Callable[[str], str]) -> ToolResult:
     """The result without secrets; the same object when there were none."""
     content = result.content
-    clean = (
-        redact(content) if isinstance(content, str) else tuple(_part(p, redact) for p in content)
-    )
     structured = _value(result.structured, redact)
+    if structured != result.structured and _is_its_json(content, result.structured):
+        # masking the JSON text itself could break it
+        clean: str | tuple[Part, ...] = to_json(structured).decode()
+    elif isinstance(content, str):
+        clean = redact(content)
+    else:
+        clean = tuple(_part(part, redact) for part in content)
     artifacts = tuple(_artifact(item, redact) for item in result.artifacts)
     if clean == content and structured == result.structured and artifacts == result.artifacts:
         return result
     return structs.replace(result, content=clean, structured=structured, artifacts=artifacts)
+
+
+def _is_its_json(content: str | tuple[Part, ...], structured: Any) -> bool:
+    return isinstance(structured, (dict, list)) and content == to_json(structured).decode()
 
 
 def _forms(secret: str) -> Iterator[str]:

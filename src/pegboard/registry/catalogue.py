@@ -38,7 +38,7 @@ class Catalogue:
                 f"'{name}' is not a tool name: at most 64 letters, digits, '_' and '-'"
             )
         known = self._tools.get(name)
-        if known is not None and known is not tool and on_conflict == "error":
+        if known is not None and known is not tool and on_conflict != "replace":
             raise DuplicateTool(name, _origin(known), _origin(tool))
         self._tools[name] = tool
         self._changed()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from pegboard.access import Explanation, Policy, Switches, decide, explain
 from pegboard.core.context import Arguments, ToolContext
@@ -12,7 +12,7 @@ from pegboard.core.ports.listener import Listener
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
-from pegboard.errors import ConfigError, SyncUse, ToolNotFound
+from pegboard.errors import ConfigError, InvalidRequest, SyncUse, ToolNotFound
 from pegboard.registry.catalogue import Catalogue, OnConflict
 from pegboard.registry.query import ToolQuery, matches
 from pegboard.registry.renamed import RenamedTool
@@ -55,6 +55,8 @@ class ToolRegistry:
         from pegboard.execution.emitter import Emitter
 
         self._catalogue = Catalogue()
+        if on_conflict not in get_args(OnConflict):
+            raise InvalidRequest(f"on_conflict is 'error' or 'replace', not {on_conflict!r}")
         self._on_conflict: OnConflict = on_conflict
         if kit is not None and (policy is not None or listeners):
             raise ConfigError("ToolRegistry: give the policy and the listeners within the kit")

@@ -84,16 +84,21 @@ class ToolEntry(BaseModel):
     capabilities: tuple[str, ...] = ()
     supported_tasks: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    category: str = "general"
-    effect: str = "write"
+    category: str = ""
+    effect: Annotated[
+        str | None, Field(description="By default what the function says, else `write`.")
+    ] = None
     idempotent: bool | None = None
     input_schema: Annotated[
-        dict[str, Any], Field(description="JSON Schema, or shorthand: `{query: string}`.")
-    ] = Field(default_factory=dict[str, Any])
+        dict[str, Any] | None,
+        Field(
+            description="JSON Schema, or shorthand: `{query: string}`; by default the function's."
+        ),
+    ] = None
     output_schema: dict[str, Any] | None = None
     dependencies: tuple[str, ...] = ()
-    status: str = "active"
-    version: str = "1.0"
+    status: str = ""
+    version: str = ""
     timeout_ms: Annotated[float | None, Field(ge=0)] = None
     retry_policy: RetryPolicyEntry | None = None
     import_: Annotated[

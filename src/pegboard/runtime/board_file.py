@@ -11,12 +11,15 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pegboard.errors import ConfigError
+from pegboard.execution.redaction import redactor
 from pegboard.runtime.board import Board
+from pegboard.runtime.secret_values import is_secretive
 
 if TYPE_CHECKING:
     from pegboard.runtime.yaml_lines import Located
 
 Place = Sequence[str | int]
+_LONGEST_SHOWN = 24
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
@@ -26,7 +29,7 @@ class LoadedBoard:
 
     Attributes:
         base_dir: The folder that its relative paths start from.
-        secrets: Values that came from the environment: never to be shown.
+        secrets: Values of variables whose names say that they are secret: never to be shown.
         where: `file:line` of a place in the file.
     """
 
@@ -35,6 +38,10 @@ class LoadedBoard:
     secrets: tuple[str, ...] = ()
     located: "Located | None" = None
     path: Path | None = None
+
+    def masked(self, error: ConfigError) -> ConfigError:
+        """The error without the secrets of this board."""
+        return _masked(error, self.secrets)
 
     def where(self, place: Place) -> str:
         """`board.yaml:7` for a place, as far as it is known."""
@@ -79,7 +86,7 @@ def parse_board(text: str, environment: Mapping[str, str], *, path: Path) -> Loa
     try:
         board = Board.model_validate(filled)
     except ValidationError as error:
-        raise faults_of(error, Board, located, path.name, ()) from error
+        raise _masked(faults_of(error, Board, located, path.name, ()), secrets) from None
     return LoadedBoard(
         board=board,
         base_dir=path.parent.resolve(),
@@ -105,6 +112,11 @@ def faults_of(
     return ConfigError("\n".join(lines))
 
 
+def _masked(error: ConfigError, secrets: Sequence[str]) -> ConfigError:
+    mask = redactor(tuple(secrets))
+    return error if mask is None else ConfigError(mask(error.message))
+
+
 def _advice(detail: ErrorDetails, model: type[BaseModel]) -> str:
     if detail["type"] == "extra_forbidden":
         known = _known_fields(model, detail["loc"][:-1])
@@ -115,9 +127,16 @@ def _advice(detail: ErrorDetails, model: type[BaseModel]) -> str:
     if detail["type"] == "missing":
         return "missing; write it here"
     message = detail["msg"].replace("Input should be ", "should be ").replace("Value error, ", "")
-    shown = detail["input"]
-    found = f", found {shown!r}" if isinstance(shown, (str, int, float, bool, type(None))) else ""
-    return f"{message[:1].lower()}{message[1:]}{found}"
+    return f"{message[:1].lower()}{message[1:]}{_found(detail['input'])}"
+
+
+def _found(value: Any) -> str:
+    """What stands there, unless it may be a secret: an address, or a long text."""
+    if isinstance(value, (int, float)) or value is None:
+        return f", found {value!r}"
+    if isinstance(value, str) and len(value) <= _LONGEST_SHOWN and "://" not in value:
+        return f", found {value!r}"
+    return ""
 
 
 def _known_fields(model: type[BaseModel], place: Place) -> list[str]:
@@ -180,7 +199,8 @@ def _filled(
         name, default = match.group(1), match.group(2)
         found = environment.get(name)
         if found is not None:
-            secrets.append(found)
+            if is_secretive(name):
+                secrets.append(found)
             return found
         if default is not None:
             return default

@@ -23,9 +23,10 @@ from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.board_tools import SOURCE as BOARD
 from pegboard.runtime.board_tools import board_tools
 from pegboard.runtime.policy import policy_of
+from pegboard.runtime.secret_values import secret_values
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.source_set import SourceSet, SourceState, checked
-from pegboard.runtime.static_tools import static_tool
+from pegboard.runtime.static_tools import static_tools
 from pegboard.runtime.wiring.listeners import listeners as wired_listeners
 from pegboard.runtime.wiring.metrics import metrics as wired_metrics
 from pegboard.runtime.wiring.network import http_client
@@ -74,7 +75,8 @@ class Opened:
         Raises:
             ConfigError: The board or a setting is wrong.
         """
-        redact = _redactor(loaded, settings)
+        states = checked(loaded)
+        redact = _redactor(loaded, settings, states)
         async with AsyncExitStack() as stack:
             storage = wired_storage(
                 settings.data, store_arguments=settings.store_arguments, redact=redact
@@ -82,7 +84,7 @@ class Opened:
             await stack.enter_async_context(storage)
             wired = wired_listeners(settings, redact)
             heard = [storage.listener, *listeners, *wired]
-            kit = _kit(loaded, settings, storage, Emitter(heard))
+            kit = _kit(loaded, settings, storage, Emitter(heard), redact)
             counters = None
             if metrics:
                 in_flight: dict[str, int] = {}
@@ -92,7 +94,7 @@ class Opened:
             opened = cls(settings, storage, kit, loaded=loaded, own_tools=tools, metrics=counters)
             for listener in wired:
                 stack.push_async_callback(asyncio.to_thread, listener.close)
-            await opened._fill(stack)
+            await opened._fill(stack, states)
             opened._stack = stack.pop_all()
         return opened
 
@@ -103,23 +105,24 @@ class Opened:
             ConfigError: The new board is wrong; nothing has changed then.
         """
         policy = policy_of(loaded)
-        states = {state.name: state for state in checked(loaded)}
-        static = [static_tool(index, loaded) for index in range(len(loaded.board.tools))]
+        states = checked(loaded)
+        static = await static_tools(loaded, within=self._settings.list_timeout)
         if loaded.board.network != self._loaded.board.network:
             raise ConfigError(
                 f"{loaded.where(('network',))}: a changed network needs a restart of the server"
             )
-        kit = replace(self.registry.kit, policy=policy, redact=_redactor(loaded, self._settings))
+        redact = _redactor(loaded, self._settings, states)
+        kit = replace(self.registry.kit, policy=policy, redact=redact)
         self._loaded = loaded
         self.registry.apply(replace(kit, why_absent=self._why_absent))
         self._put_static(static)
-        await self._follow(states)
+        await self._follow({state.name: state for state in states})
 
     async def close(self) -> None:
         """Close everything in reverse order."""
         await self._stack.aclose()
 
-    async def _fill(self, stack: AsyncExitStack) -> None:
+    async def _fill(self, stack: AsyncExitStack, states: Sequence[SourceState]) -> None:
         self.registry.apply(replace(self.registry.kit, why_absent=self._why_absent))
         services = self._services(stack)
         self.sources = SourceSet(
@@ -130,9 +133,7 @@ class Opened:
         )
         for item in (*board_tools(self.registry), *self._own_tools):
             self.registry.add(item)
-        count = len(self._loaded.board.tools)
-        self._put_static([static_tool(index, self._loaded) for index in range(count)])
-        states = checked(self._loaded)
+        self._put_static(await static_tools(self._loaded, within=self._settings.list_timeout))
         stack.push_async_callback(self.sources.close)
         await self.sources.open(states)
 
@@ -197,7 +198,13 @@ class Opened:
         return f"its source '{source}' is {state.status}: {state.reason}"
 
 
-def _kit(loaded: LoadedBoard, settings: Settings, storage: "Storage", emitter: Emitter) -> Kit:
+def _kit(
+    loaded: LoadedBoard,
+    settings: Settings,
+    storage: "Storage",
+    emitter: Emitter,
+    redact: Callable[[str], str] | None,
+) -> Kit:
     return Kit(
         policy=policy_of(loaded),
         settings=CallSettings(
@@ -209,10 +216,12 @@ def _kit(loaded: LoadedBoard, settings: Settings, storage: "Storage", emitter: E
         results=storage.results,
         outcomes=storage.outcomes,
         journal=storage.journal,
-        redact=_redactor(loaded, settings),
+        redact=redact,
     )
 
 
-def _redactor(loaded: LoadedBoard, settings: Settings) -> Callable[[str], str] | None:
-    token = settings.token.get_secret_value() if settings.token is not None else ""
-    return redactor((*loaded.secrets, token))
+def _redactor(
+    loaded: LoadedBoard, settings: Settings, states: Sequence[SourceState]
+) -> Callable[[str], str] | None:
+    configs = [state.opener.config for state in states if state.opener is not None]
+    return redactor((*loaded.secrets, *secret_values([settings, loaded.board, *configs])))

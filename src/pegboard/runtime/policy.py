@@ -1,6 +1,7 @@
 """The policy section of a board as the rules that `decide` knows."""
 
 import re
+from collections.abc import Iterator
 from typing import TypeVar
 
 from pegboard.access import Policy
@@ -8,7 +9,7 @@ from pegboard.access.policy import DEFAULT_EFFECTS
 from pegboard.core.decision import Verdict
 from pegboard.core.tool import Effect, Limits
 from pegboard.errors import ConfigError
-from pegboard.runtime.board import LimitEntry
+from pegboard.runtime.board import LimitEntry, PolicyEntry
 from pegboard.runtime.board_file import LoadedBoard
 
 _RATE = re.compile(
@@ -25,6 +26,12 @@ def policy_of(loaded: LoadedBoard) -> Policy:
         ConfigError: An unknown effect or verdict, or a rate that cannot be read.
     """
     entry = loaded.board.policy
+    for place, glob in _globs(entry):
+        if "[" in glob.replace("[[]", "") and "]" not in glob.partition("[")[2]:
+            raise ConfigError(
+                f"{loaded.where(('policy', *place))}: '{glob}' has a '[' that nothing closes; "
+                "it would match nothing"
+            )
     effects = dict(DEFAULT_EFFECTS)
     for effect, verdict in entry.effects.items():
         where = loaded.where(("policy", "effects", effect))
@@ -34,6 +41,15 @@ def policy_of(loaded: LoadedBoard) -> Policy:
         for glob, item in entry.limits.items()
     }
     return Policy(deny=entry.deny, ask=entry.ask, allow=entry.allow, effects=effects, limits=limits)
+
+
+def _globs(entry: PolicyEntry) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Every glob of a policy, and where it stands."""
+    for name, globs in (("deny", entry.deny), ("ask", entry.ask), ("allow", entry.allow)):
+        for index, glob in enumerate(globs):
+            yield (name, index), glob
+    for glob in entry.limits:
+        yield ("limits", glob), glob
 
 
 def limits_of(entry: LimitEntry, where: str) -> Limits:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from pegboard.runtime.board import SourceEntry
 from pegboard.runtime.board_file import LoadedBoard, faults_of
 from pegboard.runtime.kinds import load_kind
 
+_LOG = logging.getLogger("pegboard.sources")
 _FIRST_RETRY = 5.0
 _LONGEST_RETRY = 120.0
 
@@ -160,7 +162,8 @@ class SourceSet:
         except PegboardError as error:
             self._failed(state, error.message)
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
-            self._failed(state, f"{type(error).__name__}: {error}")
+            _LOG.exception("the source %s failed", state.name)
+            self._failed(state, f"it failed ({type(error).__name__}); the log says why")
         else:
             state.status, state.reason, state.tools = "ok", "", tools
             self._listed(state, tools)
@@ -201,7 +204,8 @@ class SourceSet:
             async with asyncio.timeout(self._timeout):
                 await source.close()
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
-            self._failed(state, f"did not close: {type(error).__name__}: {error}")
+            _LOG.exception("the source %s did not close", state.name)
+            self._failed(state, f"did not close ({type(error).__name__})")
 
 
 def checked(loaded: LoadedBoard) -> list[SourceState]:
@@ -247,7 +251,8 @@ def _state(name: str, entry: SourceEntry, index: int, loaded: LoadedBoard) -> So
     except ValidationError as error:
         file = loaded.path.name if loaded.path else "board"
         place = ("sources", index, "config")
-        raise faults_of(error, kind.config, loaded.located, file, place) from error
+        # what pydantic says may quote a secret, so its error is not kept as the cause
+        raise loaded.masked(faults_of(error, kind.config, loaded.located, file, place)) from None
     opener = Opener(kind=kind, config=config)
     return SourceState(name=name, kind=entry.kind, title=kind.title, opener=opener)
 

@@ -4,6 +4,7 @@ What would run a tool may be missing, or belong to a kind of source that is not 
 then listed as unavailable, and says which key or kind it lacks.
 """
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +18,9 @@ from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.kinds import load_kind
 from pegboard.runtime.shorthand import schema_of
 from pegboard.tools import SchemaTool
+from pegboard.tools.decorator import mark_of
 from pegboard.tools.raw_schema import compiled
+from pegboard.tools.schema_tool import Run
 
 RUNNERS: Mapping[str, str] = {
     "PythonFunction": "import",
@@ -34,63 +37,93 @@ RUNNERS: Mapping[str, str] = {
 """Each RFC type, and the key that says what runs it."""
 
 
-def static_tool(index: int, loaded: LoadedBoard) -> Tool:
-    """One entry of the list as a tool.
+async def static_tools(loaded: LoadedBoard, *, within: float) -> list[Tool]:
+    """The entries of the list as tools.
+
+    A Python function is imported, `within` so many seconds, and what it says of itself holds where
+    the entry says nothing.
 
     Raises:
-        ConfigError: An unknown type, effect or status, or a schema that is neither shorthand nor
-            JSON Schema; names the line.
+        ConfigError: An unknown type, effect or status, a schema that is neither shorthand nor JSON
+            Schema, or an effect weaker than the function's own; names the line.
     """
+    count = len(loaded.board.tools)
+    return [await _static_tool(index, loaded, within) for index in range(count)]
+
+
+async def _static_tool(index: int, loaded: LoadedBoard, within: float) -> Tool:
     entry = loaded.board.tools[index]
     where = loaded.where(("tools", index))
     if entry.type not in RUNNERS:
         raise ConfigError(f"{where}: unknown type '{entry.type}'; known are {', '.join(RUNNERS)}")
-    spec = _spec(entry, where)
     if entry.type != "PythonFunction" or not entry.import_:
-        return _unavailable(spec, _reason(entry))
+        return _unavailable(_spec(entry, where, None), _reason(entry))
     try:
-        runner = _function(entry, loaded)
+        async with asyncio.timeout(within):
+            inner = await _found(entry, loaded)
+    except TimeoutError:
+        reason = f"importing '{entry.import_}' took more than {within:g} s"
+        return _unavailable(_spec(entry, where, None), reason)
     except PegboardError as error:
-        return _unavailable(spec, error.message)
-    return SchemaTool(spec=spec, run=runner)
+        return _unavailable(_spec(entry, where, None), error.message)
+    return SchemaTool(spec=_spec(entry, where, inner), run=_runner(inner))
 
 
-def _spec(entry: ToolEntry, where: str) -> ToolSpec:
+def _spec(entry: ToolEntry, where: str, inner: Tool | None) -> ToolSpec:
+    """What the entry says, over what the function says, over the defaults."""
     slug, _, major = entry.tool_id.rpartition("_v")
     name = slug if slug and major.isdigit() else entry.tool_id
     if not is_wire_name(name):
         raise ConfigError(f"{where}: '{name}' is too long for a tool name; at most 64 characters")
-    input_schema = schema_of(entry.input_schema, f"{where}: input_schema")
-    output_schema = (
-        None
-        if entry.output_schema is None
-        else schema_of(entry.output_schema, f"{where}: output_schema")
-    )
-    for schema in (input_schema, output_schema):
-        if schema is not None:
-            _check(name, schema, where)
-    retry = entry.retry_policy
-    return ToolSpec(
-        id=entry.tool_id,
-        name=name,
-        action=name,
-        title=entry.name,
-        description=entry.description or entry.name,
-        category=entry.category,
-        effect=_member(Effect, entry.effect, f"{where}: effect"),
-        idempotent=entry.idempotent,
-        input_schema=input_schema,
-        output_schema=output_schema,
-        capabilities=entry.capabilities,
-        tags=entry.tags,
-        dependencies=entry.dependencies,
-        status=_member(Status, entry.status, f"{where}: status"),
-        version=entry.version,
-        timeout=None if entry.timeout_ms is None else entry.timeout_ms / 1000,
-        retry=None
-        if retry is None
+    base = ToolSpec(name=name, input_schema=schema_of({}, where)) if inner is None else inner.spec
+    said: dict[str, Any] = {
+        "description": entry.description or (entry.name if inner is None else ""),
+        "category": entry.category,
+        "idempotent": entry.idempotent,
+        "capabilities": entry.capabilities,
+        "tags": entry.tags,
+        "dependencies": entry.dependencies,
+        "status": _member(Status, entry.status, f"{where}: status") if entry.status else None,
+        "version": entry.version or ("1.0" if inner is None else ""),
+        "effect": _effect(entry, where, inner),
+        "timeout": None if entry.timeout_ms is None else entry.timeout_ms / 1000,
+        "retry": None
+        if (retry := entry.retry_policy) is None
         else Retry(max_retries=retry.max_retries, backoff=retry.backoff_ms / 1000),
+    }
+    for key, given in (
+        ("input_schema", entry.input_schema),
+        ("output_schema", entry.output_schema),
+    ):
+        if given is not None:
+            said[key] = schema_of(given, f"{where}: {key}")
+            _check(name, said[key], where)
+    changes = {key: value for key, value in said.items() if value not in (None, "", ())}
+    return base.changed(
+        **changes, id=entry.tool_id, name=name, action=name, title=entry.name, source=""
     )
+
+
+def _effect(entry: ToolEntry, where: str, inner: Tool | None) -> Effect | None:
+    """The entry's effect; what a function says of itself is never weakened.
+
+    Raises:
+        ConfigError: The entry claims less than the function.
+    """
+    if entry.effect is None:
+        return None
+    effect = _member(Effect, entry.effect, f"{where}: effect")
+    mark = mark_of(getattr(inner, "function", None))
+    declared = mark.options.get("effect") if mark is not None else None
+    if declared is not None and _RANK[effect] < _RANK[declared]:
+        raise ConfigError(
+            f"{where}: '{entry.import_}' says that its effect is {declared.value}; "
+            f"write 'effect: {declared.value}', or leave it out"
+        )
+    return effect
+
+
+_RANK = {Effect.READ: 0, Effect.WRITE: 1, Effect.ADMIN: 2}
 
 
 def _check(name: str, schema: Mapping[str, Any], where: str) -> None:
@@ -108,36 +141,26 @@ def _reason(entry: ToolEntry) -> str:
     return f"this version runs no tools of type {entry.type}"
 
 
-def _function(entry: ToolEntry, loaded: LoadedBoard) -> Any:
-    """Run the entry's function as its own tool would, under the entry's name and schema."""
+async def _found(entry: ToolEntry, loaded: LoadedBoard) -> Tool:
+    """The entry's function as a tool of its own.
+
+    Raises:
+        SourceUnavailable: It cannot be imported.
+    """
     kind = load_kind("functions")
     config = kind.config.model_validate({"objects": [entry.import_]})
-    return _Lazy(entry.import_, kind, config, loaded)
+    source = await kind.open("static", config, Services(base_dir=loaded.base_dir))
+    return (await source.tools())[0]
 
 
-class _Lazy:
-    """Finds the function when the tool is first called, and runs it with typed arguments."""
+def _runner(inner: Tool) -> Run:
+    """Run the function with arguments of its own types, under the entry's name and schema."""
+    read = getattr(inner, "arguments", None)
 
-    def __init__(self, reference: str, kind: Any, config: Any, loaded: LoadedBoard) -> None:
-        self._reference = reference
-        self._kind = kind
-        self._config = config
-        self._loaded = loaded
-        self._inner: Tool | None = None
-
-    async def __call__(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
-        inner = await self._found()
-        read = getattr(inner, "arguments", None)
+    async def run(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
         return await inner.run(read(arguments) if read is not None else arguments, ctx)
 
-    async def _found(self) -> Tool:
-        if self._inner is not None:
-            return self._inner
-        services = Services(base_dir=self._loaded.base_dir)
-        source = await self._kind.open("static", self._config, services)
-        inner: Tool = (await source.tools())[0]
-        self._inner = inner
-        return inner
+    return run
 
 
 def _unavailable(spec: ToolSpec, reason: str) -> Tool:

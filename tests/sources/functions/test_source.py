@@ -135,9 +135,11 @@ async def test_an_object_is_found_by_its_path(tmp_path: Path, module: str) -> No
         pytest.param({"modules": ["no_such_module_x"]}, "no module 'no_such_module_x'", id="gone"),
         pytest.param({"files": ["gone.py"]}, "there is no file 'gone.py'", id="no file"),
         pytest.param({"files": ["data.txt"]}, "is not a Python file", id="not Python"),
-        pytest.param({"files": ["broken.py"]}, "failed to import: SyntaxError", id="syntax"),
-        pytest.param({"files": ["exits.py"]}, "failed to import: SystemExit", id="exits"),
-        pytest.param({"files": ["needs.py"]}, "failed to import: ModuleNotFoundError", id="needs"),
+        pytest.param(
+            {"files": ["broken.py"]}, "failed to import (SyntaxError in line 1)", id="syntax"
+        ),
+        pytest.param({"files": ["exits.py"]}, "failed to import (SystemExit)", id="exits"),
+        pytest.param({"files": ["needs.py"]}, "failed to import (ModuleNotFoundError)", id="needs"),
         pytest.param({"files": ["empty.py"]}, "has no tools: decorate", id="no tools"),
         pytest.param({"files": ["bad.py"]}, "parameter 'x' needs a type hint", id="signature"),
         pytest.param({"objects": ["json"]}, "should be written 'package.module:name'", id="ref"),
@@ -164,6 +166,19 @@ async def test_what_cannot_be_listed_says_why(
         await source.tools()
 
     assert says in str(raised.value)
+
+
+async def test_what_a_module_raises_is_the_operator_s_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "leaks.py").write_text("raise RuntimeError('password=hunter2')\n")
+    source = await _open(tmp_path, files=["leaks.py"])
+
+    with pytest.raises(SourceUnavailable) as raised:
+        await source.tools()
+
+    assert "hunter2" not in str(raised.value)
+    assert "hunter2" in caplog.text
 
 
 async def test_a_changed_module_is_run_again_when_listed_again(tmp_path: Path, module: str) -> None:

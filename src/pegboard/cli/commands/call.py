@@ -43,11 +43,21 @@ def call(
             deadline=None if not timeout else opened.monotonic() + timeout,
             on_progress=_tell,
         )
+        if chosen.data is None and _writes_files(opened):
+            note("without --data, files are written to a temporary folder and gone afterwards")
         return await opened.call(name, given, ctx)
+
+    def _writes_files(opened: Pegboard) -> bool:
+        spec = opened.find(name).spec if name in opened.registry else None
+        return spec is not None and spec.category == "filesystem" and spec.effect != "read"
 
     with exits():
         given = _arguments(arguments, arg or [])
-        result = with_board(settings(board, data), run)
+        chosen = settings(board, data)
+        if chosen.data is None:
+            # nothing is kept for a next command, so nothing is held back for it
+            chosen = chosen.changed(max_result_bytes=0)
+        result = with_board(chosen, run)
     if json:
         say_json(result.to_dict())
     elif result.is_error:

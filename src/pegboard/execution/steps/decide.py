@@ -39,5 +39,7 @@ def decide(target: Target, kit: Kit, following: Handler) -> Handler:
 def refusal(tool: str, decision: Decision) -> PegboardError:
     """The error that a denial becomes."""
     if decision.rule == UNAVAILABLE:
-        return SourceUnavailable(f"'{tool}' cannot be used: {decision.reason}")
+        return SourceUnavailable(
+            f"'{tool}' cannot be used: {decision.reason}", nothing_done=True, permanent=True
+        )
     return AccessDenied(tool, decision.reason)

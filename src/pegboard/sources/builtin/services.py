@@ -32,7 +32,9 @@ def http_of(ctx: ToolContext[Any]) -> HttpClient:
     """
     http = services_of(ctx).http
     if http is None:
-        raise SourceUnavailable(f"This tool is unavailable: {_NO_HTTP}.", nothing_done=True)
+        raise SourceUnavailable(
+            f"This tool is unavailable: {_NO_HTTP}.", nothing_done=True, permanent=True
+        )
     return http
 
 

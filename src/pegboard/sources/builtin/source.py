@@ -74,7 +74,7 @@ def _tool(item: BuiltinTool, services: Services, *, source: str) -> Tool:
         return made
 
     async def refuse(_: object, __: ToolContext[object]) -> None:
-        raise SourceUnavailable(f"'{made.spec.name}' is unavailable: {reason}.")
+        raise SourceUnavailable(f"'{made.spec.name}' is unavailable: {reason}.", permanent=True)
 
     return SchemaTool(spec=made.spec.changed(unavailable=reason), run=refuse)
 

@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import inspect
+import logging
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Any
 from pegboard.errors import SourceUnavailable, ToolSignatureError
 from pegboard.tools import BaseTool, FunctionTool, SchemaTool
 from pegboard.tools.decorator import mark_of
+
+_LOG = logging.getLogger("pegboard.sources")
 
 
 def import_module(name: str, base_dir: Path) -> ModuleType:
@@ -124,4 +127,9 @@ def _changed_at(module: ModuleType) -> int | None:
 def _failed(name: str, error: BaseException) -> SourceUnavailable:
     if isinstance(error, ToolSignatureError):
         return SourceUnavailable(f"'{name}': {error}")
-    return SourceUnavailable(f"'{name}' failed to import: {type(error).__name__}: {error}")
+    # its text may hold anything, and a reason is shown to callers: the log is the operator's
+    _LOG.error("%s failed to import", name, exc_info=error)
+    line = f" in line {error.lineno}" if isinstance(error, SyntaxError) else ""
+    return SourceUnavailable(
+        f"'{name}' failed to import ({type(error).__name__}{line}); the log says why"
+    )
