@@ -46,6 +46,13 @@ def test_an_unknown_tool_names_the_nearest(nearest: tuple[str, ...], message: st
     assert str(ToolNotFound("serch", nearest)) == message
 
 
+def test_a_long_unknown_name_is_cut() -> None:
+    error = ToolNotFound("x" * 1_000_000)
+
+    assert str(error) == f"Tool '{'x' * 100}…' not found."
+    assert error.name == f"{'x' * 100}…"
+
+
 def test_a_duplicate_names_both_origins_and_the_way_out() -> None:
     message = str(DuplicateTool("echo", "module a", "module b"))
 

@@ -76,6 +76,17 @@ async def test_an_unknown_name_is_answered_with_the_nearest() -> None:
     assert board.heard.record.status == "invalid"
 
 
+@pytest.mark.parametrize("reason", ["", "its source is closed"], ids=["unknown", "absent"])
+async def test_a_long_name_that_no_tool_has_is_cut_everywhere(reason: str) -> None:
+    heard = Heard()
+    board = Board(a_tool(), kit=a_kit(heard, why_absent=lambda name: reason))
+
+    result = await board.call("x" * 1_000_000)
+
+    assert len(result.text) < 300
+    assert heard.record.tool == f"{'x' * 100}…"
+
+
 async def test_a_tool_whose_source_is_down_is_said_to_be_so() -> None:
     board = Board(kit=a_kit(why_absent=lambda name: "its source is closed"))
 

@@ -83,13 +83,12 @@ def test_a_refusal_says_nothing_about_how_long_a_tool_takes(status: str) -> None
     assert value(metrics, "pegboard_call_duration_seconds_count", tool="shop__find") is None
 
 
-def test_names_that_callers_make_up_share_one_label() -> None:
+@pytest.mark.parametrize("code", ["tool_not_found", "source_unavailable"])
+def test_names_that_callers_make_up_share_one_label(code: str) -> None:
     metrics = Metrics()
     for number in range(1_000):
         metrics.on_event(
-            a_record(
-                tool=f"made_up_{number}", source="", status="invalid", error_code="tool_not_found"
-            )
+            a_record(tool=f"made_up_{number}", source="", effect="", status="x", error_code=code)
         )
 
     assert labels_of(metrics, "pegboard_calls_total", "tool") == {"unknown"}

@@ -56,6 +56,18 @@ def trace_of(span: ReadableSpan) -> int:
     return context.trace_id
 
 
+@pytest.mark.parametrize("code", ["tool_not_found", "source_unavailable"])
+def test_a_name_that_no_tool_has_is_no_name_of_a_span(
+    traces: Traces, exporter: InMemorySpanExporter, code: str
+) -> None:
+    traces.on_event(a_record(tool="made-up-17", status="invalid", effect="", error_code=code))
+    traces.flush()
+
+    (span,) = exporter.get_finished_spans()
+    assert span.name == "execute_tool unknown"
+    assert (span.attributes or {})["gen_ai.tool.name"] == "made-up-17"
+
+
 def test_a_call_is_one_span_named_by_the_conventions(
     traces: Traces, exporter: InMemorySpanExporter
 ) -> None:

@@ -9,7 +9,7 @@ from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
-from pegboard.errors import SourceUnavailable, ToolNotFound
+from pegboard.errors import SourceUnavailable, ToolNotFound, shortened_name
 from pegboard.execution.batch import run_batch
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.ids import new_call_id
@@ -137,9 +137,11 @@ class Pipeline:
 
     async def _refuse_unknown(self, call: Run) -> ToolResult:
         reason = self.kit.why_absent(call.name)
+        nearest = () if reason else tuple(self._nearest(call.name, call.ctx.principal))
+        call.name = shortened_name(call.name)
         if reason:
             raise SourceUnavailable(f"'{call.name}' is not there now: {reason}")
-        raise ToolNotFound(call.name, tuple(self._nearest(call.name, call.ctx.principal)))
+        raise ToolNotFound(call.name, nearest)
 
 
 def _under(name: str, path: Handler) -> Handler:

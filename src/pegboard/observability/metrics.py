@@ -112,7 +112,7 @@ class Metrics:
         tool = record.tool
         if tool in self._known:
             return tool, record.source
-        if record.error_code == _NOT_FOUND:
+        if record.error_code == _NOT_FOUND or not record.effect:
             return _UNKNOWN, ""
         if len(self._known) >= self._max_tools:
             return _OTHER, ""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _SYSTEM_CLOCK = SystemClock()
 _MAX_HELD = 10_000
 _NO_ERROR = frozenset({"completed", "approval_needed"})
+_UNKNOWN = "unknown"
 
 
 class _Ended(Struct, frozen=True):
@@ -129,7 +130,7 @@ class Traces:
         # Each by itself: Unix nanoseconds are beyond what a float holds exactly.
         start, took = int(record.started_at * 1e9), int(record.duration_ms * 1e6)
         span = self._tracer.start_span(
-            f"execute_tool {self._clean(record.tool)}",
+            f"execute_tool {self._clean(_name(record))}",
             context=context,
             kind=SpanKind.INTERNAL,
             attributes={key: self._clean(value) for key, value in _attributes(record).items()},
@@ -146,6 +147,11 @@ class Traces:
         if self._redact is None or not isinstance(value, str):
             return value
         return self._redact(value)
+
+
+def _name(record: CallRecord) -> str:
+    """The tool's name; the name of a call that no tool answered is what its caller made up."""
+    return record.tool if record.effect else _UNKNOWN
 
 
 def _attributes(record: CallRecord) -> dict[str, Any]:
