@@ -126,3 +126,9 @@ def test_a_limit_that_lets_nothing_through_is_refused(limits: dict[str, Any]) ->
 
 
 _ALLOWED = Decision(verdict=Verdict.ALLOW, reason="remembered", rule="none")
+
+
+def test_globs_that_match_no_tool_are_known() -> None:
+    policy = Policy(deny=("a__*", "typo__*"), ask=("b",), limits={"c*": Limits(rate=1)})
+
+    assert policy.unused(["a__x", "cc"]) == ("typo__*", "b")

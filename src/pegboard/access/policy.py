@@ -1,6 +1,6 @@
 """The rules of a board: which tools are denied, asked about, allowed, and how much of them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -66,6 +66,12 @@ class Policy:
         decision = self._judge(tool)
         self._standing[id(tool)] = (tool, decision)
         return decision
+
+    def unused(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The globs that match none of these names: a spelling mistake, or a tool that is gone."""
+        known = tuple(names)
+        globs = dict.fromkeys((*self.deny, *self.ask, *self.allow, *self.limits))
+        return tuple(glob for glob in globs if not any(fnmatchcase(n, glob) for n in known))
 
     def limits_for(self, tool: ToolSpec) -> tuple[tuple[str, Limits], ...]:
         """The limits that hold for a tool, each with the glob that names its bucket."""

@@ -16,7 +16,7 @@ from pegboard.runtime.kinds import known_kinds
 
 _EXTRAS = {"sql": "sqlalchemy", "server": "fastapi", "otel": "opentelemetry.sdk"}
 Check = tuple[str, str, str]
-"""What, `ok` / `missing` / `failed` / `wrong`, and the detail with what to do."""
+"""What, `ok` / `unused` / `missing` / `failed` / `wrong`, and the detail with what to do."""
 
 
 def doctor(*, board: BoardOption = None, data: DataOption = None, json: JsonOption = False) -> None:
@@ -63,15 +63,17 @@ def _settings(chosen: Settings) -> list[Check]:
 
 
 def _board(chosen: Settings) -> list[Check]:
-    async def ask(opened: Pegboard) -> list[dict[str, Any]]:
-        return await opened.health()
+    async def ask(opened: Pegboard) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+        registry = opened.registry
+        return await opened.health(), registry.kit.policy.unused(registry.names())
 
     name = str(chosen.board) if chosen.board is not None else "built-in tools only"
     try:
-        found = with_board(chosen, ask)
+        found, unused = with_board(chosen, ask)
     except ConfigError as error:
         return [("board", "wrong", error.message)]
-    return [("board", "ok", name), *(_source(item) for item in found)]
+    rules = [(f"rule '{glob}'", "unused", "it matches no tool of the board") for glob in unused]
+    return [("board", "ok", name), *(_source(item) for item in found), *rules]
 
 
 def _source(item: dict[str, Any]) -> Check:
