@@ -52,6 +52,13 @@ async def test_a_recorded_call_is_shown_whole(storage: Storage) -> None:
     ]
 
 
+async def test_a_started_write_can_be_matched_to_its_callers_key(storage: Storage) -> None:
+    await storage.journal.started(a_start(idempotency_key="order-17", decision="allow"))
+
+    (row,) = (await storage.history.calls(HistoryQuery(unfinished=True))).calls
+    assert (row["idempotency_key"], row["decision"]) == ("order-17", "allow")
+
+
 async def test_arguments_are_digested_as_they_are_when_the_call_ends(storage: Storage) -> None:
     arguments = {"q": "pear"}
 

@@ -9,7 +9,12 @@ from pegboard.core.principal import Principal
 
 
 class CallStarted(Struct, frozen=True, kw_only=True):
-    """A write or admin call is about to run. Without a `CallRecord` its outcome is unknown."""
+    """A write or admin call is about to run. Without a `CallRecord` its outcome is unknown.
+
+    Attributes:
+        idempotency_key: By which the caller knows the call again.
+        decision: What the policy said: `allow`, or `ask` when a person has approved.
+    """
 
     call_id: str
     tool: str
@@ -22,6 +27,8 @@ class CallStarted(Struct, frozen=True, kw_only=True):
     started_at: float
     run_id: str = ""
     parent_id: str = ""
+    idempotency_key: str = ""
+    decision: str = ""
 
 
 class CallRecord(Struct, frozen=True, kw_only=True):

@@ -45,6 +45,8 @@ def start_row(event: CallStarted) -> dict[str, Any]:
         reason="started, outcome unknown",
         run_id=event.run_id,
         parent_id=event.parent_id,
+        idempotency_key=event.idempotency_key,
+        decision=event.decision,
     )
     return Frozen(record=record, digest=event.arguments_digest).to_dict()
 

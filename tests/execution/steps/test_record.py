@@ -36,6 +36,8 @@ from pegboard.execution.steps.record import record
 from pegboard.testing import FakeClock
 
 SPEC = a_spec("pay", effect=Effect.WRITE, version="1.2.0", source="shop")
+ENDLESS: dict[str, Any] = {}
+ENDLESS["n"] = ENDLESS
 
 
 async def recorded(
@@ -243,10 +245,25 @@ async def test_a_returned_error_shows_no_secret_either() -> None:
     [
         ('{"n": "é"}', "grüße", 11, 7),
         (b"12345", "x", 5, 1),
-        ({"n": 1}, (TextPart(text="é"), ImagePart(data=b"xx", media_type="i")), 0, 2),
+        ({"n": 1}, (TextPart(text="é"), ImagePart(data=b"xx", media_type="i")), 7, 2),
+        ({"n": "é"}, "", 10, 0),
+        ({"n": float("inf")}, "", 14, 0),
+        ({"n": object()}, "", 0, 0),
+        (ENDLESS, "", 0, 0),
+        ({}, "", 2, 0),
         (None, "", 0, 0),
     ],
-    ids=["text", "bytes", "mapping and parts", "nothing"],
+    ids=[
+        "text",
+        "bytes",
+        "mapping and parts",
+        "text in a mapping",
+        "infinite",
+        "no JSON",
+        "endless",
+        "empty",
+        "nothing",
+    ],
 )
 async def test_bytes_are_bytes(raw: Any, content: Any, bytes_in: int, bytes_out: int) -> None:
     _, seen = await recorded(ToolResult(content=content), call=a_call(raw))

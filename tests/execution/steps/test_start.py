@@ -3,10 +3,13 @@
 import pytest
 from tests.execution.made import DONE, Following, a_call, a_kit, a_spec, a_target
 
+from pegboard.core.decision import Decision, Verdict
 from pegboard.core.event import CallStarted, digest_of
 from pegboard.core.tool import Effect
 from pegboard.errors import Unavailable
 from pegboard.execution.steps.start import start
+
+ALLOWED = Decision(verdict=Verdict.ALLOW, reason="because", rule="default.write")
 
 
 class Journal:
@@ -28,7 +31,7 @@ async def test_the_start_is_stored_before_the_tool_runs(effect: Effect) -> None:
     spec = a_spec("pay", effect=effect, version="1.2.0", source="shop")
 
     result = await start(a_target(spec), a_kit(journal=journal), following)(
-        a_call('{"n": 1}', started_at=7.0)
+        a_call('{"n": 1}', started_at=7.0, key="order-17", decision=ALLOWED)
     )
 
     assert result == DONE
@@ -46,6 +49,8 @@ async def test_the_start_is_stored_before_the_tool_runs(effect: Effect) -> None:
                 started_at=7.0,
                 run_id="r1",
                 parent_id="p1",
+                idempotency_key="order-17",
+                decision="allow",
             ),
             0,
         )

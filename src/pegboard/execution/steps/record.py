@@ -1,9 +1,11 @@
 """Record: whatever happens below, one event says it, and the caller gets a result."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import structs
+from pydantic_core import to_json
 
 from pegboard.core.event import CallRecord
 from pegboard.core.result import NO_META, ResultMeta, ToolResult
@@ -41,7 +43,7 @@ def record(target: Target | None, kit: Kit, following: Handler) -> Handler:
                 decision=decision.verdict if decision is not None else "",
                 reason=decision.reason if decision is not None else "",
                 attempts=call.attempts,
-                bytes_in=len(raw) if isinstance(raw, (str, bytes)) else 0,
+                bytes_in=len(raw) if isinstance(raw, (str, bytes)) else _size_of_mapping(raw),
                 bytes_out=len(content) if isinstance(content, str) else 0,
                 arguments=raw,
             )
@@ -67,6 +69,16 @@ def record(target: Target | None, kit: Kit, following: Handler) -> Handler:
         return finished(call, failed, status_of(error))
 
     return handle
+
+
+def _size_of_mapping(arguments: Mapping[str, Any] | None) -> int:
+    """Bytes of the arguments as JSON; 0 for what is no JSON, for which the call is refused."""
+    if arguments is None:
+        return 0
+    try:
+        return len(to_json(arguments, inf_nan_mode="constants"))
+    except (ValueError, RecursionError):
+        return 0
 
 
 def _rare(call: Run, result: ToolResult, kit: Kit) -> dict[str, Any]:

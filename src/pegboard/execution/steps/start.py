@@ -29,6 +29,8 @@ def start(target: Target, kit: Kit, following: Handler) -> Handler:
                 started_at=call.started_at,
                 run_id=ctx.run_id,
                 parent_id=ctx.parent_id,
+                idempotency_key=ctx.idempotency_key or "",
+                decision=call.decision.verdict if call.decision is not None else "",
             )
         )
         return await following(call)
