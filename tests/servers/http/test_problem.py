@@ -8,6 +8,7 @@ import pytest
 from pegboard.errors import (
     Problem,
     RateLimited,
+    SourceUnavailable,
     ToolArgumentError,
     ToolFailed,
     ToolNotFound,
@@ -60,6 +61,14 @@ def test_a_retry_is_never_asked_for_too_soon(error: Unavailable, header: str) ->
 
 def test_what_does_not_pass_has_no_time_to_come_back() -> None:
     assert "retry-after" not in problem_of(ToolFailed("No.")).headers
+
+
+def test_what_only_the_operator_can_mend_is_not_asked_for_again() -> None:
+    answer = problem_of(SourceUnavailable("An extra is missing.", permanent=True))
+
+    assert answer.status_code == 503
+    assert body_of(answer)["retryable"] is False
+    assert "retry-after" not in answer.headers
 
 
 def test_the_cause_of_an_error_is_not_told() -> None:

@@ -50,7 +50,7 @@ def problem_of(error: PegboardError, **members: Any) -> Response:
     told = error_to_dict(error)
     body = {**_head(status, error.code), "detail": told.pop("message"), **told, **members}
     headers: dict[str, str] = {}
-    if status in {429, 503}:
+    if status in {429, 503} and error.retryable:
         wait = error.retry_after if error.retry_after is not None else _ASK_AGAIN
         headers["Retry-After"] = str(max(1, math.ceil(wait)))
     return ProblemResponse(body, status, headers=headers)
