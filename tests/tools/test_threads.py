@@ -157,6 +157,8 @@ async def test_a_call_that_is_given_up_before_it_began_never_runs(gate: threadin
     await asyncio.sleep(0)
 
     waiting.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await waiting
     gate.set()
     await hanging
 

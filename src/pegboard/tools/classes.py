@@ -64,6 +64,6 @@ def tool_of_class(instance: BaseTool) -> SchemaTool:
     async def run(arguments: Mapping[str, Any], _ctx: ToolContext[Any]) -> Any:
         if inspect.iscoroutinefunction(instance.run):
             return await instance.run(**arguments)
-        return await POOL.run(partial(instance.run, **arguments))
+        return await POOL.run(partial(instance.run, **arguments), owner=spec.name)
 
     return SchemaTool(spec=spec, run=run)

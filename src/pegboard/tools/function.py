@@ -93,7 +93,9 @@ class FunctionTool:
             return partial(_collect_async, call)
         if inspect.isgeneratorfunction(target) or yields(returns):
             call = partial(_collect, call)
-        return partial(_inline if self._options.get("inline") else _in_thread, call)
+        if self._options.get("inline"):
+            return partial(_inline, call)
+        return partial(_in_thread, self.name, call)
 
     @cached_property
     def arguments(self) -> "TypedArguments":
@@ -203,9 +205,9 @@ async def _inline(call: Callable[..., Any], values: dict[str, Any], ctx: ToolCon
 
 
 async def _in_thread(
-    call: Callable[..., Any], values: dict[str, Any], ctx: ToolContext[Any]
+    name: str, call: Callable[..., Any], values: dict[str, Any], ctx: ToolContext[Any]
 ) -> Any:
-    value = await POOL.run(lambda: call(values, ctx))
+    value = await POOL.run(lambda: call(values, ctx), owner=name)
     # a sync function around an async one gives what it would give
     return await value if inspect.iscoroutine(value) else value
 

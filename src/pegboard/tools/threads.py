@@ -2,6 +2,9 @@
 
 A thread cannot be killed. One whose call was abandoned is replaced, up to a cap; beyond the cap new
 calls are refused until some come back. The threads are daemons, so process exit never waits.
+
+Whoever calls under a name has a share of the pool: half the threads, and half of those that may
+hang in abandoned calls. What is beyond waits in a queue of its own; the calls of others go round.
 """
 
 import contextlib
@@ -9,6 +12,7 @@ import contextvars
 import os
 import queue
 import threading
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +23,11 @@ if TYPE_CHECKING:
 
 
 class _Job:
-    __slots__ = ("abandoned", "call", "context", "future", "loop", "running")
+    __slots__ = ("abandoned", "call", "context", "future", "loop", "owner", "running")
 
-    def __init__(self, call: Callable[[], Any], loop: "AbstractEventLoop") -> None:
+    def __init__(self, call: Callable[[], Any], loop: "AbstractEventLoop", owner: str) -> None:
         self.call = call
+        self.owner = owner
         self.context = contextvars.copy_context()
         self.loop = loop
         self.future: Future[Any] = loop.create_future()
@@ -36,11 +41,13 @@ class ThreadPool:
     Attributes:
         size: Threads that may work at once.
         most_abandoned: Abandoned threads that are replaced before new calls are refused.
+        share: Threads that one owner may hold at once.
     """
 
     def __init__(self, *, size: int = 0, most_abandoned: int = 64) -> None:
-        self.size = size or min(32, (os.cpu_count() or 1) + 8)
+        self.size = size or min(32, 2 * (os.cpu_count() or 1) + 16)
         self.most_abandoned = most_abandoned
+        self.share = max(1, self.size // 2)
         self.renew()
 
     def renew(self) -> None:
@@ -51,39 +58,53 @@ class ThreadPool:
         self._idle = 0
         self._pending = 0
         self._abandoned = 0
+        # by owner, and only of owners that have something here
+        self._held: dict[str, int] = {}
+        self._hanging: dict[str, int] = {}
+        self._waiting: dict[str, OrderedDict[_Job, None]] = {}
+
+    @property
+    def waiting(self) -> int:
+        """Calls that wait because their owner holds its share."""
+        with self._lock:
+            return sum(len(jobs) for jobs in self._waiting.values())
 
     @property
     def abandoned(self) -> int:
         """Threads that still run a call nobody waits for."""
         return self._abandoned
 
-    async def run(self, call: Callable[[], Any]) -> Any:
+    async def run(self, call: Callable[[], Any], *, owner: str = "") -> Any:
         """Run it in a thread, with this task's context variables.
 
         Cancelling gives the thread up; the call goes on, unheard.
+
+        Args:
+            call: What blocks.
+            owner: Whose share of the pool it takes, such as a tool's name; empty is not counted.
 
         Raises:
             Overloaded: Too many threads hang in abandoned calls.
         """
         from asyncio import CancelledError, get_running_loop
 
-        job = _Job(call, get_running_loop())
-        self._admit()
-        self._queue.put(job)
+        job = _Job(call, get_running_loop(), owner)
+        self._admit(job)
         try:
             return await job.future
         except CancelledError:
             self._abandon(job)
             raise
 
-    def _admit(self) -> None:
+    def _admit(self, job: _Job) -> None:
+        owner = job.owner
         with self._lock:
-            if self._abandoned >= self.most_abandoned:
-                raise Overloaded(
-                    f"{self._abandoned} threads hang in calls that were given up; "
-                    "no more are started until some return.",
-                    retry_after=1.0,
-                )
+            if self._abandoned:
+                self._refuse_hanging(owner)
+            held = self._held.get(owner, 0)
+            if held >= self.share:
+                self._waiting.setdefault(owner, OrderedDict())[job] = None
+                return
             self._pending += 1
             try:
                 self._grow()
@@ -92,6 +113,21 @@ class ThreadPool:
                     self._pending -= 1
                     message = "The machine starts no more threads."
                     raise Overloaded(message, retry_after=1.0) from error
+            if owner:
+                self._held[owner] = held + 1
+        self._queue.put(job)
+
+    def _refuse_hanging(self, owner: str) -> None:
+        whose, hanging = "", self._abandoned
+        if hanging < self.most_abandoned:
+            whose, hanging = f" of '{owner}'", self._hanging.get(owner, 0)
+            if hanging < max(1, self.most_abandoned // 2):
+                return
+        raise Overloaded(
+            f"{hanging} threads hang in calls{whose} that were given up; "
+            "no more are started until some return.",
+            retry_after=1.0,
+        )
 
     def _grow(self) -> None:
         """One more thread, when a call would otherwise wait and the cap allows it."""
@@ -101,12 +137,32 @@ class ThreadPool:
             self._idle += 1
 
     def _abandon(self, job: _Job) -> None:
+        owner = job.owner
         with self._lock:
             job.abandoned = True
             if job.running:
                 self._abandoned += 1
+                if owner:
+                    self._hanging[owner] = self._hanging.get(owner, 0) + 1
+                    self._release(owner)
                 with contextlib.suppress(RuntimeError):  # no more threads: the others go on
                     self._grow()
+            elif owner in self._waiting:
+                jobs = self._waiting[owner]
+                jobs.pop(job, None)
+                if not jobs:
+                    del self._waiting[owner]
+
+    def _release(self, owner: str) -> None:
+        """One call less of this owner: the next that waits takes its place, behind the others."""
+        jobs = self._waiting.get(owner)
+        if jobs:
+            self._queue.put(jobs.popitem(last=False)[0])
+            self._pending += 1
+            if not jobs:
+                del self._waiting[owner]
+        else:
+            _count_down(self._held, owner)
 
     def _work(self) -> None:
         while True:
@@ -129,6 +185,8 @@ class ThreadPool:
         with self._lock:
             self._pending -= 1
             if job.abandoned:
+                if job.owner:
+                    self._release(job.owner)
                 return False
             self._idle -= 1
             job.running = True
@@ -139,11 +197,24 @@ class ThreadPool:
         with self._lock:
             job.running = False
             self._abandoned -= job.abandoned
+            if job.owner:
+                if job.abandoned:
+                    _count_down(self._hanging, job.owner)
+                else:
+                    self._release(job.owner)
             if self._threads > self.size + self._abandoned:
                 self._threads -= 1
                 return True
             self._idle += 1
             return False
+
+
+def _count_down(counts: dict[str, int], owner: str) -> None:
+    left = counts[owner] - 1
+    if left:
+        counts[owner] = left
+    else:
+        del counts[owner]
 
 
 def _settle(job: _Job, value: Any, error: BaseException | None) -> None:
