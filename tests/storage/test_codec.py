@@ -99,6 +99,7 @@ ERRORS: list[PegboardError] = [
     errors.BreakerOpen("left alone", retry_after=30.0),
     errors.Overloaded("full"),
     errors.SourceUnavailable("pip install 'pegboard[sql]'"),
+    errors.SourceUnavailable("no import", permanent=True),
 ]
 
 

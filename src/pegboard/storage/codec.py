@@ -17,7 +17,16 @@ _CLASSES: dict[str, type[PegboardError]] = {
 }
 
 # What an error of ours carries beside its sentence; `problems` has a shape of its own.
-_CARRIED = ("tool", "name", "nearest", "reason", "retry_after", "nothing_done", "error_id")
+_CARRIED = (
+    "tool",
+    "name",
+    "nearest",
+    "reason",
+    "retryable",
+    "retry_after",
+    "nothing_done",
+    "error_id",
+)
 
 
 def dump_result(result: ToolResult) -> str:
@@ -56,7 +65,8 @@ def load_result(text: str) -> ToolResult:
 
 
 def _dump_error(error: PegboardError) -> dict[str, Any]:
-    carried = {name: getattr(error, name, None) for name in _CARRIED}
+    own = vars(error)
+    carried = {name: own.get(name) for name in _CARRIED}
     data: dict[str, Any] = {
         "code": error.code,
         "message": error.message,
