@@ -160,6 +160,27 @@ def test_a_query_says_where_writes_go_when_they_are_allowed(one_vault: Path) -> 
         guard.read("UPDATE artist SET name = 'x'", catalog)
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1" + " + 1" * 1400,
+        "SELECT * FROM " + "(SELECT * FROM " * 38 + "artist" + ") x" * 38,
+        "SELECT 1 FROM artist" + " CROSS JOIN customer" * 900,
+        " UNION ALL ".join(["SELECT id FROM artist"] * 450),
+        "WITH " + ", ".join(f"c{n} AS (SELECT id FROM artist)" for n in range(250)) + " SELECT 1",
+        "SELECT " + ", ".join(["c.name"] * 700) + " FROM customer c",
+    ],
+    ids=["sum", "nested", "joins", "union", "with", "columns"],
+)
+def test_no_statement_takes_long_to_check(one_vault: Path, sql: str) -> None:
+    guard, catalog = _catalog(one_vault)
+    began = time.process_time()
+
+    guard.read(sql, catalog)
+
+    assert time.process_time() - began < 3
+
+
 def test_every_allowed_node_is_one_that_the_parser_makes() -> None:
     unknown = [name for name in WRITE_NODES if not hasattr(exp, name)]
 

@@ -53,6 +53,9 @@ def test_comments_become_blanks_and_the_rest_keeps_its_place(
         ("postgresql", "SELECT (1]", r"'\]' closes nothing"),
         ("sqlite", "SELECT " + "(" * 41 + "1" + ")" * 41, "deeper than 40"),
         ("sqlite", "SELECT 1" + " " * 20_000, "at most 20000"),
+        ("sqlite", "SELECT 1" + ", 1" * 1500, "has 3002 words and signs; at most 3000"),
+        ("postgresql", "SELECT " + "array[" * 5 + "1" + "]" * 5, "4 deep"),
+        ("postgresql", "SELECT a" + "[1]" * 61, "At most 60 square brackets"),
         ("postgresql", "SELECT `a`", "not closed, or touches"),
     ],
 )

@@ -24,22 +24,34 @@ def refuse_hidden_columns(tree: exp.Expr, mentions: Sequence[Mention], catalog: 
         InvalidRequest: It can, or might.
     """
     guarded = [mention for mention in mentions if catalog.hidden.get(mention[1].key)]
-    if guarded:
-        _Check(tree=tree, mentions=mentions, guarded=guarded, catalog=catalog).run()
+    if not guarded:
+        return
+    aliases = (alias.name for alias in tree.find_all(exp.TableAlias))
+    names = frozenset(
+        name.lower() for name in (*(node.alias_or_name for node, _ in mentions), *aliases)
+    )
+    _Check(tree=tree, guarded=guarded, names=names, catalog=catalog).run()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Check:
+    """One statement with its hidden columns.
+
+    Attributes:
+        guarded: The places that name a table with hidden columns.
+        names: Every name that a table, view or sub-query has in the statement, in lower case.
+    """
+
     tree: exp.Expr
-    mentions: Sequence[Mention]
     guarded: Sequence[Mention]
+    names: frozenset[str]
     catalog: Catalog
 
     def run(self) -> None:
+        self._refuse_blind_joins(self.guarded[0][1])
         for node, table in self.guarded:
             self._refuse_renaming(node, table)
             self._refuse_open_stars(node, table)
-            self._refuse_blind_joins(node, table)
         for column in self.tree.find_all(exp.Column):
             self._refuse_column(column)
         for name in self._bare_names():
@@ -65,9 +77,8 @@ class _Check:
         ):
             raise self._list_columns("RETURNING *", table)
 
-    def _refuse_blind_joins(self, node: exp.Table, table: Table) -> None:
-        select = node.find_ancestor(exp.Select)
-        joins = () if select is None else select.find_all(exp.Join)
+    def _refuse_blind_joins(self, table: Table) -> None:
+        joins = self.tree.find_all(exp.Join)
         if any((join.method or "").upper() == "NATURAL" for join in joins):
             raise self._list_columns("NATURAL JOIN", table)
 
@@ -88,14 +99,8 @@ class _Check:
         if not qualifier:
             return list(self.guarded)
         named = [item for item in self.guarded if _same(qualifier, item[0].alias_or_name)]
-        known = any(_same(qualifier, alias) for alias in self._other_names())
+        known = qualifier.lower() in self.names
         return named if named or known else list(self.guarded)
-
-    def _other_names(self) -> Iterator[str]:
-        for node, _ in self.mentions:
-            yield node.alias_or_name
-        for alias in self.tree.find_all(exp.TableAlias):
-            yield alias.name
 
     def _bare_names(self) -> Iterator[str]:
         """Columns that are named without being expressions: USING, INSERT (...), ON CONFLICT."""

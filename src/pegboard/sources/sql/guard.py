@@ -139,10 +139,11 @@ class Guard:
 
     def _tables(self, tree: exp.Expr, catalog: Catalog) -> Iterator[tuple[exp.Table, Table]]:
         target = _target(tree)
+        ctes = frozenset(self._alias(cte) for cte in tree.find_all(exp.CTE))
         for node in tree.find_all(exp.Table):
             if isinstance(node.this, exp.Func) or node.args.get("rows_from"):
                 continue
-            if node is not target and self._is_cte(node):
+            if node is not target and self._is_cte(node, ctes):
                 continue
             yield node, self._table(node, catalog)
 
@@ -158,11 +159,13 @@ class Guard:
             raise unknown_table(node.sql(dialect=_PARSERS[self._dialect]), named.name, catalog)
         return found
 
-    def _is_cte(self, table: exp.Table) -> bool:
-        """Whether this surely names a WITH query and not a table."""
+    def _is_cte(self, table: exp.Table, ctes: frozenset[str]) -> bool:
+        """Whether this surely names one of the WITH queries and not a table."""
         if not isinstance(table.this, exp.Identifier) or table.args.get("db"):
             return False
         name = self._spelt(table.this)
+        if name not in ctes:
+            return False
         node: exp.Expr = table
         while node.parent is not None:
             parent = node.parent

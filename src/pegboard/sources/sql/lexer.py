@@ -18,8 +18,16 @@ Dialect = Literal["sqlite", "postgresql"]
 LONGEST_SQL = 20_000
 """Characters; a longer statement is data that belongs in parameters."""
 
+MOST_TOKENS = 3_000
+"""Words, numbers and signs; what takes time to parse grows faster than this."""
+
 DEEPEST_NESTING = 40
 """Brackets inside brackets; the parser recurses."""
+
+
+MOST_SUBSCRIPTS = 60
+DEEPEST_ARRAY = 4
+"""Square brackets, and inside each other: the parser tries two readings of each, again inside."""
 
 
 class Kind(StrEnum):
@@ -183,23 +191,37 @@ def _one_statement(text: str, tokens: list[Token]) -> Lexed:
         text = text[: last.start].rstrip()
     if not tokens:
         raise InvalidRequest("There is no SQL statement.")
+    if len(tokens) > MOST_TOKENS:
+        raise InvalidRequest(
+            f"The SQL has {len(tokens)} words and signs; at most {MOST_TOKENS} are read. "
+            "Pass data as parameters."
+        )
+    _refuse_brackets(text, [token for token in tokens if token.kind is Kind.SYMBOL])
+    return Lexed(text=text, tokens=tuple(tokens))
+
+
+def _refuse_brackets(text: str, symbols: list[Token]) -> None:
     stack: list[str] = []
-    for token in tokens:
-        if token.kind is not Kind.SYMBOL:
-            continue
+    subscripts = 0
+    for token in symbols:
         if token.text == ";":
             raise InvalidRequest(
                 f"Only one statement is run at a time. {_place(text, token.start)}"
             )
         if token.text in "([":
             stack.append(token.text)
-            if len(stack) > DEEPEST_NESTING:
-                raise InvalidRequest(
-                    f"Brackets are nested deeper than {DEEPEST_NESTING}. Split the query with WITH."
-                )
+            subscripts += token.text == "["
         elif token.text in _CLOSING and (not stack or stack.pop() != _CLOSING[token.text]):
             raise InvalidRequest(f"{token.text!r} closes nothing. {_place(text, token.start)}")
-    return Lexed(text=text, tokens=tuple(tokens))
+        if len(stack) > DEEPEST_NESTING:
+            raise InvalidRequest(
+                f"Brackets are nested deeper than {DEEPEST_NESTING}. Split the query with WITH."
+            )
+        if subscripts > MOST_SUBSCRIPTS or stack.count("[") > DEEPEST_ARRAY:
+            raise InvalidRequest(
+                f"At most {MOST_SUBSCRIPTS} square brackets are read, {DEEPEST_ARRAY} deep. "
+                "Pass arrays as parameters."
+            )
 
 
 def _name(kind: str, text: str, dialect: Dialect) -> str:
