@@ -10,6 +10,8 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-input
 
 # pyright asks the package index for a newer version of itself unless told not to.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+# Many tests start processes, which would each compile all modules on a machine that turns bytecode off.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test check lint types imports shape reference fix bench docs pins upgrade clean
