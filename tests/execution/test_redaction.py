@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from pegboard.core.result import Artifact, ImagePart, ResourcePart, TextPart, ToolResult
 from pegboard.execution.redaction import MASK, redacted, redactor
+from pegboard.tools.output import wrap
 
 SECRET = 'pa"ss/w\u00f6rd\\'
 
@@ -47,6 +48,7 @@ def test_a_secret_within_a_longer_one_leaves_nothing_of_it() -> None:
         ({"structured": {"a": ["SECRET"]}}, {"structured": {"a": ["[redacted]"]}}),
         ({"structured": {"SECRET": 1}}, {"structured": {"[redacted]": 1}}),
         ({"structured": {1: ("SECRET", 2)}}, {"structured": {1: ["[redacted]", 2]}}),
+        ({"structured": {"a": "SECRET", "b": ...}}, {"structured": {"a": "[redacted]", "b": ...}}),
         (
             {"content": (TextPart(text="SECRET"), ImagePart(data=b"SECRET", media_type="i"))},
             {"content": (TextPart(text="[redacted]"), ImagePart(data=b"SECRET", media_type="i"))},
@@ -77,12 +79,30 @@ def test_a_secret_within_a_longer_one_leaves_nothing_of_it() -> None:
             },
         ),
     ],
-    ids=["text", "nested", "key", "odd keys", "parts", "resource", "text file", "json file"],
+    ids=[
+        "text",
+        "nested",
+        "key",
+        "odd keys",
+        "no JSON",
+        "parts",
+        "resource",
+        "text file",
+        "json file",
+    ],
 )
 def test_a_secret_is_found_wherever_it_stands(
     given_: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     assert hidden(ToolResult(**given_), "SECRET") == ToolResult(**expected)
+
+
+@pytest.mark.parametrize("secret", ["12345", '":"x', 'a":"', SECRET])
+def test_json_is_json_still_after_its_secrets_were_taken_out(secret: str) -> None:
+    result = hidden(wrap({"n": 123456, "a": "x", "key": f"is {secret}"}), secret)
+
+    assert json.loads(result.text) == {"n": 123456, "a": "x", "key": f"is {MASK}"}
+    assert result.structured == json.loads(result.text)
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,8 @@ def test_whatever_can_be_a_tool_is_registered_in_order() -> None:
     assert repr(registry) == "ToolRegistry(3 tools)"
     assert ("add" in registry, "add_v1" in registry, "nobody" in registry) == (True, True, False)
     assert 5 not in registry
+    assert registry.find("add_v1") is registry.get("add")
+    assert registry.find("nobody") is None
 
 
 def test_what_cannot_be_a_tool_is_refused() -> None:

@@ -132,6 +132,16 @@ def test_an_inline_tool_that_would_wait_for_itself_is_told_so() -> None:
         registry.call_sync("outer").unwrap()
 
 
+def test_a_loop_that_was_forgotten_is_started_anew(loop: LoopThread) -> None:
+    async def current() -> Any:
+        return asyncio.get_running_loop()
+
+    first = loop.run(current())
+    loop.forget()
+
+    assert loop.run(current()) is not first
+
+
 def test_a_forked_process_starts_a_loop_of_its_own() -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", FORKING],

@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import cast
 
@@ -17,8 +17,12 @@ from pegboard.errors import (
     ToolFailed,
     Unavailable,
 )
+from pegboard.execution.masking import masked
+from pegboard.execution.redaction import redactor
 
 _LONGEST_DETAIL = 16_000
+_LONGEST_SEARCHED = 64_000
+_MOST_HIDDEN = 1_000
 _LONGEST_MESSAGE = 8_000
 
 
@@ -89,14 +93,41 @@ def status_of(error: PegboardError) -> str:
             return "failed"
 
 
-def detail_of(error: PegboardError, redact: Callable[[str], str] | None = None) -> str:
-    """Type, text and stack of the error and its causes, for the operator; the end when long."""
+def detail_of(
+    error: PegboardError,
+    redact: Callable[[str], str] | None = None,
+    *,
+    hidden: Collection[str] = (),
+) -> str:
+    """Type, text and stack of the error and its causes, for the operator; the end when long.
+
+    Args:
+        error: What happened.
+        redact: Takes known secrets out.
+        hidden: Texts that must not be kept, as the arguments of the call.
+    """
     if error.__cause__ is None and isinstance(error, CallerError):
         return ""
-    text = "".join(traceback.format_exception(error))
+    text = _stack(error) if len(hidden) > _MOST_HIDDEN else _without(error, hidden)
     if redact is not None:
         text = redact(text)
+    # cut first, and again: what is found by its look need not be looked for in megabytes
+    text = masked(text[-_LONGEST_SEARCHED:])
     return text if len(text) <= _LONGEST_DETAIL else f"…{text[-_LONGEST_DETAIL:]}"
+
+
+def _without(error: PegboardError, hidden: Collection[str]) -> str:
+    text = "".join(traceback.format_exception(error))
+    hide = redactor(tuple({form for item in hidden for form in (item, repr(item)[1:-1])}))
+    return text if hide is None else hide(text)
+
+
+def _stack(error: BaseException) -> str:
+    """Types and stacks alone: more texts would have to be taken out than can be looked for."""
+    inner = error.__cause__
+    before = "" if inner is None else f"{_stack(inner)}\n"
+    stack = "".join(traceback.format_tb(error.__traceback__))
+    return f"{before}{stack}{type(error).__name__}: (not kept: the call had too many arguments)\n"
 
 
 def _for_model(error: PegboardError) -> str:

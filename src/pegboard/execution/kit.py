@@ -29,6 +29,8 @@ class Settings:
         max_result_bytes: What a result may hold before it is stored and paged.
         result_ttl: How long a stored result is kept.
         batch_concurrency: Calls of one batch in flight at once.
+        keep_arguments: Whether what is recorded may quote arguments; else the operator's detail of
+            an error is kept without them.
     """
 
     attempt_timeout: float = 60.0
@@ -37,6 +39,7 @@ class Settings:
     max_result_bytes: int = 100_000
     result_ttl: float = 24 * 3600.0
     batch_concurrency: int = 16
+    keep_arguments: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,7 +53,12 @@ def redacted(result: ToolResult, redact: Callable[[str], str]) -> ToolResult:
 
 
 def _is_its_json(content: str | tuple[Part, ...], structured: Any) -> bool:
-    return isinstance(structured, (dict, list)) and content == to_json(structured).decode()
+    if not isinstance(structured, (dict, list)):
+        return False
+    try:
+        return content == to_json(structured).decode()
+    except ValueError:
+        return False
 
 
 def _forms(secret: str) -> Iterator[str]:

@@ -31,6 +31,7 @@ from pegboard.errors import (
 )
 from pegboard.execution.call import Run
 from pegboard.execution.emitter import Emitter
+from pegboard.execution.kit import Settings
 from pegboard.execution.redaction import redactor
 from pegboard.execution.steps.record import record
 from pegboard.testing import FakeClock
@@ -169,14 +170,27 @@ async def test_a_name_that_no_tool_has_is_recorded_too() -> None:
 
 async def test_the_detail_stands_in_the_record_and_nowhere_else() -> None:
     error = ToolFailed("It failed.")
-    error.__cause__ = ValueError("password=hunter2")
+    error.__cause__ = ValueError("hunter2 is wrong")
     result, seen = await recorded(error)
 
-    assert "ValueError: password=hunter2" in seen.error_detail
+    assert "ValueError: hunter2 is wrong" in seen.error_detail
     shown = f"{result.to_dict()}{result.text}{seen.error_message}{seen.error_id}"
     assert "hunter2" not in shown
     assert seen.error_message == "It failed."
     assert f"(error id {seen.error_id})" in result.text
+
+
+@pytest.mark.parametrize("raw", ['{"card": "PLANTED"}', {"card": "PLANTED"}], ids=["text", "dict"])
+@pytest.mark.parametrize("kept", [False, True], ids=["not kept", "kept"])
+async def test_a_foreign_error_quotes_arguments_only_where_they_are_kept(
+    raw: Any, kept: bool
+) -> None:
+    error = ToolFailed("It failed.")
+    error.__cause__ = ValueError("no card PLANTED")
+    _, seen = await recorded(error, call=a_call(raw), settings=Settings(keep_arguments=kept))
+
+    assert ("PLANTED" in seen.error_detail) is kept
+    assert "ValueError: no card" in seen.error_detail
 
 
 async def test_known_secrets_stand_nowhere_at_all() -> None:

@@ -145,6 +145,27 @@ async def test_a_call_is_cancelled_while_it_waits_for_its_next_attempt() -> None
         await running
 
 
+async def test_what_is_turned_off_while_a_call_waits_is_not_tried_again() -> None:
+    following, kit, call = Following(DOWN), a_kit(), a_call()
+    handle = retry(a_target(a_spec(retry=Retry(backoff=0.01))), kit, following)
+    running = asyncio.ensure_future(handle(call))
+    await asyncio.sleep(0)
+    kit.switches.turn_off(tool="find", reason="a fire")
+
+    with pytest.raises(AccessDenied, match="a fire"):
+        await running
+    assert following.calls == 1
+    assert call.decision is not None
+    assert call.decision.rule == "switch.tool"
+
+
+async def test_other_switches_do_not_stop_a_retry() -> None:
+    following, kit = Following(DOWN, DONE), a_kit()
+    kit.switches.turn_off(writes=True)
+
+    assert await retry(a_target(a_spec(retry=AT_ONCE)), kit, following)(a_call()) == DONE
+
+
 def waits(policy: Retry, *errors: PegboardError, random: float = 1.0) -> list[float]:
     """How long a call waits before each retry."""
     starts: list[float] = []

@@ -36,6 +36,27 @@ def decide(target: Target, kit: Kit, following: Handler) -> Handler:
     return handle
 
 
+def decide_again(call: Run, target: Target, kit: Kit) -> None:
+    """Judge a call that has waited: what was turned off meanwhile holds for it too.
+
+    Raises:
+        AccessDenied: It may not go on.
+    """
+    if not kit.switches.any_off:
+        return
+    decision = judge(
+        call.ctx.principal,
+        target.spec,
+        Action.CALL,
+        call.arguments,
+        policy=kit.policy,
+        switches=kit.switches,
+    )
+    if decision.verdict is Verdict.DENY:
+        call.decision = decision
+        raise refusal(target.spec.name, decision)
+
+
 def refusal(tool: str, decision: Decision) -> PegboardError:
     """The error that a denial becomes."""
     if decision.rule == UNAVAILABLE:

@@ -13,6 +13,7 @@ from pegboard.errors import PegboardError, ToolArgumentError, ToolFailed
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.failures import detail_of, failed_result, status_of, translated
 from pegboard.execution.kit import Kit
+from pegboard.execution.masking import texts_of
 from pegboard.execution.paging import size_of
 from pegboard.execution.target import Target
 
@@ -100,11 +101,16 @@ def _rare(call: Run, result: ToolResult, kit: Kit) -> dict[str, Any]:
         rare["bytes_out"] = meta.total_bytes
     if error is not None:
         rare["error_code"], rare["error_id"] = error.code, error.error_id or ""
-        rare["error_detail"] = detail_of(error, kit.redact)
+        rare["error_detail"] = detail_of(error, kit.redact, hidden=_hidden(call, kit))
         # what was wrong with arguments quotes them, and records keep no arguments
         quotes = isinstance(error, ToolArgumentError)
         rare["error_message"] = error.summary if quotes else str(error)
     return rare
+
+
+def _hidden(call: Run, kit: Kit) -> frozenset[str]:
+    """What a foreign error may quote and nobody wants to keep."""
+    return frozenset() if kit.settings.keep_arguments else texts_of(call.raw, call.arguments)
 
 
 def _measured(call: Run, result: ToolResult, duration: float) -> ToolResult:

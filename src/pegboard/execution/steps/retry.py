@@ -8,6 +8,7 @@ from pegboard.errors import CallerError, PegboardError
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.kit import Kit
 from pegboard.execution.repeating import did_nothing, is_repeatable
+from pegboard.execution.steps.decide import decide_again
 from pegboard.execution.target import Target
 
 _MOST_DOUBLINGS = 64  # far beyond any wait, and still a number
@@ -33,6 +34,7 @@ def retry(target: Target, kit: Kit, following: Handler) -> Handler:
                 if call.deadline is not None and kit.monotonic() + delay >= call.deadline:
                     raise
             await asyncio.sleep(delay)
+            decide_again(call, target, kit)
         return await following(call)
 
     return handle
