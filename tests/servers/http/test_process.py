@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import IO
@@ -19,6 +20,20 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 
 SERVE = "from pegboard.runtime import Settings; from pegboard.servers.http import serve; "
 SHOP = tree.ROOT / "examples" / "shop" / "board.yaml"
+NEVER_ENDING = '''
+import asyncio
+from pegboard import tool
+
+
+@tool(effect="read")
+async def never_end() -> str:
+    """Ignore every cancellation."""
+    while True:
+        try:
+            await asyncio.sleep(1)
+        except asyncio.CancelledError:
+            pass
+'''
 CPU_SECONDS = 1.8
 """What a start may cost, measured on a quiet machine; a busy one shows up to half more."""
 
@@ -57,6 +72,23 @@ def test_a_process_prints_where_it_listens_and_ends_without_an_error(
 
     assert answer.json() == {"status": "ok"}
     assert (process.returncode, out, err) == (0, "", "")
+
+
+def test_a_tool_that_can_not_be_ended_does_not_keep_the_process(tmp_path: Path) -> None:
+    (tmp_path / "never_ending.py").write_text(NEVER_ENDING)
+    board = tmp_path / "board.yaml"
+    board.write_text("sources: [{kind: functions, name: my, config: {modules: [never_ending]}}]")
+    with server(f"serve(Settings(board={str(board)!r}, port=0))") as process:
+        url = address(process.stdout)
+        with pytest.raises(httpx2.ReadTimeout):
+            httpx2.post(f"{url}/execute", json={"name": "my__never_end"}, timeout=0.5)
+        process.terminate()
+        time.sleep(0.5)  # two signals at once would be one
+        process.terminate()
+        _, err = process.communicate(timeout=30)
+
+    assert process.returncode == 0
+    assert "cannot be ended" in err
 
 
 def test_log_lines_have_stdout_for_themselves() -> None:

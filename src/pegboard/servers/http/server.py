@@ -1,6 +1,7 @@
 """`serve`: one process that opens a board, listens, and ends when it is told to."""
 
 import asyncio
+import os
 import signal
 import socket
 import sys
@@ -35,7 +36,7 @@ def serve(settings: Settings, *, ready: Ready | None = None) -> None:
         ConfigError: A setting or the board is wrong, the address is taken, or an extra is missing.
     """
     require_server_extra()
-    asyncio.run(run(settings, ready=ready or _printer(settings)))
+    asyncio.run(_to_the_end(settings, ready or _printer(settings)))
 
 
 async def run(settings: Settings, *, ready: Ready, grace: int = GRACE) -> None:
@@ -49,6 +50,16 @@ async def run(settings: Settings, *, ready: Ready, grace: int = GRACE) -> None:
         except asyncio.CancelledError:
             if not ending.requested:
                 raise
+
+
+async def _to_the_end(settings: Settings, ready: Ready) -> None:
+    """Serve, and let no tool that ignores its cancellation keep the process."""
+    await run(settings, ready=ready)
+    await _end(asyncio.all_tasks() - {asyncio.current_task()})
+    if len(asyncio.all_tasks()) > 1:
+        sys.stderr.write("Pegboard ends although calls still run that cannot be ended.\n")
+        sys.stderr.flush()
+        os._exit(0)  # the board is closed; the loop would wait for them for ever
 
 
 class _Ending:
@@ -104,9 +115,9 @@ async def _serve(
         await _end(server.server_state.tasks)
 
 
-async def _end(tasks: Collection["asyncio.Task[None]"]) -> None:
+async def _end(tasks: Collection["asyncio.Task[Any] | None"]) -> None:
     """End what still runs; the board must not close before its calls are recorded."""
-    left = [task for task in tasks if not task.done()]
+    left = [task for task in tasks if task is not None and not task.done()]
     for task in left:
         if not task.cancelling():  # twice would keep it from tidying up
             task.cancel()
