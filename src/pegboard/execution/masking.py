@@ -1,7 +1,7 @@
 """Taking out of the operator's detail what nobody listed as a secret and may well be one."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, cast
 
 from msgspec import DecodeError, json
@@ -64,11 +64,14 @@ def _texts(value: Any) -> Iterator[str]:
             yield item
         elif isinstance(item, bytes):
             yield item.decode("utf-8", "backslashreplace")
-        elif id(item) in seen:
-            continue
-        elif isinstance(item, Mapping):
+        elif id(item) not in seen:
             seen.add(id(item))
-            waiting.extend(cast("Mapping[Any, Any]", item).values())
-        elif isinstance(item, (list, tuple, set, frozenset)):
-            seen.add(id(cast("object", item)))
-            waiting.extend(cast("list[Any]", item))
+            waiting.extend(_inside(item))
+
+
+def _inside(value: Any) -> Collection[Any]:
+    if isinstance(value, Mapping):
+        return cast("Mapping[Any, Any]", value).values()
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return cast("Collection[Any]", value)
+    return ()

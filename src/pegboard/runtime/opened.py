@@ -211,6 +211,7 @@ def _kit(
             attempt_timeout=settings.attempt_timeout,
             call_timeout=settings.call_timeout,
             max_result_bytes=settings.max_result_bytes,
+            keep_arguments=settings.store_arguments,
         ),
         emitter=emitter,
         results=storage.results,
