@@ -1,12 +1,13 @@
 """One call on its way through the steps; private to this room."""
 
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
 
-from pegboard.core.context import Arguments, Call, ToolContext
+from pegboard.core.context import Arguments, Call, Progress, ToolContext
 from pegboard.core.decision import Decision
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
@@ -45,9 +46,11 @@ class Run(Struct, eq=False, kw_only=True):
     cached: bool = False
     replayed: bool = False
 
-    def context(self) -> ToolContext[Any]:
-        """What the running tool is given."""
-        ctx = self.ctx
+    def context(self, redact: Callable[[str], str] | None = None) -> ToolContext[Any]:
+        """What the running tool is given; what it tells of its progress is redacted."""
+        ctx, listen = self.ctx, self.ctx.on_progress
+        if redact is not None and listen is not None:
+            listen = _redacting(listen, redact)
         return ToolContext(
             deps=ctx.deps,
             principal=ctx.principal,
@@ -58,7 +61,7 @@ class Run(Struct, eq=False, kw_only=True):
             deadline=self.deadline if self.until is None else self.until,
             idempotency_key=ctx.idempotency_key,
             workspace=ctx.workspace,
-            on_progress=ctx.on_progress,
+            on_progress=listen,
             caller=self.caller,
         )
 
@@ -66,6 +69,12 @@ class Run(Struct, eq=False, kw_only=True):
     def owner(self) -> str:
         """Whose stored results and idempotency keys these are."""
         return owner_of(self.ctx.principal)
+
+
+def _redacting(
+    listen: Callable[[Progress], None], redact: Callable[[str], str]
+) -> Callable[[Progress], None]:
+    return lambda told: listen(replace(told, message=redact(told.message)))
 
 
 def owner_of(principal: Principal) -> str:

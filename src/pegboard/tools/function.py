@@ -10,6 +10,7 @@ from pegboard.core.names import is_wire_name, wire_name
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import ToolSignatureError
 from pegboard.tools.docstring import Docstring, read_docstring
+from pegboard.tools.generators import collect_async, collect_in_thread, collect_inline
 from pegboard.tools.hints import collected, yields, yields_async
 from pegboard.tools.output import Finish, typed_finish, wrap
 from pegboard.tools.signature import Signature, name_of, unwrapped
@@ -58,6 +59,7 @@ class FunctionTool:
                 "give one with @tool(name=...)"
             )
         self._action = action
+        self._yields = False
         self.run = self._runner()
 
     def in_source(self, source: str) -> "FunctionTool":
@@ -90,10 +92,13 @@ class FunctionTool:
         if inspect.iscoroutinefunction(target):
             return call
         if inspect.isasyncgenfunction(target) or yields_async(returns):
-            return partial(_collect_async, call)
+            self._yields = True
+            return partial(collect_async, self.name, call)
+        inline = self._options.get("inline")
         if inspect.isgeneratorfunction(target) or yields(returns):
-            call = partial(_collect, call)
-        if self._options.get("inline"):
+            self._yields = True
+            return partial(collect_inline if inline else collect_in_thread, self.name, call)
+        if inline:
             return partial(_inline, call)
         return partial(_in_thread, self.name, call)
 
@@ -145,8 +150,8 @@ class FunctionTool:
 
     @property
     def needs_context(self) -> bool:
-        """Whether the function takes a `ToolContext`."""
-        return bool(self._signature.context)
+        """Whether the function takes a `ToolContext`, or yields and so tells of its parts."""
+        return bool(self._signature.context) or self._yields
 
     @property
     def is_async(self) -> bool:
@@ -210,13 +215,3 @@ async def _in_thread(
     value = await POOL.run(lambda: call(values, ctx), owner=name)
     # a sync function around an async one gives what it would give
     return await value if inspect.iscoroutine(value) else value
-
-
-def _collect(call: Callable[..., Any], values: dict[str, Any], ctx: ToolContext[Any]) -> list[Any]:
-    return list(call(values, ctx))
-
-
-async def _collect_async(
-    call: Callable[..., Any], values: dict[str, Any], ctx: ToolContext[Any]
-) -> list[Any]:
-    return [item async for item in call(values, ctx)]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.execution.made import a_call, a_kit, a_target
 
-from pegboard.core.context import ToolContext
+from pegboard.core.context import Progress, ToolContext
 from pegboard.errors import PegboardError, ToolFailed, Unavailable
 from pegboard.execution.call import Run
 from pegboard.execution.order import _end
@@ -50,6 +50,21 @@ async def test_a_tool_that_does_not_look_at_its_context_is_not_given_a_new_one()
     target = Target(as_tool(add), keyed=False)
 
     assert await run(target, a_kit(), _end)(call) == 1
+
+
+async def test_what_a_tool_tells_of_its_progress_is_redacted() -> None:
+    async def tool(_arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> None:
+        await ctx.progress(1, total=2, message="with hunter2")
+
+    told = list[Progress]()
+    kit = a_kit(redact=lambda text: text.replace("hunter2", "[redacted]"))
+    call = a_call()
+    call.ctx = ToolContext(on_progress=told.append)
+
+    await run(a_target(run=tool), kit, _end)(call)
+
+    expected = Progress(call_id="c1", tool="find", done=1, total=2, message="with [redacted]")
+    assert told == [expected]
 
 
 @pytest.mark.parametrize(

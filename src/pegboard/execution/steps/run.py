@@ -13,11 +13,13 @@ from pegboard.execution.target import Target
 def run(target: Target, kit: Kit, following: Handler) -> Handler:  # noqa: ARG001 - the last step follows nothing
     """Always there, innermost."""
     start, name, needs_context = target.run, target.spec.name, target.needs_context
+    redact = kit.redact
 
     async def handle(call: Run) -> Any:
         call.attempts += 1
         try:
-            return await start(call.arguments, call.context() if needs_context else call.ctx)
+            ctx = call.context(redact) if needs_context else call.ctx
+            return await start(call.arguments, ctx)
         except (PegboardError, KeyboardInterrupt, GeneratorExit):
             raise
         except asyncio.CancelledError as error:
