@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import typing_extensions
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, RootModel, field_validator, model_validator
 
 
 class Mixed(enum.Enum):
@@ -43,6 +43,10 @@ class Item(BaseModel):
 class Tree(BaseModel):
     value: int
     children: list["Tree"] = []
+
+
+class Lists(RootModel[list["Lists"]]):
+    """Lists of lists of lists."""
 
 
 class Cat(BaseModel):

@@ -91,7 +91,9 @@ def test_under_a_source_a_tool_has_the_source_in_its_name(
     assert (spec.name, spec.action, spec.source) == (name, action, "shop")
 
 
-@pytest.mark.parametrize("candidate", [decorated, PING, Foreign()], ids=repr)
+@pytest.mark.parametrize(
+    "candidate", [decorated, PING, Foreign()], ids=["function", "SchemaTool", "foreign"]
+)
 def test_a_tool_that_is_in_its_source_stays_as_it_is(candidate: Any) -> None:
     made = as_tool(candidate, source="shop")
 

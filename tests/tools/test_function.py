@@ -262,7 +262,7 @@ async def test_a_sync_function_around_an_async_one_gives_its_value(run: Any) -> 
         (functools.partial(on_loop), True),
         (Shop("a"), False),
     ],
-    ids=str,
+    ids=["sync", "async", "generator", "async generator", "method", "partial", "instance"],
 )
 def test_it_is_known_whether_a_function_needs_a_loop(function: Any, *, expected: bool) -> None:
     assert is_async(function) is expected

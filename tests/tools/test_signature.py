@@ -106,7 +106,7 @@ def test_whatever_can_be_called_is_read(function: Any, names: list[str]) -> None
         (functools.partial(plain, 1), "plain"),
         (functools.partial(Shop()), "shop"),
     ],
-    ids=str,
+    ids=["function", "method", "instance", "partial", "partial of an instance"],
 )
 def test_whatever_can_be_called_has_a_name(function: Any, name: str) -> None:
     assert name_of(function) == name

@@ -2,6 +2,7 @@
 
 import collections
 import ipaddress
+import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -31,6 +32,7 @@ from tests.tools.shapes import (
     Dog,
     Flag,
     Item,
+    Lists,
     Mixed,
     Number,
     Open,
@@ -389,6 +391,19 @@ def test_a_model_with_a_validator_before_its_types_gets_them_all() -> None:
 
 def test_strings_within_strings_are_parsed_once_at_each_place() -> None:
     assert read(list[list[str]], '"[\\"[\\\\\\"a\\\\\\"]\\"]"') == [["a"]]
+
+
+def test_texts_within_texts_are_opened_eight_times() -> None:
+    def nested(levels: int) -> str:
+        text = "[]"
+        for _ in range(levels):
+            text = json.dumps([text])
+        return json.dumps(text)
+
+    assert read(Lists, nested(7)) == Lists(
+        [Lists([Lists([Lists([Lists([Lists([Lists([Lists([])])])])])])])]
+    )
+    assert refused(Lists, nested(9)) == ["texts within texts, too many times"]
 
 
 def test_all_problems_are_told_at_once() -> None:

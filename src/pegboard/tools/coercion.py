@@ -28,6 +28,8 @@ _NUMBER = re.compile(
 )
 _BOOLEANS = {"true": True, "false": False}
 _INFINITY = float("inf")
+MOST_ROUNDS = 8
+"""How often a document is mended and judged again: each round may open texts within texts."""
 _DEEPEST = 100
 """Levels of arrays and objects that a mended document may have: JSON readers stop at 200."""
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, Unpack, cast, overload
 from pegboard.core.export import openai_tool
 from pegboard.errors import ToolSignatureError
 from pegboard.tools.function import FunctionTool, is_async
-from pegboard.tools.hints import is_plain
+from pegboard.tools.hints import is_plain, shown_name
 from pegboard.tools.lazy_spec import LazySpec
 from pegboard.tools.options import ToolOptions, checked_options
 from pegboard.tools.signature import Signature, name_of, read_signature, resolve_hints, unwrapped
@@ -78,8 +78,16 @@ def checked_types(function: str, signature: Signature) -> Signature:
     """The signature, when each type can become a JSON Schema; most are seen to without building.
 
     Raises:
-        ToolSignatureError: A type that cannot; names function and parameter.
+        ToolSignatureError: A type that cannot, or two parameters that are shown under one name.
     """
+    names: dict[str, str] = {}
+    for item in signature.parameters:
+        first = names.setdefault(shown_name(item), item.name)
+        if first != item.name:
+            raise ToolSignatureError(
+                f"@tool {function}(): both '{first}' and '{item.name}' are shown as "
+                f"'{shown_name(item)}'; give one another alias"
+            )
     if not all(is_plain(item.hint) for item in signature.parameters):
         from pegboard.tools.schema import check_types
 

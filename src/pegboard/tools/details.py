@@ -79,7 +79,7 @@ def place_of(detail: ErrorDetails) -> Location:
     steps = detail["loc"]
     if steps[-1:] == ("[key]",):
         steps = steps[:-1]  # the fault is in the name itself
-    ahead = (*steps[1:], "")
+    ahead = (*steps[1:], "")[: len(steps)]
     return tuple(
         step
         for step, following in zip(steps, ahead, strict=True)
@@ -133,7 +133,9 @@ def _told(schema: JsonSchema, place: Location, group: Sequence[ErrorDetails]) ->
         case "extra_forbidden" | "unexpected_keyword_argument":
             return unknown(place, known_names(schema, place[:-1]))
         case kind:
-            expected = sorted(dict.fromkeys(map(_says, group)), key=lambda said: said == "null")
+            expected = sorted(
+                dict.fromkeys(map(_says, group)), key=lambda said: said == "expected null"
+            )
             says = " or ".join(
                 [expected[0], *(said.removeprefix("expected ") for said in expected[1:])]
             )

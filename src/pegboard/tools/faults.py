@@ -70,7 +70,7 @@ def _place(document: Any, fault: "ValidationError") -> tuple[Location, bool]:
             step = str(step)  # noqa: PLW2901 - the same step, as the document has it
         steps.append(step)
         node = look_up(node, (step,))
-    return tuple(steps), is_sure
+    return tuple(steps), is_sure and not (isinstance(node, dict) and "" in node)
 
 
 def _flat(faults: "Sequence[ValidationError]") -> "Iterator[ValidationError]":

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from uuid import UUID
 
 from pegboard.core.result import Artifact, AudioPart, ImagePart, ResourcePart, TextPart, ToolResult
-from pegboard.tools.signature import MISSING, is_field
+from pegboard.tools.signature import MISSING, Parameter, is_field
 
 _PLAIN: frozenset[Any] = frozenset(
     (int, str, float, bool, bytes, None, type(None), Any, date, datetime, time, timedelta)
@@ -48,6 +48,21 @@ def is_plain(hint: Any, *, known: Container[Any] = ()) -> bool:
     if origin in (list, dict, set, frozenset, tuple, *_UNIONS):
         return all(item is Ellipsis or is_plain(item, known=known) for item in inner)
     return False
+
+
+def shown_name(parameter: Parameter) -> str:
+    """What the caller calls a parameter: its alias, when the type gives it one."""
+    for field in fields_of(parameter.hint):
+        alias = field.validation_alias or field.alias
+        if isinstance(alias, str):
+            return alias
+    return parameter.name
+
+
+def fields_of(hint: Any) -> list[Any]:
+    """What `Field(...)` says of a type."""
+    extras = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    return [item for item in extras if is_field(item)]
 
 
 def promises_nothing(returns: Any) -> bool:

@@ -12,15 +12,14 @@ from pegboard.core.context import Arguments
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import SourceUnavailable, ToolArgumentError
 from pegboard.tools import faults
-from pegboard.tools.coercion import UNCHANGED, mend
+from pegboard.tools.coercion import MOST_ROUNDS, UNCHANGED, mend
 from pegboard.tools.documents import parsed
 from pegboard.tools.json_text import Location
-from pegboard.tools.problems import path_of, shortened
+from pegboard.tools.problems import malformed, path_of, shortened
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
-_ROUNDS = 8
 _MOST_STEPS = 100_000
 """Steps of a backtracking pattern; then the text counts as not matching."""
 
@@ -113,18 +112,15 @@ class SchemaArguments:
 
     def _mended(self, document: dict[str, Any]) -> dict[str, Any]:
         done: set[Location] = set()
-        for _ in range(_ROUNDS):
+        for _ in range(MOST_ROUNDS + 1):
             found = list(self._validator.iter_errors(document))
             if not found:
                 return document
             mended = mend(document, faults.wishes(document, found), done)
             if mended is UNCHANGED:
-                break
+                raise ToolArgumentError(self._tool, faults.problems(self._schema, document, found))
             document = mended
-        found = list(self._validator.iter_errors(document))
-        if not found:
-            return document
-        raise ToolArgumentError(self._tool, faults.problems(self._schema, document, found))
+        raise ToolArgumentError(self._tool, (malformed("texts within texts, too many times"),))
 
 
 def output_problem(validator: Validator, value: Any) -> str:

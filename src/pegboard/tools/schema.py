@@ -1,7 +1,7 @@
 """The schemas of a Python function, made by pydantic from its own types."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, cast, get_args, get_origin
+from typing import Annotated, Any, cast
 from weakref import WeakSet
 
 import typing_extensions
@@ -10,9 +10,9 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
 from pydantic_core import SchemaError, to_json
 
 from pegboard.errors import ToolSignatureError
-from pegboard.tools.hints import is_plain, promises_nothing
+from pegboard.tools.hints import fields_of, is_plain, promises_nothing, shown_name
 from pegboard.tools.json_text import decode
-from pegboard.tools.signature import MISSING, Parameter, Signature, is_field
+from pegboard.tools.signature import MISSING, Parameter, Signature
 
 _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 _FAILURES = (
@@ -61,7 +61,7 @@ def arguments_schema(
     schema.pop("title", None)
     schema.pop("description", None)
     properties = cast("dict[str, dict[str, Any]]", schema.setdefault("properties", {}))
-    shown = {_alias(item): item for item in signature.parameters}
+    shown = {shown_name(item): item for item in signature.parameters}
     for name, node in properties.items():
         if node.get("title") == name.replace("_", " ").title():
             del node["title"]  # made of the name: says nothing
@@ -124,20 +124,7 @@ def _field(item: Parameter, description: str) -> Any:
 
 
 def _has_description(hint: Any) -> bool:
-    return any(item.description for item in _fields_of(hint))
-
-
-def _alias(item: Parameter) -> str:
-    for field in _fields_of(item.hint):
-        alias = field.validation_alias or field.alias
-        if isinstance(alias, str):
-            return alias
-    return item.name
-
-
-def _fields_of(hint: Any) -> list[Any]:
-    extras = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
-    return [item for item in extras if is_field(item)]
+    return any(item.description for item in fields_of(hint))
 
 
 def _show_default(node: dict[str, Any], default: Any) -> None:

@@ -10,18 +10,17 @@ from functools import cached_property
 from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails, to_json
+from pydantic_core import to_json
 
 from pegboard.core.context import Arguments
 from pegboard.errors import ToolArgumentError
-from pegboard.tools import details
-from pegboard.tools.coercion import UNCHANGED, mend
+from pegboard.tools.coercion import MOST_ROUNDS, UNCHANGED, mend
+from pegboard.tools.details import problems, wishes
 from pegboard.tools.documents import encoded, parsed
 from pegboard.tools.enforcement import enforcement
 from pegboard.tools.json_text import Location
+from pegboard.tools.problems import malformed
 from pegboard.tools.raw_schema import SchemaArguments
-
-_ROUNDS = 8
 
 
 class TypedArguments:
@@ -55,8 +54,7 @@ class TypedArguments:
 
     def _mended(self, document: Any) -> dict[str, Any]:
         done: set[Location] = set()
-        faults: list[ErrorDetails] = []
-        for _ in range(_ROUNDS):
+        for _ in range(MOST_ROUNDS + 1):
             text = to_json(document)
             if self._is_suspicious is not None and self._is_suspicious(text):
                 document = self._shown(text)
@@ -65,11 +63,11 @@ class TypedArguments:
                 return self._validate_json(text)
             except ValidationError as error:
                 faults = error.errors(include_url=False)
-            mended = mend(document, details.wishes(faults), done)
+            mended = mend(document, wishes(faults), done)
             if mended is UNCHANGED:
-                break
+                raise ToolArgumentError(self._tool, problems(self._schema, faults))
             document = mended
-        raise ToolArgumentError(self._tool, details.problems(self._schema, faults))
+        raise ToolArgumentError(self._tool, (malformed("texts within texts, too many times"),))
 
 
 def _without_unique(schema: Any) -> Any:
