@@ -49,7 +49,7 @@ def refuse() -> str:
 @tool(effect="read")
 def crash() -> str:
     """Break."""
-    raise RuntimeError("password=hunter2")
+    raise RuntimeError("db-7.internal is down")
 
 
 @tool(effect="read")
