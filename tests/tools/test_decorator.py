@@ -3,9 +3,10 @@
 import functools
 import inspect
 import pickle
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import Field
 from tests.tools.shapes import Price
 
 from pegboard.core.tool import Effect
@@ -232,6 +233,16 @@ def test_a_bad_name_is_refused_at_decoration(name: str) -> None:
 
         @tool(name=name)
         def find() -> None: ...
+
+
+@pytest.mark.parametrize("alias", ["b", "theB"])
+def test_two_parameters_under_one_name_are_refused(alias: str) -> None:
+    def find(
+        a: Annotated[int, Field(alias=alias)], b: int, c: Annotated[int, Field(alias="theB")]
+    ) -> None: ...
+
+    with pytest.raises(ToolSignatureError, match=f"are shown as '{alias}'"):
+        tool(find)
 
 
 def test_a_lambda_needs_a_name() -> None:

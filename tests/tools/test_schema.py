@@ -288,6 +288,15 @@ def test_a_type_that_has_no_schema_is_refused_where_it_is_written(hint: Any) -> 
     )
 
 
+@pytest.mark.parametrize("hint", [Callable[[int], int], Callback, NotYet], ids=str)
+def test_what_was_not_tried_out_is_refused_when_it_is_read(hint: Any) -> None:
+    made = tool_of(hint)
+
+    for read in (lambda: made.arguments, lambda: made.spec.input_schema):
+        with pytest.raises(ToolSignatureError, match="parameter 'x' has a type that cannot become"):
+            read()
+
+
 def test_a_model_that_is_fine_is_tried_out_once() -> None:
     tried: list[int] = []
 

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from pathlib import Path as OnlyForCheckers
 
 
+Indirect: Any = "list[Elsewhere]"
+
+
 class Shop:
     def order(self, item: str, count: int = 1) -> str:
         return f"{count} {item}"
@@ -204,6 +207,18 @@ def test_local_names_are_known_where_the_decorator_stands() -> None:
     assert resolve_hints(find, localns=locals()) == {"a": Local, "return": list[Local]}
 
 
+def test_names_of_the_module_are_known_at_module_level() -> None:
+    source = (
+        "from __future__ import annotations\nfrom decimal import Decimal as Money\n"
+        "from pegboard.tools import tool\n"
+        "@tool\ndef pay(amount: Money) -> Money: ..."
+    )
+    module = types.ModuleType("payments")
+    exec(source, module.__dict__)
+
+    assert resolve_hints(module.pay) == {"amount": Decimal, "return": Decimal}
+
+
 def test_unwrapping_ends_at_the_function() -> None:
     assert unwrapped(functools.partial(Shop().order, "x")) is Shop.order
     assert unwrapped(Shop()) is Shop.__call__
@@ -229,6 +244,7 @@ def _nowhere(a: Nowhere) -> None: ...  # type: ignore[name-defined]  # noqa: F82
 def _returns_nowhere(a: int) -> Nowhere: ...  # type: ignore[name-defined]  # noqa: F821 - what is tested
 def _inside_list(a: list[Nowhere]) -> None: ...  # type: ignore[name-defined]  # noqa: F821 - what is tested
 def _for_checkers(a: OnlyForCheckers) -> None: ...
+def _indirect(a: Indirect) -> None: ...  # type: ignore[valid-type]  # what is tested
 def _no_attribute(a: math.Nothing) -> None: ...  # type: ignore[name-defined]  # what is tested
 def _broken(a: "int |") -> None: ...  # type: ignore[syntax]  # noqa: F722 - what is tested
 def _value(a: 5) -> None: ...  # type: ignore[valid-type]  # what is tested
@@ -242,6 +258,7 @@ _UNREADABLE = [
     (_nowhere, "parameter 'a' names 'Nowhere', which cannot be resolved"),
     (_returns_nowhere, "the return type names 'Nowhere', which cannot be resolved"),
     (_inside_list, "parameter 'a' names 'Nowhere', which cannot be resolved"),
+    (_indirect, "a type hint names 'Elsewhere', which cannot be resolved"),
     (_for_checkers, "outside 'if TYPE_CHECKING:'"),
     (_no_attribute, "a type hint cannot be read: module 'math' has no attribute 'Nothing'"),
     (_broken, "a type hint cannot be read: Forward reference must be an expression"),

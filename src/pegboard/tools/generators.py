@@ -1,6 +1,5 @@
 """Tools that yield: their parts become one list, within bounds, and each is told as it comes."""
 
-from asyncio import get_running_loop
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, cast
@@ -103,6 +102,8 @@ async def collect_in_thread(
     name: str, call: Call, values: dict[str, Any], ctx: ToolContext[Any]
 ) -> list[Any]:
     """Run a generator in a thread; given up, it stops at its next item."""
+    from asyncio import get_running_loop
+
     parts = Parts(name, ctx, tell=get_running_loop().call_soon_threadsafe)
     try:
         return await POOL.run(lambda: parts.all_of(call(values, ctx)), owner=name)
