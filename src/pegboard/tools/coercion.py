@@ -61,7 +61,7 @@ def mend(document: Any, wishes: Sequence[Wish], done: set[Location]) -> Any:
         value = coerce(look_up(document, location), wanted)
         if value is UNCHANGED or _is_deeper(value, _DEEPEST - len(location)):
             continue
-        document = _replaced(document, location, value)
+        document = replaced(document, location, value)
         done.add(location)
         changed = True
     return document if changed else UNCHANGED
@@ -77,7 +77,8 @@ def look_up(document: Any, location: Location) -> Any:
     return document
 
 
-def _replaced(document: Any, location: Location, value: Any) -> Any:
+def replaced(document: Any, location: Location, value: Any) -> Any:
+    """The document with this value in a place that is there; changed in place unless it is all."""
     if not location:
         return value
     look_up(document, location[:-1])[location[-1]] = value

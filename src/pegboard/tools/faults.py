@@ -46,6 +46,18 @@ def wishes(document: Any, faults: "Sequence[ValidationError]") -> list[Wish]:
     return [wish for wish in found_wishes if wish[0] not in strings]
 
 
+def integer_places(document: Any, faults: "Sequence[ValidationError]") -> set[Location]:
+    """Where a number was refused because only an integer is taken there."""
+    found_places: set[Location] = set()
+    for fault in _flat(faults):
+        kind: Any = fault.kind
+        if kind.name == "type" and "integer" in kind.types and "number" not in kind.types:
+            place, is_sure = _place(document, fault)
+            if is_sure:
+                found_places.add(place)
+    return found_places
+
+
 def problems(
     schema: JsonSchema, document: Any, faults: "Sequence[ValidationError]"
 ) -> tuple[Problem, ...]:

@@ -16,6 +16,7 @@ from pegboard.tools.coercion import MOST_ROUNDS, UNCHANGED, mend
 from pegboard.tools.documents import parsed
 from pegboard.tools.json_text import Location
 from pegboard.tools.problems import malformed, path_of, shortened
+from pegboard.tools.whole_numbers import as_integers, names_integers
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
@@ -98,6 +99,7 @@ class SchemaArguments:
         self._tool = tool
         self._schema = schema
         self._validator = compiled(tool, schema)
+        self._names_integers = names_integers(schema)
 
     def __call__(self, raw: Arguments) -> dict[str, Any]:
         """The arguments, valid.
@@ -106,9 +108,9 @@ class SchemaArguments:
             ToolArgumentError: They do not fit; one problem a fault.
         """
         document = parsed(self._tool, raw)
-        if self._validator.is_valid(document):
-            return document
-        return self._mended(document)
+        if not self._validator.is_valid(document):
+            document = self._mended(document)
+        return as_integers(document, self._validator) if self._names_integers else document
 
     def _mended(self, document: dict[str, Any]) -> dict[str, Any]:
         done: set[Location] = set()
