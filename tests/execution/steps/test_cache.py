@@ -18,7 +18,8 @@ SPEC = a_spec(cacheable=True, cache_ttl=60)
 async def test_the_same_question_runs_once_and_says_that_it_was_cached() -> None:
     following = Following()
     handle = cache(a_target(SPEC), a_kit(), following)
-    first, second = a_call('{"a": 1, "b": 2}'), a_call({"b": 2, "a": 1})
+    first = a_call('{"a": 1, "b": "2"}', arguments={"a": 1, "b": 2})
+    second = a_call({"b": 2, "a": 1.0}, arguments={"b": 2, "a": 1})
 
     results = [await handle(first), await handle(second)]
 
@@ -39,6 +40,16 @@ async def test_callers_are_kept_apart_unless_the_tool_says_otherwise(
     await handle(a_call(principal=BOB))
 
     assert following.calls == runs
+
+
+async def test_other_values_are_another_question() -> None:
+    following = Following()
+    handle = cache(a_target(SPEC), a_kit(), following)
+
+    await handle(a_call(arguments={"a": 1}))
+    await handle(a_call(arguments={"a": 2}))
+
+    assert following.calls == 2
 
 
 async def test_another_tool_of_the_same_name_has_answers_of_its_own() -> None:

@@ -28,7 +28,13 @@ from pegboard.execution.redaction import redactor
 from pegboard.execution.steps.idempotency import idempotency
 
 WRITES = a_spec("pay", effect=Effect.WRITE)
+READ = a_target(WRITES).read
 PAID = ToolResult(content="paid", structured={"n": 1})
+
+
+def asked(raw: Any = '{"n": 1}', *, key: str = "k", **changes: Any) -> Run:
+    """A call with a key; its arguments are read."""
+    return a_call(raw, key=key, arguments=READ(raw), **changes)
 
 
 class Keys:
@@ -49,7 +55,7 @@ class Keys:
     async def call(
         self, *, key: str = "k", raw: Any = '{"n": 1}', principal: Principal = ADA
     ) -> tuple[ToolResult | PegboardError, Run]:
-        run = a_call(raw, key=key, principal=principal)
+        run = asked(raw, key=key, principal=principal)
         try:
             return await self.handle()(run), run
         except PegboardError as error:
@@ -65,6 +71,17 @@ async def test_the_same_call_with_the_same_key_runs_once() -> None:
     assert (first, second) == (PAID, PAID)
     assert keys.following.calls == 1
     assert (run.replayed, again.replayed) == (False, True)
+
+
+async def test_values_make_arguments_the_same_and_not_how_they_are_written() -> None:
+    run = asked('{"n": "1"}')
+    run.arguments = {"n": 1}
+    keys = Keys()
+    await keys.call()
+
+    result = await keys.handle()(run)
+
+    assert (result, run.replayed, keys.following.calls) == (PAID, True, 1)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +124,7 @@ async def test_who_asks_while_the_first_runs_is_told_to_come_back() -> None:
         await landed.wait()
         return PAID
 
-    first = asyncio.ensure_future(keys.handle(slow)(a_call('{"n": 1}', key="k")))
+    first = asyncio.ensure_future(keys.handle(slow)(asked()))
     await begun.wait()
     early, _ = await keys.call()
     landed.set()
@@ -163,7 +180,7 @@ async def test_a_call_that_was_refused_before_its_tool_leaves_the_key_free() -> 
         raise RateLimited("too many")
 
     with pytest.raises(RateLimited):
-        await keys.handle(limited)(a_call('{"n": 1}', key="k"))
+        await keys.handle(limited)(asked())
 
     assert (await keys.call())[0] == PAID
 
@@ -197,7 +214,7 @@ async def cancelled_midway(keys: Keys, *, started: bool) -> None:
         await asyncio.sleep(60)
         return DONE
 
-    task = asyncio.ensure_future(keys.handle(hangs)(a_call('{"n": 1}', key="k")))
+    task = asyncio.ensure_future(keys.handle(hangs)(asked()))
     await begun.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -267,7 +284,7 @@ class SlowStore(MemoryOutcomes):
 
 async def cancelled_at(keys: Keys, moment: asyncio.Event, *, times: int = 1) -> None:
     moment.clear()
-    task = asyncio.ensure_future(keys.handle()(a_call('{"n": 1}', key="k")))
+    task = asyncio.ensure_future(keys.handle()(asked()))
     await moment.wait()
     for _ in range(times):
         task.cancel()

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from pegboard.core.event import digest_of
 from pegboard.core.result import ToolResult
 from pegboard.execution.cache import Key
 from pegboard.execution.call import Handler, Run
+from pegboard.execution.fingerprint import fingerprint_of
 from pegboard.execution.kit import Kit
 from pegboard.execution.target import Target
 
@@ -16,11 +16,12 @@ def cache(target: Target, kit: Kit, following: Handler) -> Handler:
     if not spec.cacheable or spec.cache_ttl <= 0:
         return following
     answers, monotonic = kit.cache, kit.monotonic
+    fingerprint = fingerprint_of(spec)
 
     async def handle(call: Run) -> ToolResult:
         owner = call.owner if spec.cache_per_principal else ""
         result, call.cached = await answers.get_or_make(
-            Key(id(tool), digest_of(call.raw), owner),
+            Key(id(tool), fingerprint(call), owner),
             lambda: following(call),
             tool=tool,
             ttl=spec.cache_ttl,

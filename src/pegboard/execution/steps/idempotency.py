@@ -8,7 +8,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable
 
-from pegboard.core.event import digest_of
 from pegboard.core.ports.store import Outcome, OutcomeStore
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import ToolSpec
@@ -21,6 +20,7 @@ from pegboard.errors import (
 )
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.failures import failed_result, translated
+from pegboard.execution.fingerprint import fingerprint_of
 from pegboard.execution.kit import Kit
 from pegboard.execution.repeating import did_nothing, is_repeatable
 from pegboard.execution.target import Target
@@ -33,13 +33,14 @@ def idempotency(target: Target, kit: Kit, following: Handler) -> Handler:
     if not target.keyed:
         return following
     outcomes, now, spec = kit.outcomes, kit.now, target.spec
+    fingerprint = fingerprint_of(spec)
 
     async def handle(call: Run) -> ToolResult:
         claim = Outcome(
             key=call.ctx.idempotency_key or "",
             owner=call.owner,
             tool=spec.name,
-            digest=digest_of(call.raw),
+            digest=fingerprint(call),
             created_at=now(),
         )
         first = await _claimed(outcomes, claim)
