@@ -16,7 +16,6 @@ from pegboard.errors import (
     PegboardError,
     SourceUnavailable,
     ToolFailed,
-    ToolTimeout,
     Unavailable,
 )
 from pegboard.sources.sql.config import SqlConfig
@@ -28,7 +27,7 @@ ENDLESS = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELEC
 async def test_a_statement_that_never_ends_is_interrupted(one_vault: Path) -> None:
     async with opened(f"sqlite:///{one_vault}", statement_timeout=0.3) as ask:
         started = time.monotonic()
-        with pytest.raises(ToolTimeout, match=r"longer than 0.3 s and was stopped"):
+        with pytest.raises(InvalidRequest, match=r"longer than 0.3 s and was stopped"):
             await ask("query", sql=ENDLESS)
 
         assert time.monotonic() - started < 2
@@ -281,7 +280,7 @@ class _Coded(sqlite3.OperationalError):
 @pytest.mark.parametrize(
     ("error", "kind", "message"),
     [
-        (_Coded(sqlite3.SQLITE_INTERRUPT), ToolTimeout, "longer than 10 s"),
+        (_Coded(sqlite3.SQLITE_INTERRUPT), InvalidRequest, "longer than 10 s"),
         (_Coded(sqlite3.SQLITE_BUSY), Unavailable, "is writing"),
         (_Coded(sqlite3.SQLITE_LOCKED), Unavailable, "is writing"),
         (_Coded(sqlite3.SQLITE_CORRUPT), SourceUnavailable, "not a readable"),

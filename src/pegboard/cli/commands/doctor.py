@@ -14,7 +14,7 @@ from pegboard.errors import ConfigError
 from pegboard.runtime import Pegboard, Settings
 from pegboard.runtime.kinds import known_kinds
 
-_EXTRAS = {"sql": "sqlalchemy", "server": "fastapi", "otel": "opentelemetry.sdk"}
+_EXTRAS = {"sql": "sqlglot", "server": "fastapi", "otel": "opentelemetry.sdk"}
 Check = tuple[str, str, str]
 """What, `ok` / `unused` / `missing` / `failed` / `wrong`, and the detail with what to do."""
 

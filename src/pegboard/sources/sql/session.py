@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
-from pegboard.errors import InvalidRequest, PegboardError, ToolTimeout
+from pegboard.errors import InvalidRequest, PegboardError
 from pegboard.sources.sql.catalog import Catalog, Table
 from pegboard.sources.sql.lexer import Lexed
 from pegboard.sources.sql.values import Json, size_of, to_json
@@ -170,9 +170,12 @@ def too_many(affected: int | None, most: int) -> InvalidRequest:
     )
 
 
-def too_slow(request: Request | None, otherwise: float) -> ToolTimeout:
-    """The timeout of a statement that was interrupted."""
+def too_slow(request: Request | None, otherwise: float) -> InvalidRequest:
+    """A statement that the database stopped at its limit.
+
+    The caller can mend it and repeating it cannot; the database is well, so no breaker counts it.
+    """
     seconds = otherwise if request is None else request.seconds
-    return ToolTimeout(
+    return InvalidRequest(
         f"The statement ran longer than {seconds:g} s and was stopped. Ask for less at once."
     )
