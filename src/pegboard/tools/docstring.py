@@ -3,7 +3,12 @@
 import inspect
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from textwrap import indent
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from docstring_parser.google import GoogleParser
 
 _BEGINNING = "\0"
 _GOOGLE_MARK = (":\n",)
@@ -31,10 +36,11 @@ def read_docstring(text: str | None) -> Docstring:
     is_google = not _has(text, _OTHER_MARKS)
     if is_google and not _has(text, _GOOGLE_MARK):
         return Docstring(description=text)  # most are prose: do not load the parser for them
-    from docstring_parser import DocstringStyle, ParseError, parse
+    from docstring_parser import ParseError, parse
 
-    try:  # the one style, where only one is possible: trying all takes three times as long
-        doc = parse(_begun(text), DocstringStyle.GOOGLE if is_google else DocstringStyle.AUTO)
+    read = _google().parse if is_google else parse  # trying all styles takes three times as long
+    try:
+        doc = read(_begun(text))
     except ParseError:
         return Docstring(description=text)
     if not doc.meta:
@@ -56,6 +62,13 @@ def _begun(text: str) -> str:
         return text
     inside = rest if re.search(r"^[ \t]", rest, re.MULTILINE) else indent(rest, "    ")
     return f"{_BEGINNING}\n\n{first}\n{inside}"
+
+
+@cache
+def _google() -> "GoogleParser":
+    from docstring_parser.google import GoogleParser
+
+    return GoogleParser()
 
 
 def _has(text: str, marks: tuple[str, ...]) -> bool:

@@ -146,7 +146,7 @@ def _objects(node: Any) -> Iterator[dict[str, Any]]:
         for key, value in schema.items():
             if key in _NAMED:
                 yield from _objects(list(value.values()))
-            elif key not in _VALUES:
+            elif key not in _VALUES and isinstance(value, (dict, list)):
                 yield from _objects(value)
 
 
