@@ -16,7 +16,7 @@ Case = Callable[[], Awaitable[object]]
 
 
 async def cpu_us(
-    cases: Mapping[str, Case], *, rounds: int = 15, batch: float = 0.02
+    cases: Mapping[str, Case], *, rounds: int = 25, batch: float = 0.02
 ) -> dict[str, float]:
     """Microseconds of CPU that one call of each case takes, all threads counted.
 
