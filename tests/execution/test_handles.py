@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pegboard.core.memory import MemoryResults
 from pegboard.core.ports.store import StoredResult
 from pegboard.errors import HandleNotFound, ToolArgumentError
 from pegboard.execution.handles import (
@@ -21,7 +22,6 @@ from pegboard.execution.handles import (
     page_bytes_of,
     value_of,
 )
-from pegboard.execution.memory import MemoryResults
 from pegboard.testing import FakeClock
 
 HANDLE = f"{PREFIX}0123456789abcdef01234567"

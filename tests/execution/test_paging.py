@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.execution.made import ADA, BOB
 
+from pegboard.core.memory import MemoryResults
 from pegboard.core.ports.store import StoredResult
 from pegboard.core.principal import Principal
 from pegboard.errors import HandleNotFound
 from pegboard.execution.handles import PREFIX, new_handle
-from pegboard.execution.memory import MemoryResults
 from pegboard.execution.paging import ResultPage, page_length, read_page
 
 HANDLE = f"{PREFIX}abc"

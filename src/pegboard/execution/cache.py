@@ -7,10 +7,10 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
+from pegboard.core.copies import detached
 from pegboard.core.result import Part, ResourcePart, TextPart, ToolResult
 from pegboard.core.tool import Tool
 from pegboard.errors import ToolTimeout
-from pegboard.execution.copies import detached
 
 _OVERHEAD = 500  # bytes that an entry takes beside its answer, roughly
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pegboard.access import Policy, Switches
+from pegboard.core.memory import MemoryOutcomes, MemoryResults
 from pegboard.core.ports.store import Journal, OutcomeStore, ResultStore
 from pegboard.execution.breakers import Breakers
 from pegboard.execution.cache import ResultCache
 from pegboard.execution.emitter import Emitter
 from pegboard.execution.limiters import Limiters
-from pegboard.execution.memory import MemoryOutcomes, MemoryResults
 
 
 def _unknown(_name: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from pegboard.core.gate import closed
 from pegboard.errors import ConfigError, Unavailable
 from pegboard.storage.schema import check, migrate, version_of
 
@@ -77,11 +78,6 @@ def unavailable(error: sqlite3.Error) -> Unavailable:
     return Unavailable(
         f"The storage is unavailable: {reason}.", retry_after=retry_after, nothing_done=True
     )
-
-
-def closed() -> Unavailable:
-    """What a caller hears after `close`."""
-    return Unavailable("The storage is closed.", nothing_done=True)
 
 
 class Reader:

@@ -3,10 +3,10 @@
 from types import TracebackType
 from typing import Self
 
+from pegboard.core.gate import Gate
+from pegboard.core.memory import MemoryOutcomes, MemoryResults
 from pegboard.core.ports.clock import Clock, SystemClock
-from pegboard.storage.gate import Gate
 from pegboard.storage.memory_calls import MemoryCalls
-from pegboard.storage.memory_kept import MemoryOutcomes, MemoryResults
 from pegboard.storage.rows import Redact, unchanged
 
 _SYSTEM_CLOCK = SystemClock()
@@ -43,8 +43,10 @@ class MemoryStorage:
         self.listener = calls
         self.journal = calls
         self.history = calls
-        self.results = MemoryResults(gate, clock=clock, max_bytes=max_result_bytes)
-        self.outcomes = MemoryOutcomes(gate, clock=clock, ttl=outcome_ttl, bound=max_outcomes)
+        self.results = MemoryResults(max_bytes=max_result_bytes, now=clock.time, gate=gate)
+        self.outcomes = MemoryOutcomes(
+            most=max_outcomes, ttl=outcome_ttl, now=clock.time, gate=gate
+        )
 
     @property
     def dropped(self) -> int:
@@ -58,9 +60,8 @@ class MemoryStorage:
 
     async def sweep(self) -> None:
         """Forget what has expired."""
-        with self._gate:
-            self.results.sweep()
-            self.outcomes.sweep()
+        self.results.sweep()
+        self.outcomes.sweep()
 
     async def close(self) -> None:
         """Answer `Unavailable` from now on; safe to call twice."""

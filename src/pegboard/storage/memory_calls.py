@@ -4,9 +4,9 @@ from typing import Any
 
 from pegboard.core.event import CallRecord, CallStarted, Event
 from pegboard.core.frozen import freeze
+from pegboard.core.gate import Gate
 from pegboard.core.ports.store import HistoryPage, HistoryQuery
 from pegboard.errors import Unavailable
-from pegboard.storage.gate import Gate
 from pegboard.storage.paging import Position, cursor_of, page_size, position_of
 from pegboard.storage.rows import UNKNOWN, Redact, call_row, detail_row, start_row
 

@@ -15,9 +15,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
+from pegboard.core.gate import closed
 from pegboard.core.ports.clock import Clock
 from pegboard.errors import Overloaded
-from pegboard.storage.connection import closed, unavailable
+from pegboard.storage.connection import unavailable
 
 Value = TypeVar("Value")
 Operation = Callable[[sqlite3.Connection], Value]

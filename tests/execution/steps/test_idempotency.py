@@ -9,6 +9,7 @@ import pytest
 from tests.execution.made import ADA, BOB, DONE, Following, a_call, a_kit, a_spec, a_target
 
 from pegboard.core.event import digest_of
+from pegboard.core.memory import MemoryOutcomes
 from pegboard.core.ports.store import Outcome, OutcomeStore
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
@@ -23,7 +24,6 @@ from pegboard.errors import (
     Unavailable,
 )
 from pegboard.execution.call import Handler, Run
-from pegboard.execution.memory import MemoryOutcomes
 from pegboard.execution.redaction import redactor
 from pegboard.execution.steps.idempotency import idempotency
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.execution.made import ADA, Following, a_call, a_kit, a_spec, a_target
 
+from pegboard.core.memory import MemoryResults
 from pegboard.core.ports.store import StoredResult
 from pegboard.core.result import (
     Artifact,
@@ -20,7 +21,6 @@ from pegboard.core.result import (
 from pegboard.errors import Unavailable
 from pegboard.execution import Kit, Settings
 from pegboard.execution.handles import PREFIX
-from pegboard.execution.memory import MemoryResults
 from pegboard.execution.paging import read_page
 from pegboard.execution.redaction import redactor
 from pegboard.execution.steps.shape import shape

@@ -1,9 +1,9 @@
-"""Who may come in while a memory storage is open."""
+"""Who may come in while a store is open."""
 
 import threading
 from types import TracebackType
 
-from pegboard.storage.connection import closed
+from pegboard.errors import Unavailable
 
 
 class Gate:
@@ -32,3 +32,8 @@ class Gate:
         trace: TracebackType | None,
     ) -> None:
         self._lock.release()
+
+
+def closed() -> Unavailable:
+    """What a caller hears after `close`."""
+    return Unavailable("The storage is closed.", nothing_done=True)

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from pegboard.core.gate import Gate
+from pegboard.core.memory import MemoryOutcomes, MemoryResults
 from pegboard.core.ports.store import Outcome, StoredResult
 from pegboard.core.result import ToolResult
-from pegboard.errors import ToolFailed
-from pegboard.execution.memory import MemoryOutcomes, MemoryResults
+from pegboard.errors import Overloaded, ToolFailed, Unavailable
 from pegboard.testing import FakeClock
 
 
@@ -64,11 +65,23 @@ async def test_empty_results_are_bounded_too() -> None:
     assert len(store._items) == 10
 
 
-async def test_the_latest_result_is_kept_however_large_it_is() -> None:
-    store = MemoryResults(max_bytes=10)
-    await store.put(a_result(body=b"x" * 1000))
+async def test_what_has_expired_makes_room_first(clock: FakeClock) -> None:
+    store = MemoryResults(max_bytes=2_000, now=clock.time)
+    await store.put(a_result("old", b"x" * 300))
+    await store.put(a_result("expired", b"x" * 300, expires_at=clock.time()))
+    await store.put(a_result("new", b"x" * 300))
 
-    assert await store.get("h1", "acme/ada") is not None
+    assert list(store._items) == ["old", "new"]
+
+
+async def test_a_result_beyond_all_bounds_is_refused_with_advice() -> None:
+    store = MemoryResults(max_bytes=510)
+    await store.put(a_result("small", b"1"))
+
+    with pytest.raises(Unavailable, match=r"11 bytes does not fit .* a data directory"):
+        await store.put(a_result("large", b"12345678901"))
+
+    assert await store.get("small", "acme/ada") is not None
 
 
 async def test_storing_under_the_same_handle_again_counts_once() -> None:
@@ -138,7 +151,7 @@ async def test_a_kept_failure_holds_no_stack() -> None:
         raise error
     await store.claim(an_outcome())
     await store.settle("acme/ada", "k", ToolResult(is_error=True, error=error))
-    kept = store._items["acme/ada", "k"].result
+    kept = store._settled["acme/ada", "k"].result
 
     assert kept is not None
     assert kept.error is not None
@@ -152,15 +165,70 @@ async def test_the_oldest_settled_keys_make_room_and_running_ones_stay() -> None
         await store.claim(an_outcome(f"k{number}"))
         await store.settle("acme/ada", f"k{number}", ToolResult())
 
-    assert [key for _, key in store._items] == ["running", "k8", "k9"]
+    assert [key for _, key in store._running] == ["running"]
+    assert [key for _, key in store._settled] == ["k8", "k9"]
 
 
-async def test_keys_that_all_run_are_all_kept() -> None:
+async def test_a_key_that_runs_makes_room_for_none() -> None:
     store = MemoryOutcomes(most=2)
-    for number in range(5):
-        await store.claim(an_outcome(f"k{number}"))
+    await store.claim(an_outcome("k1"))
+    await store.claim(an_outcome("k2"))
 
-    assert len(store._items) == 5
+    with pytest.raises(Overloaded, match="Too many calls"):
+        await store.claim(an_outcome("k3"))
+
+    assert [key for _, key in store._running] == ["k1", "k2"]
+
+
+async def test_keys_are_forgotten_after_their_time_and_make_room(clock: FakeClock) -> None:
+    store = MemoryOutcomes(most=2, ttl=60.0, now=clock.time)
+    await store.claim(an_outcome("runs", created_at=clock.time()))
+    await store.claim(an_outcome("ended", created_at=clock.time()))
+    await store.settle("acme/ada", "ended", ToolResult())
+    clock.advance(60)
+
+    assert await store.claim(an_outcome("new", created_at=clock.time())) is None
+    assert [key for _, key in store._running] == ["new"]
+    assert list(store._settled) == []
+
+
+async def test_without_a_time_keys_stay() -> None:
+    store = MemoryOutcomes()
+    await store.claim(an_outcome(created_at=-1e9))
+    store.sweep()
+
+    assert await store.claim(an_outcome()) is not None
+
+
+async def test_what_is_swept_is_no_longer_held(clock: FakeClock) -> None:
+    results = MemoryResults(now=clock.time)
+    outcomes = MemoryOutcomes(ttl=60.0, now=clock.time)
+    await results.put(a_result(expires_at=clock.time() + 60))
+    await outcomes.claim(an_outcome(created_at=clock.time()))
+    clock.advance(60)
+    results.sweep()
+    outcomes.sweep()
+
+    assert (results._bytes, list(results._items), list(outcomes._running)) == (0, [], [])
+
+
+async def test_stores_of_one_gate_close_together() -> None:
+    gate = Gate()
+    results, outcomes = MemoryResults(gate=gate), MemoryOutcomes(gate=gate)
+    gate.close()
+
+    for operation in (
+        results.put(a_result()),
+        results.get("h1", "acme/ada"),
+        outcomes.claim(an_outcome()),
+        outcomes.settle("acme/ada", "k", ToolResult()),
+        outcomes.release("acme/ada", "k"),
+    ):
+        with pytest.raises(Unavailable, match="closed"):
+            await operation
+    for sweep in (results.sweep, outcomes.sweep):
+        with pytest.raises(Unavailable, match="closed"):
+            sweep()
 
 
 def test_of_many_threads_one_gets_the_key() -> None:

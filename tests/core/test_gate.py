@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
+from pegboard.core.gate import Gate
 from pegboard.errors import Unavailable
-from pegboard.storage.gate import Gate
 
 
 def test_one_at_a_time_is_inside() -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
+from pegboard.core.copies import detached
 from pegboard.core.result import ToolResult, error_to_dict
 from pegboard.errors import Problem, RateLimited, ToolArgumentError, ToolFailed, ToolNotFound
-from pegboard.execution.copies import detached
 
 
 def test_changing_what_was_given_does_not_change_the_copy() -> None:
