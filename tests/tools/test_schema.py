@@ -288,7 +288,9 @@ def test_a_type_that_has_no_schema_is_refused_where_it_is_written(hint: Any) -> 
     )
 
 
-@pytest.mark.parametrize("hint", [Callable[[int], int], Callback, NotYet], ids=str)
+@pytest.mark.parametrize(
+    "hint", [Callable[[int], int], Callback, NotYet, type("Plain", (), {})], ids=str
+)
 def test_what_was_not_tried_out_is_refused_when_it_is_read(hint: Any) -> None:
     made = tool_of(hint)
 

@@ -12,7 +12,9 @@ HEAVY = {"asyncio", "docstring_parser", "jsonschema_rs", "yaml", "difflib", "ssl
 
 
 def _loaded(code: str) -> set[str]:
-    script = f"import sys, json\n{code}\nprint(json.dumps([*sys.modules]))"
+    """The modules that a fresh interpreter has loaded for this."""
+    script = f"import sys, json; before = {{*sys.modules}}\n{code}\n"
+    script += "print(json.dumps([*{*sys.modules} - before]))"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, check=True, text=True
     )
