@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from pegboard.core.context import ToolContext
-from pegboard.core.tool import Tool, ToolSpec
+from pegboard.core.tool import Effect, Status, Tool, ToolSpec
+from pegboard.errors import ToolSignatureError
 
 EMPTY = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -44,6 +45,52 @@ def test_an_output_schema_may_be_absent_given_or_built(schema: Schema) -> None:
     ]
 
     assert [spec.output_schema for spec in specs] == [None, EMPTY, EMPTY]
+
+
+def test_effect_and_status_may_be_written_as_text() -> None:
+    said: Any = {"effect": "read", "status": "deprecated"}
+
+    spec = ToolSpec(name="echo", input_schema=EMPTY, **said)
+
+    assert (spec.effect, spec.status) == (Effect.READ, Status.DEPRECATED)
+    assert isinstance(spec.effect, Effect)
+    assert isinstance(spec.changed(**said).status, Status)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        pytest.param(
+            {"effect": "raed"},
+            "'echo': effect is one of read, write, admin; found 'raed'",
+            id="effect",
+        ),
+        pytest.param(
+            {"status": None},
+            "'echo': status is one of active, deprecated, disabled, failed; found None",
+            id="status",
+        ),
+        pytest.param(
+            {"input_schema": True},
+            "'echo': input_schema is a JSON Schema as a mapping; found True",
+            id="input schema",
+        ),
+        pytest.param(
+            {"output_schema": "string"},
+            "'echo': output_schema is a JSON Schema as a mapping; found 'string'",
+            id="output schema",
+        ),
+    ],
+)
+def test_a_spec_that_no_call_could_use_is_refused_where_it_is_made(
+    said: dict[str, Any], message: str
+) -> None:
+    fields: dict[str, Any] = {"name": "echo", "input_schema": EMPTY, **said}
+
+    with pytest.raises(ToolSignatureError) as caught:
+        ToolSpec(**fields)
+
+    assert caught.value.message == message
 
 
 def test_a_spec_cannot_be_changed() -> None:

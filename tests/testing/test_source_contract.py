@@ -147,6 +147,13 @@ class Renewed(Raw):
         pass
 
 
+def forced(effect: str) -> ToolSpec:
+    """A spec that its own check did not see."""
+    made = spec()
+    object.__setattr__(made, "effect", effect)
+    return made
+
+
 BROKEN: dict[str, tuple[Any, str]] = {
     "no tools at all": (contract(Shop(), least=3), "test_it_lists_enough_tools"),
     "not a tool": (contract(Shop("buy")), "test_its_tools_are_tools"),
@@ -170,7 +177,7 @@ BROKEN: dict[str, tuple[Any, str]] = {
     ),
     "no description": (contract(Shop(Raw(spec(description=" ")))), "test_specs_are_complete"),
     "no origin": (contract(Shop(Raw(spec(source="")))), "test_specs_are_complete"),
-    "an effect of its own": (contract(Shop(Raw(spec(effect="buy")))), "test_effects_are_set"),
+    "an effect of its own": (contract(Shop(Raw(forced("buy")))), "test_effects_are_set"),
     "an open schema": (
         contract(Shop(Raw(spec(input_schema={"type": "object"})))),
         "test_input_schemas_are_closed_objects",

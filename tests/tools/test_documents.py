@@ -63,6 +63,8 @@ def test_the_document_is_a_new_one() -> None:
     ("raw", "line"),
     [
         ("{", "not valid JSON: Input data was truncated"),
+        ({"a": "\ud800"}, "the arguments are not JSON: the text holds half of a surrogate pair"),
+        ('{"a": "\ud800"}', "not valid JSON: the text holds half of a surrogate pair"),
         ("[]", "expected a JSON object with the arguments, found an array of 0"),
         ("null", "expected a JSON object with the arguments, found null"),
         ('"hello"', 'expected a JSON object with the arguments, found "hello" (string)'),

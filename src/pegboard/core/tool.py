@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 
-from pegboard.errors import ConfigError
+from pegboard.errors import ConfigError, ToolSignatureError
 
 if TYPE_CHECKING:
     from pegboard.core.context import ToolContext
@@ -149,6 +149,9 @@ class ToolSpec:
         exclusive: Whether it runs alone within a batch.
         max_result_bytes: The result's size budget; None means the board's default.
         unavailable: Why it cannot be used now and what to do; empty when it can.
+
+    Raises:
+        ToolSignatureError: An effect or status that there is not, or a schema that is no mapping.
     """
 
     name: str
@@ -180,6 +183,12 @@ class ToolSpec:
     unavailable: str = ""
 
     def __post_init__(self) -> None:
+        if self.effect.__class__ is not Effect or self.status.__class__ is not Status:
+            object.__setattr__(self, "effect", _member(self.name, "effect", Effect, self.effect))
+            object.__setattr__(self, "status", _member(self.name, "status", Status, self.status))
+        _check_schema(self.name, "input_schema", self.__dict__["_input_schema"])
+        if self.__dict__["_output_schema"] is not None:
+            _check_schema(self.name, "output_schema", self.__dict__["_output_schema"])
         if not self.id:
             major = self.version.partition(".")[0]
             object.__setattr__(self, "id", f"{self.name}_v{major}")
@@ -197,6 +206,21 @@ class ToolSpec:
         from pegboard.core.export import spec_to_dict
 
         return spec_to_dict(self)
+
+
+def _member(tool: str, field: str, kind: type[StrEnum], value: object) -> StrEnum:
+    try:
+        return kind(value)
+    except ValueError as error:
+        known = ", ".join(kind)
+        raise ToolSignatureError(f"'{tool}': {field} is one of {known}; found {value!r}") from error
+
+
+def _check_schema(tool: str, field: str, value: object) -> None:
+    if value.__class__ is not dict and not callable(value) and not isinstance(value, Mapping):
+        raise ToolSignatureError(
+            f"'{tool}': {field} is a JSON Schema as a mapping; found {value!r}"
+        )
 
 
 @runtime_checkable

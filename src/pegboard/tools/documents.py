@@ -23,7 +23,7 @@ def encoded(tool: str, raw: Arguments) -> str | bytes:
     try:
         return to_json(raw, inf_nan_mode="constants")
     except (PydanticSerializationError, ValueError, RecursionError) as error:
-        problem = malformed(f"the arguments are not JSON: {_first_line(error)}")
+        problem = malformed(f"the arguments are not JSON: {_reason(error)}")
         raise ToolArgumentError(tool, (problem,)) from error
 
 
@@ -53,9 +53,11 @@ def _decoded(tool: str, text: str | bytes) -> Any:
             Problem(path=path_of(place), message=f"expected a finite number, found {found(number)}")
             for place, number in places[:20]
         )
-        malformations = problems or (malformed(f"not valid JSON: {_first_line(error)}"),)
+        malformations = problems or (malformed(f"not valid JSON: {_reason(error)}"),)
         raise ToolArgumentError(tool, malformations) from error
 
 
-def _first_line(error: Exception) -> str:
+def _reason(error: Exception) -> str:
+    if "surrogates not allowed" in str(error):
+        return "the text holds half of a surrogate pair"
     return str(error).partition("\n")[0].encode("utf-8", "backslashreplace").decode()[:200]
