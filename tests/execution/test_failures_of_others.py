@@ -5,6 +5,7 @@ sibling that was cancelled midway, a password that a model could read.
 """
 
 import asyncio
+import threading
 import time
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -396,9 +397,11 @@ async def test_a_breaker_closes_after_a_probe_that_is_refused(clock: FakeClock) 
 
 
 async def test_tools_that_hang_do_not_hold_up_others() -> None:
+    released = threading.Event()
+
     @tool(timeout=0.02, effect="read")
     def hangs_in_a_thread() -> None:
-        time.sleep(0.3)
+        released.wait(5)
 
     @tool(effect="read")
     def quick() -> str:
@@ -408,7 +411,8 @@ async def test_tools_that_hang_do_not_hold_up_others() -> None:
     begin = time.monotonic()
 
     results = await registry.call_many([("hangs_in_a_thread", None)] * 6 + [("quick", None)] * 3)
+    released.set()
 
     assert [type(result.error) for result in results[:6]] == [ToolTimeout] * 6
     assert [result.text for result in results[6:]] == ["quick"] * 3
-    assert time.monotonic() - begin < 0.28
+    assert time.monotonic() - begin < 4
