@@ -1,9 +1,11 @@
 """The tree is the same on every machine: no addresses, no paths, no lock files."""
 
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from tests.shape import tree
 
 LOCK_FILES = re.compile(
@@ -41,6 +43,22 @@ def test_every_pin_has_a_hash_and_no_address() -> None:
         loose += [line[:60] for line in pins if "://" in line]
 
     assert loose == []
+
+
+@pytest.mark.parametrize("extra", ["dev", "bench"])
+def test_every_dependency_that_is_declared_is_pinned(extra: str) -> None:
+    project = tomllib.loads((tree.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras[extra]]
+    wanted += [each for name in ("sql", "server", "otel") for each in extras[name]]
+    pins = (tree.ROOT / "requirements" / f"{extra}.txt").read_text(encoding="utf-8")
+    pinned = set(re.findall(r"^([\w.-]+)==", pins, re.MULTILINE))
+
+    assert {_project_of(each) for each in wanted} - pinned == {"pegboard"}
+
+
+def _project_of(requirement: str) -> str:
+    return re.split(r"[^\w.-]", requirement, maxsplit=1)[0].lower()
 
 
 def _texts() -> Iterator[tuple[str, str]]:
