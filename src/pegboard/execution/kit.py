@@ -11,6 +11,7 @@ from pegboard.core.ports.store import Journal, OutcomeStore, ResultStore
 from pegboard.execution.breakers import Breakers
 from pegboard.execution.cache import ResultCache
 from pegboard.execution.emitter import Emitter
+from pegboard.execution.flights import Flights
 from pegboard.execution.limiters import Limiters
 
 
@@ -47,6 +48,7 @@ class Kit:
     """Everything a call needs beside its tool.
 
     Attributes:
+        flights: Calls with a key that run in this process; whoever shares `outcomes` shares these.
         journal: Where the starts of writes are stored first; None keeps none.
         redact: Takes secrets out of text; None when there are none to take out.
         in_flight: Running calls by tool, kept while somebody wants to see them; None keeps none.
@@ -59,6 +61,7 @@ class Kit:
     emitter: Emitter = field(default_factory=Emitter)
     results: ResultStore = field(default_factory=MemoryResults)
     outcomes: OutcomeStore = field(default_factory=MemoryOutcomes)
+    flights: Flights = field(default_factory=Flights)
     journal: Journal | None = None
     cache: ResultCache = field(default_factory=ResultCache)
     limiters: Limiters = field(default_factory=Limiters)

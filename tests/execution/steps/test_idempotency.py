@@ -26,6 +26,7 @@ from pegboard.errors import (
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.redaction import redactor
 from pegboard.execution.steps.idempotency import idempotency
+from pegboard.testing import FakeClock
 
 WRITES = a_spec("pay", effect=Effect.WRITE)
 READ = a_target(WRITES).read
@@ -116,25 +117,90 @@ async def test_the_same_key_for_another_tool_is_a_conflict() -> None:
     assert isinstance(conflict, IdempotencyConflict)
 
 
-async def test_who_asks_while_the_first_runs_is_told_to_come_back() -> None:
-    keys, begun, landed = Keys(), asyncio.Event(), asyncio.Event()
+class Slow:
+    """Runs until it is told to land."""
 
-    async def slow(_call: Run) -> ToolResult:
-        begun.set()
-        await landed.wait()
-        return PAID
+    def __init__(self, outcome: ToolResult | Exception = PAID) -> None:
+        self.begun, self.landing = asyncio.Event(), asyncio.Event()
+        self.calls = 0
+        self._outcome = outcome
 
+    async def __call__(self, call: Run) -> ToolResult:
+        self.calls += 1
+        call.attempts += 1
+        self.begun.set()
+        await self.landing.wait()
+        if isinstance(self._outcome, Exception):
+            raise self._outcome
+        return self._outcome
+
+
+async def test_who_asks_while_the_first_runs_waits_for_its_outcome() -> None:
+    slow = Slow()
+    handle = Keys().handle(slow)
+    runs = [asked() for _ in range(5)]
+    calls = [asyncio.ensure_future(handle(run)) for run in runs]
+    await slow.begun.wait()
+    await asyncio.sleep(0.01)
+    slow.landing.set()
+
+    assert await asyncio.gather(*calls) == [PAID] * 5
+    assert slow.calls == 1
+    assert [run.replayed for run in runs] == [False, True, True, True, True]
+
+
+async def test_who_waits_in_vain_tries_for_themselves() -> None:
+    slow, keys = Slow(InvalidRequest("no such order")), Keys()
     first = asyncio.ensure_future(keys.handle(slow)(asked()))
-    await begun.wait()
-    early, _ = await keys.call()
-    landed.set()
-    await first
-    late, run = await keys.call()
+    await slow.begun.wait()
+    second = asyncio.ensure_future(keys.handle()(asked()))
+    await asyncio.sleep(0.01)
+    slow.landing.set()
 
-    assert isinstance(early, Unavailable)
-    assert (early.retry_after, early.nothing_done) == (1.0, True)
-    assert "has not ended, or its outcome is unknown" in str(early)
-    assert (late, run.replayed) == (PAID, True)
+    with pytest.raises(InvalidRequest):
+        await first
+    assert await second == PAID
+
+
+async def test_who_waits_stops_at_their_deadline(clock: FakeClock) -> None:
+    slow, keys = Slow(), Keys(clock=clock)
+    first = asyncio.ensure_future(keys.handle(slow)(asked()))
+    await slow.begun.wait()
+
+    with pytest.raises(ToolTimeout, match="did not end within this call's time") as caught:
+        await keys.handle()(asked(deadline=clock.monotonic() + 0.005))
+
+    assert (caught.value.retry_after, caught.value.nothing_done) == (1.0, True)
+    slow.landing.set()
+    assert await first == PAID
+
+
+async def test_who_is_cancelled_while_waiting_changes_nothing() -> None:
+    slow, keys = Slow(), Keys()
+    first = asyncio.ensure_future(keys.handle(slow)(asked()))
+    await slow.begun.wait()
+    second = asyncio.ensure_future(keys.handle()(asked()))
+    await asyncio.sleep(0.01)
+    second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    slow.landing.set()
+
+    assert await first == PAID
+    assert (await keys.call())[0] == PAID
+    assert keys.following.calls == 0
+
+
+async def test_who_asks_otherwise_while_the_first_runs_is_told_at_once() -> None:
+    slow, keys = Slow(), Keys()
+    first = asyncio.ensure_future(keys.handle(slow)(asked()))
+    await slow.begun.wait()
+
+    conflict, _ = await keys.call(raw='{"n": 2}')
+
+    assert isinstance(conflict, IdempotencyConflict)
+    slow.landing.set()
+    assert await first == PAID
 
 
 READS = a_spec("find")
@@ -251,16 +317,45 @@ async def test_a_write_that_was_cancelled_before_it_began_leaves_the_key_free() 
     assert (await keys.call())[0] == PAID
 
 
-async def test_a_claim_that_a_crash_left_behind_is_reported_and_not_run() -> None:
-    keys, store = Keys(), MemoryOutcomes()
-    keys.kit = a_kit(outcomes=store)
-    await store.claim(
-        Outcome(key="k", owner="acme/ada", tool="pay", digest=digest_of({"n": 1}), created_at=0.0)
+async def left_behind(spec: ToolSpec) -> Keys:
+    """The keys of a process that came after a crash."""
+    keys = Keys(spec=spec)
+    claim = Outcome(
+        key="k", owner="acme/ada", tool=spec.name, digest=digest_of({"n": 1}), created_at=0.0
     )
-    unknown, _ = await keys.call()
+    await keys.store.claim(claim)
+    return keys
 
-    assert isinstance(unknown, Unavailable)
+
+async def test_a_claim_that_a_crash_left_behind_is_an_unknown_outcome_and_not_run() -> None:
+    keys = await left_behind(WRITES)
+    unknown, run = await keys.call()
+
+    assert isinstance(unknown, ToolResult)
+    assert isinstance(unknown.error, ToolFailed)
+    assert str(unknown.error) == (
+        "The first call of 'pay' with this idempotency key never ended: whether it took effect is "
+        "unknown. Look before you call it again under another key."
+    )
+    assert not unknown.error.retryable
+    assert run.replayed
     assert keys.following.calls == 0
+
+
+@pytest.mark.parametrize("spec", [READS, IDEMPOTENT], ids=["reads", "idempotent"])
+async def test_what_may_be_repeated_is_run_again_after_a_crash(spec: ToolSpec) -> None:
+    keys = await left_behind(spec)
+    results = [(await keys.call())[0], (await keys.call())[0]]
+
+    assert results == [PAID, PAID]
+    assert keys.following.calls == 1
+
+
+async def test_another_call_with_a_key_that_a_crash_left_behind_is_a_conflict() -> None:
+    keys = await left_behind(READS)
+    conflict, _ = await keys.call(raw='{"n": 2}')
+
+    assert isinstance(conflict, IdempotencyConflict)
 
 
 class SlowStore(MemoryOutcomes):
@@ -291,7 +386,6 @@ async def cancelled_at(keys: Keys, moment: asyncio.Event, *, times: int = 1) -> 
         await asyncio.sleep(0)
     with pytest.raises(asyncio.CancelledError):
         await task
-    await asyncio.sleep(0.05)
 
 
 @pytest.mark.parametrize("times", [1, 2], ids=["once", "twice"])
@@ -341,7 +435,8 @@ async def test_a_call_that_was_done_is_told_although_its_outcome_could_not_be_st
 
     assert first == PAID
     assert caplog.messages == ["the outcome of an idempotency key was not stored and stays unknown"]
-    assert isinstance(again, Unavailable)
+    assert isinstance(again, ToolResult)
+    assert "whether it took effect is unknown" in str(again.error)
     assert keys.following.calls == 1
 
 

@@ -52,7 +52,12 @@ class ResultStore(Protocol):
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """The first outcome of an idempotency key; `result` is None while it is running."""
+    """The first outcome of an idempotency key.
+
+    Attributes:
+        result: None while the call runs, and for ever when it never ended, as after a crash:
+            whoever runs calls knows which of them run.
+    """
 
     key: str
     owner: str

@@ -1,12 +1,15 @@
 """Idempotency: the same key, caller and arguments give the first outcome again.
 
 A key is free again only after a call that surely did nothing, or one that may be repeated. What was
-cut off midway is settled as an unknown outcome: it is shown, and never silently run again.
+cut off midway is settled as an unknown outcome: it is shown, and never silently run again. Who
+comes while the first call runs waits for its outcome; a claim whose call runs nowhere, as after a
+crash, is an unknown outcome too.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Coroutine
+from typing import Any
 
 from pegboard.core.ports.store import Outcome, OutcomeStore
 from pegboard.core.result import ToolResult
@@ -16,11 +19,13 @@ from pegboard.errors import (
     IdempotencyConflict,
     PegboardError,
     ToolFailed,
+    ToolTimeout,
     Unavailable,
 )
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.failures import failed_result, translated
 from pegboard.execution.fingerprint import fingerprint_of
+from pegboard.execution.flights import Flight
 from pegboard.execution.kit import Kit
 from pegboard.execution.repeating import did_nothing, is_repeatable
 from pegboard.execution.target import Target
@@ -43,33 +48,58 @@ def idempotency(target: Target, kit: Kit, following: Handler) -> Handler:
             digest=fingerprint(call),
             created_at=now(),
         )
-        first = await _claimed(outcomes, claim)
-        if first is not None:
-            return _again(call, claim, first)
+        flight = await _turn(kit, claim, call)
+        try:
+            first = await _claimed(outcomes, flight)
+            if first is None or _may_run_again(spec, claim, first):
+                return await first_call(call, flight)
+            call.replayed = True
+            return first.result or failed_result(_cut_off(spec.name, "never ended"), kit.redact)
+        finally:
+            kit.flights.end(flight)
+
+    async def first_call(call: Run, flight: Flight) -> ToolResult:
         try:
             result = await following(call)
         except asyncio.CancelledError:
             is_free = call.attempts == 0 or is_repeatable(spec)
-            await _end(outcomes, claim, None if is_free else _cut_off(spec.name), kit)
+            error = None if is_free else _cut_off(spec.name, "was cancelled while it ran")
+            await _failed(kit, flight, error)
             raise
         except Exception as error:  # noqa: BLE001 - whatever broke, the outcome is written down first
             ours = translated(spec.name, error)
-            is_free = _is_free_again(spec, call, ours)
-            await _end(outcomes, claim, None if is_free else ours, kit)
+            await _failed(kit, flight, None if _is_free_again(spec, call, ours) else ours)
             raise ours from ours.__cause__
-        await _written(outcomes.settle(claim.owner, claim.key, result))
+        await _written(flight, outcomes.settle(flight.claim.owner, flight.claim.key, result))
         return result
 
     return handle
 
 
-async def _claimed(outcomes: OutcomeStore, claim: Outcome) -> Outcome | None:
+async def _turn(kit: Kit, claim: Outcome, call: Run) -> Flight:
+    """This call's own flight; who has the key meanwhile is waited for, as long as there is time."""
+    while True:
+        flight, is_own = kit.flights.begin(claim)
+        if is_own:
+            return flight
+        _check_same(claim, flight.claim)
+        left = None if call.deadline is None else max(0.0, call.deadline - kit.monotonic())
+        if not await flight.landed(left):
+            raise ToolTimeout(
+                f"The first call with the idempotency key '{claim.key}' did not end within this "
+                "call's time.",
+                retry_after=1.0,
+                nothing_done=True,
+            )
+
+
+async def _claimed(outcomes: OutcomeStore, flight: Flight) -> Outcome | None:
     """Claim the key; who is cancelled meanwhile gives back what they were given."""
-    claiming = asyncio.ensure_future(outcomes.claim(claim))
+    claiming = asyncio.ensure_future(outcomes.claim(flight.claim))
     try:
         return await asyncio.shield(claiming)
     except asyncio.CancelledError:
-        await _written(_given_back(outcomes, claim, claiming))
+        await _written(flight, _given_back(outcomes, flight.claim, claiming))
         raise
 
 
@@ -80,39 +110,36 @@ async def _given_back(
         await outcomes.release(claim.owner, claim.key)
 
 
-async def _end(
-    outcomes: OutcomeStore, claim: Outcome, error: PegboardError | None, kit: Kit
-) -> None:
+async def _failed(kit: Kit, flight: Flight, error: PegboardError | None) -> None:
     """The call has failed: its error is the outcome, or the key is free again."""
+    claim = flight.claim
     if error is None:
-        await _written(outcomes.release(claim.owner, claim.key))
+        await _written(flight, kit.outcomes.release(claim.owner, claim.key))
     else:
         failed = failed_result(error, kit.redact)
-        await _written(outcomes.settle(claim.owner, claim.key, failed))
+        await _written(flight, kit.outcomes.settle(claim.owner, claim.key, failed))
 
 
-async def _written(work: Awaitable[None]) -> None:
+async def _written(flight: Flight, work: Coroutine[Any, Any, None]) -> None:
     """Write down how the call ended, cancelled or not; it has ended, whatever the store says."""
+    flight.writing = asyncio.ensure_future(work)
     try:
-        await asyncio.shield(work)
+        await asyncio.shield(flight.writing)
     except PegboardError:
         _LOG.exception("the outcome of an idempotency key was not stored and stays unknown")
 
 
-def _again(call: Run, claim: Outcome, first: Outcome) -> ToolResult:
+def _may_run_again(spec: ToolSpec, claim: Outcome, first: Outcome) -> bool:
+    """Whether nobody holds the key any more, and doing it twice is the same as once."""
+    _check_same(claim, first)
+    return first.result is None and is_repeatable(spec)
+
+
+def _check_same(claim: Outcome, first: Outcome) -> None:
     if first.tool != claim.tool or first.digest != claim.digest:
         raise IdempotencyConflict(
             f"The idempotency key '{claim.key}' was used for another call; take a new key."
         )
-    if first.result is None:
-        raise Unavailable(
-            f"The first call with the idempotency key '{claim.key}' has not ended, or its outcome "
-            "is unknown.",
-            retry_after=1.0,
-            nothing_done=True,
-        )
-    call.replayed = True
-    return first.result
 
 
 def _is_free_again(spec: ToolSpec, call: Run, error: PegboardError) -> bool:
@@ -122,8 +149,8 @@ def _is_free_again(spec: ToolSpec, call: Run, error: PegboardError) -> bool:
     return isinstance(error, Unavailable) and is_repeatable(spec)
 
 
-def _cut_off(tool: str) -> PegboardError:
+def _cut_off(tool: str, how: str) -> PegboardError:
     return ToolFailed(
-        f"The first call of '{tool}' with this idempotency key was cancelled while it ran: whether "
-        "it took effect is unknown. Look before you call it again under another key."
+        f"The first call of '{tool}' with this idempotency key {how}: whether it took effect is "
+        "unknown. Look before you call it again under another key."
     )
