@@ -60,8 +60,8 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
         parent_id: The call that made this call.
         deadline: `time.monotonic()` seconds by which the call must have ended; None for no limit.
         idempotency_key: The same key, principal and arguments give the first outcome again.
-        workspace: The only folder that file tools may touch; None means the board's, else a
-            private one of the caller.
+        workspace: The only folder that file tools may touch; None means the one that the board
+            names, else the caller's own.
         on_progress: Told of each `progress`; must not block.
     """
 

@@ -142,13 +142,13 @@ class Opened:
         stack.push_async_callback(http.close)
         data = self._settings.data
         if data is not None:
-            workspace = data / "workspace"
-            workspace.mkdir(parents=True, exist_ok=True)
+            workspaces = data / "workspace"
+            workspaces.mkdir(parents=True, exist_ok=True)
         else:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pegboard-"))
-            workspace = Path(folder)
+            workspaces = Path(folder)
         return Services(
-            http=http, base_dir=self._loaded.base_dir, data_dir=data, workspace=workspace
+            http=http, base_dir=self._loaded.base_dir, data_dir=data, workspaces=workspaces
         )
 
     async def _follow(self, states: dict[str, SourceState]) -> None:

@@ -17,5 +17,5 @@ class BuiltinConfig(BaseModel):
     workspace: Path | None = Field(
         default=None,
         description="The folder that file tools are jailed to, unless a call names another; "
-        "relative to the board. Without one, each caller gets a private folder.",
+        "relative to the board; shared by all callers. Without one, each caller gets its own.",
     )

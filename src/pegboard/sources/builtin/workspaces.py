@@ -3,6 +3,7 @@
 import atexit
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from functools import cache
@@ -17,13 +18,17 @@ from pegboard.sources.builtin.services import services_of
 
 
 def jail_of(ctx: ToolContext[Any]) -> Jail:
-    """The call's workspace, else the board's, else a private one of the caller.
+    """The call's workspace, else the one the operator names, else the caller's own.
 
-    What the operator or the call names is shared by all who are sent there. A private one lives as
-    long as the process, and no two callers have the same.
+    What the operator or the call names is shared by all who are sent there. No two callers have the
+    same folder of their own; it stays on a board with a data directory, else it lives as long as
+    the process.
     """
-    root = ctx.workspace or services_of(ctx).workspace
-    return Jail(root if root is not None else _private(ctx.principal))
+    services = services_of(ctx)
+    root = ctx.workspace or services.workspace
+    if root is None:
+        root = (services.workspaces or _process_folder()) / _folder_of(ctx.principal)
+    return Jail(root)
 
 
 def unavailable(_: Services) -> str:
@@ -33,9 +38,11 @@ def unavailable(_: Services) -> str:
     return "this system cannot open files relative to a folder, so a jail would leak"
 
 
-def _private(principal: Principal) -> Path:
-    who = f"{principal.tenant}\0{principal.kind}\0{principal.id}"
-    return _process_folder() / hashlib.sha256(who.encode()).hexdigest()[:32]
+def _folder_of(principal: Principal) -> str:
+    """The caller's id as far as a file name may hold it, and what tells it from all others."""
+    who = f"{principal.tenant}\0{principal.kind}\0{principal.id}".encode("utf-8", "surrogatepass")
+    legible = re.sub(r"[^A-Za-z0-9]+", "_", principal.id)[:32]
+    return f"{legible}-{hashlib.sha256(who).hexdigest()[:32]}"
 
 
 @cache
