@@ -7,6 +7,7 @@ from weakref import WeakSet
 import typing_extensions
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
+from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import SchemaError, to_json
 
 from pegboard.errors import ToolSignatureError
@@ -32,6 +33,24 @@ _FINE: WeakSet[type] = WeakSet()
 """Classes of which a schema was made before: what many tools share is tried out once."""
 
 
+class _Generator(GenerateJsonSchema):
+    """Pydantic's own: made anew for each schema, it would list all of its methods each time."""
+
+    def build_schema_type_to_method(self) -> Any:
+        """The methods by kind of core schema, looked up when there is one of that kind."""
+        return _Methods(self)
+
+
+class _Methods(dict[str, Any]):
+    def __init__(self, generator: GenerateJsonSchema) -> None:
+        super().__init__()
+        self._generator = generator
+
+    def __missing__(self, kind: str) -> Any:
+        method = self[kind] = getattr(self._generator, f"{kind.replace('-', '_')}_schema")
+        return method
+
+
 def arguments_adapter(
     function: str, signature: Signature, descriptions: Mapping[str, str]
 ) -> TypeAdapter[Any]:
@@ -55,7 +74,7 @@ def arguments_schema(
         ToolSignatureError: A type that has no JSON Schema.
     """
     try:
-        schema = adapter.json_schema()
+        schema = adapter.json_schema(schema_generator=_Generator)
     except _FAILURES as error:
         raise _blame(function, signature, error) from error
     schema.pop("title", None)
