@@ -121,11 +121,11 @@ async def test_a_ticker_that_stopped_starts_again(ticker: Ticker) -> None:
     assert entry.take_back()
 
 
-async def test_many_deadlines_are_kept_apart(ticker: Ticker) -> None:
-    ended: list[int] = []
+async def test_many_deadlines_are_kept_apart(clock: FakeClock) -> None:
+    ticker, ended = Ticker(asyncio.get_running_loop(), monotonic=clock.monotonic), list[int]()
 
     async def one(number: int) -> None:
-        entry = add(ticker, 0.04 + number * 0.04)
+        entry = add(ticker, 5 + number * 10)
         try:
             await asyncio.sleep(5)
         except asyncio.CancelledError:
@@ -134,9 +134,17 @@ async def test_many_deadlines_are_kept_apart(ticker: Ticker) -> None:
         finally:
             ticker.remove(entry)
 
-    await asyncio.gather(*[one(number) for number in (2, 0, 1)])
+    tasks = [asyncio.create_task(one(number)) for number in (2, 0, 1)]
+    await asyncio.sleep(0)
+    seen: list[list[int]] = []
+    for _ in tasks:
+        clock.advance(10)
+        await asyncio.wait(
+            [task for task in tasks if not task.done()], return_when=asyncio.FIRST_COMPLETED
+        )
+        seen.append(list(ended))
 
-    assert ended == [0, 1, 2]
+    assert seen == [[0], [0, 1], [0, 1, 2]]
     assert ticker._entries == set()
 
 

@@ -205,18 +205,19 @@ async def test_a_call_within_a_call_is_cut_off_with_it() -> None:
     assert current().cancelling() == 0
 
 
-async def test_calls_of_one_loop_end_each_at_their_own_time() -> None:
-    ended: list[float] = []
+def test_calls_of_one_loop_end_each_at_their_own_time() -> None:
+    async def work(clock: FakeClock) -> list[tuple[float, float]]:
+        begin, ended = clock.monotonic(), list[tuple[float, float]]()
 
-    async def one(seconds: float) -> None:
-        try:
-            await built(sleeps, timeout=seconds)(a_call())
-        except ToolTimeout:
-            ended.append(seconds)
+        async def one(seconds: float) -> None:
+            with pytest.raises(ToolTimeout):
+                await built(sleeps, timeout=seconds, clock=clock)(a_call())
+            ended.append((seconds, round(clock.monotonic() - begin, 1)))
 
-    await asyncio.gather(*[one(seconds) for seconds in (0.12, 0.06, 0.005)])
+        await asyncio.gather(*[one(seconds) for seconds in (3, 1.5, 0.01)])
+        return ended
 
-    assert ended == [0.005, 0.06, 0.12]
+    assert in_virtual_time(work) == [(0.01, 0.0), (1.5, 1.5), (3, 3.0)]
 
 
 def test_with_a_clock_of_its_own_a_kit_times_by_it() -> None:
