@@ -22,6 +22,7 @@ from pegboard.errors import (
     ConfigError,
     DuplicateTool,
     HandleNotFound,
+    InvalidRequest,
     SyncUse,
     ToolArgumentError,
     ToolNotFound,
@@ -116,6 +117,13 @@ async def test_a_cached_answer_is_not_that_of_the_tool_before() -> None:
     registry.add(a_tool("find", answer="new", cacheable=True), on_conflict="replace")
 
     assert (await registry.call("find")).text == "new"
+
+
+def test_what_happens_on_a_conflict_is_one_of_two_things() -> None:
+    wish: Any = "last"
+
+    with pytest.raises(InvalidRequest, match="'error' or 'replace', not 'last'"):
+        ToolRegistry(on_conflict=wish)
 
 
 def test_a_tool_is_registered_under_the_name_of_its_spec() -> None:
