@@ -21,10 +21,13 @@ def _fault(kind: str, *loc: Any, **more: Any) -> Any:
         (("a", f"{MEMBER}1", "b", 2), ("a", "b", 2)),
         (("a", "cat", MEMBER, "cat"), ("a", "cat")),
         (("a", f"{MEMBER}0", "cat", MEMBER), ("a",)),
-        (("a", "b", "[key]"), ("a", "b")),
+        (("a", "5", "[key]"), ("a", "5")),
+        (("a", "b", "[key]"), ("a", "b", "[key]")),
+        (("[key]",), ("[key]",)),
         (("a", "[key]", "b"), ("a", "[key]", "b")),
+        (("\0", "a"), ("\0", "a")),
     ],
-    ids=repr,
+    ids=lambda item: repr(item).replace(repr(MEMBER)[1:-1], "MEMBER"),
 )
 def test_a_place_has_no_names_of_members(loc: Any, place: Any) -> None:
     assert place_of(_fault("int_type", *loc)) == place

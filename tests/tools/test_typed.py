@@ -448,6 +448,14 @@ def test_a_missing_argument_is_told_with_its_description() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["\0", "\0000", "[key]", "", "0", "a.b", "function-after"])
+def test_an_argument_of_any_name_is_told_as_unknown(name: str) -> None:
+    with pytest.raises(ToolArgumentError) as caught:
+        tool_of(Cat | Dog).arguments({"x": {"kind": "dog", "cat": "Tom"}, name: 1})
+
+    assert [problem.kind for problem in caught.value.problems] == ["unknown"]
+
+
 def test_a_thousand_problems_are_cut_to_twenty() -> None:
     assert len(refused(list[int], str(["a"] * 1000).replace("'", '"'))) == 20
 

@@ -77,7 +77,7 @@ def problems(schema: JsonSchema, details: Sequence[ErrorDetails]) -> tuple[Probl
 def place_of(detail: ErrorDetails) -> Location:
     """Where in the document: pydantic's location without the names of union members."""
     steps = detail["loc"]
-    if steps[-1:] == ("[key]",):
+    if steps[-1:] == ("[key]",) and steps[-2:-1] == (detail["input"],):
         steps = steps[:-1]  # the fault is in the name itself
     ahead = (*steps[1:], "")[: len(steps)]
     return tuple(

@@ -9,6 +9,7 @@ told by a look at the arguments: `Enforcement.is_suspicious` says when they must
 against the printed schema.
 """
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,8 +20,11 @@ from pydantic_core import PydanticKnownError, SchemaValidator
 
 from pegboard.tools.json_text import is_json
 
-MEMBER = "\0"
-"""Begins a step of pydantic's locations that names a member of a union, and no place."""
+MEMBER = f"\0{os.urandom(8).hex()}"
+"""Begins a step of pydantic's locations that names a member of a union, and no place.
+
+Nobody outside can name an argument so, by chance or on purpose.
+"""
 
 Text = str | bytes
 Node = dict[str, Any]
