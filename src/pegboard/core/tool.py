@@ -227,8 +227,8 @@ def _check_schema(tool: str, field: str, value: object) -> None:
 class Tool(Protocol):
     """Something that can be called.
 
-    `run` gets arguments that `arguments` below has already accepted, and may return a
-    `ToolResult` or any value, which is wrapped.
+    `run` gets arguments that fit the spec's input schema, or what the tool's own `arguments` made
+    of them when it has such a reader, and may return a `ToolResult` or any value, which is wrapped.
     """
 
     @property
