@@ -230,6 +230,50 @@ async def test_a_mistake_leaves_the_board_as_it_was(write: Write) -> None:
     assert cleared == ""
 
 
+async def test_a_secret_that_comes_with_a_reload_is_masked_in_history(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LATER_TOKEN", "l4ter-s3cret")
+    path = write(BOARD)
+    async with Pegboard(path, settings=Settings(store_arguments=True)) as board:
+        write(BOARD + "\ntools: [{tool_id: x_v1, type: RestAPI, url: '${LATER_TOKEN}'}]\n")
+        await board.reload()
+        await board.call("my__greet", {"name": "l4ter-s3cret"})
+        await board.flush()
+        page = await board.history.calls(HistoryQuery())
+
+    assert "l4ter-s3cret" not in str(page.calls)
+
+
+@pytest.mark.parametrize(
+    ("tools", "says"),
+    [
+        pytest.param(
+            "[{tool_id: my__greet_v1, type: RestAPI}]", "begin with 'my__'", id="a source's"
+        ),
+        pytest.param(
+            "[{tool_id: a_v1, type: RestAPI}, {tool_id: a_v2, type: RestAPI}]",
+            "another tool 'a'",
+            id="twice",
+        ),
+    ],
+)
+async def test_a_name_that_is_taken_is_refused_before_anything_changes(
+    tools: str, says: str, write: Write
+) -> None:
+    path = write(BOARD)
+    async with Pegboard(path, settings=Settings()) as board:
+        write(BOARD.replace("*forbidden*", "my__greet") + f"\ntools: {tools}\n")
+        with pytest.raises(ConfigError, match=says):
+            await board.reload()
+        result = await board.call("my__greet", {"name": "Ada"})
+
+    assert result.unwrap() == "Hello Ada!"
+    with pytest.raises(ConfigError, match=r"board\.yaml:\d+: .*" + says):
+        async with Pegboard(path, settings=Settings()):
+            pass
+
+
 async def test_a_watched_file_is_followed_by_itself(write: Write) -> None:
     path = write(BOARD)
     async with Pegboard(path, settings=Settings()) as board:

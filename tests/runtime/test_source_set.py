@@ -1,6 +1,5 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,13 +10,10 @@ from pegboard.core.health import HEALTHY, Health, HealthStatus
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source, SourceKind
 from pegboard.core.tool import Tool, ToolSpec
-from pegboard.errors import ConfigError, SourceUnavailable
+from pegboard.errors import SourceUnavailable
 from pegboard.execution.emitter import Emitter
-from pegboard.runtime.board_file import parse_board
-from pegboard.runtime.source_set import Opener, SourceSet, SourceState, checked
+from pegboard.runtime.source_set import Opener, SourceSet, SourceState
 from pegboard.tools import SchemaTool
-
-PATH = Path("/somewhere/board.yaml")
 
 
 class NoConfig(BaseModel):
@@ -219,12 +215,12 @@ async def test_health_is_asked_within_a_deadline() -> None:
         [_state(Silent("s", _two)), _state(Steered("a", _two)), _state(Steered("d", _die))]
     )
 
-    answers = {name: await board.set.health(name) for name in ("s", "a")}
+    answers = {name: await board.set.health(board.set.states[name]) for name in ("s", "a")}
     await board.set.close()
 
     assert answers["a"] == HEALTHY
     assert answers["s"].status is HealthStatus.UNHEALTHY
-    assert (await board.set.health("a")).status is HealthStatus.UNHEALTHY
+    assert (await board.set.health(board.set.states["a"])).status is HealthStatus.UNHEALTHY
 
 
 async def test_a_dropped_source_is_closed_and_forgotten() -> None:
@@ -251,41 +247,38 @@ async def test_a_cancelled_opening_leaves_no_task() -> None:
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-def test_the_entries_of_a_board_are_checked() -> None:
-    loaded = parse_board("sources: [{kind: builtin}, {kind: functions, name: f}]", {}, path=PATH)
+async def test_a_health_check_that_fails_is_told_and_harms_nobody() -> None:
+    class Broken(Steered):
+        async def health(self) -> Health:
+            raise ValueError("the password is hunter2")
 
-    assert [(state.name, state.kind) for state in checked(loaded)] == [
-        ("builtin", "builtin"),
-        ("f", "functions"),
-    ]
+    board = Board()
+    await board.set.open([_state(Broken("b", _two))])
+
+    health = await board.set.health(board.set.states["b"])
+    await board.set.close()
+
+    assert health.status is HealthStatus.UNHEALTHY
+    assert health.reason == "its health check failed (ValueError); the log says why"
 
 
-def test_a_source_that_is_not_enabled_is_left_out() -> None:
-    loaded = parse_board("sources: [{kind: builtin, enabled: false}]", {}, path=PATH)
+async def test_a_source_is_opened_once_although_two_ask_at_once() -> None:
+    opened: list[Steered] = []
 
-    assert checked(loaded) == []
+    async def open_it(name: str, config: Any, services: Services) -> Source:
+        await asyncio.sleep(0.01)
+        source = Steered(name, _two)
+        opened.append(source)
+        return source
 
+    kind = SourceKind(kind="steered", title="Steered", config=NoConfig, open=open_it)
+    state = SourceState(name="a", kind="steered", opener=Opener(kind=kind, config=NoConfig()))
+    board = Board()
+    board.set.states["a"] = state
 
-@pytest.mark.parametrize(
-    ("source", "says"),
-    [
-        pytest.param("{kind: builtn}", "did you mean 'builtin'", id="kind"),
-        pytest.param("{kind: builtin, name: a__b}", "is not a source name", id="name"),
-        pytest.param(
-            "{kind: functions, name: f, config: {modles: [x]}}",
-            "board.yaml:2: sources[0].config.modles: unknown key; did you mean 'modules'?",
-            id="config",
-        ),
-        pytest.param(
-            "{kind: builtin, name: x}\n- {kind: builtin, name: x}", "is taken", id="twice"
-        ),
-    ],
-)
-def test_a_wrong_entry_is_told_with_its_line(source: str, says: str) -> None:
-    loaded = parse_board(f"sources:\n- {source}\n", {}, path=PATH)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(board.set.refresh("a"))
+        group.create_task(board.set.refresh("a"))
+    await board.set.close()
 
-    with pytest.raises(ConfigError) as raised:
-        checked(loaded)
-
-    assert says in str(raised.value)
-    assert "board.yaml:" in str(raised.value)
+    assert [source.closed for source in opened] == [1]

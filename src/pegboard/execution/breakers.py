@@ -101,6 +101,10 @@ class Breakers:
         """Guard a source."""
         self._items[source] = breaker
 
+    def remove(self, source: str) -> None:
+        """Forget a source: one of the same name begins anew."""
+        self._items.pop(source, None)
+
     def get(self, source: str) -> Breaker | None:
         """The breaker of a source."""
         return self._items.get(source)

@@ -2,31 +2,34 @@
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from pegboard.access import Policy
 from pegboard.core.names import split_wire_name
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
-from pegboard.errors import ConfigError, DuplicateTool, PegboardError
+from pegboard.errors import ConfigError, PegboardError
 from pegboard.execution import Kit
 from pegboard.execution import Settings as CallSettings
 from pegboard.execution.breakers import Breaker
 from pegboard.execution.emitter import Emitter
-from pegboard.execution.redaction import redactor
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.board_tools import SOURCE as BOARD
 from pegboard.runtime.board_tools import board_tools
+from pegboard.runtime.masking import Masking
 from pegboard.runtime.policy import policy_of
 from pegboard.runtime.secret_values import secret_values
 from pegboard.runtime.settings import Settings
-from pegboard.runtime.source_set import SourceSet, SourceState, checked
+from pegboard.runtime.source_entries import checked
+from pegboard.runtime.source_set import SourceSet, SourceState
 from pegboard.runtime.static_tools import static_tools
+from pegboard.runtime.wiring.listeners import ClosingListener
 from pegboard.runtime.wiring.listeners import listeners as wired_listeners
 from pegboard.runtime.wiring.metrics import metrics as wired_metrics
 from pegboard.runtime.wiring.network import http_client
@@ -57,6 +60,7 @@ class Opened:
         self._loaded = loaded
         self._own_tools = own_tools
         self._static: tuple[str, ...] = ()
+        self._masking = Masking()
         self._stack = AsyncExitStack()
         self.sources: SourceSet
 
@@ -75,16 +79,19 @@ class Opened:
         Raises:
             ConfigError: The board or a setting is wrong.
         """
-        states = checked(loaded)
-        redact = _redactor(loaded, settings, states)
+        states, policy = checked(loaded), policy_of(loaded)
+        masking = Masking(_secrets(loaded, settings, states))
         async with AsyncExitStack() as stack:
             storage = wired_storage(
-                settings.data, store_arguments=settings.store_arguments, redact=redact
+                settings.data, store_arguments=settings.store_arguments, redact=masking
             )
             await stack.enter_async_context(storage)
-            wired = wired_listeners(settings, redact)
-            heard = [storage.listener, *listeners, *wired]
-            kit = _kit(loaded, settings, storage, Emitter(heard), redact)
+            wired: list[ClosingListener] = []
+            for listener in wired_listeners(settings, masking):
+                wired.append(listener)
+                stack.push_async_callback(asyncio.to_thread, listener.close)
+            emitter = Emitter([storage.listener, *listeners, *wired])
+            kit = _kit(policy, settings, storage, emitter, masking)
             counters = None
             if metrics:
                 in_flight: dict[str, int] = {}
@@ -92,8 +99,7 @@ class Opened:
                 counters = wired_metrics(storage, wired, kit.emitter, in_flight)
                 kit.emitter.add(counters)
             opened = cls(settings, storage, kit, loaded=loaded, own_tools=tools, metrics=counters)
-            for listener in wired:
-                stack.push_async_callback(asyncio.to_thread, listener.close)
+            opened._masking = masking
             await opened._fill(stack, states)
             opened._stack = stack.pop_all()
         return opened
@@ -111,10 +117,12 @@ class Opened:
             raise ConfigError(
                 f"{loaded.where(('network',))}: a changed network needs a restart of the server"
             )
-        redact = _redactor(loaded, self._settings, states)
-        kit = replace(self.registry.kit, policy=policy, redact=redact)
+        self._check_names(static, states, loaded)
+        # nothing below is refused: from here on the new board holds
+        self._masking.use(_secrets(loaded, self._settings, states))
+        kit = replace(self.registry.kit, policy=policy, redact=self._masking.for_calls)
         self._loaded = loaded
-        self.registry.apply(replace(kit, why_absent=self._why_absent))
+        self.registry.apply(kit)
         self._put_static(static)
         await self._follow({state.name: state for state in states})
 
@@ -131,9 +139,11 @@ class Opened:
             listed=self._listed,
             emitter=self.registry.kit.emitter,
         )
+        static = await static_tools(self._loaded, within=self._settings.list_timeout)
         for item in (*board_tools(self.registry), *self._own_tools):
             self.registry.add(item)
-        self._put_static(await static_tools(self._loaded, within=self._settings.list_timeout))
+        self._check_names(static, states, self._loaded)
+        self._put_static(static)
         stack.push_async_callback(self.sources.close)
         await self.sources.open(states)
 
@@ -153,14 +163,17 @@ class Opened:
 
     async def _follow(self, states: dict[str, SourceState]) -> None:
         known = self.sources.states
-        for name in list(known):
-            wanted = states.get(name)
-            if wanted is None or wanted.opener != known[name].opener:
-                self._take_off(known[name].tools)
-                await self.sources.drop(name)
-        for name in states.keys() & known.keys():
-            await self.sources.refresh(name)  # its files may have changed
-        await self.sources.open([s for name, s in states.items() if name not in known])
+        gone = [
+            name
+            for name, state in known.items()
+            if name not in states or states[name].opener != state.opener
+        ]
+        for name in gone:
+            self._take_off(known[name].tools)
+            self.registry.kit.breakers.remove(name)
+        kept = states.keys() & known.keys() - set(gone)  # their files may have changed
+        new = [state for name, state in states.items() if name not in kept]
+        await self.sources.follow(gone=gone, kept=sorted(kept), new=new)
 
     def _listed(self, state: SourceState, tools: Sequence[Tool]) -> None:
         self._take_off(tuple(tool for tool in self.registry if tool.spec.source == state.name))
@@ -170,24 +183,46 @@ class Opened:
             and state.opener.kind.remote
             and not kit.breakers.get(state.name)
         ):
-            kit.breakers.add(state.name, Breaker(state.name))
+            kit.breakers.add(state.name, Breaker(state.name, monotonic=kit.monotonic))
+        taken: list[Tool] = []
+        faults: list[str] = []
         for tool in tools:
             try:
-                self.registry.add(tool)
-            except (DuplicateTool, PegboardError) as error:
-                state.reason = error.message
+                taken.append(self.registry.add(tool))
+            except PegboardError as error:
+                faults.append(error.message)
+        state.tools = tuple(taken)
+        if faults:
+            state.status, state.reason = "degraded", " ".join(faults)
+
+    def _check_names(
+        self, static: Sequence[Tool], states: Sequence[SourceState], loaded: LoadedBoard
+    ) -> None:
+        """A name in the `tools:` list is nobody else's, now or when a source lists more.
+
+        Raises:
+            ConfigError: It is; names the line.
+        """
+        sources = {state.name for state in states} | {BOARD}
+        others = set(self.registry.names()) - set(self._static)
+        for index, tool in enumerate(static):
+            name = tool.spec.name
+            where = loaded.where(("tools", index, "tool_id"))
+            source, _ = split_wire_name(name)
+            if source in sources:
+                raise ConfigError(f"{where}: names that begin with '{source}__' are the source's")
+            if name in others:
+                raise ConfigError(f"{where}: there is another tool '{name}'; take another tool_id")
+            others.add(name)
 
     def _put_static(self, tools: Sequence[Tool]) -> None:
         for name in self._static:
-            if name in self.registry:
-                self.registry.remove(name)
-        for tool in tools:
-            self.registry.add(tool)
-        self._static = tuple(tool.spec.name for tool in tools)
+            self.registry.remove(name)
+        self._static = tuple(self.registry.add(tool).spec.name for tool in tools)
 
     def _take_off(self, tools: Sequence[Tool]) -> None:
         for tool in tools:
-            if tool.spec.name in self.registry:
+            if self.registry.find(tool.spec.name) is tool:
                 self.registry.remove(tool.spec.name)
 
     def _why_absent(self, name: str) -> str:
@@ -199,14 +234,14 @@ class Opened:
 
 
 def _kit(
-    loaded: LoadedBoard,
+    policy: Policy,
     settings: Settings,
     storage: "Storage",
     emitter: Emitter,
-    redact: Callable[[str], str] | None,
+    masking: Masking,
 ) -> Kit:
     return Kit(
-        policy=policy_of(loaded),
+        policy=policy,
         settings=CallSettings(
             attempt_timeout=settings.attempt_timeout,
             call_timeout=settings.call_timeout,
@@ -217,12 +252,12 @@ def _kit(
         results=storage.results,
         outcomes=storage.outcomes,
         journal=storage.journal,
-        redact=redact,
+        redact=masking.for_calls,
     )
 
 
-def _redactor(
+def _secrets(
     loaded: LoadedBoard, settings: Settings, states: Sequence[SourceState]
-) -> Callable[[str], str] | None:
+) -> tuple[str, ...]:
     configs = [state.opener.config for state in states if state.opener is not None]
-    return redactor((*loaded.secrets, *secret_values([settings, loaded.board, *configs])))
+    return (*loaded.secrets, *secret_values([settings, loaded.board, *configs]))

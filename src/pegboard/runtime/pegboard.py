@@ -13,7 +13,7 @@ from pegboard.core.ports.store import History
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
-from pegboard.errors import ConfigError, SourceUnavailable
+from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board import Board, SourceEntry
 from pegboard.runtime.board_file import LoadedBoard, load_board
@@ -166,16 +166,17 @@ class Pegboard:
 
     async def health(self) -> list[dict[str, Any]]:
         """Every source with its health, asked now, all at once."""
-        names = list(self._open.sources.states)
+        sources = self._open.sources
+        states = list(sources.states.values())
         async with asyncio.TaskGroup() as group:
-            asked = [group.create_task(self._open.sources.health(name)) for name in names]
+            asked = [group.create_task(sources.health(state)) for state in states]
         return [
             {
-                **self._open.sources.states[name].to_dict(),
+                **state.to_dict(),
                 "health": task.result().status.value,
                 "health_reason": task.result().reason,
             }
-            for name, task in zip(names, asked, strict=True)
+            for state, task in zip(states, asked, strict=True)
         ]
 
     def monotonic(self) -> float:
@@ -192,7 +193,7 @@ class Pegboard:
             try:
                 loaded = self._load()
                 await self._open.reopen(loaded)
-            except ConfigError as error:
+            except PegboardError as error:
                 self._problem = error.message
                 raise
             self._loaded, self._problem = loaded, ""
@@ -212,7 +213,7 @@ class Pegboard:
             seen = now
             try:
                 await self.reload()
-            except ConfigError:
+            except PegboardError:
                 continue  # kept in `problem`, and shown by every door that tells of the board
 
     def _load(self) -> LoadedBoard:

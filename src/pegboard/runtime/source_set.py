@@ -8,19 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import ValidationError
-
 from pegboard.core.event import SourceChanged
 from pegboard.core.health import Health, HealthStatus
-from pegboard.core.names import is_source_name
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source, SourceKind
 from pegboard.core.tool import Tool
-from pegboard.errors import ConfigError, PegboardError, SourceUnavailable
+from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.execution.emitter import Emitter
-from pegboard.runtime.board import SourceEntry
-from pegboard.runtime.board_file import LoadedBoard, faults_of
-from pegboard.runtime.kinds import load_kind
 
 _LOG = logging.getLogger("pegboard.sources")
 _FIRST_RETRY = 5.0
@@ -45,6 +39,7 @@ class SourceState:
     source: Source | None = None
     opener: "Opener | None" = None
     relist: asyncio.Event = field(default_factory=asyncio.Event)
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-compatible data."""
@@ -92,16 +87,32 @@ class SourceSet:
 
     async def open(self, states: Sequence[SourceState]) -> None:
         """Open and list all at once; returns when each has answered or run out of time."""
-        tasks: list[asyncio.Task[None]] = []
-        for state in states:
+        await self.follow(new=states)
+
+    async def follow(
+        self,
+        *,
+        new: Sequence[SourceState],
+        kept: Sequence[str] = (),
+        gone: Sequence[str] = (),
+    ) -> None:
+        """Close what is gone, list again what is kept and open what is new, all at once."""
+        for name in gone:
+            await self.drop(name)
+        listed = [self.states[name] for name in kept]
+        for state in new:
             self.states[state.name] = state
             if state.opener is not None:
-                tasks.append(asyncio.create_task(self._refresh(state), name=f"open {state.name}"))
+                listed.append(state)
             else:
                 self._tell(state)
-        if tasks:
-            await _all(tasks)
-        for state in states:
+        await _all(
+            [
+                asyncio.create_task(self._refresh(state), name=f"list {state.name}")
+                for state in listed
+            ]
+        )
+        for state in new:
             if state.opener is not None:
                 keeper = asyncio.create_task(self._keep(state), name=f"keep {state.name}")
                 self._keepers[state.name] = keeper
@@ -119,9 +130,8 @@ class SourceSet:
         """List one source again, now."""
         await self._refresh(self.states[name])
 
-    async def health(self, name: str) -> Health:
-        """How a source is doing, asked now, within a deadline."""
-        state = self.states[name]
+    async def health(self, state: SourceState) -> Health:
+        """How a source is doing, asked now, within a deadline; never raises."""
         if state.source is None or state.status == "failed":
             return Health(status=HealthStatus.UNHEALTHY, reason=state.reason)
         try:
@@ -131,6 +141,10 @@ class SourceSet:
             return Health(
                 status=HealthStatus.UNHEALTHY, reason=f"no answer within {self._timeout:g} s"
             )
+        except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
+            _LOG.exception("the health check of %s failed", state.name)
+            reason = f"its health check failed ({type(error).__name__}); the log says why"
+            return Health(status=HealthStatus.UNHEALTHY, reason=reason)
 
     async def close(self) -> None:
         """Close all, each within a deadline; safe to call twice."""
@@ -145,18 +159,17 @@ class SourceSet:
             for state in self.states.values()
             if state.source is not None
         ]
-        if closing:
-            await _all(closing)
+        await _all(closing)
 
     async def _refresh(self, state: SourceState) -> None:
-        assert state.opener is not None  # noqa: S101 - callers look
+        # a reload and a retry may come together: only one of them opens
+        async with state.turn:
+            await self._list(state)
+
+    async def _list(self, state: SourceState) -> None:
         try:
             async with asyncio.timeout(self._timeout):
-                if state.source is None:
-                    opener = state.opener
-                    state.source = await opener.kind.open(state.name, opener.config, self._services)
-                    state.source.on_change(_notifier(asyncio.get_running_loop(), state.relist))
-                tools = tuple(await state.source.tools())
+                tools = tuple(await (await self._opened(state)).tools())
         except TimeoutError:
             self._failed(state, f"no answer within {self._timeout:g} s")
         except PegboardError as error:
@@ -168,6 +181,17 @@ class SourceSet:
             state.status, state.reason, state.tools = "ok", "", tools
             self._listed(state, tools)
             self._tell(state)
+
+    async def _opened(self, state: SourceState) -> Source:
+        if state.source is not None:
+            return state.source
+        if state.opener is None:
+            raise SourceUnavailable(state.reason)
+        opener = state.opener
+        source = await opener.kind.open(state.name, opener.config, self._services)
+        source.on_change(_notifier(asyncio.get_running_loop(), state.relist))
+        state.source = source
+        return source
 
     def _failed(self, state: SourceState, reason: str) -> None:
         state.status = "degraded" if state.tools else "failed"
@@ -208,55 +232,6 @@ class SourceSet:
             self._failed(state, f"did not close ({type(error).__name__})")
 
 
-def checked(loaded: LoadedBoard) -> list[SourceState]:
-    """The sources that a board names, their configurations checked.
-
-    A kind whose plug cannot be loaded makes a failed source; what the file says wrongly is an
-    error.
-
-    Raises:
-        ConfigError: One line a mistake.
-    """
-    states: dict[str, SourceState] = {}
-    faults: list[str] = []
-    for index, entry in enumerate(loaded.board.sources):
-        name = entry.name or entry.kind
-        where = loaded.where(("sources", index))
-        if not is_source_name(name):
-            faults.append(
-                f"{where}: '{name}' is not a source name: at most 30 letters, digits, single '_' "
-                "and '-'"
-            )
-        elif name in states:
-            faults.append(f"{where}: the name '{name}' is taken; give this source another 'name'")
-        elif entry.enabled:
-            try:
-                states[name] = _state(name, entry, index, loaded)
-            except ConfigError as error:
-                faults.append(error.message)
-    if faults:
-        raise ConfigError("\n".join(faults))
-    return list(states.values())
-
-
-def _state(name: str, entry: SourceEntry, index: int, loaded: LoadedBoard) -> SourceState:
-    try:
-        kind = load_kind(entry.kind)
-    except ConfigError as error:
-        raise ConfigError(f"{loaded.where(('sources', index, 'kind'))}: {error.message}") from error
-    except SourceUnavailable as error:
-        return SourceState(name=name, kind=entry.kind, status="failed", reason=error.message)
-    try:
-        config = kind.config.model_validate(entry.config)
-    except ValidationError as error:
-        file = loaded.path.name if loaded.path else "board"
-        place = ("sources", index, "config")
-        # what pydantic says may quote a secret, so its error is not kept as the cause
-        raise loaded.masked(faults_of(error, kind.config, loaded.located, file, place)) from None
-    opener = Opener(kind=kind, config=config)
-    return SourceState(name=name, kind=entry.kind, title=kind.title, opener=opener)
-
-
 def _notifier(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> Callable[[], None]:
     def notify() -> None:
         loop.call_soon_threadsafe(event.set)
@@ -266,6 +241,8 @@ def _notifier(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> Callable
 
 async def _all(tasks: Sequence["asyncio.Task[None]"]) -> None:
     """Wait for all; a cancellation reaches them, and is waited for."""
+    if not tasks:
+        return
     try:
         await asyncio.wait(tasks)
     except asyncio.CancelledError:

@@ -1,7 +1,7 @@
 """Who is told of calls beside the history."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from pegboard.core.ports.listener import Listener
@@ -21,20 +21,18 @@ class ClosingListener(Listener, Protocol):
         ...
 
 
-def listeners(settings: Settings, redact: Callable[[str], str] | None) -> list[ClosingListener]:
-    """The listeners that the settings ask for.
+def listeners(settings: Settings, redact: Callable[[str], str] | None) -> Iterator[ClosingListener]:
+    """The listeners that the settings ask for, one after the other, so that each can be closed.
 
     Raises:
         ConfigError: A log file that cannot be written, or a missing extra.
     """
-    chosen: list[ClosingListener] = []
     if settings.log != "off":
         from pegboard.observability import JsonLog
 
         target = {"stdout": sys.stdout, "stderr": sys.stderr}.get(settings.log, settings.log)
-        chosen.append(JsonLog(target, redact=redact, include_arguments=settings.store_arguments))
+        yield JsonLog(target, redact=redact, include_arguments=settings.store_arguments)
     if settings.traces:
         from pegboard.observability import Traces
 
-        chosen.append(Traces(redact=redact))
-    return chosen
+        yield Traces(redact=redact)

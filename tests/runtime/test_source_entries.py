@@ -1,0 +1,49 @@
+from pathlib import Path
+
+import pytest
+
+from pegboard.errors import ConfigError
+from pegboard.runtime.board_file import parse_board
+from pegboard.runtime.source_entries import checked
+
+PATH = Path("/somewhere/board.yaml")
+
+
+def test_the_entries_of_a_board_are_checked() -> None:
+    loaded = parse_board("sources: [{kind: builtin}, {kind: functions, name: f}]", {}, path=PATH)
+
+    assert [(state.name, state.kind) for state in checked(loaded)] == [
+        ("builtin", "builtin"),
+        ("f", "functions"),
+    ]
+
+
+def test_a_source_that_is_not_enabled_is_left_out() -> None:
+    loaded = parse_board("sources: [{kind: builtin, enabled: false}]", {}, path=PATH)
+
+    assert checked(loaded) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        pytest.param("{kind: builtn}", "did you mean 'builtin'", id="kind"),
+        pytest.param("{kind: builtin, name: a__b}", "is not a source name", id="name"),
+        pytest.param(
+            "{kind: functions, name: f, config: {modles: [x]}}",
+            "board.yaml:2: sources[0].config.modles: unknown key; did you mean 'modules'?",
+            id="config",
+        ),
+        pytest.param(
+            "{kind: builtin, name: x}\n- {kind: builtin, name: x}", "is taken", id="twice"
+        ),
+    ],
+)
+def test_a_wrong_entry_is_told_with_its_line(source: str, says: str) -> None:
+    loaded = parse_board(f"sources:\n- {source}\n", {}, path=PATH)
+
+    with pytest.raises(ConfigError) as raised:
+        checked(loaded)
+
+    assert says in str(raised.value)
+    assert "board.yaml:" in str(raised.value)
