@@ -92,3 +92,21 @@ def test_clean_text_can_be_encoded_and_is_otherwise_the_same(text: str) -> None:
 
     assert clean.encode() == text.encode("utf-8", "backslashreplace")
     assert clean_text(clean) == clean
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [('{"a": 1}', '{"a": 1}'), (b'{"a": 1}', '{"a": 1}'), (b"\xff", "\\xff"), (None, "")],
+    ids=repr,
+)
+def test_arguments_that_came_as_text_stay_as_they_came(arguments: Any, text: str) -> None:
+    assert text_of(arguments) == text
+
+
+def test_every_text_of_a_frozen_record_can_be_kept() -> None:
+    frozen = freeze(a_record(tool="caf\u00e9", error_message="half \ud800"))
+
+    assert (frozen.to_dict()["tool"], frozen.to_dict()["error_message"]) == (
+        "caf\u00e9",
+        "half \\ud800",
+    )

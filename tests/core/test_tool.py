@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pegboard.core.context import ToolContext
-from pegboard.core.tool import Effect, Status, Tool, ToolSpec
-from pegboard.errors import ToolSignatureError
+from pegboard.core.tool import Effect, Limits, Status, Tool, ToolSpec
+from pegboard.errors import ConfigError, ToolSignatureError
 
 EMPTY = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -146,3 +146,17 @@ def test_whatever_has_a_spec_and_runs_is_a_tool() -> None:
 
     assert isinstance(Echo(ToolSpec(name="echo", input_schema=EMPTY)), Tool)
     assert not isinstance(object(), Tool)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"rate": 0}, {"rate": -1.0}, {"rate": 5, "per": 0}, {"concurrency": 0}],
+    ids=str,
+)
+def test_a_limit_that_lets_nothing_through_is_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="must be"):
+        Limits(**fields)
+
+
+def test_a_limit_that_lets_something_through_is_kept() -> None:
+    assert Limits(rate=0.5, per=2, concurrency=1).rate == 0.5
