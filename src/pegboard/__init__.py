@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pegboard.access import Policy
-    from pegboard.core.context import ToolContext
+    from pegboard.core.context import Progress, ToolContext
     from pegboard.core.event import CallRecord
     from pegboard.core.principal import Principal
     from pegboard.core.result import Artifact, AudioPart, ImagePart, TextPart, ToolResult
@@ -55,6 +55,7 @@ _HOMES = {
     "PegboardError": "pegboard.errors",
     "Policy": "pegboard.access",
     "Principal": "pegboard.core.principal",
+    "Progress": "pegboard.core.context",
     "Retry": "pegboard.core.tool",
     "SchemaTool": "pegboard.tools",
     "TextPart": "pegboard.core.result",
@@ -86,6 +87,7 @@ __all__ = [
     "PegboardError",
     "Policy",
     "Principal",
+    "Progress",
     "Retry",
     "SchemaTool",
     "TextPart",

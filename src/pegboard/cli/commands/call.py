@@ -62,6 +62,11 @@ def call(
         say_json(result.to_dict())
     elif result.is_error:
         note(f"pegboard: {result.text}")
+        if chosen.data is None and result.error is not None and result.error.__cause__ is not None:
+            note(
+                "Why, nobody kept: call it with --data DIR, then read "
+                "'pegboard history --data DIR --error ID'."
+            )
     else:
         say(result.text)
     if result.error is not None:

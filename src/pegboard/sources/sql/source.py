@@ -69,11 +69,15 @@ class SqlSource:
             SourceUnavailable: The database cannot be read, with what to check.
         """
         try:
-            return self._tools.all(await self._database.catalog(max_age=0.0))
+            catalog = await self._database.catalog(max_age=0.0)
         except SourceUnavailable:
             raise
         except PegboardError as error:
             raise SourceUnavailable(str(error)) from error
+        if catalog.unmatched:
+            # a misspelt hidden table would be readable: nothing is offered before it is mended
+            raise SourceUnavailable(_unmatched(catalog.unmatched), permanent=True)
+        return self._tools.all(catalog)
 
     async def health(self) -> Health:
         """Whether the database answers, and whether the configuration names what is there."""
@@ -85,7 +89,7 @@ class SqlSource:
         if known is not None and known.unmatched:
             return Health(
                 status=HealthStatus.DEGRADED,
-                reason=f"The configuration names what is not there: {', '.join(known.unmatched)}.",
+                reason=_unmatched(known.unmatched),
             )
         return HEALTHY
 
@@ -96,3 +100,10 @@ class SqlSource:
     def on_change(self, notify: Callable[[], None]) -> None:
         """Call `notify` when the database has other tables than before."""
         self._database.on_tables_changed(notify)
+
+
+def _unmatched(names: Sequence[str]) -> str:
+    return (
+        f"The configuration names what is not there: {', '.join(names)}. Correct the spelling, or "
+        "leave it out."
+    )
