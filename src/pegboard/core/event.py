@@ -80,18 +80,14 @@ class CallRecord(Struct, frozen=True, kw_only=True):
         return digest_of(self.arguments)
 
 
-class ToolProgress(Struct, frozen=True, kw_only=True):
-    """A running call told how far it has come."""
-
-    call_id: str
-    tool: str
-    done: float
-    total: float | None = None
-    message: str = ""
-
-
 class SourceChanged(Struct, frozen=True, kw_only=True):
-    """A source was listed, failed, changed its tools or was closed."""
+    """A source was listed, or could not be; told each time, whether its tools changed or not.
+
+    Attributes:
+        status: `ok`, `degraded` (the last known tools stay) or `failed`.
+        tools: How many it has now.
+        reason: Why it is not `ok`.
+    """
 
     source: str
     status: str
@@ -99,7 +95,7 @@ class SourceChanged(Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-Event = CallStarted | CallRecord | ToolProgress | SourceChanged
+Event = CallStarted | CallRecord | SourceChanged
 
 _WITHHELD = frozenset({"principal", "arguments", "error_detail"})
 _SHOWN = tuple(name for name in CallRecord.__struct_fields__ if name not in _WITHHELD)
