@@ -1,10 +1,19 @@
 """What is kept shares nothing that can change with what was given away."""
 
+from typing import Self
+
 import pytest
 
-from pegboard.core.copies import detached
+from pegboard.core.copies import bare, detached
 from pegboard.core.result import ToolResult, error_to_dict
-from pegboard.errors import Problem, RateLimited, ToolArgumentError, ToolFailed, ToolNotFound
+from pegboard.errors import (
+    Problem,
+    RateLimited,
+    ToolArgumentError,
+    ToolFailed,
+    ToolNotFound,
+    Unavailable,
+)
 
 
 def test_changing_what_was_given_does_not_change_the_copy() -> None:
@@ -48,3 +57,25 @@ def test_the_copy_of_an_error_says_the_same_without_stack_and_cause(error: Excep
     assert error_to_dict(copy) == error_to_dict(raised)
     assert vars(copy) == vars(raised)
     assert (copy.__traceback__, copy.__cause__, copy.__context__) == (None, None, None)
+
+
+class _Numbered(ToolFailed):
+    def __new__(cls, number: int, text: str) -> Self:
+        return super().__new__(cls, number, text)
+
+    def __init__(self, number: int, text: str) -> None:
+        super().__init__(f"{number}: {text}")
+        self.number = number
+
+
+class _Lost(Unavailable, ConnectionError):
+    pass
+
+
+@pytest.mark.parametrize("error", [_Numbered(7, "no"), _Lost("gone")], ids=str)
+def test_an_error_that_is_made_in_its_own_way_is_copied_too(error: ToolFailed) -> None:
+    copy = bare(error)
+
+    assert type(copy) is type(error)
+    assert copy is not error
+    assert (str(copy), vars(copy)) == (str(error), vars(error))

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import traceback
 from typing import Any
 from urllib.parse import quote
 
@@ -83,18 +84,51 @@ def test_what_a_task_group_wraps_alone_is_taken_out() -> None:
 def test_the_model_reads_what_it_can_act_on(error: PegboardError, content: str) -> None:
     result = failed_result(error)
 
-    assert (result.content, result.is_error, result.error) == (content, True, error)
+    assert (result.content, result.is_error) == (content, True)
+    assert type(result.error) is type(error)
+    assert str(result.error) == str(error)
 
 
 @pytest.mark.parametrize("error", [ToolFailed("no"), Unavailable("down")], ids=str)
 def test_what_the_caller_cannot_mend_has_an_error_id(error: PegboardError) -> None:
-    failed_result(error)
-    first = error.error_id
-    failed_result(error)
+    shown = failed_result(error).error
+    again = failed_result(shown).error if shown is not None else None
 
+    assert shown is not None
+    assert again is not None
+    assert shown.error_id is not None
+    assert shown.error_id.startswith("e_")
+    assert again.error_id == shown.error_id
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ToolFailed(f"no {SECRET}"), ToolArgumentError("find", (Problem(path=SECRET, message="x"),))],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_that_a_tool_keeps_stays_as_it_was(error: PegboardError) -> None:
+    before, kept = error.args, dict(vars(error))
+
+    first, second = (failed_result(error, hide).error for _ in range(2))
+
+    assert (error.args, vars(error)) == (before, kept)
     assert first is not None
-    assert first.startswith("e_")
-    assert error.error_id == first
+    assert second is not None
+    assert len({id(error), id(first), id(second)}) == 3
+    assert isinstance(error, ToolArgumentError) or first.error_id != second.error_id
+
+
+def test_the_stack_of_an_error_that_is_raised_again_and_again_does_not_grow() -> None:
+    error = ToolFailed("no")
+    lengths: list[int] = []
+    for _ in range(3):
+        shown = failed_result(raised(error, ValueError("why"))).error
+        assert shown is not None
+        lengths.append(len(traceback.extract_tb(shown.__traceback__)))
+        assert "ValueError: why" in detail_of(shown)
+
+    assert lengths == [1, 1, 1]
+    assert error.__traceback__ is None
 
 
 def test_what_the_caller_can_mend_needs_no_error_id() -> None:

@@ -16,7 +16,7 @@ def detached(result: ToolResult) -> ToolResult:
     return structs.replace(
         result,
         structured=_copied(structured),
-        error=None if error is None else _bare(error),
+        error=None if error is None else bare(error),
     )
 
 
@@ -29,8 +29,13 @@ def _copied(value: Any) -> Any:
     return value
 
 
-def _bare(error: PegboardError) -> PegboardError:
-    """The error without the frames it came through, which hold the call's arguments."""
-    copy = error.__class__.__new__(error.__class__, *error.args)
+def bare(error: PegboardError) -> PegboardError:
+    """A copy of the error without the frames it came through, which hold the call's arguments."""
+    kind = error.__class__
+    try:
+        copy = kind.__new__(kind, *error.args)
+    except TypeError:  # it makes its instances of something else than its args
+        copy = Exception.__new__(kind, *error.args)
+    copy.args = error.args
     copy.__dict__.update(error.__dict__)
     return copy

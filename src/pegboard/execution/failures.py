@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import cast
 
+from pegboard.core.copies import bare
 from pegboard.core.result import ToolResult
 from pegboard.errors import (
     AccessDenied,
@@ -42,11 +43,14 @@ def translated(tool: str, error: BaseException) -> PegboardError:
 
 
 def failed_result(error: PegboardError, redact: Callable[[str], str] | None = None) -> ToolResult:
-    """The result of a failed call: what the model reads, and the typed error."""
-    _make_safe(error, redact or _unchanged)
-    if error.error_id is None and not isinstance(error, CallerError):
-        error.error_id = f"e_{secrets.token_hex(6)}"
-    return ToolResult(content=_for_model(error), is_error=True, error=error)
+    """The result of a failed call: what the model reads, and the typed error.
+
+    The error is a copy: a tool may raise one instance for all its callers.
+    """
+    shown = _safe(error, redact or _unchanged)
+    if shown.error_id is None and not isinstance(shown, CallerError):
+        shown.error_id = f"e_{secrets.token_hex(6)}"
+    return ToolResult(content=_for_model(shown), is_error=True, error=shown)
 
 
 def _single(error: BaseException) -> BaseException:
@@ -60,14 +64,20 @@ def _single(error: BaseException) -> BaseException:
     return inner
 
 
-def _make_safe(error: PegboardError, redact: Callable[[str], str]) -> None:
-    """Take secrets out of what may be shown of it, and keep it short."""
-    error.args = tuple(_short(redact(x)) if isinstance(x, str) else x for x in error.args)
-    if isinstance(error, ToolArgumentError):
-        error.problems = tuple(
+def _safe(error: PegboardError, redact: Callable[[str], str]) -> PegboardError:
+    """A copy that holds no secrets in what may be shown of it, and is short."""
+    copy = bare(error)
+    copy.args = tuple(_short(redact(x)) if isinstance(x, str) else x for x in error.args)
+    if isinstance(copy, ToolArgumentError):
+        copy.problems = tuple(
             replace(item, path=redact(item.path), message=redact(item.message))
-            for item in error.problems
+            for item in copy.problems
         )
+    copy.__cause__, copy.__context__ = error.__cause__, error.__context__
+    copy.__suppress_context__ = error.__suppress_context__
+    # the stack moves: on an instance that is raised again and again it would only grow
+    copy.__traceback__, error.__traceback__ = error.__traceback__, None
+    return copy
 
 
 def _short(text: str) -> str:

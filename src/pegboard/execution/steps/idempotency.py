@@ -63,12 +63,17 @@ def idempotency(target: Target, kit: Kit, following: Handler) -> Handler:
             result = await following(call)
         except asyncio.CancelledError:
             is_free = call.attempts == 0 or is_repeatable(spec)
-            error = None if is_free else _cut_off(spec.name, "was cancelled while it ran")
-            await _failed(kit, flight, error)
+            if is_free:
+                await _freed(outcomes, flight)
+            else:
+                await _failed(kit, flight, _cut_off(spec.name, "was cancelled while it ran"))
             raise
         except Exception as error:  # noqa: BLE001 - whatever broke, the outcome is written down first
             ours = translated(spec.name, error)
-            await _failed(kit, flight, None if _is_free_again(spec, call, ours) else ours)
+            if _is_free_again(spec, call, ours):
+                await _freed(outcomes, flight)
+            else:
+                ours = await _failed(kit, flight, ours)
             raise ours from ours.__cause__
         await _written(flight, outcomes.settle(flight.claim.owner, flight.claim.key, result))
         return result
@@ -110,14 +115,17 @@ async def _given_back(
         await outcomes.release(claim.owner, claim.key)
 
 
-async def _failed(kit: Kit, flight: Flight, error: PegboardError | None) -> None:
-    """The call has failed: its error is the outcome, or the key is free again."""
+async def _freed(outcomes: OutcomeStore, flight: Flight) -> None:
+    """The key may be used again."""
+    await _written(flight, outcomes.release(flight.claim.owner, flight.claim.key))
+
+
+async def _failed(kit: Kit, flight: Flight, error: PegboardError) -> PegboardError:
+    """The call has failed, and its error is the outcome: as it is kept, with its error id."""
     claim = flight.claim
-    if error is None:
-        await _written(flight, kit.outcomes.release(claim.owner, claim.key))
-    else:
-        failed = failed_result(error, kit.redact)
-        await _written(flight, kit.outcomes.settle(claim.owner, claim.key, failed))
+    failed = failed_result(error, kit.redact)
+    await _written(flight, kit.outcomes.settle(claim.owner, claim.key, failed))
+    return failed.error or error
 
 
 async def _written(flight: Flight, work: Coroutine[Any, Any, None]) -> None:
