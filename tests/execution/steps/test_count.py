@@ -1,6 +1,10 @@
 """How many calls are in flight, while somebody watches."""
 
 import asyncio
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from tests.execution.made import DONE, Following, a_call, a_kit, a_target
@@ -34,6 +38,32 @@ async def test_a_call_that_fails_is_not_counted_for_ever(error: BaseException) -
     with pytest.raises(type(error)):
         await count(a_target(), a_kit(in_flight=in_flight), Following(error))(a_call())
 
+    assert in_flight == {}
+
+
+class Hesitating(dict[str, int]):
+    """Lets other threads in between what is read and what is written."""
+
+    def get(self, key: str, default: Any = None, /) -> Any:
+        found = super().get(key, default)
+        time.sleep(0.005)
+        return found
+
+
+def test_calls_of_several_threads_are_all_counted() -> None:
+    in_flight, all_in, seen = Hesitating(), threading.Barrier(4), list[int]()
+
+    async def following(_call: Run) -> ToolResult:
+        all_in.wait(5)
+        seen.append(in_flight["find"])
+        all_in.wait(5)
+        return DONE
+
+    handle = count(a_target(), a_kit(in_flight=in_flight), following)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(asyncio.run, [handle(a_call()) for _ in range(4)]))
+
+    assert seen == [4, 4, 4, 4]
     assert in_flight == {}
 
 

@@ -1,9 +1,13 @@
 """Count: how many calls of a tool are in flight, for whoever watches."""
 
+import threading
+
 from pegboard.core.result import ToolResult
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.kit import Kit
 from pegboard.execution.target import Target
+
+_LOCK = threading.Lock()  # event loops in several threads count in one place
 
 
 def count(target: Target, kit: Kit, following: Handler) -> Handler:
@@ -13,15 +17,16 @@ def count(target: Target, kit: Kit, following: Handler) -> Handler:
         return following
 
     async def handle(call: Run) -> ToolResult:
-        in_flight[name] = in_flight.get(name, 0) + 1
+        with _LOCK:
+            in_flight[name] = in_flight.get(name, 0) + 1
         try:
             return await following(call)
         finally:
-            # several event loops may count at once: never let that break a call
-            left = in_flight.get(name, 0) - 1
-            if left > 0:
-                in_flight[name] = left
-            else:
-                in_flight.pop(name, None)
+            with _LOCK:
+                left = in_flight.get(name, 0) - 1
+                if left > 0:
+                    in_flight[name] = left
+                else:
+                    in_flight.pop(name, None)
 
     return handle
