@@ -95,6 +95,15 @@ def test_deny_beats_ask_beats_allow(
 
 
 @given(PRINCIPALS, SPECS, POLICIES, switches())
+def test_only_of_a_tool_whose_standing_is_ask_is_a_call_answered_with_ask(
+    principal: Principal, spec: ToolSpec, policy: Policy, off: Switches
+) -> None:
+    decision = decide(principal, spec, Action.CALL, policy=policy, switches=off)
+
+    assert decision.verdict is not Verdict.ASK or policy.standing(spec).verdict is Verdict.ASK
+
+
+@given(PRINCIPALS, SPECS, POLICIES, switches())
 def test_what_is_listed_is_exactly_what_may_be_called_or_asked_for(
     principal: Principal, spec: ToolSpec, policy: Policy, off: Switches
 ) -> None:

@@ -44,6 +44,7 @@ def test_the_order_is_the_one_that_was_decided() -> None:
         "shape",
         "cache",
         "limit",
+        "recheck",
         "breaker",
         "start",
         "retry",
@@ -84,7 +85,8 @@ def test_each_other_step_is_there_for_the_tools_that_need_it(
 ) -> None:
     names = built(a_target(a_spec(**spec), keyed=keyed), a_kit(**kit))
 
-    assert set(names) == {*ALWAYS, step}
+    waits = {"recheck"} if step in {"idempotency", "cache", "limit"} else set[str]()
+    assert set(names) == {*ALWAYS, step, *waits}
 
 
 @pytest.mark.parametrize(

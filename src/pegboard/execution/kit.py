@@ -21,15 +21,17 @@ def _unknown(_name: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Defaults for tools that do not say otherwise; seconds and bytes, 0 for none.
+    """Defaults for tools that do not say otherwise; seconds and bytes.
 
     Attributes:
-        attempt_timeout: For one attempt of a tool.
-        call_timeout: For a whole call with its waits and retries, when the caller gave no deadline.
-        longest_wait: For a place under a rate or concurrency limit.
-        max_result_bytes: What a result may hold before it is stored and paged.
-        result_ttl: How long a stored result is kept.
-        batch_concurrency: Calls of one batch in flight at once.
+        attempt_timeout: For one attempt of a tool; 0 for no limit.
+        call_timeout: For a whole call with its waits and retries, when the caller gave no deadline;
+            0 for no limit.
+        longest_wait: For a place under a rate or concurrency limit; at 0 nobody waits, and who
+            finds no place is refused at once.
+        max_result_bytes: What a result may hold before it is stored and paged; 0 for no limit.
+        result_ttl: How long a stored result is kept; at 0 it has expired when its handle is given.
+        batch_concurrency: Calls of one batch in flight at once; 0 for no limit.
         keep_arguments: Whether what is recorded may quote arguments; else the operator's detail of
             an error is kept without them.
     """

@@ -1,8 +1,8 @@
 """The steps of a call, in order. A new step is one file and one line here.
 
-A call passes down this list and its result comes back up, so that the flow is: resolve, validate,
-decide, approve, idempotency, (shape, on the way up), cache, limit, breaker, start, retry, deadline,
-run, check output, shape, record.
+A call passes down this list and its result comes back up, so that the flow is: resolve, count,
+validate, decide, approve, idempotency, (shape, on the way up), cache, limit, recheck, breaker,
+start, retry, deadline, run, check output, shape, count, record.
 """
 
 from collections.abc import Callable
@@ -19,6 +19,7 @@ from pegboard.execution.steps.deadline import deadline
 from pegboard.execution.steps.decide import decide
 from pegboard.execution.steps.idempotency import idempotency
 from pegboard.execution.steps.limit import limit
+from pegboard.execution.steps.recheck import recheck
 from pegboard.execution.steps.record import record
 from pegboard.execution.steps.retry import retry
 from pegboard.execution.steps.run import run
@@ -40,6 +41,7 @@ ORDER: tuple[Step, ...] = (
     shape,  # inside idempotency: a replay has the same handle; outside cache: handles have owners
     cache,  # a cached answer needs no turn, no breaker and no attempt
     limit,  # one turn a call: its retries do not queue again
+    recheck,  # after the waits; before the breaker, which would take a refusal for an answer
     breaker,  # outside retry: it counts calls that failed for good
     start,  # after the waits, before the first attempt: what is stored as started really starts
     retry,  # around single attempts

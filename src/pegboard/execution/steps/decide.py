@@ -3,37 +3,46 @@
 from collections.abc import Coroutine
 from typing import Any
 
+from pegboard.access import Policy, Switches
 from pegboard.access import decide as judge
 from pegboard.access.decide import UNAVAILABLE
 from pegboard.core.decision import Action, Decision, Verdict
 from pegboard.core.result import ToolResult
+from pegboard.core.tool import ToolSpec
 from pegboard.errors import AccessDenied, PegboardError, SourceUnavailable
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.kit import Kit
 from pegboard.execution.target import Target
 
+# kept here: a member of an enum takes longer to look up than it seems
+_CALL, _DENY = Action.CALL, Verdict.DENY
+
 
 def decide(target: Target, kit: Kit, following: Handler) -> Handler:
     """Always there."""
     spec, policy, switches = target.spec, kit.policy, kit.switches
-    # read here: a member of an enum takes longer to look up than it seems
-    action, deny = Action.CALL, Verdict.DENY
 
     def handle(call: Run) -> Coroutine[Any, Any, ToolResult]:
-        decision = judge(
-            call.ctx.principal,
-            spec,
-            action,
-            call.arguments,
-            policy=policy,
-            switches=switches,
-        )
-        call.decision = decision
-        if decision.verdict is deny:
-            raise refusal(spec.name, decision)
+        call.decision = judged(call, spec, policy, switches)
         return following(call)
 
     return handle
+
+
+def judged(call: Run, spec: ToolSpec, policy: Policy, switches: Switches) -> Decision:
+    """What `decide` answers of this call now; a denial is the call's decision and its end.
+
+    Raises:
+        AccessDenied: It may not go on.
+        SourceUnavailable: The tool cannot be used by anybody.
+    """
+    decision = judge(
+        call.ctx.principal, spec, _CALL, call.arguments, policy=policy, switches=switches
+    )
+    if decision.verdict is _DENY:
+        call.decision = decision
+        raise _refusal(spec.name, decision)
+    return decision
 
 
 def decide_again(call: Run, target: Target, kit: Kit) -> None:
@@ -42,22 +51,11 @@ def decide_again(call: Run, target: Target, kit: Kit) -> None:
     Raises:
         AccessDenied: It may not go on.
     """
-    if not kit.switches.any_off:
-        return
-    decision = judge(
-        call.ctx.principal,
-        target.spec,
-        Action.CALL,
-        call.arguments,
-        policy=kit.policy,
-        switches=kit.switches,
-    )
-    if decision.verdict is Verdict.DENY:
-        call.decision = decision
-        raise refusal(target.spec.name, decision)
+    if kit.switches.any_off:
+        judged(call, target.spec, kit.policy, kit.switches)
 
 
-def refusal(tool: str, decision: Decision) -> PegboardError:
+def _refusal(tool: str, decision: Decision) -> PegboardError:
     """The error that a denial becomes."""
     if decision.rule == UNAVAILABLE:
         return SourceUnavailable(

@@ -4,7 +4,6 @@ from pegboard.core.result import ToolResult
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.kit import Kit
 from pegboard.execution.limiters import Limiter
-from pegboard.execution.steps.decide import decide_again
 from pegboard.execution.target import Target
 
 
@@ -17,7 +16,6 @@ def limit(target: Target, kit: Kit, following: Handler) -> Handler:
     async def handle(call: Run) -> ToolResult:
         await _enter_all(buckets, call, kit)
         try:
-            decide_again(call, target, kit)
             return await following(call)
         finally:
             for bucket in buckets:

@@ -3,33 +3,26 @@
 from collections.abc import Coroutine
 from typing import Any
 
-from pegboard.access import decide as judge
-from pegboard.core.decision import Action, Verdict
 from pegboard.core.result import ToolResult
 from pegboard.errors import ToolArgumentError
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.handles import fill_in, handle_parameters, mentions_handle
 from pegboard.execution.kit import Kit
-from pegboard.execution.steps.decide import refusal
+from pegboard.execution.steps.decide import judged
 from pegboard.execution.target import Target
 
 
 def validate(target: Target, kit: Kit, following: Handler) -> Handler:
     """Always there. Handles to stored results are replaced by what they stand for, first."""
-    read, results, name = target.read, kit.results, target.spec.name
-    kept = handle_parameters(target.spec.input_schema)
+    read, results, spec = target.read, kit.results, target.spec
+    kept = handle_parameters(spec.input_schema)
 
     def refuse_denied(call: Run) -> None:
         """What a tool wants is nothing for a caller who may not call it at all."""
-        decision = judge(
-            call.ctx.principal, target.spec, Action.CALL, policy=kit.policy, switches=kit.switches
-        )
-        if decision.verdict is Verdict.DENY:
-            call.decision = decision
-            raise refusal(name, decision)
+        judged(call, spec, kit.policy, kit.switches)
 
     async def with_handles(call: Run) -> ToolResult:
-        raw = await fill_in(name, call.raw, results, call.owner, kept=kept)
+        raw = await fill_in(spec.name, call.raw, results, call.owner, kept=kept)
         try:
             call.arguments = read(raw)
         except ToolArgumentError:
