@@ -132,3 +132,26 @@ async def test_a_file_damaged_while_it_is_open_answers_unavailable(
     async with open_storage(tmp_path, clock=clock) as storage:
         with pytest.raises(Unavailable, match="its file is damaged"):
             await storage.history.calls(HistoryQuery())
+
+
+def test_storage_that_cannot_be_read_back_is_let_go_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = list[sqlite3.Connection]()
+
+    def write(path: Path, now: float) -> sqlite3.Connection:
+        opened.append(open_writer(path, now))
+        return opened[0]
+
+    def read(path: Path) -> sqlite3.Connection:
+        raise ConfigError(f"{path.name} cannot be read")
+
+    # a file that can be written and then not read is a fault that no test can bring about by itself
+    with monkeypatch.context() as patched:
+        patched.setattr("pegboard.storage.sqlite.open_writer", write)
+        patched.setattr("pegboard.storage.sqlite.open_reader", read)
+        with pytest.raises(ConfigError, match="cannot be read"):
+            open_storage(tmp_path)
+
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[0].execute("SELECT 1")

@@ -27,16 +27,7 @@ def open_writer(path: Path, now: float) -> sqlite3.Connection:
         path.touch(mode=0o600)
     except OSError as error:
         raise ConfigError(_advice(path, error.strerror or str(error))) from error
-    connection = _connect(path, f"{path.absolute().as_uri()}?mode=rw")
-    try:
-        _prepare(connection, now)
-    except ConfigError as error:
-        connection.close()
-        raise ConfigError(_advice(path, str(error))) from error
-    except sqlite3.Error as error:
-        connection.close()
-        raise ConfigError(_advice(path, str(error))) from error
-    return connection
+    return _opened(path, "rw", lambda connection: _prepare(connection, now))
 
 
 def open_reader(path: Path) -> sqlite3.Connection:
@@ -50,17 +41,7 @@ def open_reader(path: Path) -> sqlite3.Connection:
             f"There is no {path.name} in {path.parent}: nothing has been recorded there. "
             "Name the directory that the board was run with: --data DIR."
         )
-    connection = _connect(path, f"{path.absolute().as_uri()}?mode=ro")
-    try:
-        connection.execute("PRAGMA query_only = 1")
-        check(version_of(connection))
-    except ConfigError as error:
-        connection.close()
-        raise ConfigError(_advice(path, str(error))) from error
-    except sqlite3.Error as error:
-        connection.close()
-        raise ConfigError(_advice(path, str(error))) from error
-    return connection
+    return _opened(path, "ro", _only_read)
 
 
 def unavailable(error: sqlite3.Error) -> Unavailable:
@@ -113,13 +94,27 @@ class Reader:
                 self._connection = None
 
 
-def _connect(path: Path, uri: str) -> sqlite3.Connection:
+def _opened(
+    path: Path, mode: str, prepare: Callable[[sqlite3.Connection], None]
+) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
     try:
-        return sqlite3.connect(
+        connection = sqlite3.connect(
             uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
     except sqlite3.Error as error:
         raise ConfigError(_advice(path, str(error))) from error
+    try:
+        prepare(connection)
+    except (ConfigError, sqlite3.Error) as error:
+        connection.close()
+        raise ConfigError(_advice(path, str(error))) from error
+    return connection
+
+
+def _only_read(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA query_only = 1")
+    check(version_of(connection))
 
 
 def _prepare(connection: sqlite3.Connection, now: float) -> None:

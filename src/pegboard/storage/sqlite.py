@@ -65,7 +65,11 @@ def open_storage(
     lock = DirectoryLock(directory)
     try:
         connection = open_writer(directory / FILE, clock.time())
-        reader = Reader(open_reader(directory / FILE))
+        try:
+            reader = Reader(open_reader(directory / FILE))
+        except ConfigError:
+            connection.close()
+            raise
     except ConfigError:
         lock.release()
         raise
