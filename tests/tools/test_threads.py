@@ -41,7 +41,7 @@ async def _given_up(pool: ThreadPool, call: Callable[[], Any]) -> None:
         running.set()
         call()
 
-    task = asyncio.create_task(pool.run(work))
+    task = asyncio.create_task(pool.run(work, owner=""))
     await _until(running.is_set)
     task.cancel()
     with contextlib.suppress(asyncio.CancelledError):
@@ -49,11 +49,11 @@ async def _given_up(pool: ThreadPool, call: Callable[[], Any]) -> None:
 
 
 async def test_a_call_gives_its_value() -> None:
-    assert await ThreadPool().run(lambda: 5) == 5
+    assert await ThreadPool().run(lambda: 5, owner="") == 5
 
 
 async def test_a_call_runs_in_a_daemon_thread_of_the_pool() -> None:
-    thread = await ThreadPool().run(threading.current_thread)
+    thread = await ThreadPool().run(threading.current_thread, owner="")
 
     assert (thread.name, thread.daemon) == ("pegboard-tool", True)
 
@@ -61,7 +61,7 @@ async def test_a_call_runs_in_a_daemon_thread_of_the_pool() -> None:
 async def test_idle_threads_are_used_again() -> None:
     pool = ThreadPool(size=4)
 
-    threads = {await pool.run(threading.get_ident) for _ in range(10)}
+    threads = {await pool.run(threading.get_ident, owner="") for _ in range(10)}
 
     assert len(threads) == 1
 
@@ -74,7 +74,7 @@ async def test_context_variables_are_kept_and_changes_stay_inside() -> None:
 
     NAME.set("me")
 
-    assert await ThreadPool().run(change) == "me"
+    assert await ThreadPool().run(change, owner="") == "me"
     assert NAME.get() == "me"
 
 
@@ -89,7 +89,7 @@ async def test_no_more_calls_run_at_once_than_the_pool_is_large(gate: threading.
         with lock:
             now[0] -= 1
 
-    tasks = [asyncio.create_task(pool.run(work)) for _ in range(10)]
+    tasks = [asyncio.create_task(pool.run(work, owner="")) for _ in range(10)]
     await _until(lambda: now[0] == 3)
     await asyncio.sleep(0.05)
     gate.set()
@@ -104,15 +104,15 @@ async def test_a_call_that_was_given_up_is_replaced(gate: threading.Event) -> No
     await _given_up(pool, lambda: gate.wait(5))
 
     assert pool.abandoned == 1
-    assert await pool.run(lambda: "still here") == "still here"
+    assert await pool.run(lambda: "still here", owner="") == "still here"
 
 
 async def test_a_call_that_waits_for_a_hanging_one_starts_when_that_is_given_up(
     gate: threading.Event,
 ) -> None:
     pool = ThreadPool(size=1)
-    hanging = asyncio.create_task(pool.run(lambda: gate.wait(5)))
-    waiting = asyncio.create_task(pool.run(lambda: "started"))
+    hanging = asyncio.create_task(pool.run(lambda: gate.wait(5), owner=""))
+    waiting = asyncio.create_task(pool.run(lambda: "started", owner=""))
     await _until(lambda: pool._idle == 0)
 
     hanging.cancel()
@@ -128,32 +128,32 @@ async def test_beyond_the_cap_calls_are_refused_until_threads_come_back(
         await _given_up(pool, lambda: gate.wait(5))
 
     with pytest.raises(Overloaded, match="2 threads hang in calls that were given up") as caught:
-        await pool.run(lambda: 1)
+        await pool.run(lambda: 1, owner="")
     assert caught.value.retry_after == 1.0
 
     gate.set()
     await _until(lambda: pool.abandoned == 0)
-    assert await pool.run(lambda: "again") == "again"
+    assert await pool.run(lambda: "again", owner="") == "again"
 
 
 async def test_after_hanging_calls_the_pool_is_as_large_as_before(gate: threading.Event) -> None:
     pool = ThreadPool(size=2)
     for _ in range(5):
         await _given_up(pool, lambda: gate.wait(5))
-    await pool.run(lambda: None)
+    await pool.run(lambda: None, owner="")
 
     gate.set()
     await _until(lambda: pool.abandoned == 0)
 
     assert pool._threads <= 2
-    assert await asyncio.wait_for(pool.run(lambda: "fine"), 5) == "fine"
+    assert await asyncio.wait_for(pool.run(lambda: "fine", owner=""), 5) == "fine"
 
 
 async def test_a_call_that_is_given_up_before_it_began_never_runs(gate: threading.Event) -> None:
     pool, ran = ThreadPool(size=1), list[int]()
-    hanging = asyncio.create_task(pool.run(lambda: gate.wait(5)))
+    hanging = asyncio.create_task(pool.run(lambda: gate.wait(5), owner=""))
     await _until(lambda: pool._idle == 0 and pool._threads == 1)
-    waiting = asyncio.create_task(pool.run(lambda: ran.append(1)))
+    waiting = asyncio.create_task(pool.run(lambda: ran.append(1), owner=""))
     await asyncio.sleep(0)
 
     waiting.cancel()
@@ -162,7 +162,7 @@ async def test_a_call_that_is_given_up_before_it_began_never_runs(gate: threadin
     gate.set()
     await hanging
 
-    assert await pool.run(lambda: "next") == "next"
+    assert await pool.run(lambda: "next", owner="") == "next"
     assert ran == []
     assert pool.abandoned == 0
 
@@ -173,7 +173,7 @@ async def test_an_exception_is_delivered_as_it_is(error: Exception) -> None:
         raise error
 
     with pytest.raises(type(error)) as caught:
-        await ThreadPool().run(fail)
+        await ThreadPool().run(fail, owner="")
 
     assert caught.value is error
 
@@ -198,17 +198,17 @@ async def test_what_would_end_more_than_the_call_is_delivered_as_a_failure(
         raise error
 
     with pytest.raises(RuntimeError, match=f"the tool raised {type(error).__name__}") as caught:
-        await pool.run(fail)
+        await pool.run(fail, owner="")
 
     assert caught.value.__cause__ is error
-    assert await pool.run(lambda: "the thread is alive") == "the thread is alive"
+    assert await pool.run(lambda: "the thread is alive", owner="") == "the thread is alive"
 
 
 def test_several_loops_use_one_pool_at_once() -> None:
     pool, results = ThreadPool(size=2), list[int]()
 
     async def many(base: int) -> list[int]:
-        tasks = [asyncio.create_task(pool.run(lambda n=n: base + n)) for n in range(20)]
+        tasks = [asyncio.create_task(pool.run(lambda n=n: base + n, owner="")) for n in range(20)]
         return [await task for task in tasks]
 
     threads = [
@@ -227,7 +227,7 @@ def test_a_result_for_a_loop_that_is_gone_is_dropped(gate: threading.Event) -> N
     pool = ThreadPool(size=1)
 
     async def leave() -> None:
-        asyncio.get_running_loop().create_task(pool.run(lambda: gate.wait(5)))
+        asyncio.get_running_loop().create_task(pool.run(lambda: gate.wait(5), owner=""))
         await _until(lambda: pool._idle == 0 and pool._threads == 1)
 
     loop = asyncio.new_event_loop()
@@ -236,7 +236,7 @@ def test_a_result_for_a_loop_that_is_gone_is_dropped(gate: threading.Event) -> N
     loop.close()
     gate.set()
 
-    assert asyncio.run(pool.run(lambda: "on another loop")) == "on another loop"
+    assert asyncio.run(pool.run(lambda: "on another loop", owner="")) == "on another loop"
     task._log_destroy_pending = False  # type: ignore[attr-defined]  # it is meant to be left behind
     task.get_coro().close()
 
@@ -251,9 +251,9 @@ async def test_a_finished_call_is_not_kept_alive() -> None:
     big = Big()
     seen = weakref.ref(big)
 
-    await pool.run(lambda kept=big: None)
+    await pool.run(lambda kept=big: None, owner="")
     del big
-    await pool.run(lambda: None)
+    await pool.run(lambda: None, owner="")
     gc.collect()
 
     assert seen() is None
@@ -264,22 +264,22 @@ async def test_a_machine_without_threads_is_overloaded_and_recovers() -> None:
     before = threading.stack_size(1 << 46)  # more than there is to give
     try:
         with pytest.raises(Overloaded, match="starts no more threads"):
-            await pool.run(lambda: 1)
+            await pool.run(lambda: 1, owner="")
     finally:
         threading.stack_size(before)
 
-    assert await pool.run(lambda: "now") == "now"
+    assert await pool.run(lambda: "now", owner="") == "now"
 
 
 async def test_a_call_waits_for_the_threads_there_are_when_no_more_start(
     gate: threading.Event,
 ) -> None:
     pool = ThreadPool(size=2)
-    hanging = asyncio.create_task(pool.run(lambda: gate.wait(5)))
+    hanging = asyncio.create_task(pool.run(lambda: gate.wait(5), owner=""))
     await _until(lambda: pool._threads == 1 and pool._idle == 0)
     before = threading.stack_size(1 << 46)
     try:
-        waiting = asyncio.create_task(pool.run(lambda: "in the end"))
+        waiting = asyncio.create_task(pool.run(lambda: "in the end", owner=""))
         await asyncio.sleep(0)
         hanging.cancel()
         await asyncio.sleep(0)
@@ -296,7 +296,7 @@ def test_the_process_ends_while_a_call_hangs() -> None:
         "from pegboard.tools.threads import POOL\n"
         "async def main():\n"
         "    try:\n"
-        "        await asyncio.wait_for(POOL.run(lambda: time.sleep(60)), 0.1)\n"
+        "        await asyncio.wait_for(POOL.run(lambda: time.sleep(60), owner=''), 0.1)\n"
         "    except TimeoutError:\n"
         "        print('given up')\n"
         "asyncio.run(main())\n"
@@ -315,10 +315,11 @@ def test_a_forked_process_starts_with_threads_of_its_own() -> None:
     code = (
         "import asyncio, os, sys\n"
         "from pegboard.tools.threads import POOL\n"
-        "assert asyncio.run(POOL.run(lambda: 1)) == 1\n"
+        "assert asyncio.run(POOL.run(lambda: 1, owner='')) == 1\n"
         "child = os.fork()\n"
         "if child == 0:\n"
-        "    os._exit(0 if asyncio.run(asyncio.wait_for(POOL.run(lambda: 7), 5)) == 7 else 1)\n"
+        "    seven = POOL.run(lambda: 7, owner='')\n"
+        "    os._exit(0 if asyncio.run(asyncio.wait_for(seven, 5)) == 7 else 1)\n"
         "sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
     )
 

@@ -24,7 +24,7 @@ async def system_resolver(host: str, port: int) -> Sequence[str]:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
 
-    return await _pool().run(look_up)
+    return await _pool().run(look_up, owner="")
 
 
 @cache

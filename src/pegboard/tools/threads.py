@@ -74,14 +74,14 @@ class ThreadPool:
         """Threads that still run a call nobody waits for."""
         return self._abandoned
 
-    async def run(self, call: Callable[[], Any], *, owner: str = "") -> Any:
+    async def run(self, call: Callable[[], Any], *, owner: str) -> Any:
         """Run it in a thread, with this task's context variables.
 
         Cancelling gives the thread up; the call goes on, unheard.
 
         Args:
             call: What blocks.
-            owner: Whose share of the pool it takes, such as a tool's name; empty is not counted.
+            owner: Whose share of the pool it takes, by the name of a tool or source; empty is free.
 
         Raises:
             Overloaded: Too many threads hang in abandoned calls.

@@ -1,3 +1,6 @@
+import asyncio
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ from pegboard.registry import ToolRegistry
 from pegboard.sources.functions import KIND
 from pegboard.sources.functions.config import FunctionsConfig
 from pegboard.testing import SourceContract
+from pegboard.tools.threads import POOL
 
 MODULE = '''
 """Tools."""
@@ -198,3 +202,76 @@ async def test_it_is_always_well_and_closes_twice(tmp_path: Path) -> None:
     await source.close()
 
     assert (await source.health()).status == "healthy"
+
+
+COUNTING = '''
+from pathlib import Path
+
+from pegboard import tool
+
+with Path(__file__).with_suffix(".runs").open("a") as log:
+    log.write("x")
+
+
+@tool
+def NAME() -> str:
+    """Say something."""
+    return "something"
+'''
+
+
+async def test_an_unchanged_file_is_run_once_and_a_changed_one_again(tmp_path: Path) -> None:
+    path, runs = tmp_path / "loose.py", tmp_path / "loose.runs"
+    path.write_text(COUNTING.replace("NAME", "first"))
+    source = await _open(tmp_path, files=["loose.py"])
+
+    assert await _names(source) == await _names(source) == ["my__first"]
+    assert runs.read_text() == "x"
+
+    path.write_text(COUNTING.replace("NAME", "second"))
+    os.utime(path, (1, 1))
+    assert await _names(source) == ["my__second"]
+    assert runs.read_text() == "xx"
+
+
+async def test_a_file_that_failed_is_run_again_though_unchanged(tmp_path: Path) -> None:
+    path, needed = tmp_path / "loose.py", tmp_path / "needed.txt"
+    path.write_text(f"open({str(needed)!r}).close()\n" + COUNTING.replace("NAME", "late"))
+    source = await _open(tmp_path, files=["loose.py"])
+    with pytest.raises(SourceUnavailable, match="FileNotFoundError"):
+        await source.tools()
+    needed.touch()
+
+    assert await _names(source) == ["my__late"]
+
+
+async def test_two_files_of_one_name_are_two_modules(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "same.py").write_text(COUNTING.replace("NAME", folder))
+    source = await _open(tmp_path, files=["one/same.py", "two/same.py"])
+
+    assert await _names(source) == ["my__one", "my__two"]
+    modules = [name for name in sys.modules if name.startswith("pegboard_file_same_")]
+    paths = {Path(str(sys.modules[name].__file__)) for name in modules}
+    assert {tmp_path / "one" / "same.py", tmp_path / "two" / "same.py"} <= paths
+
+
+async def test_files_that_hang_leave_threads_to_other_sources(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    (tmp_path / "slow.py").write_text(
+        "import pathlib, time\n"
+        f"while not pathlib.Path({str(gate)!r}).exists():\n    time.sleep(0.01)\n"
+        + COUNTING.replace("NAME", "slow")
+    )
+    (tmp_path / "quick.py").write_text(COUNTING.replace("NAME", "quick"))
+    slow = await _open(tmp_path, files=["slow.py"])
+    quick = FunctionsConfig.model_validate({"files": ["quick.py"]})
+    other = await KIND.open("other", quick, Services(base_dir=tmp_path))
+    hanging = [asyncio.create_task(_names(slow)) for _ in range(POOL.size)]
+    try:
+        await asyncio.sleep(0)
+        assert await asyncio.wait_for(_names(other), 5) == ["other__quick"]
+    finally:
+        gate.touch()
+        await asyncio.gather(*hanging)

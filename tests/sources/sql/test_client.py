@@ -20,6 +20,7 @@ from pegboard.sources.sql.client import Client
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.database import Database
 from pegboard.sources.sql.session import Answer, Request, Session, Stale
+from pegboard.tools.threads import POOL
 
 
 class Trouble(Exception):
@@ -103,7 +104,7 @@ def _hangs(session: Scripted) -> None:
 
 async def test_a_connection_is_used_again() -> None:
     driver = ScriptedDriver(_fine)
-    client = Client(driver, _config())
+    client = Client(driver, _config(), owner="shop")
 
     for _ in range(3):
         await client.ping(1)
@@ -113,7 +114,7 @@ async def test_a_connection_is_used_again() -> None:
 
 
 async def test_an_error_of_the_driver_is_translated_with_its_cause() -> None:
-    client = Client(ScriptedDriver(_fails), _config())
+    client = Client(ScriptedDriver(_fails), _config(), owner="shop")
 
     with pytest.raises(InvalidRequest, match="broken in nothing") as failed:
         await client.ping(1)
@@ -123,7 +124,7 @@ async def test_an_error_of_the_driver_is_translated_with_its_cause() -> None:
 
 async def test_a_connection_that_went_stale_is_replaced_once() -> None:
     driver = ScriptedDriver(_stale, _fine)
-    await Client(driver, _config()).ping(1)
+    await Client(driver, _config(), owner="shop").ping(1)
 
     assert [session.closed for session in driver.opened] == [1, 0]
 
@@ -132,14 +133,14 @@ async def test_a_database_that_drops_every_connection_is_unavailable() -> None:
     driver = ScriptedDriver(_stale)
 
     with pytest.raises(SourceUnavailable, match="closes the connection at once"):
-        await Client(driver, _config()).ping(1)
+        await Client(driver, _config(), owner="shop").ping(1)
 
     assert len(driver.opened) == 2
 
 
 async def test_a_call_that_hangs_is_cut_at_its_deadline() -> None:
     driver = ScriptedDriver(_hangs, _fine)
-    client = Client(driver, _config())
+    client = Client(driver, _config(), owner="shop")
     started = time.monotonic()
 
     with pytest.raises(ToolTimeout, match="did not answer in time"):
@@ -153,7 +154,7 @@ async def test_a_call_that_hangs_is_cut_at_its_deadline() -> None:
 
 async def test_a_call_that_is_cancelled_is_cut_at_once() -> None:
     driver = ScriptedDriver(_hangs)
-    task = asyncio.create_task(Client(driver, _config()).ping(5))
+    task = asyncio.create_task(Client(driver, _config(), owner="shop").ping(5))
     await asyncio.sleep(0.1)
     task.cancel()
     await asyncio.wait({task}, timeout=1)
@@ -163,7 +164,7 @@ async def test_a_call_that_is_cancelled_is_cut_at_once() -> None:
 
 
 async def test_one_that_finds_no_connection_free_says_so() -> None:
-    client = Client(ScriptedDriver(_hangs), _config(max_connections=1))
+    client = Client(ScriptedDriver(_hangs), _config(max_connections=1), owner="shop")
     first = asyncio.create_task(client.ping(5))
     await asyncio.sleep(0.05)
 
@@ -176,7 +177,7 @@ async def test_one_that_finds_no_connection_free_says_so() -> None:
 
 async def test_closing_cuts_what_runs_and_opens_nothing_more() -> None:
     driver = ScriptedDriver(_hangs)
-    client = Client(driver, _config())
+    client = Client(driver, _config(), owner="shop")
     running = asyncio.create_task(client.ping(5))
     await asyncio.sleep(0.05)
     await client.close()
@@ -191,7 +192,7 @@ async def test_closing_cuts_what_runs_and_opens_nothing_more() -> None:
 
 async def test_the_schema_is_read_again_only_when_it_is_old() -> None:
     driver = ScriptedDriver(_fine)
-    database = Database(_config(), Client(driver, _config()))
+    database = Database(_config(), Client(driver, _config(), owner="shop"))
 
     first = await database.catalog()
     second = await database.catalog()
@@ -205,9 +206,22 @@ async def test_the_schema_is_read_again_only_when_it_is_old() -> None:
 async def test_a_write_goes_to_a_connection_of_its_own() -> None:
     driver = ScriptedDriver(_fine)
     config = _config(allow_writes=True, max_affected_rows=7)
-    database = Database(config, Client(driver, config))
+    database = Database(config, Client(driver, config, owner="shop"))
 
     with pytest.raises(InvalidRequest, match="DELETE FROM t 7"):
         await database.execute("DELETE FROM t")
 
     assert len(driver.opened) == 2
+
+
+async def test_work_of_one_source_leaves_threads_to_others() -> None:
+    gate = threading.Event()
+    held = [asyncio.create_task(POOL.run(gate.wait, owner="shop")) for _ in range(POOL.share)]
+    waiting = asyncio.create_task(Client(ScriptedDriver(_fine), _config(), owner="shop").ping(5))
+    try:
+        await asyncio.sleep(0)
+        await Client(ScriptedDriver(_fine), _config(), owner="other").ping(5)
+        assert not waiting.done()
+    finally:
+        gate.set()
+        await asyncio.gather(waiting, *held)

@@ -6,6 +6,7 @@ import inspect
 import logging
 import sys
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,6 +16,7 @@ from pegboard.tools import BaseTool, FunctionTool, SchemaTool
 from pegboard.tools.decorator import mark_of
 
 _LOG = logging.getLogger("pegboard.sources")
+_CHANGED_AT = "__pegboard_changed_at__"
 
 
 def import_module(name: str, base_dir: Path) -> ModuleType:
@@ -41,7 +43,7 @@ def import_module(name: str, base_dir: Path) -> ModuleType:
 
 
 def import_file(path: Path, base_dir: Path) -> ModuleType:
-    """Run a Python file as a module of its own.
+    """The module of a Python file of its own, run again when the file has changed.
 
     Raises:
         SourceUnavailable: It is not there, or fails; says which.
@@ -49,15 +51,33 @@ def import_file(path: Path, base_dir: Path) -> ModuleType:
     path = (base_dir / path).resolve()
     if not path.is_file():
         raise SourceUnavailable(f"there is no file '{path.name}' in {path.parent}")
-    spec = importlib.util.spec_from_file_location(f"pegboard_file_{path.stem}", path)
+    # two files may have the same stem
+    digest = sha256(str(path).encode()).hexdigest()[:16]
+    name = f"pegboard_file_{path.stem}_{digest}"
+    known = sys.modules.get(name)
+    changed_at = path.stat().st_mtime_ns
+    if known is not None and getattr(known, _CHANGED_AT, None) == changed_at:
+        return known
+    return _run(name, path, changed_at)
+
+
+def _run(name: str, path: Path, changed_at: int) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise SourceUnavailable(f"'{path.name}' is not a Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module  # so that its types can be resolved by name
+    known = sys.modules.get(name)
+    sys.modules[name] = module  # so that its types can be resolved by name
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
+        # tools of the earlier run go on resolving their types
+        if known is None:
+            sys.modules.pop(name, None)
+        else:
+            sys.modules[name] = known
         raise _failed(path.name, error) from error
+    vars(module)[_CHANGED_AT] = changed_at  # only now: one that failed, or still runs, is not done
     return module
 
 
@@ -107,14 +127,14 @@ def _fresh(name: str) -> ModuleType:
         _remember(module)
         return module
     changed = _changed_at(known)
-    if changed is not None and changed != getattr(known, "__pegboard_changed_at__", changed):
+    if changed is not None and changed != getattr(known, _CHANGED_AT, changed):
         known = importlib.reload(known)
     _remember(known)
     return known
 
 
 def _remember(module: ModuleType) -> None:
-    vars(module)["__pegboard_changed_at__"] = _changed_at(module)
+    vars(module)[_CHANGED_AT] = _changed_at(module)
 
 
 def _changed_at(module: ModuleType) -> int | None:

@@ -23,7 +23,7 @@ class FunctionsSource:
 
     async def tools(self) -> Sequence[Tool]:
         """Import and list; importing runs in a thread, so a slow module stops nobody."""
-        return await POOL.run(self._list)
+        return await POOL.run(self._list, owner=self.name)
 
     async def health(self) -> Health:
         """Always well: it is this process."""

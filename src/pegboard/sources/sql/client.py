@@ -26,9 +26,13 @@ class Client:
 
     A driver's calls block, so each runs in a thread of the shared pool; when nobody waits any more,
     or the database does not answer in time, the connection is cut, which frees the thread.
+
+    Attributes:
+        owner: Whose share of the pool of threads its work takes: the source's name.
     """
 
-    def __init__(self, driver: Driver, config: SqlConfig) -> None:
+    def __init__(self, driver: Driver, config: SqlConfig, *, owner: str) -> None:
+        self.owner = owner
         self._driver = driver
         self._config = config
         self._gate = Gate(config.max_connections)
@@ -85,7 +89,9 @@ class Client:
         self._jobs.add(job)
         try:
             async with asyncio.timeout(max(0.0, deadline - time.monotonic()) + _GRACE), self._gate:
-                return await POOL.run(lambda: self._in_thread(job, work, request, write=write))
+                return await POOL.run(
+                    lambda: self._in_thread(job, work, request, write=write), owner=self.owner
+                )
         except TimeoutError as error:
             raise self._late(job) from error
         finally:

@@ -119,12 +119,17 @@ class Database:
         """The statement, checked against a schema that is at most a second old if it fails."""
         catalog = await self.catalog()
         try:
-            return await POOL.run(lambda: self._check(sql, catalog, write=write)), catalog
+            return await self._statement(sql, catalog, write=write), catalog
         except InvalidRequest:
             newer = await self.catalog(max_age=_SUSPECT)
             if newer is catalog or newer.tables == catalog.tables:
                 raise
-        return await POOL.run(lambda: self._check(sql, newer, write=write)), newer
+        return await self._statement(sql, newer, write=write), newer
+
+    async def _statement(self, sql: str, catalog: Catalog, *, write: bool) -> Statement:
+        return await POOL.run(
+            lambda: self._check(sql, catalog, write=write), owner=self._client.owner
+        )
 
     def _check(self, sql: str, catalog: Catalog, *, write: bool) -> Statement:
         if self._guard is None:

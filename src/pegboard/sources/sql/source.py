@@ -27,7 +27,7 @@ async def open_source(name: str, config: SqlConfig, services: Services) -> Sourc
     """
     if importlib.util.find_spec("sqlglot") is None:
         raise SourceUnavailable(_EXTRA)
-    return SqlSource(name, Database(config, Client(_driver(config, services), config)))
+    return SqlSource(name, Database(config, Client(_driver(config, services), config, owner=name)))
 
 
 def _driver(config: SqlConfig, services: Services) -> Driver:
