@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import TypeVar
 
 from pegboard.access import Policy
 from pegboard.access.policy import DEFAULT_EFFECTS
@@ -11,11 +10,11 @@ from pegboard.core.tool import Effect, Limits
 from pegboard.errors import ConfigError
 from pegboard.runtime.board import LimitEntry, PolicyEntry
 from pegboard.runtime.board_file import LoadedBoard
+from pegboard.runtime.members import member
 
 _RATE = re.compile(
     r"\s*(\d+(?:\.\d+)?)\s*/\s*(\d*)\s*(s|sec|second|m|min|minute|h|hour|d|day)s?\s*"
 )
-Member = TypeVar("Member", Effect, Verdict)
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -35,7 +34,7 @@ def policy_of(loaded: LoadedBoard) -> Policy:
     effects = dict(DEFAULT_EFFECTS)
     for effect, verdict in entry.effects.items():
         where = loaded.where(("policy", "effects", effect))
-        effects[_member(Effect, effect, where)] = _member(Verdict, verdict, where)
+        effects[member(Effect, effect, where)] = member(Verdict, verdict, where)
     limits = {
         glob: limits_of(item, loaded.where(("policy", "limits", glob)))
         for glob, item in entry.limits.items()
@@ -67,11 +66,3 @@ def limits_of(entry: LimitEntry, where: str) -> Limits:
         )
     per = float(match.group(2) or 1) * _SECONDS[match.group(3)[0]]
     return Limits(rate=float(match.group(1)), per=per, concurrency=entry.concurrency)
-
-
-def _member(kind: type[Member], value: str, where: str) -> Member:
-    try:
-        return kind(value)
-    except ValueError as error:
-        known = ", ".join(item.value for item in kind)
-        raise ConfigError(f"{where}: '{value}' should be one of {known}") from error

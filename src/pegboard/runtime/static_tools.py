@@ -16,6 +16,7 @@ from pegboard.errors import ConfigError, PegboardError, SourceUnavailable
 from pegboard.runtime.board import ToolEntry
 from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.kinds import load_kind
+from pegboard.runtime.members import member
 from pegboard.runtime.shorthand import schema_of
 from pegboard.tools import SchemaTool
 from pegboard.tools.decorator import mark_of
@@ -83,7 +84,7 @@ def _spec(entry: ToolEntry, where: str, inner: Tool | None) -> ToolSpec:
         "capabilities": entry.capabilities,
         "tags": entry.tags,
         "dependencies": entry.dependencies,
-        "status": _member(Status, entry.status, f"{where}: status") if entry.status else None,
+        "status": member(Status, entry.status, f"{where}: status") if entry.status else None,
         "version": entry.version or ("1.0" if inner is None else ""),
         "effect": _effect(entry, where, inner),
         "timeout": None if entry.timeout_ms is None else entry.timeout_ms / 1000,
@@ -112,7 +113,7 @@ def _effect(entry: ToolEntry, where: str, inner: Tool | None) -> Effect | None:
     """
     if entry.effect is None:
         return None
-    effect = _member(Effect, entry.effect, f"{where}: effect")
+    effect = member(Effect, entry.effect, f"{where}: effect")
     mark = mark_of(getattr(inner, "function", None))
     declared = mark.options.get("effect") if mark is not None else None
     if declared is not None and _RANK[effect] < _RANK[declared]:
@@ -168,11 +169,3 @@ def _unavailable(spec: ToolSpec, reason: str) -> Tool:
         raise SourceUnavailable(f"'{spec.name}' cannot be used: {reason}")
 
     return SchemaTool(spec=spec.changed(unavailable=reason), run=run)
-
-
-def _member(kind: Any, value: str, where: str) -> Any:
-    try:
-        return kind(value)
-    except ValueError as error:
-        known = ", ".join(item.value for item in kind)
-        raise ConfigError(f"{where}: '{value}' should be one of {known}") from error
