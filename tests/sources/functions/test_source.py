@@ -195,6 +195,24 @@ async def test_a_changed_module_is_run_again_when_listed_again(tmp_path: Path, m
     assert "my__welcome" in await _names(source)
 
 
+async def test_two_boards_have_modules_of_one_name_each_its_own(
+    tmp_path: Path, module: str
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / f"{module}.py").write_text(
+        MODULE.replace("def greet", "def welcome").replace("= greet", "= welcome")
+    )
+
+    first = await _names(await _open(tmp_path, modules=[module]))
+    second = await _names(await _open(other, modules=[module]))
+    again = await _names(await _open(tmp_path, modules=[module]))
+
+    assert "my__greet" in first
+    assert "my__welcome" in second
+    assert again == first
+
+
 async def test_it_is_always_well_and_closes_twice(tmp_path: Path) -> None:
     source = await _open(tmp_path, modules=["x"])
     source.on_change(lambda: None)

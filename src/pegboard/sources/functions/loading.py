@@ -26,9 +26,12 @@ def import_module(name: str, base_dir: Path) -> ModuleType:
         SourceUnavailable: It is not there, or fails to import; says which.
     """
     folder = str(base_dir.resolve())
-    if folder not in sys.path:
+    if sys.path[0] != folder:
+        if folder in sys.path:
+            sys.path.remove(folder)
         sys.path.insert(0, folder)
     importlib.invalidate_caches()
+    _forget_namesake(name, base_dir.resolve())
     try:
         return _fresh(name)
     except ModuleNotFoundError as error:
@@ -117,6 +120,18 @@ def _is_tool(item: Any) -> bool:
 
 def _is_own_function(item: Any, module: ModuleType) -> bool:
     return inspect.isfunction(item) and item.__module__ == module.__name__
+
+
+def _forget_namesake(name: str, folder: Path) -> None:
+    """Another board's module of the same name is not this one's; whoever has it keeps it."""
+    place = folder.joinpath(*name.split("."))
+    own = [path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()]
+    known = sys.modules.get(name)
+    if known is None or not own:
+        return
+    file = getattr(known, "__file__", None)
+    if file is None or Path(file).resolve() not in own:
+        del sys.modules[name]
 
 
 def _fresh(name: str) -> ModuleType:
