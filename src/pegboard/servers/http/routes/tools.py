@@ -26,16 +26,7 @@ async def list_tools(
     board: Board, caller: Caller, wanted: Annotated[ToolFilter, Query()]
 ) -> Response:
     """List the tools that you may see, by name, or by fit when there are words."""
-    query = ToolQuery(
-        query=wanted.q,
-        capability=wanted.capability,
-        tags=tuple(wanted.tag),
-        category=wanted.category,
-        source=wanted.source,
-        effect=wanted.effect,
-        status=wanted.status,
-        limit=wanted.limit,
-    )
+    query = _query(wanted, words=wanted.q, tags=wanted.tag)
     page = tool_page(board.registry, query, principal=caller, cursor=wanted.cursor)
     return JsonResponse(page)
 
@@ -45,16 +36,7 @@ async def search_tools(
     board: Board, caller: Caller, wanted: Annotated[SearchRequest, Body()]
 ) -> Response:
     """Search the tools that you may see."""
-    query = ToolQuery(
-        query=wanted.query,
-        capability=wanted.capability,
-        tags=tuple(wanted.tags),
-        category=wanted.category,
-        source=wanted.source,
-        effect=wanted.effect,
-        status=wanted.status,
-        limit=wanted.limit,
-    )
+    query = _query(wanted, words=wanted.query, tags=wanted.tags)
     page = tool_page(board.registry, query, principal=caller, cursor=wanted.cursor)
     return JsonResponse(page)
 
@@ -75,3 +57,16 @@ async def show_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
 async def explain_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
     """Explain why you may or may not call a tool, hidden ones included."""
     return JsonResponse(board.explain(tool, principal=caller).to_dict())
+
+
+def _query(wanted: ToolFilter | SearchRequest, *, words: str, tags: list[str]) -> ToolQuery:
+    return ToolQuery(
+        query=words,
+        capability=wanted.capability,
+        tags=tuple(tags),
+        category=wanted.category,
+        source=wanted.source,
+        effect=wanted.effect,
+        status=wanted.status,
+        limit=wanted.limit,
+    )
