@@ -23,6 +23,8 @@ def spec_to_dict(spec: "ToolSpec") -> dict[str, Any]:
     optional: dict[str, Any] = {
         "output_schema": spec.output_schema,
         "action": spec.action,
+        "handler": spec.handler,
+        "credential": spec.credential,
         "idempotent": spec.idempotent,
         "capabilities": list(spec.capabilities),
         "tags": list(spec.tags),

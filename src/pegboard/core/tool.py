@@ -145,6 +145,8 @@ class ToolSpec:
         timeout: Seconds for one attempt; None means the board's default, 0 means none.
         retry: None means no retries.
         source: Name of the source instance it came from; empty for a bare function.
+        handler: What kind of thing runs it: the kind of its source; empty for a bare function.
+        credential: The name of the credential that its calls use, never its value.
         scopes: What a token must carry to call it.
         exclusive: Whether it runs alone within a batch.
         max_result_bytes: The result's size budget; None means the board's default.
@@ -177,6 +179,8 @@ class ToolSpec:
     retry: Retry | None = None
     limits: Limits | None = None
     source: str = ""
+    handler: str = ""
+    credential: str = ""
     scopes: tuple[str, ...] = ()
     exclusive: bool = False
     max_result_bytes: int | None = None

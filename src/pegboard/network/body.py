@@ -50,6 +50,22 @@ async def read_body(chunks: AsyncIterator[bytes], encoding: str, *, max_bytes: i
     return Body(content=bytes(content), truncated=False)
 
 
+async def decoded(chunks: AsyncIterator[bytes], encoding: str) -> AsyncIterator[bytes]:
+    """The body as it comes, decoded piece by piece; whoever reads decides when to stop.
+
+    Raises:
+        ValueError: The body is not what its encoding says.
+    """
+    decoder = _Inflater(encoding) if encoding in DECODED else None
+    touched = False
+    async for chunk in chunks:
+        touched = True
+        for piece in (chunk,) if decoder is None else decoder.pieces(chunk):
+            yield piece
+    if decoder is not None and touched and not decoder.complete:
+        raise ValueError("the compressed body ends early")
+
+
 class _Inflater:
     """Gzip (several members too) and deflate, with or without the zlib wrapper."""
 

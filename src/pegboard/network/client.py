@@ -2,13 +2,13 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pegboard.core.ports.http import HttpRequest, HttpResponse
+from pegboard.core.ports.http import HttpRequest, HttpResponse, HttpStream
 from pegboard.errors import InvalidRequest, Unavailable
-from pegboard.network.body import DECODED, read_body
+from pegboard.network.body import DECODED, decoded, read_body
 from pegboard.network.exchange import Hop, first_hop, redirects
 from pegboard.network.policy import GuardPolicy
 from pegboard.network.pools import Pools, tls_context
@@ -70,6 +70,28 @@ class GuardedClient:
                 nothing_done=not exchange.left,
             ) from error
 
+    @asynccontextmanager
+    async def stream(self, request: HttpRequest) -> AsyncGenerator[HttpStream]:
+        """The same with the body left to be read; the timeout is for the head alone.
+
+        Raises:
+            InvalidRequest: As `send`.
+            Unavailable: As `send`; reading `chunks` raises it too.
+        """
+        hop = first_hop(request)
+        timeout = self._timeout if request.timeout is None else request.timeout
+        exchange = _Exchange(self._pools, request, self._max_bytes)
+        async with AsyncExitStack() as stack:
+            try:
+                async with asyncio.timeout(timeout):
+                    stream = await exchange.head(hop, stack)
+            except TimeoutError as error:
+                raise Unavailable(
+                    f"{hop.target.origin} did not answer within {timeout:g} s.",
+                    nothing_done=not exchange.left,
+                ) from error
+            yield stream
+
     async def close(self) -> None:
         """Close all connections; a later `send` opens new ones."""
         await self._pools.close()
@@ -97,6 +119,34 @@ class _Exchange:
                 return response
             hop = hop.after_redirect(response.status, response.headers["location"])
         raise InvalidRequest(f"{hop.target.origin} redirects more than {_MOST_REDIRECTS} times.")
+
+    async def head(self, hop: Hop, stack: AsyncExitStack) -> HttpStream:
+        """The answer after all redirects; `stack` closes it."""
+        for _ in range(_MOST_REDIRECTS + 1):
+            async with AsyncExitStack() as own:
+                answer = await own.enter_async_context(self._answer(hop))
+                headers = _joined(answer.headers)
+                if not (self._redirected and redirects(answer.status, headers)):
+                    stack.push_async_exit(own.pop_all())
+                    return HttpStream(
+                        status=answer.status,
+                        url=str(hop.target),
+                        headers=headers,
+                        chunks=self._chunks(hop, answer, headers),
+                    )
+                hop = hop.after_redirect(answer.status, headers["location"])
+        raise InvalidRequest(f"{hop.target.origin} redirects more than {_MOST_REDIRECTS} times.")
+
+    async def _chunks(
+        self, hop: Hop, answer: "httpcore2.Response", headers: dict[str, str]
+    ) -> AsyncIterator[bytes]:
+        encoding = headers.get("content-encoding", "").strip().lower()
+        with self._translated(hop):
+            try:
+                async for piece in decoded(answer.aiter_stream(), encoding):
+                    yield piece
+            except ValueError as error:
+                raise Unavailable(f"{hop.target.origin} sent a damaged body: {error}.") from error
 
     async def _one(self, hop: Hop) -> HttpResponse:
         async with self._answer(hop) as answer:
@@ -140,12 +190,20 @@ class _Exchange:
             content=hop.content,
             extensions={"timeout": {"connect": _CONNECT_SECONDS}, "trace": self._trace},
         )
-        try:
+        with self._translated(hop):
             answer = await pool.handle_async_request(outgoing)
             try:
                 yield answer
             finally:
                 await answer.aclose()
+
+    @contextmanager
+    def _translated(self, hop: Hop) -> Generator[None]:
+        """The one place where errors of the HTTP library become ours."""
+        import httpcore2
+
+        try:
+            yield
         except httpcore2.LocalProtocolError as error:
             raise InvalidRequest(f"The request to {hop.target.origin} is malformed.") from error
         except (

@@ -4,13 +4,14 @@ import gzip
 import json
 import time
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import pytest
 from tests.network.loopback import Answer, Received, always, client_for, reply, serving
 
 from pegboard.core.context import ToolContext
-from pegboard.core.ports.http import HttpRequest, HttpResponse
+from pegboard.core.ports.http import HttpRequest, HttpResponse, HttpStream
 from pegboard.core.ports.services import Services
 from pegboard.errors import InvalidRequest, SourceUnavailable, ToolFailed, Unavailable
 from pegboard.network import GuardedClient
@@ -291,6 +292,9 @@ class Recorder:
         self.sent.append(request)
         headers: Mapping[str, str] = {"content-type": "text/plain"}
         return HttpResponse(status=200, url=request.url, headers=headers, content=b"ok")
+
+    def stream(self, request: HttpRequest) -> AbstractAsyncContextManager[HttpStream]:
+        raise NotImplementedError
 
     async def close(self) -> None:
         pass

@@ -1,6 +1,7 @@
 """The one guarded way out: HTTP to other machines."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -62,6 +63,23 @@ class HttpResponse:
             return None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpStream:
+    """What comes back while it is still coming.
+
+    Attributes:
+        url: The last one, after redirects.
+        headers: Names in lower case; repeated ones joined by `, `.
+        chunks: The body, decoded (`gzip`, `deflate`), as it arrives; iterate once. Raises
+            `Unavailable` when the connection breaks.
+    """
+
+    status: int
+    url: str
+    headers: Mapping[str, str]
+    chunks: AsyncIterator[bytes]
+
+
 class HttpClient(Protocol):
     """Sends requests that the guard lets through."""
 
@@ -71,6 +89,17 @@ class HttpClient(Protocol):
         Raises:
             InvalidRequest: The URL is malformed or not http(s), or its address is refused.
             Unavailable: The other side cannot be reached or does not answer in time.
+        """
+        ...
+
+    def stream(self, request: HttpRequest) -> AbstractAsyncContextManager[HttpStream]:
+        """The same with the body left to be read; the timeout is for the head alone.
+
+        `max_bytes` of the request is not looked at: whoever reads decides when to stop.
+
+        Raises:
+            InvalidRequest: As `send`.
+            Unavailable: As `send`.
         """
         ...
 

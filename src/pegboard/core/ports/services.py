@@ -1,10 +1,12 @@
 """What a source may use of the board."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pegboard.core.ports.clock import Clock, SystemClock
 from pegboard.core.ports.http import HttpClient
+from pegboard.core.ports.sandbox import Sandbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +19,8 @@ class Services:
         data_dir: The board's data directory; None on a board that keeps nothing.
         workspace: The folder that file tools are jailed to unless a call names another; shared by
             all callers.
+        sandbox: Where foreign code and commands run; None on a board without one.
+        environ: The variables of the process, for whoever hands chosen ones to a child.
         workspaces: Without a `workspace`, the folder in which each caller gets one of its own.
     """
 
@@ -25,4 +29,6 @@ class Services:
     data_dir: Path | None = None
     workspace: Path | None = None
     workspaces: Path | None = None
+    sandbox: Sandbox | None = None
+    environ: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     clock: Clock = field(default_factory=SystemClock)

@@ -9,6 +9,7 @@ from pydantic_core import to_json
 
 from pegboard.core.event import CallRecord
 from pegboard.core.result import NO_META, ResultMeta, ToolResult
+from pegboard.core.tool import ToolSpec
 from pegboard.errors import PegboardError, ToolArgumentError, ToolFailed
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.failures import detail_of, failed_result, status_of, translated
@@ -48,7 +49,7 @@ def record(target: Target | None, kit: Kit, following: Handler) -> Handler:
                 bytes_out=len(content) if isinstance(content, str) else 0,
                 arguments=raw,
             )
-            rare = _rare(call, result, kit)
+            rare = _rare(call, result, kit, spec)
             emitter.emit(structs.replace(event, **rare) if rare else event)
         return _measured(call, result, duration)
 
@@ -82,7 +83,7 @@ def _size_of_mapping(arguments: Mapping[str, Any] | None) -> int:
         return 0
 
 
-def _rare(call: Run, result: ToolResult, kit: Kit) -> dict[str, Any]:
+def _rare(call: Run, result: ToolResult, kit: Kit, spec: ToolSpec | None) -> dict[str, Any]:
     """What few calls have to say of themselves; usually nothing."""
     rare: dict[str, Any] = {}
     ctx, error, meta = call.ctx, result.error, result.meta
@@ -99,6 +100,8 @@ def _rare(call: Run, result: ToolResult, kit: Kit) -> dict[str, Any]:
         rare["truncated"] = True
     if meta.total_bytes:
         rare["bytes_out"] = meta.total_bytes
+    if spec is not None and spec.handler:
+        rare["handler"], rare["credential"] = spec.handler, spec.credential
     if error is not None:
         rare["error_code"], rare["error_id"] = error.code, error.error_id or ""
         rare["error_detail"] = detail_of(error, kit.redact, hidden=_hidden(call, kit))

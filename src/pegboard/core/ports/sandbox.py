@@ -1,0 +1,146 @@
+"""Where foreign code and commands run: outside this process, with limits that are enforced."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxLimits:
+    """How much a job may use.
+
+    Attributes:
+        timeout: Wall-clock seconds, start-up included; then the whole process tree is killed.
+        cpu_seconds: Processor time; None means as much as the timeout.
+        memory_bytes: Address space of each process.
+        processes: How many processes and threads at once.
+        file_bytes: The largest file it may write.
+        output_bytes: Of stdout and of stderr each; what goes beyond is cut and counted.
+    """
+
+    timeout: float = 30.0
+    cpu_seconds: float | None = None
+    memory_bytes: int = 512 * 1024 * 1024
+    processes: int = 64
+    file_bytes: int = 64 * 1024 * 1024
+    output_bytes: int = 1_000_000
+
+
+DEFAULT_LIMITS = SandboxLimits()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxJob:
+    """One command to run apart.
+
+    Attributes:
+        command: Program and arguments; no shell unless it is one.
+        environment: All that the command sees beside a fixed PATH, HOME, TMPDIR and LANG.
+        readable: Files and folders that it may read beside the system's programs and libraries.
+        writable: Folders that it may write; usually one workspace.
+        directory: Where it starts; None means a private folder that is removed afterwards.
+        network: Whether it may reach the network; never by default.
+    """
+
+    command: tuple[str, ...]
+    stdin: bytes = b""
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    readable: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
+    directory: Path | None = None
+    network: bool = False
+    limits: SandboxLimits = DEFAULT_LIMITS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxOutcome:
+    """How a job ended.
+
+    Attributes:
+        exit_code: Of the command; `128 + signal` when a signal ended it.
+        stopped: Why the sandbox ended it: `timeout`, `cpu`, `memory`; empty when it ended itself.
+        stdout_bytes: How much it wrote, before the cut.
+    """
+
+    exit_code: int
+    stdout: bytes = b""
+    stderr: bytes = b""
+    stopped: str = ""
+    duration: float = 0.0
+    stdout_bytes: int = 0
+    stderr_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeJob:
+    """A piece of Python to run apart.
+
+    Attributes:
+        inputs: Names that the code finds set; JSON values.
+        functions: Names that the code may call; each gets the arguments as given and is awaited
+            outside the sandbox. What it raises arrives in the code as an exception.
+    """
+
+    code: str
+    inputs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    functions: Mapping[str, Callable[..., Awaitable[Any]]] = field(
+        default_factory=dict[str, Callable[..., Awaitable[Any]]]
+    )
+    limits: SandboxLimits = DEFAULT_LIMITS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeOutcome:
+    """How a piece of Python ended.
+
+    Attributes:
+        value: Of its last expression, as JSON data; None when there is none.
+        printed: What it printed.
+        error: The exception as Python shows it, with the line in the code; empty when there is
+            none.
+        stopped: As of `SandboxOutcome`.
+    """
+
+    value: Any = None
+    printed: str = ""
+    error: str = ""
+    stopped: str = ""
+    duration: float = 0.0
+
+
+class Sandbox(Protocol):
+    """Runs jobs apart; which back ends work is found out at start, and nothing else is used."""
+
+    async def why_no_commands(self, *, network: bool = False) -> str:
+        """Why commands cannot be run here and what to do; empty when they can.
+
+        Args:
+            network: Whether for commands that may reach the network.
+        """
+        ...
+
+    async def why_no_code(self) -> str:
+        """Why Python code cannot be run here and what to do; empty when it can."""
+        ...
+
+    async def run(self, job: SandboxJob) -> SandboxOutcome:
+        """Run a command to its end; cancelling kills all of its processes.
+
+        Raises:
+            Unavailable: No back end works here; nothing has run.
+            InvalidRequest: The job names a program, file or folder that does not exist.
+        """
+        ...
+
+    async def run_code(self, job: CodeJob) -> CodeOutcome:
+        """Run a piece of Python to its end.
+
+        Raises:
+            Unavailable: No back end works here; nothing has run.
+        """
+        ...
+
+    async def close(self) -> None:
+        """End what still runs and give back what was opened; safe to call twice."""
+        ...
