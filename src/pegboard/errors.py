@@ -17,6 +17,7 @@ PegboardError
 │   ├── HandleNotFound          no stored result under this handle for this caller
 │   └── InvalidRequest          a request that no tool is to blame for
 ├── ToolFailed                  the tool said no: a safe message and an error id
+│   ├── NobodyToAsk             the tool has a question, and its caller takes none
 │   └── ToolOutputError         the tool's output breaks its own schema
 └── Unavailable                 later may help; carries `retry_after`
     ├── ToolTimeout             a deadline passed
@@ -193,6 +194,12 @@ class ToolFailed(PegboardError):
     def __init__(self, message: str, *, error_id: str | None = None) -> None:
         super().__init__(message)
         self.error_id = error_id
+
+
+class NobodyToAsk(ToolFailed):
+    """A tool needs an answer of a person or a model, and its caller has none to ask."""
+
+    code = "nobody_to_ask"
 
 
 class ToolOutputError(ToolFailed):

@@ -11,11 +11,12 @@ from tests.registry.made import a_tool, add
 from pegboard.core.tool import Tool
 from pegboard.errors import DuplicateTool, InvalidRequest, ToolNotFound
 from pegboard.registry.catalogue import Catalogue
+from pegboard.registry.changes import Changes
 from pegboard.tools import as_tool
 
 
 def filled(*tools: Tool) -> Catalogue:
-    catalogue = Catalogue()
+    catalogue = Catalogue(Changes())
     for tool in tools:
         catalogue.add(tool.spec.name, tool, on_conflict="error")
     return catalogue
@@ -87,7 +88,7 @@ def test_replacing_keeps_the_place() -> None:
 @pytest.mark.parametrize("name", ["", "a b", "ü", "x" * 65])
 def test_what_no_provider_accepts_is_no_name(name: str) -> None:
     with pytest.raises(InvalidRequest, match="is not a tool name"):
-        Catalogue().add(name, a_tool(), on_conflict="error")
+        Catalogue(Changes()).add(name, a_tool(), on_conflict="error")
 
 
 def test_removing_what_is_not_there_names_the_nearest() -> None:

@@ -1,4 +1,5 @@
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -7,6 +8,7 @@ from pydantic import BaseModel
 
 from pegboard.core.event import Event, SourceChanged
 from pegboard.core.health import HEALTHY, Health, HealthStatus
+from pegboard.core.offers import Prompt, PromptSpec, Resource
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source, SourceKind
 from pegboard.core.tool import Tool, ToolSpec
@@ -89,16 +91,26 @@ class Board:
     def __init__(self, *, timeout: float = 0.2) -> None:
         self.heard = Heard()
         self.listed: dict[str, tuple[str, ...]] = {}
+        self.offered: dict[str, tuple[str, ...]] = {}
+        self.updates: list[tuple[str, str]] = []
         self.set = SourceSet(
             Services(),
             timeout=timeout,
-            listed=self._take,
+            listed=self,
             emitter=Emitter([self.heard]),
             jitter=lambda: 0.0,
         )
 
-    def _take(self, state: SourceState, tools: Sequence[Tool]) -> None:
+    def tools(self, state: SourceState, tools: Sequence[Tool]) -> None:
         self.listed[state.name] = tuple(tool.spec.name for tool in tools)
+
+    def offers(
+        self, state: SourceState, resources: Sequence[Resource], prompts: Sequence[Prompt]
+    ) -> None:
+        self.offered[state.name] = tuple(item.spec.name for item in (*resources, *prompts))
+
+    def updated(self, state: SourceState, uri: str) -> None:
+        self.updates.append((state.name, uri))
 
 
 async def test_a_source_is_opened_and_listed() -> None:
@@ -282,3 +294,79 @@ async def test_a_source_is_opened_once_although_two_ask_at_once() -> None:
     await board.set.close()
 
     assert [source.closed for source in opened] == [1]
+
+
+class _Greeting:
+    spec = PromptSpec(name="a__greet")
+
+    async def fill(self, arguments: Any, ctx: Any) -> Any:
+        raise NotImplementedError
+
+
+class Offering(Steered):
+    """A source that has prompts too."""
+
+    def __init__(self, name: str, prompts: Callable[[], Awaitable[Sequence[Prompt]]]) -> None:
+        super().__init__(name, _two)
+        self._prompts = prompts
+        self.notify: Callable[[str], None] | None = None
+
+    async def resources(self) -> Sequence[Resource]:
+        return []
+
+    async def prompts(self) -> Sequence[Prompt]:
+        return await self._prompts()
+
+    def on_update(self, notify: Callable[[str], None]) -> None:
+        self.notify = notify
+
+
+async def _one_prompt() -> Sequence[Prompt]:
+    return [_Greeting()]
+
+
+async def _hung_prompts() -> Sequence[Prompt]:
+    await asyncio.sleep(60)
+    return []
+
+
+async def _dead_prompts() -> Sequence[Prompt]:
+    raise SourceUnavailable("gone")
+
+
+async def _broken_prompts() -> Sequence[Prompt]:
+    raise ValueError("secret")
+
+
+async def test_prompts_are_listed_beside_the_tools_and_updates_are_told() -> None:
+    board = Board()
+    source = Offering("a", _one_prompt)
+
+    await board.set.open([_state(source)])
+    assert source.notify is not None
+    source.notify("docs://a")
+    await board.set.close()
+
+    assert (board.listed["a"], board.offered["a"]) == (("a__one", "a__two"), ("a__greet",))
+    assert board.updates == [("a", "docs://a")]
+
+
+@pytest.mark.parametrize(
+    ("prompts", "reason"),
+    [
+        (_hung_prompts, r"its resources and prompts: no answer within 0\.2 s"),
+        (_dead_prompts, "its resources and prompts: gone"),
+        (_broken_prompts, r"its resources and prompts failed \(ValueError\)"),
+    ],
+    ids=["hung", "dead", "broken"],
+)
+async def test_prompts_that_cannot_be_listed_leave_the_tools(prompts: Any, reason: str) -> None:
+    board = Board()
+
+    await board.set.open([_state(Offering("a", prompts))])
+    state = board.set.states["a"]
+    await board.set.close()
+
+    assert board.listed["a"] == ("a__one", "a__two")
+    assert state.status == "degraded"
+    assert re.search(reason, state.reason)

@@ -11,9 +11,13 @@ from typing_extensions import TypeVar
 
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import ToolResult
+from pegboard.errors import NobodyToAsk
 
 if TYPE_CHECKING:
     from logging import Logger, LoggerAdapter
+
+    from pegboard.core.asking import Answer, LogLevel, LogLine, Question, Sample, SampleRequest
+    from pegboard.core.ports.asker import Asker
 
 Deps = TypeVar("Deps", default=None)
 
@@ -63,6 +67,8 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
         workspace: The only folder that file tools may touch; None means the one that the board
             names, else the caller's own.
         on_progress: Told of each `progress`; must not block.
+        on_log: Told of each `tell`; must not block.
+        asker: Whoever can be asked while the call runs; None when nobody can.
     """
 
     deps: Deps = None  # type: ignore[assignment]  # None is what Deps is unless somebody says
@@ -75,6 +81,8 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
     idempotency_key: str | None = None
     workspace: Path | None = None
     on_progress: Callable[[Progress], None] | None = None
+    on_log: "Callable[[LogLine], None] | None" = None
+    asker: "Asker | None" = None
     caller: Call | None = None
 
     @property
@@ -98,6 +106,41 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
                 )
             )
 
+    async def tell(self, data: Any, *, level: "LogLevel" = "info", logger: str = "") -> None:
+        """Tell the caller something while the call runs; `log` is for the operator instead.
+
+        Args:
+            data: Text, or any JSON value.
+            level: How grave it is.
+            logger: Which part of the tool speaks.
+        """
+        if self.on_log is not None:
+            from pegboard.core.asking import LogLine
+
+            self.on_log(
+                LogLine(call_id=self.call_id, tool=self.tool, level=level, data=data, logger=logger)
+            )
+
+    async def ask(self, question: "Question") -> "Answer":
+        """Ask the person behind this call, and wait for the answer.
+
+        Raises:
+            NobodyToAsk: There is nobody, or their client takes no questions.
+        """
+        if self.asker is None or not self.asker.takes_questions:
+            raise NobodyToAsk(f"'{self.tool}' needs to ask something, and nobody can be asked.")
+        return await self.asker.ask(question)
+
+    async def sample(self, request: "SampleRequest") -> "Sample":
+        """Ask the model of whoever called.
+
+        Raises:
+            NobodyToAsk: The caller lends no model.
+        """
+        if self.asker is None or not self.asker.takes_samples:
+            raise NobodyToAsk(f"'{self.tool}' needs the caller's model, and there is none.")
+        return await self.asker.sample(request)
+
     async def call(self, tool: str, arguments: Arguments = None) -> ToolResult:
         """Call another tool through the same pipeline, as the same principal, never later.
 
@@ -114,5 +157,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
             deadline=self.deadline,
             workspace=self.workspace,
             on_progress=self.on_progress,
+            on_log=self.on_log,
+            asker=self.asker,
         )
         return await self.caller(tool, arguments, inner)

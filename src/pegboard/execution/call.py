@@ -7,10 +7,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from pegboard.core.asking import LogLine
 from pegboard.core.context import Arguments, Call, Progress, ToolContext
 from pegboard.core.decision import Decision
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
+from pegboard.execution.redaction import redacted_value
 
 NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
 
@@ -48,9 +50,11 @@ class Run(Struct, eq=False, kw_only=True):
 
     def context(self, redact: Callable[[str], str] | None = None) -> ToolContext[Any]:
         """What the running tool is given; what it tells of its progress is redacted."""
-        ctx, listen = self.ctx, self.ctx.on_progress
+        ctx, listen, log = self.ctx, self.ctx.on_progress, self.ctx.on_log
         if redact is not None and listen is not None:
             listen = _redacting(listen, redact)
+        if redact is not None and log is not None:
+            log = _redacting_log(log, redact)
         return ToolContext(
             deps=ctx.deps,
             principal=ctx.principal,
@@ -62,6 +66,8 @@ class Run(Struct, eq=False, kw_only=True):
             idempotency_key=ctx.idempotency_key,
             workspace=ctx.workspace,
             on_progress=listen,
+            on_log=log,
+            asker=ctx.asker,
             caller=self.caller,
         )
 
@@ -75,6 +81,12 @@ def _redacting(
     listen: Callable[[Progress], None], redact: Callable[[str], str]
 ) -> Callable[[Progress], None]:
     return lambda told: listen(replace(told, message=redact(told.message)))
+
+
+def _redacting_log(
+    log: Callable[[LogLine], None], redact: Callable[[str], str]
+) -> Callable[[LogLine], None]:
+    return lambda told: log(replace(told, data=redacted_value(told.data, redact)))
 
 
 def owner_of(principal: Principal) -> str:

@@ -38,7 +38,7 @@ def redactor(secrets: tuple[str, ...]) -> Callable[[str], str] | None:
 def redacted(result: ToolResult, redact: Callable[[str], str]) -> ToolResult:
     """The result without secrets; the same object when there were none."""
     content = result.content
-    structured = _value(result.structured, redact)
+    structured = redacted_value(result.structured, redact)
     if structured != result.structured and _is_its_json(content, result.structured):
         # masking the JSON text itself could break it
         clean: str | tuple[Part, ...] = to_json(structured).decode()
@@ -98,15 +98,16 @@ def _is_text(media_type: str) -> bool:
     return media_type.startswith("text/") or any(kind in media_type for kind in _TEXTUAL)
 
 
-def _value(value: Any, redact: Callable[[str], str]) -> Any:
+def redacted_value(value: Any, redact: Callable[[str], str]) -> Any:
+    """A JSON value without secrets, in its texts and in its keys."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, Mapping):
         items = cast("Mapping[Any, Any]", value).items()
         return {
-            redact(key) if isinstance(key, str) else key: _value(item, redact)
+            redact(key) if isinstance(key, str) else key: redacted_value(item, redact)
             for key, item in items
         }
     if isinstance(value, (list, tuple)):
-        return [_value(item, redact) for item in cast("list[Any]", value)]
+        return [redacted_value(item, redact) for item in cast("list[Any]", value)]
     return value

@@ -8,6 +8,7 @@ from typing import Literal
 from pegboard.core.names import MAX_LENGTH, is_wire_name
 from pegboard.core.tool import Tool
 from pegboard.errors import DuplicateTool, InvalidRequest, ToolNotFound
+from pegboard.registry.changes import Changes
 
 _CANDIDATES = 50
 
@@ -21,7 +22,8 @@ class Catalogue:
         version: Grows with each change, so that what was derived can be kept until then.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
         self._tools: dict[str, Tool] = {}
         self._ids: dict[str, str] | None = None
         self.version = 0
@@ -108,6 +110,7 @@ class Catalogue:
     def _changed(self) -> None:
         self._ids = None
         self.version += 1
+        self._changes.tell("tools")
 
 
 def _origin(tool: Tool) -> str:

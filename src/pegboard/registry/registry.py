@@ -12,8 +12,10 @@ from pegboard.core.ports.listener import Listener
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
-from pegboard.errors import ConfigError, InvalidRequest, SyncUse, ToolNotFound
+from pegboard.errors import ConfigError, InvalidRequest, ToolNotFound
 from pegboard.registry.catalogue import Catalogue, OnConflict
+from pegboard.registry.changes import Changes
+from pegboard.registry.offers import Offers
 from pegboard.registry.query import ToolQuery, matches
 from pegboard.registry.renamed import RenamedTool
 from pegboard.registry.search import SearchIndex
@@ -40,6 +42,10 @@ class ToolRegistry:
         policy: Who may call what; None for the defaults of a library.
         listeners: Told of each call.
         kit: Everything else that calls work with; for whoever runs a board.
+
+    Attributes:
+        offers: Resources and prompts.
+        changes: Tells whoever listens that something came, went or changed.
     """
 
     def __init__(
@@ -54,13 +60,15 @@ class ToolRegistry:
         from pegboard.execution import Kit, Pipeline
         from pegboard.execution.emitter import Emitter
 
-        self._catalogue = Catalogue()
+        self.changes = Changes()
+        self._catalogue = Catalogue(self.changes)
         if on_conflict not in get_args(OnConflict):
             raise InvalidRequest(f"on_conflict is 'error' or 'replace', not {on_conflict!r}")
         self._on_conflict: OnConflict = on_conflict
         if kit is not None and (policy is not None or listeners):
             raise ConfigError("ToolRegistry: give the policy and the listeners within the kit")
         self._kit = kit or Kit(policy=policy or Policy(), emitter=Emitter(listeners))
+        self.offers = Offers(self._kit, self.changes)
         self._pipeline = Pipeline(self._catalogue.find, self.nearest, self._kit)
         self._index: tuple[int, SearchIndex] | None = None
         for item in tools:
@@ -82,6 +90,7 @@ class ToolRegistry:
 
         self._kit = kit
         self._pipeline = Pipeline(self._catalogue.find, self.nearest, kit)
+        self.offers.apply(kit)
 
     # what exists
 
@@ -202,9 +211,9 @@ class ToolRegistry:
         Raises:
             SyncUse: The tool is an async function: use `await registry.call(...)`.
         """
-        self._refuse_async([name])
-        from pegboard.registry.sync import LOOP_THREAD
+        from pegboard.registry.sync import LOOP_THREAD, refuse_async
 
+        refuse_async(self._catalogue.find, [name])
         return LOOP_THREAD.run(self._pipeline.call_apart(name, arguments, ctx))
 
     def call_many_sync(
@@ -215,9 +224,9 @@ class ToolRegistry:
         Raises:
             SyncUse: One of the tools is an async function.
         """
-        self._refuse_async([name for name, _ in calls])
-        from pegboard.registry.sync import LOOP_THREAD
+        from pegboard.registry.sync import LOOP_THREAD, refuse_async
 
+        refuse_async(self._catalogue.find, [name for name, _ in calls])
         return LOOP_THREAD.run(self._pipeline.call_many(calls, ctx))
 
     async def read_result(
@@ -289,10 +298,3 @@ class ToolRegistry:
         if self._index is None or self._index[0] != self._catalogue.version:
             self._index = (self._catalogue.version, SearchIndex(self._catalogue))
         return self._index[1]
-
-    def _refuse_async(self, names: Iterable[str]) -> None:
-        for name in names:
-            if getattr(self._catalogue.find(name), "is_async", False):
-                raise SyncUse(
-                    f"'{name}' is an async tool: use 'await registry.call({name!r}, ...)'"
-                )

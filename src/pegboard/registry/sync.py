@@ -3,7 +3,7 @@
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
 from pegboard.errors import SyncUse
@@ -52,6 +52,17 @@ class LoopThread:
                 )
                 self._thread.start()
             return self._loop
+
+
+def refuse_async(find: Callable[[str], object | None], names: Iterable[str]) -> None:
+    """Refuse tools that are async functions, before anything has run.
+
+    Raises:
+        SyncUse: One of the names is an async tool's.
+    """
+    for name in names:
+        if getattr(find(name), "is_async", False):
+            raise SyncUse(f"'{name}' is an async tool: use 'await registry.call({name!r}, ...)'")
 
 
 LOOP_THREAD = LoopThread()

@@ -13,16 +13,16 @@ from pegboard.core.names import split_wire_name
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
-from pegboard.errors import ConfigError, PegboardError
+from pegboard.errors import ConfigError
 from pegboard.execution import Kit
 from pegboard.execution import Settings as CallSettings
-from pegboard.execution.breakers import Breaker
 from pegboard.execution.emitter import Emitter
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.board_tools import SOURCE as BOARD
 from pegboard.runtime.board_tools import board_tools
 from pegboard.runtime.masking import Masking
+from pegboard.runtime.placing import Placing
 from pegboard.runtime.policy import policy_of
 from pegboard.runtime.secret_values import secret_values
 from pegboard.runtime.settings import Settings
@@ -136,7 +136,7 @@ class Opened:
         self.sources = SourceSet(
             services,
             timeout=self._settings.list_timeout,
-            listed=self._listed,
+            listed=Placing(self.registry),
             emitter=self.registry.kit.emitter,
         )
         static = await static_tools(self._loaded, within=self._settings.list_timeout)
@@ -170,30 +170,11 @@ class Opened:
         ]
         for name in gone:
             self._take_off(known[name].tools)
+            self.registry.offers.replace(name, resources=(), prompts=())
             self.registry.kit.breakers.remove(name)
         kept = states.keys() & known.keys() - set(gone)  # their files may have changed
         new = [state for name, state in states.items() if name not in kept]
         await self.sources.follow(gone=gone, kept=sorted(kept), new=new)
-
-    def _listed(self, state: SourceState, tools: Sequence[Tool]) -> None:
-        self._take_off(tuple(tool for tool in self.registry if tool.spec.source == state.name))
-        kit = self.registry.kit
-        if (
-            state.opener is not None
-            and state.opener.kind.remote
-            and not kit.breakers.get(state.name)
-        ):
-            kit.breakers.add(state.name, Breaker(state.name, monotonic=kit.monotonic))
-        taken: list[Tool] = []
-        faults: list[str] = []
-        for tool in tools:
-            try:
-                taken.append(self.registry.add(tool))
-            except PegboardError as error:
-                faults.append(error.message)
-        state.tools = tuple(taken)
-        if faults:
-            state.status, state.reason = "degraded", " ".join(faults)
 
     def _check_names(
         self, static: Sequence[Tool], states: Sequence[SourceState], loaded: LoadedBoard

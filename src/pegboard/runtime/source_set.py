@@ -6,10 +6,12 @@ import logging
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 from pegboard.core.event import SourceChanged
 from pegboard.core.health import Health, HealthStatus
+from pegboard.core.offers import OffersMore, Prompt, Resource
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source, SourceKind
 from pegboard.core.tool import Tool
@@ -61,8 +63,22 @@ class Opener:
     config: Any
 
 
-Listed = Callable[[SourceState, Sequence[Tool]], None]
-"""Told the tools that a source has now; it puts them on the board."""
+class Listed(Protocol):
+    """Told what a source has now; puts it on the board."""
+
+    def tools(self, state: SourceState, tools: Sequence[Tool]) -> None:
+        """These are its tools."""
+        ...
+
+    def offers(
+        self, state: SourceState, resources: Sequence[Resource], prompts: Sequence[Prompt]
+    ) -> None:
+        """These are its resources and prompts."""
+        ...
+
+    def updated(self, state: SourceState, uri: str) -> None:
+        """The contents of the resource that the source knows as `uri` changed."""
+        ...
 
 
 class SourceSet:
@@ -179,8 +195,29 @@ class SourceSet:
             self._failed(state, f"it failed ({type(error).__name__}); the log says why")
         else:
             state.status, state.reason, state.tools = "ok", "", tools
-            self._listed(state, tools)
+            self._listed.tools(state, tools)
+            await self._list_offers(state)
             self._tell(state)
+
+    async def _list_offers(self, state: SourceState) -> None:
+        """Resources and prompts come after the tools: where they fail, the tools are there."""
+        source = state.source
+        if not isinstance(source, OffersMore):
+            return
+        try:
+            async with asyncio.timeout(self._timeout):
+                resources, prompts = await source.resources(), await source.prompts()
+        except TimeoutError:
+            state.status = "degraded"
+            state.reason = f"its resources and prompts: no answer within {self._timeout:g} s"
+        except PegboardError as error:
+            state.status, state.reason = "degraded", f"its resources and prompts: {error.message}"
+        except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
+            _LOG.exception("the resources and prompts of %s failed", state.name)
+            state.status = "degraded"
+            state.reason = f"its resources and prompts failed ({type(error).__name__})"
+        else:
+            self._listed.offers(state, resources, prompts)
 
     async def _opened(self, state: SourceState) -> Source:
         if state.source is not None:
@@ -190,6 +227,8 @@ class SourceSet:
         opener = state.opener
         source = await opener.kind.open(state.name, opener.config, self._services)
         source.on_change(_notifier(asyncio.get_running_loop(), state.relist))
+        if isinstance(source, OffersMore):
+            source.on_update(partial(self._listed.updated, state))
         state.source = source
         return source
 

@@ -14,6 +14,7 @@ from typing import Any
 from pegboard.errors import SourceUnavailable, ToolSignatureError
 from pegboard.tools import BaseTool, FunctionTool, SchemaTool
 from pegboard.tools.decorator import mark_of
+from pegboard.tools.offers import FunctionPrompt, FunctionResource, offer_of
 
 _LOG = logging.getLogger("pegboard.sources")
 _CHANGED_AT = "__pegboard_changed_at__"
@@ -101,13 +102,25 @@ def find_object(reference: str, base_dir: Path) -> Any:
     return found
 
 
+def offers_in(module: ModuleType) -> Iterator[FunctionResource | FunctionPrompt]:
+    """What a module offers beside tools: functions with `@resource` or `@prompt`."""
+    seen: set[int] = set()
+    for item in list(vars(module).values()):
+        made = offer_of(item)
+        if made is not None and id(made) not in seen:
+            seen.add(id(made))
+            yield made
+
+
 def tools_in(module: ModuleType, *, undecorated: bool) -> Iterator[Any]:
     """What a module offers: decorated functions, tool objects, and, if asked, plain functions."""
     seen: set[int] = set()
     for name, item in list(vars(module).items()):
         if id(item) in seen or name.startswith("_"):
             continue
-        if _is_tool(item) or (undecorated and _is_own_function(item, module)):
+        if _is_tool(item) or (
+            undecorated and _is_own_function(item, module) and offer_of(item) is None
+        ):
             seen.add(id(item))
             yield item
 

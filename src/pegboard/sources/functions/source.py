@@ -4,12 +4,20 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pegboard.core.health import HEALTHY, Health
+from pegboard.core.offers import Prompt, Resource
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable, ToolSignatureError
 from pegboard.sources.functions.config import FunctionsConfig
-from pegboard.sources.functions.loading import find_object, import_file, import_module, tools_in
+from pegboard.sources.functions.loading import (
+    find_object,
+    import_file,
+    import_module,
+    offers_in,
+    tools_in,
+)
 from pegboard.tools import as_tool
+from pegboard.tools.offers import FunctionPrompt, FunctionResource, offer_of
 from pegboard.tools.threads import POOL
 
 
@@ -20,10 +28,22 @@ class FunctionsSource:
         self.name = name
         self._config = config
         self._services = services
+        self._offers: list[FunctionResource | FunctionPrompt] = []
 
     async def tools(self) -> Sequence[Tool]:
         """Import and list; importing runs in a thread, so a slow module stops nobody."""
         return await POOL.run(self._list, owner=self.name)
+
+    async def resources(self) -> Sequence[Resource]:
+        """The functions with `@resource`, as of the last listing."""
+        return [item for item in self._offers if isinstance(item, FunctionResource)]
+
+    async def prompts(self) -> Sequence[Prompt]:
+        """The functions with `@prompt`, as of the last listing."""
+        return [item for item in self._offers if isinstance(item, FunctionPrompt)]
+
+    def on_update(self, notify: Callable[[str], None]) -> None:
+        """Functions do not tell when what they would return changes."""
 
     async def health(self) -> Health:
         """Always well: it is this process."""
@@ -40,24 +60,30 @@ class FunctionsSource:
         if not (config.modules or config.files or config.objects):
             raise SourceUnavailable("the configuration names no modules, files or objects")
         tools: list[Tool] = []
-        for name in config.modules:
-            tools += self._adopt(
-                name, tools_in(import_module(name, base_dir), undecorated=config.undecorated)
-            )
-        for path in config.files:
-            tools += self._adopt(
-                path.name, tools_in(import_file(path, base_dir), undecorated=config.undecorated)
-            )
+        offers: list[FunctionResource | FunctionPrompt] = []
+        modules = [(name, import_module(name, base_dir)) for name in config.modules]
+        modules += [(path.name, import_file(path, base_dir)) for path in config.files]
+        for name, module in modules:
+            offered = [item.in_source(self.name) for item in offers_in(module)]
+            found = tools_in(module, undecorated=config.undecorated)
+            tools += self._adopt(name, found, may_be_empty=bool(offered))
+            offers += offered
         for reference in config.objects:
-            tools += self._adopt(reference, [find_object(reference, base_dir)])
+            found = find_object(reference, base_dir)
+            offer = offer_of(found)
+            if offer is None:
+                tools += self._adopt(reference, [found])
+            else:
+                offers.append(offer.in_source(self.name))
+        self._offers = offers
         return tools
 
-    def _adopt(self, where: str, candidates: Any) -> list[Tool]:
+    def _adopt(self, where: str, candidates: Any, *, may_be_empty: bool = False) -> list[Tool]:
         try:
             tools = [as_tool(item, source=self.name) for item in candidates]
         except ToolSignatureError as error:
             raise SourceUnavailable(f"'{where}': {error}") from error
-        if not tools:
+        if not tools and not may_be_empty:
             raise SourceUnavailable(
                 f"'{where}' has no tools: decorate functions with @tool, or say 'undecorated: true'"
             )
