@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
+PEERS := .venv-peers
 
 # Two makes at once wait for each other where `flock` exists; what the first installed costs the second nothing.
 LOCK := $(if $(shell command -v flock),flock $(VENV).lock)
@@ -14,7 +15,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check lint types imports shape reference fix bench docs pins upgrade clean
+.PHONY: help install peers demo test check lint types imports shape reference fix bench docs pins upgrade clean
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -30,10 +31,22 @@ $(VENV)/.installed: $(VENV)/.pinned pyproject.toml
 	$(LOCK) $(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
+peers: install tests/peers/node_modules/.installed $(PEERS)/.installed  ## Programs of others that tests talk to
+
+tests/peers/node_modules/.installed: tests/peers/package-lock.json
+	@command -v npm >/dev/null || { echo 'The tests need npm: on Debian, apt install npm'; exit 1; }
+	$(LOCK) npm ci --prefix tests/peers --silent --no-progress
+	@touch $@
+
+$(PEERS)/.installed: requirements/peers.txt
+	$(call make-venv,$(PEERS))
+	$(LOCK) $(PEERS)/bin/python $(PIP_INSTALL) --require-hashes -r requirements/peers.txt
+	@touch $@
+
 demo: install  ## Run a real shop's board, offline, in under a minute
 	$(BIN)/python examples/shop/demo.py
 
-test: install  ## Run the tests with branch coverage; ARGS=... goes to pytest
+test: install peers  ## Run the tests with branch coverage; ARGS=... goes to pytest
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term $(ARGS)
 
 check: lint types imports reference shape  ## Format, lint, types, import rules, reference, shape
@@ -73,13 +86,15 @@ $(BENCH)/.installed: requirements/bench.txt pyproject.toml
 pins: install  ## Write requirements/*.txt from pyproject.toml; what is pinned stays where it can
 	$(call compile,dev)
 	$(call compile,bench)
+	$(call compile-peers)
 
 upgrade: install  ## The same, with the newest versions that fit
 	$(call compile,dev,--upgrade)
 	$(call compile,bench,--upgrade)
+	$(call compile-peers,--upgrade)
 
 clean:  ## Remove what make made
-	rm -rf $(VENV) $(BENCH) $(VENV).lock dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) $(PEERS) tests/peers/node_modules $(VENV).lock dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	rm -f .coverage .coverage.*
 
 define make-venv
@@ -87,6 +102,11 @@ define make-venv
 	|| { echo 'Pegboard needs Python 3.11 or newer: make PYTHON=python3.11'; exit 1; }
 @$(LOCK) sh -c 'test -x $(1)/bin/pip || $(PYTHON) -m venv $(1)' \
 	|| { echo 'No virtual environment could be made; on Debian: apt install python3-venv'; exit 1; }
+endef
+
+define compile-peers
+$(BIN)/uv pip compile --quiet $(1) --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-emit-index-url --no-emit-find-links --no-strip-extras requirements/peers.in --output-file requirements/peers.txt
 endef
 
 define compile

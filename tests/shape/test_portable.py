@@ -1,5 +1,6 @@
 """The tree is the same on every machine: no addresses, no paths, no lock files."""
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ import pytest
 from tests.shape import tree
 
 LOCK_FILES = re.compile(
-    r".+\.lockb?|pylock.*\.toml|package-lock\.json|pnpm-lock\.yaml|npm-shrinkwrap\.json"
+    r".+\.lockb?|pylock.*\.toml|pnpm-lock\.yaml|npm-shrinkwrap\.json"
 )
 MACHINE_PATHS = re.compile(r"/(?:home|root|Users|work)/\w|\b[A-Z]:\\Users\\")
 REGISTRIES = re.compile(
@@ -22,6 +23,19 @@ def test_there_is_no_lock_file() -> None:
     locks = [tree.name(path) for path in tree.files(tree.ROOT) if LOCK_FILES.fullmatch(path.name)]
 
     assert locks == []
+
+
+def test_a_lock_of_npm_has_hashes_and_no_addresses() -> None:
+    locks = [path for path in tree.files(tree.ROOT) if path.name == "package-lock.json"]
+    packages = [
+        (name, fields)
+        for path in locks
+        for name, fields in json.loads(path.read_text(encoding="utf-8"))["packages"].items()
+        if name
+    ]
+
+    assert [name for name, fields in packages if "resolved" in fields] == []
+    assert [name for name, fields in packages if "integrity" not in fields] == []
 
 
 def test_no_file_names_a_registry() -> None:
