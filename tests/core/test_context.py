@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from pegboard.core.asking import Answer, LogLine, Question, Sample, SampleMessage, SampleRequest
 from pegboard.core.context import Arguments, Progress, ToolContext
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.core.result import ToolResult
+from pegboard.core.result import TextPart, ToolResult
+from pegboard.errors import NobodyToAsk
 
 
 def test_a_context_that_nobody_filled_is_the_local_caller_without_a_limit() -> None:
@@ -92,3 +94,53 @@ async def test_an_inner_call_keeps_who_asks_and_by_when_but_not_the_key() -> Non
 async def test_a_context_outside_a_call_cannot_call() -> None:
     with pytest.raises(RuntimeError, match="belongs to no registry"):
         await ToolContext().call("stock")
+
+
+class Person:
+    """Somebody who can be asked."""
+
+    def __init__(self, *, takes_questions: bool = True, takes_samples: bool = True) -> None:
+        self.takes_questions = takes_questions
+        self.takes_samples = takes_samples
+        self.asked: list[Question | SampleRequest] = []
+
+    async def ask(self, question: Question) -> Answer:
+        self.asked.append(question)
+        return Answer(action="accept", content={"size": 42})
+
+    async def sample(self, request: SampleRequest) -> Sample:
+        self.asked.append(request)
+        return Sample(content=(TextPart(text="yes"),))
+
+
+async def test_a_tool_asks_whoever_called_it() -> None:
+    person = Person()
+    ctx = ToolContext(tool="buy", asker=person)
+    question = Question(message="Which size?", schema={"type": "object"})
+    request = SampleRequest(messages=(SampleMessage(role="user", content=(TextPart(text="?"),)),))
+
+    assert (await ctx.ask(question)).content == {"size": 42}
+    assert (await ctx.sample(request)).content == (TextPart(text="yes"),)
+    assert person.asked == [question, request]
+
+
+@pytest.mark.parametrize("asker", [None, Person(takes_questions=False, takes_samples=False)])
+async def test_where_nobody_can_be_asked_the_tool_is_told(asker: Person | None) -> None:
+    ctx = ToolContext(tool="buy", asker=asker)
+
+    with pytest.raises(NobodyToAsk, match="'buy' needs to ask something"):
+        await ctx.ask(Question(message="Which size?"))
+    with pytest.raises(NobodyToAsk, match="'buy' needs the caller's model"):
+        await ctx.sample(SampleRequest(messages=()))
+
+
+async def test_what_a_tool_tells_reaches_whoever_listens() -> None:
+    heard: list[LogLine] = []
+    ctx = ToolContext(call_id="c1", tool="buy", on_log=heard.append)
+
+    await ctx.tell({"left": 3}, level="warning", logger="stock")
+    await ToolContext().tell("nobody listens")
+
+    assert heard == [
+        LogLine(call_id="c1", tool="buy", level="warning", data={"left": 3}, logger="stock")
+    ]

@@ -8,9 +8,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.execution.made import ADA, a_call
 
+from pegboard.core.asking import Answer, LogLine, Question, Sample, SampleRequest
 from pegboard.core.context import ToolContext
 from pegboard.core.principal import Principal
 from pegboard.execution.call import Run, owner_of
+
+
+class Person:
+    takes_questions = takes_samples = True
+
+    async def ask(self, question: Question) -> Answer:
+        return Answer(action="cancel")
+
+    async def sample(self, request: SampleRequest) -> Sample:
+        return Sample(content=())
+
+
+PERSON = Person()
 
 
 def test_a_tool_gets_the_callers_context_and_its_own_call() -> None:
@@ -26,6 +40,8 @@ def test_a_tool_gets_the_callers_context_and_its_own_call() -> None:
         idempotency_key="k",
         workspace=Path("/w"),
         on_progress=print,
+        on_log=print,
+        asker=PERSON,
     )
     run = Run(
         id="c1",
@@ -49,8 +65,23 @@ def test_a_tool_gets_the_callers_context_and_its_own_call() -> None:
         idempotency_key="k",
         workspace=Path("/w"),
         on_progress=print,
+        on_log=print,
+        asker=PERSON,
         caller=caller,
     )
+
+
+def test_what_a_tool_tells_is_redacted() -> None:
+    heard: list[LogLine] = []
+    run = a_call()
+    run.ctx = ToolContext(on_log=heard.append)
+    told = run.context(lambda text: text.replace("hunter2", "[redacted]")).on_log
+    line = LogLine(call_id="c", tool="t", level="info", data={"key": ["hunter2", 1]})
+
+    assert told is not None
+    told(line)
+
+    assert heard == [LogLine(call_id="c", tool="t", level="info", data={"key": ["[redacted]", 1]})]
 
 
 def test_a_tool_sees_the_end_of_its_attempt_as_its_deadline() -> None:

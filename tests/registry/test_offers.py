@@ -87,7 +87,7 @@ async def test_what_a_resource_says_no_to_is_raised() -> None:
 
 @pytest.mark.parametrize("uri", ["docs://a/b", "nothing://x", "vault://gold"])
 async def test_what_is_not_there_or_hidden_is_not_found(uri: str) -> None:
-    nobody = ToolContext(principal=Principal(id="ada", scopes=()))
+    nobody = ToolContext(principal=Principal(id="ada", scopes=frozenset()))
 
     with pytest.raises(ToolNotFound):
         await a_registry().offers.read(uri, nobody)
@@ -95,7 +95,7 @@ async def test_what_is_not_there_or_hidden_is_not_found(uri: str) -> None:
 
 def test_what_a_caller_may_not_see_is_not_listed() -> None:
     offers = a_registry(policy=Policy(deny=("*greet*",))).offers
-    nobody = Principal(id="ada", scopes=())
+    nobody = Principal(id="ada", scopes=frozenset())
 
     assert [item.uri for item in offers.resources(nobody)] == ["docs://{page}", "docs://index"]
     assert offers.prompts(nobody) == []
