@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pegboard.registry import ToolRegistry
     from pegboard.runtime import Pegboard, builtin
     from pegboard.runtime.builtin import discover_builtin_tools
-    from pegboard.tools import BaseTool, SchemaTool, tool
+    from pegboard.tools import BaseTool, SchemaTool, prompt, resource, tool
 
 __version__ = "0.1.0"
 
@@ -70,6 +70,8 @@ _HOMES = {
     "Unavailable": "pegboard.errors",
     "builtin": "pegboard.runtime",
     "discover_builtin_tools": "pegboard.runtime.builtin",
+    "prompt": "pegboard.tools",
+    "resource": "pegboard.tools",
     "tool": "pegboard.tools",
 }
 
@@ -102,6 +104,8 @@ __all__ = [
     "Unavailable",
     "builtin",
     "discover_builtin_tools",
+    "prompt",
+    "resource",
     "tool",
 ]
 
