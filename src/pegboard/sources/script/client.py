@@ -1,0 +1,209 @@
+"""From how a script ended to a result or one of our errors; nothing else reads its output."""
+
+import json
+import mimetypes
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from pegboard.core.ports.sandbox import SandboxJob, SandboxOutcome
+from pegboard.core.result import Artifact, TextPart, ToolResult
+from pegboard.errors import (
+    InvalidRequest,
+    PegboardError,
+    SourceUnavailable,
+    ToolFailed,
+    ToolTimeout,
+    Unavailable,
+)
+from pegboard.sources.script.description import Description, Outcome
+from pegboard.tools.output import wrap
+
+SYSEXITS: Mapping[int, Outcome] = {
+    0: "ok",
+    64: "invalid",  # EX_USAGE
+    65: "invalid",  # EX_DATAERR
+    69: "unavailable",  # EX_UNAVAILABLE
+    75: "unavailable",  # EX_TEMPFAIL
+}
+"""What exit codes mean unless a description says otherwise; all others are failures."""
+
+_MOST_FILES = 100
+_MOST_BYTES = 64 * 1024 * 1024
+_SHOWN_LINES = 5
+_SHOWN = 1_000
+_SHORTEST_SECRET = 8
+_MASK = "***"
+_LONGEST_WAIT = 86_400
+_FOR_THE_OPERATOR = 8_000
+
+
+def result_of(
+    name: str,
+    description: Description,
+    job: SandboxJob,
+    outcome: SandboxOutcome,
+    *,
+    made: Path | None,
+) -> ToolResult:
+    """What a script that has ended gives back.
+
+    Args:
+        name: The tool's, for messages.
+        description: How to read its output.
+        job: What ran, for the limits.
+        outcome: How it ended.
+        made: The folder with the files that it has made; None when it makes none.
+
+    Raises:
+        InvalidRequest: By its exit code, the caller is at fault.
+        Unavailable: By its exit code, later may help.
+        ToolTimeout: It took too long.
+        ToolFailed: Anything else went wrong.
+    """
+    _refuse_stopped(name, job, outcome)
+    meanings: dict[int, Outcome] = {**SYSEXITS, **description.exit_codes}
+    meaning = meanings.get(outcome.exit_code, "failed")
+    if meaning != "ok":
+        raise _failed(name, description, job, outcome, meaning) from _detail(job, outcome)
+    value = wrap(_value(name, description, job, outcome))
+    return value if made is None else _with_files(value, made)
+
+
+def _refuse_stopped(name: str, job: SandboxJob, outcome: SandboxOutcome) -> None:
+    match outcome.stopped:
+        case "":
+            return
+        case "timeout":
+            error: PegboardError = ToolTimeout(
+                f"'{name}' did not end within {job.limits.timeout:g} s and was stopped"
+            )
+        case "memory":
+            mb = job.limits.memory_bytes // (1024 * 1024)
+            error = ToolFailed(f"'{name}' needed more memory than its limit of {mb} MB.")
+        case "cpu":
+            error = ToolFailed(f"'{name}' used more processor time than its limit.")
+        case other:
+            error = ToolFailed(f"'{name}' was stopped ({other}).")
+    raise error from _detail(job, outcome)
+
+
+def _failed(
+    name: str,
+    description: Description,
+    job: SandboxJob,
+    outcome: SandboxOutcome,
+    meaning: Outcome,
+) -> PegboardError:
+    told, retry_after = _told(outcome.stdout)
+    if not told and description.show_stderr:
+        told = "\n".join(_text(outcome.stderr).strip().splitlines()[-_SHOWN_LINES:])
+    told = _masked(told, job)[:_SHOWN].strip()
+    match meaning:
+        case "invalid":
+            return InvalidRequest(told or f"'{name}' does not take these arguments.")
+        case "unavailable":
+            return Unavailable(told or f"'{name}' cannot do it now", retry_after=retry_after)
+        case _:
+            return ToolFailed(told or f"'{name}' {_how(outcome.exit_code)}.")
+
+
+def _told(stdout: bytes) -> tuple[str, float | None]:
+    """What a failing script says for everybody: `{"error": {"message": "Closed on Sundays."}}`."""
+    try:
+        value = json.loads(stdout)
+    except (ValueError, RecursionError):
+        return "", None
+    error = cast("dict[str, Any]", value).get("error") if isinstance(value, dict) else None
+    if not isinstance(error, dict):
+        return "", None
+    said = cast("dict[str, Any]", error)
+    message, later = said.get("message"), said.get("retry_after")
+    return (message if isinstance(message, str) else "", _seconds(later))
+
+
+def _seconds(value: Any) -> float | None:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if is_number and 0 < value < _LONGEST_WAIT else None
+
+
+def _how(code: int) -> str:
+    if code > 128 and code - 128 in {item.value for item in signal.Signals}:
+        return f"was ended by {signal.Signals(code - 128).name}"
+    return f"failed with exit code {code}"
+
+
+def _value(name: str, description: Description, job: SandboxJob, outcome: SandboxOutcome) -> Any:
+    limit = job.limits.output_bytes
+    is_cut = outcome.stdout_bytes > limit
+    if description.output == "text":
+        text = _text(outcome.stdout).removesuffix("\n")
+        if is_cut:
+            return f"{text}\n[cut: {outcome.stdout_bytes} bytes in all]"
+        return text
+    if is_cut:
+        raise ToolFailed(f"'{name}' printed more than {limit} bytes; ask it for less.")
+    if not outcome.stdout.strip():
+        return None
+    try:
+        return json.loads(outcome.stdout)
+    except (ValueError, RecursionError) as error:
+        raise ToolFailed(
+            f"'{name}' did not print JSON. If it prints text, its description says 'output: text'."
+        ) from _detail(job, outcome, error)
+
+
+def _with_files(result: ToolResult, folder: Path) -> ToolResult:
+    """The result and the files right inside the folder; links are not followed."""
+    artifacts: list[Artifact] = []
+    room = _MOST_BYTES
+    for path in sorted(folder.iterdir()):
+        if path.is_symlink() or not path.is_file():
+            continue
+        size = path.stat().st_size
+        room -= size
+        if room < 0 or len(artifacts) == _MOST_FILES:
+            raise ToolFailed(
+                f"It made more than {_MOST_FILES} files or {_MOST_BYTES // 2**20} MB of them."
+            )
+        media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+        artifacts.append(
+            Artifact(name=path.name, media_type=media_type, size=size, data=path.read_bytes())
+        )
+    if not artifacts:
+        return result
+    named = [f"[file {item.name}, {item.media_type}, {item.size} bytes]" for item in artifacts]
+    said = [] if result.structured is None else [result.text]
+    return ToolResult(
+        content=tuple(TextPart(text=text) for text in (*said, *named)),
+        structured=result.structured,
+        artifacts=tuple(artifacts),
+    )
+
+
+def _detail(job: SandboxJob, outcome: SandboxOutcome, cause: Exception | None = None) -> Exception:
+    """For the operator alone: the exit code and the end of what was written."""
+    out, err = (
+        _masked(_text(data), job)[-_FOR_THE_OPERATOR:] for data in (outcome.stdout, outcome.stderr)
+    )
+    detail = RuntimeError(f"exit code {outcome.exit_code}; stderr: {err}; stdout: {out}")
+    detail.__cause__ = cause
+    return detail
+
+
+def _masked(text: str, job: SandboxJob) -> str:
+    """Without the values of the variables that the script was given."""
+    for value in sorted(set(job.environment.values()), key=len, reverse=True):
+        if len(value) >= _SHORTEST_SECRET:
+            text = text.replace(value, _MASK)
+    return text
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def unusable(name: str, reason: str) -> SourceUnavailable:
+    """The error of a call of a script that cannot be used."""
+    return SourceUnavailable(f"'{name}' cannot be used: {reason}", permanent=True)

@@ -1,0 +1,179 @@
+"""What a script says of itself: the keys of a `.tool.yaml` and of a `/// tool` block."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from pegboard.core.tool import Effect
+from pegboard.errors import SourceUnavailable
+from pegboard.sources.script.located import Located
+from pegboard.tools.raw_schema import compiled
+
+Outcome = Literal["ok", "invalid", "unavailable", "failed"]
+Argument = str | tuple[str, ...]
+
+_PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
+_FLAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_OPEN = frozenset({"patternProperties", "allOf", "anyOf", "oneOf", "$ref", "if"})
+
+
+class Description(BaseModel):
+    """One script as a tool.
+
+    ```yaml
+    description: Count the words of a text.
+    effect: read
+    input_schema:
+      type: object
+      properties: {text: {type: string}}
+      required: [text]
+    ```
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = ""
+    title: str = ""
+    description: Annotated[str, Field(min_length=1)]
+    category: str = "script"
+    effect: Effect = Effect.WRITE
+    idempotent: bool | None = None
+    cacheable: bool = False
+    cache_ttl: Annotated[float, Field(gt=0)] = 60.0
+    version: str = "1.0.0"
+    tags: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    retries: Annotated[int, Field(ge=0, le=100)] = 0
+    concurrency: Annotated[int | None, Field(ge=1)] = None
+    input_schema: Mapping[str, Any] = {}
+    output_schema: Mapping[str, Any] | None = None
+
+    command: tuple[str, ...] = ()
+    input: Literal["json", "flags", "template"] = "json"
+    arguments: tuple[Argument, ...] = ()
+    output: Literal["json", "text"] = "json"
+    artifacts: bool = False
+    exit_codes: Mapping[Annotated[int, Field(ge=0, le=255)], Outcome] = {}
+    show_stderr: bool = False
+
+    network: bool = False
+    readable: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
+    environment: tuple[str, ...] = ()
+    timeout: Annotated[float | None, Field(gt=0, le=86_400)] = None
+    cpu_seconds: Annotated[float | None, Field(gt=0)] = None
+    memory_mb: Annotated[int | None, Field(ge=16, le=1_048_576)] = None
+    processes: Annotated[int | None, Field(ge=1, le=10_000)] = None
+    output_bytes: Annotated[int | None, Field(ge=1024, le=2**28)] = None
+
+    @property
+    def properties(self) -> Mapping[str, Any]:
+        """The arguments that the input schema names."""
+        named: Any = self.input_schema.get("properties")
+        return cast("dict[str, Any]", named) if isinstance(named, dict) else {}
+
+    @model_validator(mode="after")
+    def _arguments_and_input_agree(self) -> Self:
+        if self.input == "template" and not self.arguments:
+            raise ValueError("input: template needs 'arguments', the command line as a list")
+        if self.arguments and self.input != "template":
+            raise ValueError("'arguments' are for 'input: template'")
+        if self.input != "json":
+            self._check_names()
+        return self
+
+    def _check_names(self) -> None:
+        """A command line has a place for each argument, known beforehand."""
+        loose = self.input_schema.keys() & _OPEN
+        if loose or self.input_schema.get("additionalProperties", False) is not False:
+            key = min(loose, default="additionalProperties")
+            raise ValueError(
+                f"input: {self.input} needs an input_schema that names all its properties; "
+                f"take '{key}' away, or take the arguments as JSON"
+            )
+        if self.input == "flags":
+            odd = [name for name in self.properties if not _FLAG.fullmatch(name)]
+            if odd:
+                raise ValueError(f"'{odd[0]}' cannot be a flag: letters, digits, '_', '.' and '-'")
+            return
+        named = {name for item in self.arguments for name in placeholders(item)}
+        unknown = sorted(named - self.properties.keys())
+        if unknown:
+            raise ValueError(f"'{{{unknown[0]}}}' is no property of the input_schema")
+        unused = sorted(self.properties.keys() - named)
+        if unused:
+            raise ValueError(f"the property '{unused[0]}' stands nowhere in 'arguments'")
+
+
+def placeholders(argument: Argument) -> list[str]:
+    """The names in braces; `{{` and `}}` stand for braces."""
+    parts = (argument,) if isinstance(argument, str) else argument
+    found = (match[1] for part in parts for match in _PLACEHOLDER.finditer(part))
+    return [name for name in found if name is not None]
+
+
+def filled(part: str, values: Mapping[str, str]) -> str:
+    """One entry of a command line with its values in place; values are not looked into."""
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1]
+        return match[0][0] if name is None else values[name]
+
+    return _PLACEHOLDER.sub(value, part)
+
+
+def read_description(located: Located) -> Description:
+    """The description at this place.
+
+    Raises:
+        SourceUnavailable: It is not one; names the file, the line and the fault.
+    """
+    said: object = located.value
+    if not isinstance(said, Mapping):
+        raise SourceUnavailable(
+            f"{located.at(())}: a description is a mapping: 'description: ...', 'effect: read', ..."
+        )
+    try:
+        description = Description.model_validate(located.value)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        raise SourceUnavailable(_said(fault, located)) from error
+    for key, schema in (
+        ("input_schema", description.input_schema),
+        ("output_schema", description.output_schema),
+    ):
+        _check_schema(key, schema, located)
+    return description
+
+
+def _check_schema(key: str, schema: Mapping[str, Any] | None, located: Located) -> None:
+    if schema is None:
+        return
+    where = located.at((key,))
+    if key == "input_schema" and schema.get("type", "object") != "object":
+        raise SourceUnavailable(f"{where}: {key}: arguments are an object: write 'type: object'")
+    try:
+        compiled(key, schema)
+    except SourceUnavailable as error:
+        raise SourceUnavailable(f"{where}: {error.message}") from error
+
+
+def _said(fault: Any, located: Located) -> str:
+    """The first fault in words, with its line and, for an unknown key, the nearest known one."""
+    place: tuple[str | int, ...] = fault["loc"]
+    where = located.at(place)
+    name = ".".join(map(str, place))
+    if fault["type"] == "extra_forbidden":
+        from difflib import get_close_matches
+
+        nearest = get_close_matches(str(place[-1]), Description.model_fields, n=1)
+        hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
+        return f"{where}: unknown key '{name}'{hint}"
+    message = str(fault["msg"]).removeprefix("Value error, ")
+    if fault["type"] == "missing":
+        return f"{where}: '{name}' is missing"
+    return f"{where}: {name}: {message}" if name else f"{where}: {message}"

@@ -1,0 +1,103 @@
+"""What a script gets: what it asks for, as far as the board grants it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pegboard.core.ports.sandbox import SandboxLimits
+from pegboard.errors import SourceUnavailable
+from pegboard.sources.script.config import ScriptConfig
+from pegboard.sources.script.description import Description
+
+_MB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """What one script may have in each of its calls.
+
+    Attributes:
+        environment: Names and values; the values are nobody else's to see.
+    """
+
+    limits: SandboxLimits
+    network: bool = False
+    readable: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+
+
+def granted(
+    description: Description,
+    config: ScriptConfig,
+    *,
+    folder: Path,
+    base_dir: Path,
+    environ: Mapping[str, str],
+) -> Grant:
+    """What this script gets.
+
+    Args:
+        description: What it asks for; its paths are relative to `folder`.
+        config: What the board grants; its paths are relative to `base_dir`.
+        folder: Where the script is.
+        base_dir: Where the board is.
+        environ: The variables of the process.
+
+    Raises:
+        SourceUnavailable: It asks for more than it gets; says what to write.
+    """
+    if description.network and not config.network:
+        raise SourceUnavailable(
+            "it asks for the network: write 'network: true' into the source's config"
+        )
+    return Grant(
+        limits=_limits(description, config),
+        network=description.network,
+        readable=tuple(_paths("readable", description.readable, config, folder, base_dir)),
+        writable=tuple(_paths("writable", description.writable, config, folder, base_dir)),
+        environment=dict(_variables(description.environment, config.environment, environ)),
+    )
+
+
+def _limits(description: Description, config: ScriptConfig) -> SandboxLimits:
+    timeout = description.timeout or config.timeout
+    return SandboxLimits(
+        timeout=timeout,
+        cpu_seconds=description.cpu_seconds or config.cpu_seconds,
+        memory_bytes=(description.memory_mb or config.memory_mb) * _MB,
+        processes=description.processes or config.processes,
+        file_bytes=config.file_mb * _MB,
+        output_bytes=description.output_bytes or config.output_bytes,
+    )
+
+
+def _paths(
+    key: str, asked: Sequence[Path], config: ScriptConfig, folder: Path, base_dir: Path
+) -> Iterator[Path]:
+    """Each path that is asked for, if it lies within one that is granted."""
+    allowed = (*config.writable, *(config.readable if key == "readable" else ()))
+    within = [(base_dir / path).resolve() for path in allowed]
+    for path in asked:
+        wanted = (folder / path).resolve()
+        if not any(wanted.is_relative_to(grant) for grant in within):
+            raise SourceUnavailable(
+                f"it asks for '{path}': write the path into '{key}' of the source's config"
+            )
+        if not wanted.exists():
+            raise SourceUnavailable(f"it asks for '{path}', which does not exist")
+        yield wanted
+
+
+def _variables(
+    asked: Sequence[str], allowed: Sequence[str], environ: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    for name in asked:
+        if name not in allowed:
+            raise SourceUnavailable(
+                f"it asks for the variable {name}: write it into 'environment' of the source's "
+                "config"
+            )
+        if name not in environ:
+            raise SourceUnavailable(f"it needs the environment variable {name}, which is not set")
+        yield name, environ[name]

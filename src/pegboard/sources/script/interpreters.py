@@ -1,0 +1,102 @@
+"""What runs a script: its description's command, its first line, its extension, or itself."""
+
+import os
+import shlex
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from pegboard.errors import SourceUnavailable
+
+EXTENSIONS = {
+    ".py": ("python3",),
+    ".sh": ("sh",),
+    ".bash": ("bash",),
+    ".js": ("node",),
+    ".mjs": ("node",),
+    ".cjs": ("node",),
+    ".rb": ("ruby",),
+    ".pl": ("perl",),
+    ".php": ("php",),
+    ".lua": ("lua",),
+    ".r": ("Rscript",),
+    ".R": ("Rscript",),
+}
+SCRIPT = "{script}"
+PATH = "/usr/local/bin:/usr/bin:/bin"
+_SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64")))
+
+
+def command_of(
+    path: Path | None, head: str, *, command: Sequence[str], search: str
+) -> tuple[str, ...]:
+    """Program and arguments that run a script.
+
+    Args:
+        path: The script; None when the command is all there is.
+        head: How the script begins.
+        command: As the description says; `{script}` stands for the script, else it comes last.
+        search: The `PATH` in which programs are looked for.
+
+    Raises:
+        SourceUnavailable: Nothing says how to run it, or the program is not there.
+    """
+    if path is None:
+        return _found(command, "the command", search)
+    if command:
+        words = list(command)
+        if SCRIPT not in words:
+            words.append(SCRIPT)
+        words = [str(path) if word == SCRIPT else word for word in words]
+        return _found(words, path.name, search)
+    named = _first_line(head)
+    if not named:
+        named = EXTENSIONS.get(path.suffix, ())
+    if named:
+        return _found([*named, str(path)], path.name, search)
+    if os.access(path, os.X_OK):
+        return (str(path),)
+    raise SourceUnavailable(
+        f"nothing says what runs '{path.name}': begin it with '#!/usr/bin/env PROGRAM', make it "
+        "executable, or write 'command: [PROGRAM]' into its description"
+    )
+
+
+def is_python(command: Sequence[str]) -> bool:
+    """Whether the program is a Python interpreter."""
+    return Path(command[0]).name.startswith("python")
+
+
+def needs_to_read(program: Path) -> tuple[Path, ...]:
+    """What a program outside the system's folders needs beside itself."""
+    real = program.resolve()
+    needed: dict[Path, None] = {}
+    for path in (program, real):
+        if any(path.is_relative_to(folder) for folder in _SYSTEM):
+            continue
+        prefix = path.parent.parent
+        is_python_home = (prefix / "pyvenv.cfg").is_file() or any(prefix.glob("lib/python3*"))
+        needed[prefix if path.parent.name == "bin" and is_python_home else path] = None
+    return tuple(needed)
+
+
+def _first_line(head: str) -> tuple[str, ...]:
+    """The program of a `#!` line, with `env` taken away: it is looked for in the board's PATH."""
+    if not head.startswith("#!"):
+        return ()
+    words = shlex.split(head[2:].partition("\n")[0])
+    if words and Path(words[0]).name == "env":
+        words = words[1:]
+        if words[:1] == ["-S"]:
+            words = words[1:]
+    return tuple(words)
+
+
+def _found(words: Sequence[str], whose: str, search: str) -> tuple[str, ...]:
+    program = shutil.which(words[0], path=search)
+    if program is None:
+        raise SourceUnavailable(
+            f"{whose} needs the program '{words[0]}', which is not in the PATH; install it, or "
+            "write another 'command' into the description"
+        )
+    return (program, *words[1:])

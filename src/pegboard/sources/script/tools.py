@@ -1,0 +1,164 @@
+"""The tools of scripts, and those of scripts that cannot be used."""
+
+import contextlib
+import json
+import tempfile
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pegboard.core.context import ToolContext
+from pegboard.core.names import wire_name
+from pegboard.core.ports.sandbox import SandboxJob, SandboxOutcome
+from pegboard.core.tool import Limits, Retry, Tool, ToolSpec
+from pegboard.errors import ToolTimeout
+from pegboard.sources.script.arguments import command_line
+from pegboard.sources.script.client import result_of, unusable
+from pegboard.sources.script.dependencies import Dependencies
+from pegboard.sources.script.description import Description
+from pegboard.sources.script.environments import Environments
+from pegboard.sources.script.grants import Grant
+from pegboard.sources.script.interpreters import needs_to_read
+from pegboard.tools import SchemaTool
+
+Runner = Callable[[SandboxJob], Any]
+
+OUTPUT = "PEGBOARD_OUTPUT"
+"""The variable that names the folder for the files that a script makes."""
+
+_SLACK = 5.0
+"""Seconds beyond the script's own timeout, so that its message is the one that is seen."""
+_NO_ARGUMENTS: Mapping[str, Any] = {"type": "object", "properties": {}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runnable:
+    """A script with all that its calls need.
+
+    Attributes:
+        command: Program and arguments; the program is replaced by the environment's Python when
+            there are `needs`.
+        path: The script; None for a command alone.
+    """
+
+    description: Description
+    command: tuple[str, ...]
+    path: Path | None
+    grant: Grant
+    needs: Dependencies | None = None
+    directory: Path | None = None
+
+
+def script_tool(
+    source: str, action: str, script: Runnable, *, run: Runner, environments: Environments
+) -> Tool:
+    """The tool of a script that can be used."""
+    spec = _spec(source, action, script.description)
+    spec = spec.changed(timeout=script.grant.limits.timeout + _SLACK)
+
+    async def call(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
+        line = command_line(script.description, arguments)
+        stdin = b""
+        if script.description.input == "json":
+            stdin = json.dumps(dict(arguments)).encode()
+        command, readable = await _interpreter(script, environments, ctx)
+        with _output_folder(wanted=script.description.artifacts) as folder:
+            job = _job(script, (*command, *line), stdin, readable, folder, ctx)
+            outcome: SandboxOutcome = await run(job)
+            if outcome.stderr:
+                ctx.log.debug("%s wrote %d bytes to stderr", spec.name, outcome.stderr_bytes)
+            return result_of(spec.name, script.description, job, outcome, made=folder)
+
+    return SchemaTool(spec=spec, run=call)
+
+
+def missing_tool(
+    source: str, action: str, reason: str, *, description: Description | None = None
+) -> Tool:
+    """The tool of a script that cannot be used: listed, with the reason."""
+    said = description or Description(description=f"The script '{action}', which cannot be used.")
+    spec = _spec(source, action, said).changed(unavailable=reason)
+
+    async def call(_arguments: Mapping[str, Any], _ctx: ToolContext[Any]) -> Any:
+        raise unusable(spec.name, reason)
+
+    return SchemaTool(spec=spec, run=call)
+
+
+def _spec(source: str, action: str, said: Description) -> ToolSpec:
+    return ToolSpec(
+        name=wire_name(source, action),
+        action=action,
+        source=source,
+        handler="script",
+        title=said.title,
+        description=said.description,
+        input_schema=said.input_schema or _NO_ARGUMENTS,
+        output_schema=said.output_schema,
+        category=said.category,
+        effect=said.effect,
+        idempotent=said.idempotent,
+        cacheable=said.cacheable,
+        cache_ttl=said.cache_ttl,
+        version=said.version,
+        tags=said.tags,
+        capabilities=said.capabilities,
+        scopes=said.scopes,
+        retry=Retry(max_retries=said.retries) if said.retries else None,
+        limits=Limits(concurrency=said.concurrency) if said.concurrency else None,
+    )
+
+
+async def _interpreter(
+    script: Runnable, environments: Environments, ctx: ToolContext[Any]
+) -> tuple[tuple[str, ...], tuple[Path, ...]]:
+    """The command with the right program, and what it needs to read."""
+    program = Path(script.command[0])
+    if script.needs is None:
+        return script.command, needs_to_read(program)
+    python = await environments.python(script.needs, within=_within(script, ctx))
+    return (str(python), *script.command[1:]), needs_to_read(python)
+
+
+def _job(
+    script: Runnable,
+    command: tuple[str, ...],
+    stdin: bytes,
+    readable: tuple[Path, ...],
+    folder: Path | None,
+    ctx: ToolContext[Any],
+) -> SandboxJob:
+    grant = script.grant
+    made = () if folder is None else (folder,)
+    environment = dict(grant.environment)
+    if folder is not None:
+        environment[OUTPUT] = str(folder)
+    return SandboxJob(
+        command=command,
+        stdin=stdin,
+        environment=environment,
+        readable=(*([script.path] if script.path else []), *readable, *grant.readable),
+        writable=(*grant.writable, *made),
+        directory=script.directory,
+        network=grant.network,
+        limits=replace(grant.limits, timeout=_within(script, ctx)),
+    )
+
+
+def _within(script: Runnable, ctx: ToolContext[Any]) -> float:
+    """Seconds for this call: the script's own, or what is left of the caller's."""
+    left = ctx.remaining()
+    timeout = script.grant.limits.timeout
+    if left is not None and left <= 0:
+        raise ToolTimeout("No time is left to run it", nothing_done=True)
+    return timeout if left is None else min(timeout, left)
+
+
+@contextlib.contextmanager
+def _output_folder(*, wanted: bool) -> Generator[Path | None]:
+    if not wanted:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="pegboard-out-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
