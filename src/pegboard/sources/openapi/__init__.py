@@ -1,0 +1,15 @@
+"""REST APIs: by an OpenAPI document, or by actions that are written by hand."""
+
+from pegboard.core.ports.source import SourceKind
+from pegboard.sources.openapi.config import OpenApiConfig
+from pegboard.sources.openapi.source import open_source
+
+KIND = SourceKind(
+    kind="openapi",
+    title="REST API",
+    config=OpenApiConfig,
+    open=open_source,
+    remote=True,
+)
+
+__all__ = ["KIND"]

@@ -1,0 +1,110 @@
+"""Where requests go: what the operator wrote, or the server that the document names.
+
+Nothing that a caller says takes part in it.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from urllib.parse import urljoin, urlsplit
+
+from pegboard.sources.openapi.nodes import Located, Node, mapping, sequence, text
+
+_VARIABLE = re.compile(r"\{([^{}]+)\}")
+_UNFIT = re.compile(r"[\x00-\x20\x7f\\{}]")
+
+
+class BadAddress(ValueError):
+    """There is no address that requests could be sent to; the message says why."""
+
+
+def checked_base(url: str) -> str:
+    """A base URL without its last slash.
+
+    Raises:
+        BadAddress: It is no plain http(s) address.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise BadAddress("write it as https://host/path") from error
+    del port
+    if parts.scheme not in ("http", "https") or not host or _UNFIT.search(url):
+        raise BadAddress("write it as https://host/path")
+    if "@" in parts.netloc:
+        raise BadAddress("leave the user name and password out; give them as auth")
+    if parts.query or parts.fragment:
+        raise BadAddress("leave out what begins with '?' or '#'")
+    return url.rstrip("/")
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port, so that equal origins are equal texts."""
+    parts = urlsplit(url)
+    default = {"http": 80, "https": 443}.get(parts.scheme)
+    port = "" if parts.port in (None, default) else f":{parts.port}"
+    host = parts.hostname or ""
+    return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}{port}"
+
+
+def swagger_servers(document: Node, url: str) -> list[Node]:
+    """The `host`, `basePath` and `schemes` of Swagger 2.0 as servers."""
+    path = text(document.get("basePath")) or "/"
+    host = text(document.get("host"))
+    if not host:
+        return [{"url": path}]
+    # the document's own scheme first: Swagger says that it is meant when none is named
+    schemes = [item for item in sequence(document.get("schemes")) if item in ("https", "http")]
+    own = urlsplit(url).scheme or "https"
+    schemes = sorted(schemes, reverse=True) or [own]
+    return [{"url": f"{scheme}://{host}{path}"} for scheme in schemes]
+
+
+def server_url(
+    servers: Sequence[object], index: int, variables: Mapping[str, str], document_url: str
+) -> str:
+    """The URL of one of several servers, its variables filled in.
+
+    Args:
+        servers: As the document lists them; none means the document's own root.
+        index: Which of them, from 0.
+        variables: What the operator says of its variables; the document's defaults otherwise.
+        document_url: What a relative one starts from; empty when the document is no URL.
+
+    Raises:
+        BadAddress: There is no such server, or its URL leads nowhere.
+    """
+    if index >= max(1, len(servers)):
+        raise BadAddress(f"The document names {len(servers)} servers; there is no server {index}.")
+    server = mapping(servers[index]) if servers else {"url": "/"}
+    url = _filled(text(server.get("url")) or "/", mapping(server.get("variables")), variables)
+    full = urljoin(document_url, url) if document_url else url
+    try:
+        return checked_base(full)
+    except BadAddress as error:
+        raise BadAddress(
+            f"The document names {url!r} as its server, which is no address: set base_url."
+        ) from error
+
+
+def own_servers(path_item: Located, operation: Node) -> Sequence[object]:
+    """The servers that an operation, or the path it stands under, has for itself."""
+    return sequence(operation.get("servers")) or sequence(path_item.fields.get("servers"))
+
+
+def _filled(url: str, described: Node, given: Mapping[str, str]) -> str:
+    def value_of(match: re.Match[str]) -> str:
+        name = match[1]
+        about = mapping(described.get(name))
+        value = given.get(name, text(about.get("default")))
+        if not value and name not in given:
+            raise BadAddress(f"Set server_variables: {{{name}: ...}}; the document has no default.")
+        allowed = sequence(about.get("enum"))
+        if allowed and value not in allowed:
+            raise BadAddress(
+                f"server_variables: {name} is one of {', '.join(map(str, allowed))}; "
+                f"found {value!r}."
+            )
+        return value
+
+    return _VARIABLE.sub(value_of, url)

@@ -1,0 +1,106 @@
+"""The way to an API: one request through the board's guarded client, one place for its errors."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pegboard.core.health import HEALTHY, Health, HealthStatus
+from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
+from pegboard.errors import InvalidRequest, PegboardError, SourceUnavailable
+from pegboard.sources.openapi.refusals import is_refusal, refusal
+from pegboard.sources.openapi.requests import Built
+
+_PING_SECONDS = 3.0
+
+
+class Client:
+    """Sends the requests of one source.
+
+    Args:
+        name: The source's, for messages and to keep its connections together.
+        now: Unix seconds.
+        secrets: What must not be shown, should the API repeat it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        http: HttpClient | None,
+        *,
+        now: Callable[[], float],
+        secrets: Sequence[str] = (),
+        timeout: float = 30.0,
+        max_bytes: int = 5 * 2**20,
+    ) -> None:
+        self._name = name
+        self._http = http
+        self._now = now
+        self._secrets = secrets
+        self._timeout = timeout
+        self._max_bytes = max_bytes
+
+    async def send(
+        self, method: str, built: Built, *, credential: str = "", seconds: float | None = None
+    ) -> HttpResponse:
+        """A good answer.
+
+        Args:
+            method: In any case.
+            built: The request.
+            credential: The name of what the request carries, for messages.
+            seconds: How long it may take; None means the source's timeout.
+
+        Raises:
+            PegboardError: The API said no, or cannot be reached.
+        """
+        if self._http is None:
+            raise SourceUnavailable("This board has no network.", permanent=True)
+        request = HttpRequest(
+            method=method.upper(),
+            url=built.url,
+            headers=built.headers,
+            content=built.content,
+            timeout=self._timeout if seconds is None else seconds,
+            max_bytes=self._max_bytes,
+            upstream=f"{self._name}/{credential}",
+        )
+        response = await self._http.send(request)
+        if is_refusal(response.status):
+            raise refusal(
+                response,
+                api=self._name,
+                credential=credential,
+                now=self._now(),
+                secrets=self._secrets,
+            )
+        return response
+
+    async def reach(self, base: str) -> Health:
+        """Whether anything answers at the base URL: a HEAD without credentials."""
+        if self._http is None:
+            return Health(status=HealthStatus.UNHEALTHY, reason="This board has no network.")
+        request = HttpRequest(
+            method="HEAD",
+            url=base,
+            timeout=_PING_SECONDS,
+            max_bytes=1024,
+            follow_redirects=False,
+            upstream=self._name,
+        )
+        try:
+            response = await self._http.send(request)
+        except PegboardError as error:
+            return Health(status=HealthStatus.UNHEALTHY, reason=str(error))
+        if response.status in (502, 503, 504):
+            reason = f"{self._name} answers {response.status}: it is there, and does not work."
+            return Health(status=HealthStatus.UNHEALTHY, reason=reason)
+        return HEALTHY
+
+
+def check_arguments(arguments: Mapping[str, object], hidden: Mapping[str, object]) -> None:
+    """Refuse what a caller may not set, also where a call did not come through the schema.
+
+    Raises:
+        InvalidRequest: It sets a hidden argument.
+    """
+    for name in hidden:
+        if name in arguments:
+            raise InvalidRequest(f"'{name}' is set by the operator; leave it out.")

@@ -1,0 +1,270 @@
+"""What an operator may say about a REST API."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self, cast
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+
+from pegboard.core.tool import Effect
+from pegboard.sources.openapi.addresses import checked_base
+
+_MODEL = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+_ALIASED = ConfigDict(
+    extra="forbid",
+    frozen=True,
+    hide_input_in_errors=True,
+    validate_by_name=True,
+    validate_by_alias=True,
+)
+_Secret = Annotated[SecretStr, Field(min_length=1)]
+_Names = tuple[str, ...]
+_HTTP_METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace"})
+
+
+class NoAuth(BaseModel):
+    """Send no credential, also where the document asks for one."""
+
+    model_config = _MODEL
+    kind: Literal["none"]
+
+
+class _Credential(BaseModel):
+    model_config = _MODEL
+    scheme: Annotated[
+        str,
+        Field(
+            description="The security scheme of the document that this is for; empty finds the "
+            "fitting ones, `*` means every one"
+        ),
+    ] = ""
+
+
+class BearerAuth(_Credential):
+    """`Authorization: Bearer ...`."""
+
+    kind: Literal["bearer"]
+    token: Annotated[_Secret, Field(description='The token, as "${ORDERS_TOKEN}"')]
+
+
+class ApiKeyAuth(_Credential):
+    """A key in a header, in the query or in a cookie."""
+
+    model_config = _ALIASED
+    kind: Literal["api_key"]
+    key: Annotated[_Secret, Field(description='The key, as "${ORDERS_KEY}"')]
+    name: Annotated[
+        str, Field(description="Of the header, parameter or cookie; empty: as the document says")
+    ] = ""
+    location: Annotated[
+        Literal["header", "query", "cookie"] | None,
+        Field(alias="in", description="Where it goes; empty: as the document says"),
+    ] = None
+
+
+class BasicAuth(_Credential):
+    """`Authorization: Basic ...`."""
+
+    kind: Literal["basic"]
+    username: str
+    password: SecretStr
+
+
+Auth = Annotated[NoAuth | BearerAuth | ApiKeyAuth | BasicAuth, Field(discriminator="kind")]
+
+
+class Choice(BaseModel):
+    """Operations that fit each of the given lists; in names and paths `*` matches anything."""
+
+    model_config = _MODEL
+    tags: _Names = ()
+    paths: Annotated[_Names, Field(description="As the document has them: `/orders/*`")] = ()
+    methods: _Names = ()
+    operations: Annotated[_Names, Field(description="Operation ids")] = ()
+
+    @field_validator("methods")
+    @classmethod
+    def _known_methods(cls, methods: _Names) -> _Names:
+        lower = tuple(method.lower() for method in methods)
+        unknown = [method for method in lower if method not in _HTTP_METHODS]
+        if unknown:
+            raise ValueError(f"{', '.join(unknown)}: write {', '.join(sorted(_HTTP_METHODS))}")
+        return lower
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not (self.tags or self.paths or self.methods or self.operations):
+            raise ValueError("name tags, paths, methods or operations")
+        return self
+
+
+class Override(BaseModel):
+    """What the operator says differently about some operations."""
+
+    model_config = _MODEL
+    name: Annotated[str, Field(description="What the tool is called behind `{source}__`")] = ""
+    title: str = ""
+    description: str = ""
+    effect: Effect | None = None
+    idempotent: bool | None = None
+    timeout: Annotated[float | None, Field(gt=0, le=3600)] = None
+    category: str = ""
+    tags: _Names = ()
+    content_type: Annotated[
+        str, Field(description="Which of the documented types of body to send")
+    ] = ""
+    defaults: Annotated[
+        Mapping[str, Any], Field(description="Values of arguments that a call leaves out")
+    ] = {}
+    hidden: Annotated[
+        Mapping[str, Any],
+        Field(
+            repr=False,
+            description="Arguments that nobody sees or sets, with the value that is sent; null "
+            "sends nothing",
+        ),
+    ] = {}
+    projection: Annotated[
+        str, Field(description="JMESPath: what of a JSON answer is given back")
+    ] = ""
+
+    @field_validator("projection")
+    @classmethod
+    def _compiles(cls, projection: str) -> str:
+        if projection:
+            import jmespath
+            from jmespath.exceptions import JMESPathError
+
+            try:
+                jmespath.compile(projection)
+            except JMESPathError as error:
+                raise ValueError(f"not JMESPath: {str(error).partition(chr(10))[0]}") from error
+        return projection
+
+
+class ActionParameter(BaseModel):
+    """One parameter of an action that is written by hand."""
+
+    model_config = _ALIASED
+    name: Annotated[str, Field(min_length=1)]
+    location: Annotated[
+        Literal["path", "query", "header", "cookie"] | None,
+        Field(alias="in", description="Empty: path where the path names it, else query"),
+    ] = None
+    description: str = ""
+    required: bool = False
+    json_schema: Annotated[
+        Mapping[str, Any], Field(alias="schema", description="JSON Schema of its value")
+    ] = {"type": "string"}
+
+
+class Action(BaseModel):
+    """One operation of an API that has no document."""
+
+    model_config = _MODEL
+    name: Annotated[str, Field(min_length=1)]
+    method: str = "get"
+    path: Annotated[str, Field(pattern="^/", description="`{name}` stands for a path parameter")]
+    title: str = ""
+    description: str = ""
+    tags: _Names = ()
+    parameters: tuple[ActionParameter, ...] = ()
+    body: Annotated[
+        Mapping[str, Any] | None, Field(description="JSON Schema of the body; empty for none")
+    ] = None
+    body_type: Annotated[str, Field(description="Content type of the body")] = "application/json"
+    body_required: bool = True
+
+    @field_validator("method")
+    @classmethod
+    def _known_method(cls, method: str) -> str:
+        if method.lower() not in _HTTP_METHODS:
+            raise ValueError(f"write one of {', '.join(sorted(_HTTP_METHODS))}")
+        return method.lower()
+
+
+class OpenApiConfig(BaseModel):
+    """The `config:` section of a `kind: openapi` source."""
+
+    model_config = _MODEL
+
+    document: Annotated[
+        str | Mapping[str, Any] | None,
+        Field(
+            repr=False,
+            description="OpenAPI 3.0, 3.1 or Swagger 2.0: a file relative to the board, an http(s) "
+            "URL, the pasted text, or the document itself",
+        ),
+    ] = None
+    actions: Annotated[
+        tuple[Action, ...], Field(description="Operations that are written here, by hand")
+    ] = ()
+    base_url: Annotated[
+        str,
+        Field(description="Where all requests go; empty: the server that the document names"),
+    ] = ""
+    server: Annotated[
+        int, Field(ge=0, description="Which of the document's servers, counted from 0")
+    ] = 0
+    server_variables: Annotated[
+        Mapping[str, str], Field(description="Values of the variables in the server's URL")
+    ] = {}
+    auth: Annotated[
+        tuple[Auth, ...], Field(description="One credential, or several in a list")
+    ] = ()
+    headers: Annotated[
+        Mapping[str, SecretStr], Field(description="Headers that go with every request")
+    ] = {}
+    credential_origins: Annotated[
+        _Names,
+        Field(
+            description="Further origins (`https://host`) that may get the credentials, where "
+            "single operations have a server of their own"
+        ),
+    ] = ()
+    include: Annotated[
+        tuple[Choice, ...], Field(description="Only operations that fit one of these")
+    ] = ()
+    exclude: Annotated[tuple[Choice, ...], Field(description="No operation that fits one")] = ()
+    overrides: Annotated[
+        Mapping[str, Override],
+        Field(description="By operation id, in which `*` matches anything; later ones win"),
+    ] = {}
+    timeout: Annotated[float, Field(gt=0, le=3600, description="Seconds for one request")] = 30.0
+    retries: Annotated[
+        int, Field(ge=0, le=10, description="Further attempts where repeating is safe")
+    ] = 2
+    max_answer_bytes: Annotated[
+        int, Field(ge=1024, le=2**30, description="Reading an answer stops here")
+    ] = 5 * 2**20
+    max_document_bytes: Annotated[
+        int, Field(ge=1024, le=2**30, description="A larger document is refused")
+    ] = 64 * 2**20
+    promise_outputs: Annotated[
+        bool,
+        Field(
+            description="Publish the documented answers as output schemas, and refuse answers that "
+            "break them"
+        ),
+    ] = False
+
+    @field_validator("auth", "include", "exclude", mode="before")
+    @classmethod
+    def _one_is_a_list_of_one(cls, value: object) -> object:
+        if isinstance(value, BaseModel):
+            return (value,)
+        return (cast("Mapping[str, Any]", value),) if isinstance(value, Mapping) else value
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_a_base(cls, url: str) -> str:
+        return checked_base(url) if url else ""
+
+    @model_validator(mode="after")
+    def _has_operations(self) -> Self:
+        if self.document is None and not self.actions:
+            raise ValueError("give a document, or actions")
+        if self.document is None and not self.base_url:
+            raise ValueError("actions without a document need a base_url")
+        if len(self.auth) > 1 and any(item.kind == "none" for item in self.auth):
+            raise ValueError("auth: `kind: none` stands alone")
+        return self

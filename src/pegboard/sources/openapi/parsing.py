@@ -1,0 +1,158 @@
+"""From the bytes of a document to JSON data, whatever the bytes are.
+
+YAML is read as JSON's superset (its core schema): no dates, no `yes` for true, no sexagesimal
+numbers. Aliases are counted as if they were written out, before anything is built of them.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+if TYPE_CHECKING:
+    import yaml
+
+_MOST_NODES = 5_000_000
+_DEEPEST = 200
+_MERGE = "tag:yaml.org,2002:merge"
+_JSON_START = re.compile(rb"\s*[\[{]")
+_CORE_SCHEMA = (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("int", r"[-+]?(?:0|[1-9][0-9]*)|0x[0-9a-fA-F]+", "-+0123456789"),
+    (
+        "float",
+        r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?",
+        "-+.0123456789",
+    ),
+    ("merge", r"<<", "<"),
+)
+
+
+class Unreadable(ValueError):
+    """These bytes are no document; the message says where and why."""
+
+
+def parsed(raw: bytes) -> Any:
+    """The JSON data of a JSON or YAML text.
+
+    Raises:
+        Unreadable: It is neither, or far larger than it looks.
+    """
+    raw = raw.removeprefix(b"\xef\xbb\xbf")
+    if _JSON_START.match(raw):
+        try:
+            return msgspec.json.decode(raw)
+        except RecursionError as error:
+            raise Unreadable("it is nested too deep") from error
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            problem = f"it is not valid JSON: {error}"
+            if raw.lstrip()[:1] == b"[":
+                raise Unreadable(problem) from error
+            return _yaml(raw, instead_of=problem)  # YAML has `{a: b}` too
+    return _yaml(raw)
+
+
+def _yaml(raw: bytes, *, instead_of: str = "") -> Any:
+    import yaml
+
+    try:
+        text = raw.decode()
+        loader: Any = _loader()(text)
+        try:
+            root = loader.get_single_node()
+            _weigh(root)
+            return plain(loader.construct_document(root) if root is not None else None)
+        finally:
+            loader.dispose()
+    except UnicodeDecodeError as error:
+        raise Unreadable("it is not UTF-8") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f" in line {mark.line + 1}" if mark else ""
+        raise Unreadable(instead_of or f"it is not valid YAML{where}: {error.problem}") from error
+    except (yaml.YAMLError, ValueError) as error:
+        if isinstance(error, Unreadable):
+            raise
+        raise Unreadable(instead_of or "it is neither JSON nor YAML") from error
+    except RecursionError as error:
+        raise Unreadable("it is nested too deep") from error
+
+
+@cache
+def _loader() -> "type[yaml.CSafeLoader]":
+    import yaml
+
+    # a class of its own, so that the resolvers of everybody else stay what they are
+    made: Any = type("Loader", (yaml.CSafeLoader,), {"yaml_implicit_resolvers": {}})
+    for tag, pattern, first in _CORE_SCHEMA:
+        made.add_implicit_resolver(
+            f"tag:yaml.org,2002:{tag}", re.compile(f"^(?:{pattern})$"), list(first)
+        )
+    return made
+
+
+def _weigh(root: Any) -> None:
+    """Refuse what would be huge or endless with its aliases written out."""
+    sizes: dict[int, int] = {}
+    open_nodes: set[int] = set()
+    waiting: list[tuple[Any, int, bool]] = [(root, 0, False)]
+    while waiting:
+        node, depth, is_done = waiting.pop()
+        key = id(node)
+        children = _children(node)
+        if is_done:
+            open_nodes.discard(key)
+            sizes[key] = 1 + sum(sizes[id(child)] for child in children)
+            if sizes[key] > _MOST_NODES:
+                raise Unreadable(f"its aliases stand for more than {_MOST_NODES:,} values")
+            continue
+        if key in sizes:
+            continue
+        if key in open_nodes:
+            raise Unreadable("one of its aliases stands for something that it is part of")
+        if depth > _DEEPEST:
+            raise Unreadable(f"it is nested more than {_DEEPEST} levels deep")
+        open_nodes.add(key)
+        waiting.append((node, depth, True))
+        waiting.extend((child, depth + 1, False) for child in children)
+
+
+def _children(node: Any) -> list[Any]:
+    value = getattr(node, "value", None)
+    if not isinstance(value, list):
+        return []
+    items = cast("list[Any]", value)
+    if items and isinstance(items[0], tuple):
+        return [part for pair in cast("list[tuple[Any, Any]]", items) for part in pair]
+    return items
+
+
+def plain(value: Any) -> Any:
+    """JSON data of what YAML may hold, shared where it was shared: `200:` is a number in YAML."""
+    done: dict[int, Any] = {}
+
+    def made(item: Any) -> Any:
+        if isinstance(item, Mapping):
+            return once(cast("Mapping[Any, Any]", item))
+        if isinstance(item, (list, tuple)):
+            return once(cast("Sequence[Any]", item))
+        return item if isinstance(item, (str, int, float, bool)) or item is None else str(item)
+
+    def once(items: Mapping[Any, Any] | Sequence[Any]) -> Any:
+        if id(items) not in done:
+            if isinstance(items, Mapping):
+                done[id(items)] = {_key(key): made(part) for key, part in items.items()}
+            else:
+                done[id(items)] = [made(part) for part in items]
+        return done[id(items)]
+
+    return made(value)
+
+
+def _key(key: Any) -> str:
+    if isinstance(key, bool):
+        return str(key).lower()
+    return "null" if key is None else str(key)

@@ -1,0 +1,193 @@
+"""From the schemas of a document to one JSON Schema 2020-12 that stands alone.
+
+What is referred to becomes a shared definition, made once, so that recursion stays recursion and
+nothing is written out twice.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard.sources.openapi.definitions import finished
+from pegboard.sources.openapi.keywords import Keywords, is_pattern, with_null
+from pegboard.sources.openapi.nodes import Located, mapping, sequence
+from pegboard.sources.openapi.references import BadReference, References
+
+Schema = dict[str, Any]
+_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
+_SINGLE = (
+    "not", "if", "then", "else", "contains", "propertyNames", "additionalProperties",
+    "unevaluatedProperties", "unevaluatedItems",
+)  # fmt: skip
+_HOLDS_OTHERS = frozenset({*_LISTS, *_SINGLE, "items", "properties", "patternProperties", "$ref"})
+_DEEPEST = 60
+_UNFIT = re.compile(r"[^a-zA-Z0-9_.-]+")
+
+
+class Schemas:
+    """Translates the schemas that one tool shows.
+
+    Args:
+        references: Of the document.
+        sending: Whether what is described is sent (then `readOnly` properties are left out) or
+            received (then `writeOnly` ones are).
+        siblings: Whether keywords beside a `$ref` count, as they do since OpenAPI 3.1.
+    """
+
+    def __init__(self, references: References, *, sending: bool, siblings: bool) -> None:
+        self._references = references
+        self._hidden = "readOnly" if sending else "writeOnly"
+        self._siblings = siblings
+        self._names: dict[str, str] = {}
+        self._definitions: dict[str, Schema] = {}
+        self._waiting: list[tuple[str, Located]] = []
+
+    def translated(self, place: Located) -> Schema:
+        """The schema at a place; its `$ref`s lead to definitions that `alone` adds."""
+        return self._schema(place, 0)
+
+    def alone(self, schema: Schema) -> Schema:
+        """The schema with every definition that it needs, valid, without endless loops, bounded."""
+        while self._waiting:
+            name, place = self._waiting.pop()
+            self._definitions[name] = self._schema(place, 0)
+        return finished(schema, self._definitions)
+
+    def resolved(self, place: Located) -> Located:
+        """What stands at a place when its references are followed; empty when they lead nowhere."""
+        try:
+            return self._references.resolve(place)
+        except BadReference:
+            return Located(node={})
+
+    def is_hidden(self, place: Located) -> bool:
+        """Whether a property goes only the other way."""
+        return self.resolved(place).fields.get(self._hidden) is True
+
+    def _schema(self, place: Located, depth: int) -> Schema:
+        if place.node is False:
+            return {"not": {}}
+        if not isinstance(place.node, dict):
+            return {}
+        if depth > _DEEPEST:
+            return {"$comment": "What is nested deeper here is not checked."}
+        if isinstance(place.fields.get("$ref"), str):
+            return self._reference(place, depth)
+        return self._own(place, depth)
+
+    def _reference(self, place: Located, depth: int) -> Schema:
+        try:
+            target, address = self._references.follow(place)
+        except BadReference as error:
+            return {"$comment": f"Not checked: {error}."}
+        if isinstance(target.node, dict) and not target.fields.keys() & _HOLDS_OTHERS:
+            made = self._schema(target, depth)  # a plain value is shorter than a reference to it
+        else:
+            made = {"$ref": f"#/$defs/{self._name(address, target)}"}
+        rest = {key: value for key, value in place.fields.items() if key != "$ref"}
+        if not self._siblings:
+            rest = {key: rest[key] for key in ("description", "nullable") if key in rest}
+        if not rest:
+            return made
+        beside = Located(node=rest, file=place.file)
+        if rest.get("nullable") is True:
+            about = Keywords({"description": rest.get("description")}).made
+            return {**with_null(made), **about}
+        own = self._own(beside, depth)
+        if own.keys() & made.keys() - {"description", "title", "examples", "default", "$comment"}:
+            return {"allOf": [made, own]}
+        return {**made, **own}
+
+    def _own(self, place: Located, depth: int) -> Schema:
+        words = Keywords(place.fields)
+        made = words.made
+        self._objects(place, made, words.lost, depth)
+        self._arrays(place, made, depth)
+        for key in _SINGLE:
+            value = place.fields.get(key)
+            if isinstance(value, (dict, bool)):
+                made[key] = (
+                    value if isinstance(value, bool) else self._schema(place.at(key), depth + 1)
+                )
+        for key in _LISTS:
+            parts = [
+                self._schema(item, depth + 1)
+                for item in place.at(key).items()
+                if isinstance(item.node, (dict, bool))
+            ]
+            if parts:
+                made[key] = parts
+        if words.lost:
+            made["$comment"] = f"Not checked, for it is broken: {', '.join(words.lost)}."
+        return with_null(made) if words.nullable else made
+
+    def _objects(self, place: Located, made: Schema, lost: list[str], depth: int) -> None:
+        properties = place.at("properties")
+        shown: dict[str, Schema] = {}
+        hidden: set[str] = set()
+        for name in properties.fields:
+            if self.is_hidden(properties.at(name)):
+                hidden.add(name)
+            else:
+                shown[name] = self._schema(properties.at(name), depth + 1)
+        if properties.fields:
+            made["properties"] = shown
+        if hidden and "required" in made:
+            made["required"] = [name for name in made["required"] if name not in hidden]
+        patterns = place.at("patternProperties")
+        lost.extend(
+            f"patternProperties {name!r}" for name in patterns.fields if not is_pattern(name)
+        )
+        kept = {
+            name: self._schema(patterns.at(name), depth + 1)
+            for name in patterns.fields
+            if is_pattern(name)
+        }
+        if kept:
+            made["patternProperties"] = kept
+        depending = {
+            name: self._schema(place.at(key).at(name), depth + 1)
+            for key in ("dependentSchemas", "dependencies")
+            for name, value in place.at(key).fields.items()
+            if isinstance(value, dict)
+        }
+        if depending:
+            made["dependentSchemas"] = depending
+
+    def _arrays(self, place: Located, made: Schema, depth: int) -> None:
+        items = place.fields.get("items")
+        if isinstance(items, list):
+            parts = [self._schema(item, depth + 1) for item in place.at("items").items()]
+            if parts:
+                made["prefixItems"] = parts
+        elif isinstance(items, (dict, bool)):
+            made["items"] = self._schema(place.at("items"), depth + 1)
+
+    def _name(self, address: str, target: Located) -> str:
+        name = self._names.get(address)
+        if name is None:
+            last = _UNFIT.sub("_", address.rpartition("/")[2]).strip("_") or "schema"
+            taken = set(self._names.values())
+            name, count = last, 1
+            while name in taken:
+                count += 1
+                name = f"{last}_{count}"
+            self._names[address] = name
+            self._waiting.append((name, target))
+        return name
+
+
+def media_schema(media: Located) -> Located:
+    """The schema of a media type; what has none takes anything."""
+    return media.at("schema") if mapping(media.node).get("schema") is not None else Located(node={})
+
+
+def has_type(place: Located, kind: str) -> bool:
+    """Whether a resolved schema says that a value is of this kind."""
+    given = place.fields.get("type")
+    return given == kind or kind in sequence(given)
+
+
+def is_free(schema: Mapping[str, Any]) -> bool:
+    """Whether a translated schema says nothing about what it takes."""
+    return not schema.keys() - {"title", "description", "examples", "default", "$comment"}

@@ -1,0 +1,107 @@
+"""A REST API on the board."""
+
+from collections.abc import Callable, Sequence
+
+from pegboard.core.health import Health, HealthStatus
+from pegboard.core.ports.services import Services
+from pegboard.core.ports.source import Source
+from pegboard.core.tool import Tool
+from pegboard.errors import SourceUnavailable
+from pegboard.sources.openapi.client import Client
+from pegboard.sources.openapi.config import OpenApiConfig
+from pegboard.sources.openapi.loading import Document, Loader
+from pegboard.tools.threads import POOL
+
+
+async def open_source(name: str, config: OpenApiConfig, services: Services) -> Source:
+    """A source on one API; its document is read when its tools are first asked for.
+
+    Raises:
+        SourceUnavailable: The board has no network.
+    """
+    if services.http is None:
+        raise SourceUnavailable("REST APIs need the network, and this board has none.")
+    return OpenApiSource(name, config, services)
+
+
+class OpenApiSource:
+    """The tools of one API.
+
+    ```python
+    config = OpenApiConfig.model_validate({"document": "orders.yaml"})
+    source = await KIND.open("orders", config, Services(http=client))
+    [tool.spec.name for tool in await source.tools()]
+    ```
+    """
+
+    def __init__(self, name: str, config: OpenApiConfig, services: Services) -> None:
+        from pegboard.sources.openapi.credentials import Credentials
+
+        self._name = name
+        self._config = config
+        self._client = Client(
+            name,
+            services.http,
+            now=services.clock.time,
+            secrets=Credentials(name, config, {}).secrets,
+            timeout=config.timeout,
+            max_bytes=config.max_answer_bytes,
+        )
+        self._loader = None
+        if config.document is not None:
+            self._loader = Loader(
+                config.document,
+                owner=name,
+                base_dir=services.base_dir,
+                http=services.http,
+                most_bytes=config.max_document_bytes,
+            )
+        self._read: Document | None = None
+        self._made: Sequence[Tool] | None = None
+        self._base = config.base_url
+        self._note = ""
+
+    @property
+    def name(self) -> str:
+        """The instance's name, the first part of its tools' wire names."""
+        return self._name
+
+    async def tools(self) -> Sequence[Tool]:
+        """A tool for each chosen operation; made anew only when the document has changed.
+
+        Raises:
+            SourceUnavailable: The document cannot be read, or the configuration does not fit it.
+        """
+        document = await self._loader.load() if self._loader else None
+        made = self._made
+        if made is None or document is not self._read:
+            made = await POOL.run(lambda: self._tools_of(document), owner=self._name)
+            self._read, self._made = document, made
+        return made
+
+    async def health(self) -> Health:
+        """Whether the API answers, and whether the configuration names what is there."""
+        if not self._base:
+            reason = "The document has not been read yet, so that nobody knows where the API is."
+            return Health(status=HealthStatus.UNKNOWN, reason=reason)
+        health = await self._client.reach(self._base)
+        if health.status is HealthStatus.HEALTHY and self._note:
+            return Health(status=HealthStatus.DEGRADED, reason=self._note)
+        return health
+
+    async def close(self) -> None:
+        """Nothing is held: connections belong to the board's client."""
+
+    def on_change(self, notify: Callable[[], None]) -> None:
+        """A document does not tell when it changes; it is read again with every listing."""
+        del notify
+
+    def _tools_of(self, document: Document | None) -> Sequence[Tool]:
+        from pegboard.sources.openapi.api import api_of
+        from pegboard.sources.openapi.choice import chosen
+        from pegboard.sources.openapi.tools import ApiTools
+
+        api = api_of(document, self._config)
+        operations, self._note = chosen(self._name, api.operations, self._config)
+        self._base = api.base
+        return ApiTools(self._name, api, self._config, self._client).all(operations)

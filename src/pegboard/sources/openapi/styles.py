@@ -1,0 +1,218 @@
+"""How a value is written into a path, a query, a header or a cookie.
+
+The table of `style` and `explode` is OpenAPI 3.1.1, 4.8.12.6; the characters are RFC 3986.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+from urllib.parse import quote
+
+from pegboard.errors import InvalidRequest
+from pegboard.sources.openapi.operations import Parameter
+
+Pairs = list[tuple[str, str]]
+_UNRESERVED = "-._~"
+# what `allowReserved` leaves as it is; never what would end the value, the query or the escape
+_RESERVED = _UNRESERVED + ":/?@!$'()*,"
+_IN_COOKIES = _UNRESERVED + "!#$&'()*+/:<=>?@[]^`{|}"
+_DELIMITERS = {"spaceDelimited": "%20", "pipeDelimited": "%7C", "tabDelimited": "%09"}
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def in_path(parameter: Parameter, value: Any) -> str:
+    """The value as a part of one segment.
+
+    Raises:
+        InvalidRequest: It cannot be written there.
+    """
+    name, explode = parameter.name, parameter.explode
+    if parameter.content_type:
+        return _quoted(as_json(value, name), name)
+    pairs, items = _pairs(value, name), _items(value, name)
+    written = [_quoted(item, name) for item in items]
+    named = [f"{_quoted(key, name)}={_quoted(item, name)}" for key, item in pairs or []]
+    flat = [_quoted(part, name) for pair in pairs or [] for part in pair]
+    match parameter.style:
+        case "label":
+            parts = (named if explode else flat) if pairs is not None else written
+            return "." + (".".join(parts) if explode else ",".join(parts))
+        case "matrix":
+            return _matrix(
+                _quoted(name, name),
+                named,
+                flat if pairs is not None else written,
+                value,
+                explode=explode,
+            )
+        case _:
+            parts = (named if explode else flat) if pairs is not None else written
+            return ",".join(parts)
+
+
+def in_query(parameter: Parameter, value: Any) -> list[str]:
+    """The value as `name=value` pieces; none when there is nothing to say.
+
+    Raises:
+        InvalidRequest: It cannot be written there.
+    """
+    name = parameter.name
+    if parameter.content_type:
+        return [f"{_quoted(name, name)}={_quoted(as_json(value, name), name)}"]
+    return written_form(
+        name,
+        value,
+        style=parameter.style,
+        explode=parameter.explode,
+        safe=_RESERVED if parameter.allow_reserved else _UNRESERVED,
+    )
+
+
+def written_form(
+    name: str, value: Any, *, style: str, explode: bool, safe: str = _UNRESERVED
+) -> list[str]:
+    """A value in a query or in a form, as `name=value` pieces.
+
+    Raises:
+        InvalidRequest: It cannot be written there.
+    """
+    key = _quoted(name, name)
+    pairs = _pairs(value, name)
+    if pairs is not None and style == "deepObject":
+        return [
+            f"{_quoted(f'{name}{path}', name)}={_quoted(item, name, safe)}"
+            for path, item in _deep(value, name)
+        ]
+    if pairs is not None and explode:
+        return [f"{_quoted(part, name)}={_quoted(item, name, safe)}" for part, item in pairs]
+    items = [part for pair in pairs for part in pair] if pairs is not None else _items(value, name)
+    written = [_quoted(item, name, safe) for item in items]
+    if isinstance(value, list) and explode:
+        return [f"{key}={item}" for item in written]
+    if not written:
+        return []
+    return [f"{key}={_DELIMITERS.get(style, ',').join(written)}"]
+
+
+def in_header(parameter: Parameter, value: Any) -> str:
+    """The value of a header.
+
+    Raises:
+        InvalidRequest: It has a line break or another control character.
+    """
+    name = parameter.name
+    if parameter.content_type:
+        return header_text(as_json(value, name), name)
+    pairs = _pairs(value, name)
+    if pairs is None:
+        parts = _items(value, name)
+    elif parameter.explode:
+        parts = [f"{key}={item}" for key, item in pairs]
+    else:
+        parts = [part for pair in pairs for part in pair]
+    return header_text(",".join(parts), name)
+
+
+def in_cookie(parameter: Parameter, value: Any) -> list[str]:
+    """The value as `name=value` pieces of the `Cookie` header.
+
+    Raises:
+        InvalidRequest: It is no text that can be written there.
+    """
+    name = parameter.name
+    if parameter.content_type:
+        return [f"{_quoted(name, name)}={_quoted(as_json(value, name), name)}"]
+    return written_form(name, value, style="form", explode=parameter.explode, safe=_IN_COOKIES)
+
+
+def header_text(value: str, name: str) -> str:
+    """The value if a header can hold it.
+
+    Raises:
+        InvalidRequest: It cannot.
+    """
+    if _CONTROL.search(value):
+        raise InvalidRequest(f"'{name}' must not have line breaks or control characters.")
+    utf8(value, name)
+    return value
+
+
+def utf8(value: str, name: str) -> bytes:
+    """The text in bytes.
+
+    Raises:
+        InvalidRequest: It has half of a surrogate pair.
+    """
+    try:
+        return value.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidRequest(f"'{name}' is not valid Unicode text.") from error
+
+
+def as_json(value: Any, name: str) -> str:
+    """The value as JSON text.
+
+    Raises:
+        InvalidRequest: JSON cannot say it.
+    """
+    try:
+        made = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidRequest(f"'{name}' cannot be written as JSON.") from error
+    utf8(made, name)
+    return made
+
+
+def written(value: Any, name: str) -> str:
+    """A single value as text; arrays and objects within others are JSON.
+
+    Raises:
+        InvalidRequest: There is no text for it.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return as_json(value, name)
+
+
+def _matrix(
+    name: str, named: Sequence[str], parts: Sequence[str], value: Any, *, explode: bool
+) -> str:
+    if named and explode:
+        return "".join(f";{pair}" for pair in named)
+    if isinstance(value, list) and explode:
+        return "".join(f";{name}={part}" for part in parts)
+    joined = ",".join(parts)
+    return f";{name}={joined}" if joined else f";{name}"
+
+
+def _pairs(value: Any, name: str) -> Pairs | None:
+    """Names and values of an object; None for anything else."""
+    if not isinstance(value, Mapping):
+        return None
+    fields = cast("Mapping[str, Any]", value)
+    return [(key, written(item, name)) for key, item in fields.items() if item is not None]
+
+
+def _items(value: Any, name: str) -> list[str]:
+    if isinstance(value, list):
+        return [written(item, name) for item in cast("list[Any]", value) if item is not None]
+    return [] if isinstance(value, Mapping) else [written(value, name)]
+
+
+def _deep(value: Any, name: str) -> list[tuple[str, str]]:
+    """`[a][b]` paths of an object's values; arrays repeat their path."""
+    found: list[tuple[str, str]] = []
+    for key, item in cast("Mapping[str, Any]", value).items():
+        if isinstance(item, Mapping):
+            found.extend((f"[{key}]{path}", text) for path, text in _deep(item, name))
+        elif item is not None:
+            found.extend((f"[{key}]", text) for text in _items(item, name))
+    return found
+
+
+def _quoted(text: str, name: str, safe: str = _UNRESERVED) -> str:
+    utf8(text, name)
+    return quote(text, safe=safe)

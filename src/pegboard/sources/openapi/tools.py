@@ -1,0 +1,252 @@
+"""One tool for each operation; what costs time is made on first use."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from pegboard.core.context import ToolContext
+from pegboard.core.names import wire_name
+from pegboard.core.ports.http import HttpResponse
+from pegboard.core.result import ToolResult
+from pegboard.core.tool import Effect, JsonSchema, Retry, Status, Tool, ToolSpec
+from pegboard.errors import PegboardError
+from pegboard.sources.openapi.addresses import BadAddress, origin_of
+from pegboard.sources.openapi.answers import is_json, next_page, result_of, with_note
+from pegboard.sources.openapi.api import Api, base_of, info_of
+from pegboard.sources.openapi.arguments import Plan, Settings, plan, unknown_arguments
+from pegboard.sources.openapi.choice import Chosen
+from pegboard.sources.openapi.client import Client, check_arguments
+from pegboard.sources.openapi.config import OpenApiConfig
+from pegboard.sources.openapi.credentials import Credentials, Grant
+from pegboard.sources.openapi.nodes import Located, shortened
+from pegboard.sources.openapi.references import BadReference
+from pegboard.sources.openapi.requests import Route, build
+from pegboard.sources.openapi.schemas import Schemas, is_free
+from pegboard.tools import SchemaTool
+from pegboard.tools.raw_schema import compiled, output_problem
+
+_READS = frozenset({"get", "head", "options", "trace"})
+_IDEMPOTENT = frozenset({"put", "delete"})
+_SLACK = 5.0
+"""Seconds beyond the request's own timeout, so that its message is the one that is seen."""
+_LONGEST_DESCRIPTION = 2_000
+_MOST_TAGS = 8
+# what the HTTP client sets itself, and what credentials and cookies bring
+_NOT_ARGUMENTS = frozenset(
+    {
+        "host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer",
+        "upgrade", "proxy-connection", "proxy-authorization", "expect", "cookie",
+    }
+)  # fmt: skip
+
+
+class ApiTools:
+    """Makes the tools of one source."""
+
+    def __init__(self, source: str, api: Api, config: OpenApiConfig, client: Client) -> None:
+        self._source = source
+        self._api = api
+        self._config = config
+        self._client = client
+        self._credentials = Credentials(source, config, api.schemes)
+
+    def all(self, chosen: Sequence[Chosen]) -> Sequence[Tool]:
+        """A tool for each operation, in the document's order."""
+        return [self._tool(one) for one in chosen]
+
+    def _tool(self, chosen: Chosen) -> Tool:
+        operation, said = chosen.operation, chosen.override
+        grant = self._credentials.grant(operation.security)
+        base, problem = self._base(chosen, grant)
+        action = _Action(
+            chosen,
+            self._api,
+            self._client,
+            config=self._config,
+            credentials=self._credentials,
+            grant=grant,
+            base=base,
+        )
+        effect = said.effect or (Effect.READ if operation.method in _READS else Effect.WRITE)
+        idempotent = said.idempotent
+        if idempotent is None and (effect is Effect.READ or operation.method in _IDEMPOTENT):
+            idempotent = True
+        retries = self._config.retries if idempotent else 0
+        timeout = said.timeout or self._config.timeout
+        spec = ToolSpec(
+            name=wire_name(self._source, chosen.action),
+            action=chosen.action,
+            title=said.title or shortened(operation.summary.strip(), 200),
+            description=said.description or self._description(chosen),
+            input_schema=lambda: action.plan.schema,
+            output_schema=action.output_schema if self._config.promise_outputs else None,
+            category=said.category or "api",
+            effect=effect,
+            idempotent=idempotent,
+            tags=said.tags or ("rest", *operation.tags[:_MOST_TAGS]),
+            status=Status.DEPRECATED if operation.deprecated else Status.ACTIVE,
+            timeout=timeout + _SLACK,
+            retry=Retry(max_retries=retries) if retries else None,
+            source=self._source,
+            handler="openapi",
+            credential=grant.name,
+            unavailable=operation.problem or problem or grant.problem or action.problem(),
+        )
+        return SchemaTool(spec=spec, run=action.run)
+
+    def _base(self, chosen: Chosen, grant: Grant) -> tuple[str, str]:
+        """Where its requests go, or why they go nowhere."""
+        try:
+            base = base_of(self._api, chosen.operation, self._config)
+        except BadAddress as error:
+            return "", str(error)
+        origin = origin_of(base)
+        if (grant.parts or self._credentials.headers) and origin not in self._api.trusted:
+            return base, (
+                f"It goes to {origin}, which gets no credentials unless you say so: set base_url, "
+                f"or credential_origins: [{origin}]."
+            )
+        return base, ""
+
+    def _description(self, chosen: Chosen) -> str:
+        operation = chosen.operation
+        summary, more = operation.summary.strip(), operation.description.strip()
+        parts = [summary if summary.endswith((".", "!", "?")) or not summary else f"{summary}."]
+        if more and more.rstrip(".") != summary.rstrip("."):
+            parts.append(more)
+        if not any(parts):
+            title = info_of(self._api.reader.root) or self._source
+            parts = [f"{operation.place} of {title}."]
+        if operation.deprecated:
+            parts.append("Deprecated.")
+        return shortened("\n\n".join(part for part in parts if part), _LONGEST_DESCRIPTION)
+
+
+class _Action:
+    """What runs one operation."""
+
+    def __init__(
+        self,
+        chosen: Chosen,
+        api: Api,
+        client: Client,
+        *,
+        config: OpenApiConfig,
+        credentials: Credentials,
+        grant: Grant,
+        base: str,
+    ) -> None:
+        self._chosen = chosen
+        self._api = api
+        self._client = client
+        self._config = config
+        self._grant = grant
+        said = chosen.override
+        taken = {("header", name) for name in _NOT_ARGUMENTS}
+        taken |= {("header", name.lower()) for name in credentials.headers}
+        taken |= {(part.location, part.name.lower()) for part in grant.parts}
+        self._settings = Settings(
+            hidden=said.hidden,
+            defaults=said.defaults,
+            content_type=said.content_type,
+            taken=taken,
+        )
+        self._route_of = lambda: Route(
+            method=chosen.operation.method,
+            base=base,
+            path=chosen.operation.path,
+            headers=credentials.headers,
+            credential=grant.parts,
+            accept=self._accepted(),
+        )
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Its arguments."""
+        return plan(self._chosen.operation, self._schemas(sending=True), self._settings)
+
+    @cached_property
+    def route(self) -> Route:
+        """Where it goes."""
+        return self._route_of()
+
+    def problem(self) -> str:
+        """What the operator set that does not fit this operation; empty when all fits."""
+        settings, chosen = self._settings, self._chosen
+        if not chosen.is_exact or not (settings.hidden or settings.defaults):
+            return ""
+        unknown = unknown_arguments(self.plan, settings)
+        if unknown:
+            return f"overrides: it has no argument {', '.join(unknown)}."
+        open_plan = plan(
+            chosen.operation,
+            self._schemas(sending=True),
+            Settings(taken=settings.taken, content_type=settings.content_type),
+        )
+        schema = {key: value for key, value in open_plan.schema.items() if key != "required"}
+        try:
+            fault = output_problem(compiled(chosen.action, schema), dict(self.plan.values))
+        except PegboardError as error:
+            return str(error)
+        return f"overrides: {fault}." if fault else ""
+
+    async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> ToolResult:
+        """Send the request, and read the answer."""
+        del ctx
+        check_arguments(arguments, self._settings.hidden)
+        operation, said = self._chosen.operation, self._chosen.override
+        built = build(self.route, self.plan, arguments)
+        response = await self._client.send(
+            operation.method, built, credential=self._grant.name, seconds=said.timeout
+        )
+        result = result_of(
+            response,
+            method=operation.method,
+            action=self._chosen.action,
+            projection=said.projection,
+        )
+        return with_note(result, self._next_page(response))
+
+    def output_schema(self) -> JsonSchema | None:
+        """The schema of its JSON answer; None when there is none, or more than one."""
+        if self._chosen.override.projection:
+            return None
+        places = [place for kind, place in self._answers() if is_json(kind.strip().lower())]
+        unique = {id(place.node): place for place in places if place.node is not None}
+        if len(unique) != 1:
+            return None
+        schemas = self._schemas(sending=False)
+        schema = schemas.alone(schemas.translated(next(iter(unique.values()))))
+        return None if is_free(schema) else schema
+
+    def _answers(self) -> list[tuple[str, Located]]:
+        """Content types and schemas of the good answers."""
+        responses = self._chosen.operation.responses
+        found: list[tuple[str, Located]] = []
+        for status in responses.fields:
+            if status.upper() == "2XX" or (status[:1] == "2" and status.isdigit()):
+                try:
+                    found.extend(self._api.reader.response(responses.at(status)))
+                except BadReference:
+                    continue
+        return found
+
+    def _accepted(self) -> str:
+        kinds = dict.fromkeys(kind.partition(";")[0].strip() for kind, _ in self._answers())
+        fit = [kind for kind in kinds if kind.isascii() and kind.isprintable() and "," not in kind]
+        fit.sort(key=lambda kind: not is_json(kind.lower()))
+        named = [kind for kind in fit if kind != "*/*"][:_MOST_TAGS]
+        return ", ".join([*named, "*/*;q=0.1"]) if named else "application/json, */*;q=0.5"
+
+    def _next_page(self, response: HttpResponse) -> str:
+        if "link" not in response.headers:
+            return ""
+        names = {
+            argument.parameter.name: argument.name
+            for argument in self.plan.arguments
+            if argument.parameter.location == "query" and argument.name not in self._settings.hidden
+        }
+        return next_page(response, names)
+
+    def _schemas(self, *, sending: bool) -> Schemas:
+        return Schemas(self._api.reader.references, sending=sending, siblings=self._api.siblings)
