@@ -25,6 +25,7 @@ PegboardError
     ├── BreakerOpen             the source failed too often lately
     ├── Overloaded              no thread, slot or queue place is free
     └── SourceUnavailable       a source is down, missing an extra, or switched off
+        └── MCPConnectionError  an MCP server cannot be reached or started; says what to check
 ```
 
 `str(error)` is always safe to show to a model or a remote caller. What only the operator may see
@@ -261,6 +262,12 @@ class SourceUnavailable(Unavailable):
     """A source or tool cannot be used now; the message says why and what to do."""
 
     code = "source_unavailable"
+
+
+class MCPConnectionError(SourceUnavailable):
+    """An MCP server cannot be started or reached, or what answers is none; says what to check."""
+
+    code = "mcp_connection"
 
 
 def shortened_name(name: str) -> str:

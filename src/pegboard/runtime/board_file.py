@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -30,6 +30,7 @@ class LoadedBoard:
     Attributes:
         base_dir: The folder that its relative paths start from.
         secrets: Values of variables whose names say that they are secret: never to be shown.
+        environ: The variables that it was filled in from.
         where: `file:line` of a place in the file.
     """
 
@@ -38,6 +39,7 @@ class LoadedBoard:
     secrets: tuple[str, ...] = ()
     located: "Located | None" = None
     path: Path | None = None
+    environ: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     def masked(self, error: ConfigError) -> ConfigError:
         """The error without the secrets of this board."""
@@ -93,6 +95,7 @@ def parse_board(text: str, environment: Mapping[str, str], *, path: Path) -> Loa
         secrets=tuple(secrets),
         located=located,
         path=path,
+        environ=environment,
     )
 
 

@@ -1,8 +1,12 @@
 """The `sources:` section of a board, checked: each entry its kind, and its configuration."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from pydantic import ValidationError
 
 from pegboard.core.names import is_source_name
+from pegboard.core.ports.source import SourceKind
 from pegboard.errors import ConfigError, SourceUnavailable
 from pegboard.runtime.board import SourceEntry
 from pegboard.runtime.board_file import LoadedBoard, faults_of
@@ -22,32 +26,42 @@ def checked(loaded: LoadedBoard) -> list[SourceState]:
     states: dict[str, SourceState] = {}
     faults: list[str] = []
     for index, entry in enumerate(loaded.board.sources):
-        name = entry.name or entry.kind
         where = loaded.where(("sources", index))
+        name = entry.name or entry.kind
         if not is_source_name(name):
             faults.append(
                 f"{where}: '{name}' is not a source name: at most 30 letters, digits, single '_' "
                 "and '-'"
             )
-        elif name in states:
-            faults.append(f"{where}: the name '{name}' is taken; give this source another 'name'")
-        elif entry.enabled:
-            try:
-                states[name] = _state(name, entry, index, loaded)
-            except ConfigError as error:
-                faults.append(error.message)
+            continue
+        if not entry.enabled:
+            continue
+        try:
+            found = _states(entry, index, loaded)
+        except ConfigError as error:
+            faults.append(error.message)
+            continue
+        for state in found:
+            if state.name in states:
+                faults.append(
+                    f"{where}: the name '{state.name}' is taken; give this source another 'name'"
+                )
+            else:
+                states[state.name] = state
     if faults:
         raise ConfigError("\n".join(faults))
     return list(states.values())
 
 
-def _state(name: str, entry: SourceEntry, index: int, loaded: LoadedBoard) -> SourceState:
+def _states(entry: SourceEntry, index: int, loaded: LoadedBoard) -> list[SourceState]:
+    """One state, or several for an entry that names many."""
+    name = entry.name or entry.kind
     try:
         kind = load_kind(entry.kind)
     except ConfigError as error:
         raise ConfigError(f"{loaded.where(('sources', index, 'kind'))}: {error.message}") from error
     except SourceUnavailable as error:
-        return SourceState(name=name, kind=entry.kind, status="failed", reason=error.message)
+        return [SourceState(name=name, kind=entry.kind, status="failed", reason=error.message)]
     try:
         config = kind.config.model_validate(entry.config)
     except ValidationError as error:
@@ -55,5 +69,25 @@ def _state(name: str, entry: SourceEntry, index: int, loaded: LoadedBoard) -> So
         place = ("sources", index, "config")
         # what pydantic says may quote a secret, so its error is not kept as the cause
         raise loaded.masked(faults_of(error, kind.config, loaded.located, file, place)) from None
-    opener = Opener(kind=kind, config=config)
-    return SourceState(name=name, kind=entry.kind, title=kind.title, opener=opener)
+    return [
+        SourceState(
+            name=item,
+            kind=entry.kind,
+            title=kind.title,
+            opener=Opener(kind=kind, config=own),
+        )
+        for item, own in _expanded(kind, config, entry, index, loaded)
+    ]
+
+
+def _expanded(
+    kind: SourceKind, config: Any, entry: SourceEntry, index: int, loaded: LoadedBoard
+) -> Sequence[tuple[str, Any]]:
+    if kind.expand is None:
+        return [(entry.name or entry.kind, config)]
+    try:
+        found = kind.expand(entry.name, config, loaded.base_dir, loaded.environ)
+    except ConfigError as error:
+        where = loaded.where(("sources", index, "config"))
+        raise loaded.masked(ConfigError(f"{where}: {error.message}")) from error
+    return [(name or entry.kind, own) for name, own in found]

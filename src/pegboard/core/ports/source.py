@@ -1,7 +1,8 @@
 """Where tools come from: what a source plug offers."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pegboard.core.health import Health
@@ -52,6 +53,9 @@ class SourceKind:
         open: Makes an instance from its name, its config and the board's services.
         extra: The distribution extra that brings its drivers; empty when none is needed.
         remote: Whether its calls leave this machine's process: then a breaker guards each instance.
+        expand: Makes several instances of one entry, as for a file that names many servers; given
+            the entry's name (empty when it has none), its config, the folder that relative paths
+            start from and the variables of the process. Raises `ConfigError`.
     """
 
     kind: str
@@ -60,3 +64,4 @@ class SourceKind:
     open: "Callable[[str, Any, Services], Awaitable[Source]]"
     extra: str = ""
     remote: bool = False
+    expand: "Callable[[str, Any, Path, Mapping[str, str]], Sequence[tuple[str, Any]]] | None" = None

@@ -31,6 +31,7 @@ _SLACK = 5.0
 """Seconds beyond the request's own timeout, so that its message is the one that is seen."""
 _LONGEST_DESCRIPTION = 2_000
 _MOST_TAGS = 8
+_ANY_ANSWER = "application/json, */*;q=0.5"
 # what the HTTP client sets itself, and what credentials and cookies bring
 _NOT_ARGUMENTS = frozenset(
     {
@@ -236,7 +237,7 @@ class _Action:
         fit = [kind for kind in kinds if kind.isascii() and kind.isprintable() and "," not in kind]
         fit.sort(key=lambda kind: not is_json(kind.lower()))
         named = [kind for kind in fit if kind != "*/*"][:_MOST_TAGS]
-        return ", ".join([*named, "*/*;q=0.1"]) if named else "application/json, */*;q=0.5"
+        return ", ".join(named) or _ANY_ANSWER
 
     def _next_page(self, response: HttpResponse) -> str:
         if "link" not in response.headers:

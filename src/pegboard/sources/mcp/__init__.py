@@ -1,0 +1,18 @@
+"""MCP servers: over stdio, streamable HTTP and SSE."""
+
+from pegboard.core.ports.source import SourceKind
+from pegboard.sources.mcp.config import McpConfig
+from pegboard.sources.mcp.servers import expanded
+from pegboard.sources.mcp.source import open_source
+
+KIND = SourceKind(
+    kind="mcp",
+    title="MCP server",
+    config=McpConfig,
+    open=open_source,
+    extra="mcp",
+    remote=True,
+    expand=expanded,
+)
+
+__all__ = ["KIND"]

@@ -1,0 +1,181 @@
+"""What an operator may say about an MCP server."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self, cast
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    WithJsonSchema,
+    model_validator,
+)
+
+from pegboard.core.tool import Effect
+
+_SECRETIVE = re.compile(r"TOKEN|SECRET|PASS|PWD|KEY|CREDENTIAL|AUTH|COOKIE", re.IGNORECASE)
+_SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey) +)(\S.*)", re.IGNORECASE | re.DOTALL)
+
+
+def _guarded(values: Any) -> Any:
+    """Variables and headers whose names say so become secrets; others stay readable."""
+    if not isinstance(values, Mapping):
+        return values
+    items = cast("Mapping[Any, Any]", values).items()
+    return {name: _secret(str(name), value) for name, value in items}
+
+
+def _secret(name: str, value: Any) -> Any:
+    if not isinstance(value, str):
+        return str(value) if isinstance(value, (int, float)) else value
+    if _SECRETIVE.search(name) is None:
+        return value
+    found = _SCHEME.fullmatch(value)  # what is secret is the token, not the word before it
+    return (found.group(1), SecretStr(found.group(2))) if found else SecretStr(value)
+
+
+Guarded = Annotated[
+    Mapping[str, str | SecretStr | tuple[str, SecretStr]],
+    BeforeValidator(_guarded),
+    WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}}),
+]
+"""Texts by name, the secret ones masked."""
+
+
+class BearerAuth(BaseModel):
+    """`Authorization: Bearer ...` with each request."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    kind: Literal["bearer"] = "bearer"
+    token: SecretStr
+
+
+class McpConfig(BaseModel):
+    """The `config:` section of a `kind: mcp` source.
+
+    One server by `command` or by `url`, or many by `mcp_json` or `mcpServers`.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, hide_input_in_errors=True, populate_by_name=True
+    )
+
+    command: Annotated[str, Field(description="Program that speaks MCP on stdin and stdout")] = ""
+    args: Annotated[tuple[str, ...], Field(description="Its arguments")] = ()
+    env: Annotated[
+        Guarded, Field(description="Its variables, beside PATH, HOME and few more of ours")
+    ] = {}
+    cwd: Annotated[str, Field(description="Where it starts; empty for the board's folder")] = ""
+    url: Annotated[str, Field(description="Endpoint of a server, http(s)://host/mcp")] = ""
+    headers: Annotated[Guarded, Field(description="Sent with each request to the url")] = {}
+    auth: Annotated[BearerAuth | None, Field(description="How to log in at the url")] = None
+    transport: Annotated[
+        Literal["auto", "http", "sse"],
+        Field(description="auto: streamable HTTP, or SSE where the url ends in /sse"),
+    ] = "auto"
+    mcp_json: Annotated[
+        str, Field(description="A file with mcpServers (or VS Code's servers) to take them from")
+    ] = ""
+    mcp_servers: Annotated[
+        Mapping[str, Any] | None,
+        Field(alias="mcpServers", description="The same, written here", repr=False),
+    ] = None
+    protocol: Annotated[
+        Literal["auto", "legacy", "modern"],
+        Field(description="legacy: begin with the handshake of 2025-11-25 and before"),
+    ] = "auto"
+    include: Annotated[
+        tuple[str, ...], Field(description="Tools to offer, by the server's names; * is any text")
+    ] = ("*",)
+    exclude: Annotated[tuple[str, ...], Field(description="Tools to leave out")] = ()
+    rename: Annotated[Mapping[str, str], Field(description="Other names for tools")] = {}
+    effects: Annotated[
+        Mapping[str, Effect],
+        Field(description="read, write or admin by tool, where the server does not say it right"),
+    ] = {}
+    resources: Annotated[bool, Field(description="Offer its resources")] = True
+    prompts: Annotated[bool, Field(description="Offer its prompts")] = True
+    asks: Annotated[
+        bool, Field(description="Whether it may ask the caller and the caller's model")
+    ] = True
+    roots: Annotated[
+        tuple[str, ...], Field(description="Folders that the server is told to work in")
+    ] = ()
+    log_level: Annotated[
+        Literal["debug", "info", "notice", "warning", "error"],
+        Field(description="The least that it tells its callers while they wait"),
+    ] = "info"
+    category: Annotated[str, Field(min_length=1, description="Of its tools")] = "mcp"
+    tags: Annotated[tuple[str, ...], Field(description="Of its tools")] = ()
+    timeout: Annotated[float | None, Field(gt=0, le=86_400, description="Seconds for one call")] = (
+        None
+    )
+    connect_timeout: Annotated[
+        float, Field(gt=0, le=600, description="Seconds for starting and greeting")
+    ] = 30.0
+    idle_timeout: Annotated[
+        float, Field(ge=0, description="Seconds after which an unused session is closed; 0: never")
+    ] = 600.0
+    max_sessions: Annotated[
+        int, Field(ge=1, le=10_000, description="Callers with a session of their own at once")
+    ] = 32
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        ways = [
+            name
+            for name, given in (
+                ("command", self.command),
+                ("url", self.url),
+                ("mcp_json", self.mcp_json),
+                ("mcpServers", self.mcp_servers is not None),
+            )
+            if given
+        ]
+        if len(ways) != 1:
+            found = " and ".join(ways) or "none of them"
+            raise ValueError(f"give one of command, url, mcp_json and mcpServers; found {found}")
+        self._only_with("command", args=self.args, env=self.env, cwd=self.cwd)
+        transport = self.transport if self.transport != "auto" else ""
+        self._only_with("url", headers=self.headers, auth=self.auth, transport=transport)
+        return self
+
+    def _only_with(self, field: str, **others: Any) -> None:
+        for name, value in others.items():
+            if value and not getattr(self, field):
+                raise ValueError(f"'{name}' belongs to '{field}'")
+
+    @property
+    def names_many(self) -> bool:
+        """Whether this names a list of servers instead of one."""
+        return not (self.command or self.url)
+
+    @property
+    def is_sse(self) -> bool:
+        """Whether the url speaks the older HTTP+SSE transport."""
+        if self.transport == "auto":
+            return self.url.partition("?")[0].rstrip("/").endswith("/sse")
+        return self.transport == "sse"
+
+    @property
+    def credential(self) -> str:
+        """The name of what it logs in with: a variable or a header, never a value."""
+        if self.auth is not None:
+            return "auth.token"
+        given = self.env if self.command else self.headers
+        return ", ".join(name for name, value in given.items() if not isinstance(value, str))
+
+
+def revealed(values: Mapping[str, str | SecretStr | tuple[str, SecretStr]]) -> dict[str, str]:
+    """The texts as they are sent."""
+    return {name: _plain(value) for name, value in values.items()}
+
+
+def _plain(value: str | SecretStr | tuple[str, SecretStr]) -> str:
+    if isinstance(value, tuple):
+        return value[0] + value[1].get_secret_value()
+    return value.get_secret_value() if isinstance(value, SecretStr) else value

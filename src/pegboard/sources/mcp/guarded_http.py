@@ -1,0 +1,195 @@
+"""HTTP of the MCP library, sent through the board's guarded client."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from typing import Any, cast
+
+import httpx2
+
+from pegboard.core.ports.http import HttpClient, HttpRequest, HttpStream
+from pegboard.errors import PegboardError, ToolFailed, Unavailable
+from pegboard.sources.mcp.exchange import CURRENT, Exchange
+from pegboard.sources.mcp.statuses import Landing, fault_of
+
+_LEFT_OUT = frozenset({"host", "connection", "content-length", "accept-encoding"})
+_MOST_ERROR_BYTES = 64 * 1024
+MOST_BYTES = 64 * 1024 * 1024
+_GOODBYE_SECONDS = 3.0
+_LONGEST_SECONDS = 3600.0
+_SLACK_SECONDS = 1.0
+
+
+class GuardedTransport(httpx2.AsyncBaseTransport):
+    """Takes the place of the library's own connections, for one session.
+
+    What fails here is answered as an error to that one request, since an exception would end the
+    whole session and with it other requests on their way; the reason is kept in the exchange.
+
+    Args:
+        http: The guarded client.
+        landing: Which server this is, for messages.
+        upstream: Keeps its connections apart from all others'.
+        timeout: Seconds for the head of an answer to what belongs to no call.
+        on_fault: Told of each fault.
+    """
+
+    def __init__(
+        self,
+        http: HttpClient,
+        *,
+        landing: Landing,
+        upstream: str,
+        timeout: float,
+        on_fault: Callable[[PegboardError], None],
+    ) -> None:
+        self._http = http
+        self._landing = landing
+        self._upstream = upstream
+        self._timeout = timeout
+        self._on_fault = on_fault
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send one request; its answer is read while it comes."""
+        exchange = CURRENT.get()
+        if exchange is not None and exchange.opening and exchange.fault is not None:
+            return self._failed(request, exchange, exchange.fault)
+        stack = AsyncExitStack()
+        try:
+            stream = await stack.enter_async_context(
+                self._http.stream(
+                    HttpRequest(
+                        method=request.method,
+                        url=str(request.url),
+                        headers=_headers(request),
+                        content=await request.aread() or None,
+                        timeout=self._seconds(request, exchange),
+                        follow_redirects=False,
+                        upstream=self._upstream,
+                    )
+                )
+            )
+            fault, body = await self._judged(request, stream)
+        except PegboardError as error:
+            await stack.aclose()
+            return self._failed(request, exchange, self._landing.unreachable(error))
+        except BaseException:
+            await stack.aclose()
+            raise
+        if fault is not None or body is not None:
+            await stack.aclose()
+        if fault is not None:
+            return self._failed(request, exchange, fault)
+        content = (
+            {"content": body}
+            if body is not None
+            else {"stream": _Body(stream, stack, exchange, self._landing)}
+        )
+        return httpx2.Response(stream.status, headers=_kept(stream.headers), **cast("Any", content))
+
+    def _seconds(self, request: httpx2.Request, exchange: Exchange | None) -> float:
+        if request.method == "DELETE":
+            return _GOODBYE_SECONDS
+        if request.method == "GET" or exchange is None:
+            return self._timeout
+        remaining = exchange.remaining()
+        return _LONGEST_SECONDS if remaining is None else remaining + _SLACK_SECONDS
+
+    async def _judged(
+        self, request: httpx2.Request, stream: HttpStream
+    ) -> tuple[PegboardError | None, bytes | None]:
+        """What is wrong with an answer, or its body where that had to be read to know."""
+        media_type = stream.headers.get("content-type", "").partition(";")[0].strip().lower()
+        body = b""
+        if stream.status >= 400:
+            body = await _beginning(stream)
+        fault = fault_of(
+            self._landing,
+            request.method,
+            stream.status,
+            media_type,
+            headers=stream.headers,
+            is_jsonrpc=_is_jsonrpc_error(media_type, body),
+            in_session="mcp-session-id" in request.headers,
+        )
+        return fault, body if stream.status >= 400 else None
+
+    def _failed(
+        self, request: httpx2.Request, exchange: Exchange | None, fault: PegboardError
+    ) -> httpx2.Response:
+        if exchange is not None:
+            exchange.fault = fault
+        self._on_fault(fault)
+        number = _request_id(request)
+        error = {"code": -32000, "message": fault.message}
+        body = {"jsonrpc": "2.0", "id": number, "error": error}
+        return httpx2.Response(502, json=body)
+
+
+class _Body(httpx2.AsyncByteStream):
+    """An answer's body as it arrives; a break is told as the library expects it."""
+
+    def __init__(
+        self,
+        stream: HttpStream,
+        stack: AsyncExitStack,
+        exchange: Exchange | None,
+        landing: Landing,
+    ) -> None:
+        self._stream = stream
+        self._stack = stack
+        self._exchange = exchange
+        self._landing = landing
+        self._is_endless = "event-stream" in stream.headers.get("content-type", "")
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        total = 0
+        try:
+            async for chunk in self._stream.chunks:
+                total += len(chunk)
+                if total > MOST_BYTES and not self._is_endless:
+                    raise ToolFailed(f"{self._landing.name} answered with more than 64 MB.")
+                yield chunk
+        except PegboardError as error:
+            fault = self._landing.broken(error) if isinstance(error, Unavailable) else error
+            if self._exchange is not None:
+                self._exchange.fault = fault
+            raise httpx2.StreamError(fault.message) from error
+
+    async def aclose(self) -> None:
+        await self._stack.aclose()
+
+
+def _headers(request: httpx2.Request) -> dict[str, str]:
+    headers = {key: value for key, value in request.headers.items() if key not in _LEFT_OUT}
+    return headers | {"accept-encoding": "gzip, deflate"}
+
+
+def _kept(headers: Any) -> dict[str, str]:
+    return {key: value for key, value in headers.items() if key != "content-encoding"}
+
+
+async def _beginning(stream: HttpStream) -> bytes:
+    body = b""
+    async for chunk in stream.chunks:
+        body += chunk
+        if len(body) > _MOST_ERROR_BYTES:
+            break
+    return body
+
+
+def _is_jsonrpc_error(media_type: str, body: bytes) -> bool:
+    if media_type != "application/json":
+        return False
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and isinstance(cast("dict[str, Any]", found).get("error"), dict)
+
+
+def _request_id(request: httpx2.Request) -> Any:
+    try:
+        return json.loads(request.content).get("id")
+    except (ValueError, AttributeError):
+        return None

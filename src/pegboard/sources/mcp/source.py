@@ -1,0 +1,150 @@
+"""An MCP server on the board."""
+
+import asyncio
+import importlib.util
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pegboard.core.health import HEALTHY, Health, HealthStatus
+from pegboard.core.offers import Prompt, Resource
+from pegboard.core.ports.services import Services
+from pegboard.core.ports.source import Source
+from pegboard.core.tool import Tool
+from pegboard.errors import ConfigError, PegboardError, SourceUnavailable
+from pegboard.sources.mcp.config import McpConfig
+
+if TYPE_CHECKING:
+    from pegboard.sources.mcp.transports import Link
+
+_EXTRA = "MCP servers need an extra: pip install 'pegboard[mcp]'"
+
+
+async def open_source(name: str, config: McpConfig, services: Services) -> Source:
+    """A source on one server; it connects when something is first asked.
+
+    Raises:
+        SourceUnavailable: The MCP library is not installed.
+        ConfigError: The configuration names many servers: each is a source of its own.
+    """
+    if config.names_many:
+        raise ConfigError(f"'{name}' names a list of servers; open each one for itself")
+    if importlib.util.find_spec("mcp") is None:
+        raise SourceUnavailable(_EXTRA)
+    # the library takes seconds to import, and other sources share the loop
+    return await asyncio.to_thread(_made, name, config, services)
+
+
+def _made(name: str, config: McpConfig, services: Services) -> "McpSource":
+    from pegboard.sources.mcp.transports import Link
+
+    folders = [services.base_dir / Path(item).expanduser() for item in config.roots]
+    if not folders and services.workspace is not None:
+        folders = [services.workspace]
+    return McpSource(
+        Link(
+            name=name,
+            config=config,
+            http=services.http,
+            base_dir=services.base_dir,
+            roots=tuple(item.resolve() for item in folders),
+        )
+    )
+
+
+class McpSource:
+    """The tools, resources and prompts of one server.
+
+    ```python
+    config = McpConfig.model_validate({"command": "mcp-server-time"})
+    source = await KIND.open("time", config, Services())
+    [tool.spec.name for tool in await source.tools()]
+    ```
+    """
+
+    def __init__(self, link: "Link") -> None:
+        from pegboard.sources.mcp.tools import ServerTools
+        from pegboard.sources.mcp.upstream import Upstream
+
+        self._name = link.name
+        self._config = link.config
+        self._notify: Callable[[], None] | None = None
+        self._on_update: Callable[[str], None] | None = None
+        self._upstream = Upstream(link, changed=self._changed, updated=self._updated)
+        self._tools = ServerTools(link.name, link.config, self._upstream)
+        self._is_closed = False
+
+    @property
+    def name(self) -> str:
+        """The instance's name, the first part of its tools' wire names."""
+        return self._name
+
+    async def tools(self) -> Sequence[Tool]:
+        """The tools that the configuration chooses.
+
+        Raises:
+            SourceUnavailable: The server cannot be listed, with what to check.
+        """
+        try:
+            return self._tools.made(await self._upstream.tools())
+        except SourceUnavailable:
+            raise
+        except PegboardError as error:
+            raise SourceUnavailable(error.message) from error
+
+    async def resources(self) -> Sequence[Resource]:
+        """Its resources and templates."""
+        from pegboard.sources.mcp.offers import resources_of
+
+        if not self._config.resources:
+            return []
+        return resources_of(self._name, await self._upstream.resources(), self._upstream)
+
+    async def prompts(self) -> Sequence[Prompt]:
+        """Its prompts."""
+        from pegboard.sources.mcp.offers import prompts_of
+
+        if not self._config.prompts:
+            return []
+        return prompts_of(self._name, await self._upstream.prompts(), self._upstream)
+
+    async def health(self) -> Health:
+        """Whether the server answers; one that was closed for want of use is not woken."""
+        if self._is_closed:
+            return Health(status=HealthStatus.UNHEALTHY, reason="The source is closed.")
+        if self._upstream.is_asleep():
+            return HEALTHY
+        try:
+            await self._upstream.ping()
+        except PegboardError as error:
+            return Health(status=HealthStatus.UNHEALTHY, reason=error.message)
+        return HEALTHY
+
+    async def ping(self) -> None:
+        """Return when the server answers, woken if need be.
+
+        Raises:
+            PegboardError: It does not; says what to check.
+        """
+        await self._upstream.ping()
+
+    async def close(self) -> None:
+        """End all sessions and processes; safe to call twice."""
+        self._is_closed = True
+        await self._upstream.close()
+
+    def on_change(self, notify: Callable[[], None]) -> None:
+        """Call `notify` when the server says that a list of its has changed."""
+        self._notify = notify
+
+    def on_update(self, notify: Callable[[str], None]) -> None:
+        """Call `notify` with the server's URI of a resource whose contents changed."""
+        self._on_update = notify
+
+    def _changed(self) -> None:
+        if self._notify is not None:
+            self._notify()
+
+    def _updated(self, uri: str) -> None:
+        if self._on_update is not None:
+            self._on_update(uri)

@@ -1,0 +1,109 @@
+"""What a failing HTTP exchange with an MCP server means, and what to check."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pegboard.core.ports.http import HttpResponse
+from pegboard.errors import (
+    InvalidRequest,
+    MCPConnectionError,
+    PegboardError,
+    RateLimited,
+    ToolFailed,
+    Unavailable,
+)
+
+
+class SessionLost(Unavailable):
+    """The server has forgotten the session: a new one begins, and nothing was done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landing:
+    """Where requests go.
+
+    Attributes:
+        name: How messages call the server.
+        credential: The name of what it logs in with; empty for none.
+    """
+
+    name: str
+    url: str
+    credential: str = ""
+
+    def unreachable(self, error: PegboardError) -> PegboardError:
+        """What the guarded client said, as it concerns this server."""
+        if isinstance(error, InvalidRequest):
+            return MCPConnectionError(
+                f"{self.name}: {error.message} Check the url; addresses of your own network are "
+                "allowed with network.allow_hosts of the board.",
+                permanent=True,
+                nothing_done=True,
+            )
+        nothing_done = isinstance(error, Unavailable) and error.nothing_done
+        found = MCPConnectionError(
+            f"{self.name}: {error.message} Check the url, and that the server runs.",
+            nothing_done=nothing_done,
+        )
+        found.__cause__ = error
+        return found
+
+    def broken(self, error: PegboardError) -> PegboardError:
+        """The connection ended while an answer was on its way."""
+        found = Unavailable(f"{self.name} broke off its answer: {error.message}")
+        found.__cause__ = error
+        return found
+
+    def refused(self, status: int) -> PegboardError:
+        """The server wants other credentials."""
+        if self.credential:
+            advice = f"check the credential '{self.credential}'"
+        else:
+            advice = "give it a credential: 'auth: {kind: bearer, token: ...}' or 'headers'"
+        word = "does not know who asks" if status == 401 else "forbids it"
+        return MCPConnectionError(
+            f"{self.name} {word} (HTTP {status}); {advice}.", permanent=True, nothing_done=True
+        )
+
+    def no_endpoint(self, reason: str) -> PegboardError:
+        """What answers is no MCP server."""
+        return MCPConnectionError(
+            f"{self.name}: {self.url} {reason}; it is no MCP endpoint. Check the path of the url "
+            "(often /mcp, or /sse with transport: sse).",
+            permanent=True,
+            nothing_done=True,
+        )
+
+
+def fault_of(  # noqa: PLR0911 - one line for each thing that a status can mean
+    landing: Landing,
+    method: str,
+    status: int,
+    media_type: str,
+    *,
+    headers: Mapping[str, str],
+    is_jsonrpc: bool,
+    in_session: bool,
+) -> PegboardError | None:
+    """What is wrong; None for an answer that the MCP library understands by itself."""
+    if status in (401, 403):
+        return landing.refused(status)
+    if status == 404 and in_session and method != "DELETE":
+        return SessionLost(f"{landing.name} has forgotten the session.", nothing_done=True)
+    if is_jsonrpc or method == "DELETE" or (method == "GET" and status == 405):
+        return None
+    if status in (404, 405):
+        return landing.no_endpoint(f"answers {method} with HTTP {status}")
+    if status in (429, 503):
+        answer = HttpResponse(status=status, url=landing.url, headers=headers, content=b"")
+        wait = answer.retry_after(0.0)
+        if status == 429:
+            return RateLimited(f"{landing.name} asks for fewer calls.", retry_after=wait)
+        return Unavailable(f"{landing.name} is not available (HTTP 503).", retry_after=wait)
+    if status >= 500:
+        return Unavailable(f"{landing.name} failed (HTTP {status}).")
+    if status >= 400:
+        return ToolFailed(f"{landing.name} refused the request (HTTP {status}).")
+    if 200 <= status < 300 and media_type == "text/html":
+        return landing.no_endpoint("answers with a web page")
+    return None

@@ -1,0 +1,96 @@
+"""A server's tools as tools of the board."""
+
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+import mcp_types as types
+
+from pegboard.core.context import ToolContext
+from pegboard.core.names import wire_name
+from pegboard.core.result import ToolResult
+from pegboard.core.tool import Effect, Tool, ToolSpec
+from pegboard.errors import SourceUnavailable
+from pegboard.sources.mcp.config import McpConfig
+from pegboard.sources.mcp.contents import result_of
+from pegboard.sources.mcp.schemas import NOTHING, checked
+from pegboard.sources.mcp.upstream import Upstream
+from pegboard.tools import SchemaTool
+
+
+class ServerTools:
+    """Makes the tools of one source.
+
+    ```python
+    tools = ServerTools("github", config, upstream).made(await upstream.tools())
+    ```
+    """
+
+    def __init__(self, source: str, config: McpConfig, upstream: Upstream) -> None:
+        self._source = source
+        self._config = config
+        self._upstream = upstream
+
+    def made(self, listed: Iterable[types.Tool]) -> list[Tool]:
+        """Those that the configuration chooses, in the server's order; a name counts once."""
+        made: dict[str, Tool] = {}
+        for item in listed:
+            if self._is_chosen(item.name):
+                tool = self._tool(item)
+                made.setdefault(tool.spec.name, tool)
+        return list(made.values())
+
+    def _is_chosen(self, name: str) -> bool:
+        config = self._config
+        return _any(config.include, name) and not _any(config.exclude, name)
+
+    def _tool(self, item: types.Tool) -> Tool:
+        config, hints = self._config, item.annotations or types.ToolAnnotations()
+        title = item.title or hints.title or ""
+        name = wire_name(self._source, config.rename.get(item.name, item.name))
+        unavailable = ""
+        inputs: Mapping[str, Any] = NOTHING
+        outputs: Mapping[str, Any] | None = None
+        try:
+            inputs = checked(name, item.input_schema)
+            outputs = None if item.output_schema is None else checked(name, item.output_schema)
+        except SourceUnavailable as error:
+            unavailable = error.message
+            inputs = NOTHING
+        spec = ToolSpec(
+            name=name,
+            action=item.name,
+            title=title,
+            description=item.description or title or f"'{item.name}' of the {self._about}.",
+            input_schema=inputs,
+            output_schema=outputs,
+            category=config.category,
+            tags=("mcp", *config.tags),
+            effect=self._effect(item.name, hints),
+            idempotent=hints.idempotent_hint,
+            timeout=config.timeout,
+            source=self._source,
+            handler="mcp",
+            credential=config.credential,
+            unavailable=unavailable,
+        )
+
+        async def run(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> ToolResult:
+            return result_of(self._source, await self._upstream.call(item.name, arguments, ctx))
+
+        return SchemaTool(spec=spec, run=run)
+
+    @property
+    def _about(self) -> str:
+        return f"MCP server '{self._source}'"
+
+    def _effect(self, name: str, hints: types.ToolAnnotations) -> Effect:
+        """What the operator says, else what the server hints; what nobody says is a write."""
+        for pattern, effect in self._config.effects.items():
+            if fnmatchcase(name, pattern):
+                return effect
+        return Effect.READ if hints.read_only_hint else Effect.WRITE
+
+
+def _any(patterns: Iterable[str], name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

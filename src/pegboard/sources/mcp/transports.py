@@ -1,0 +1,183 @@
+"""How a server is reached: as a child process, or over the board's guarded HTTP client."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from mcp.client.sse import sse_client
+from mcp.client.stdio import get_default_environment
+from mcp.client.streamable_http import streamable_http_client
+
+from pegboard.core.ports.http import HttpClient
+from pegboard.errors import MCPConnectionError, PegboardError, SourceUnavailable
+from pegboard.sources.mcp.config import McpConfig, revealed
+from pegboard.sources.mcp.guarded_http import MOST_BYTES, GuardedTransport
+from pegboard.sources.mcp.statuses import Landing
+from pegboard.sources.mcp.stdio import Child, Command, stdio_transport
+
+_SSE_SILENCE = 24 * 3600.0
+Transport = AbstractAsyncContextManager[Any]
+
+
+@dataclass(slots=True)
+class Wire:
+    """What is known of a connection below the protocol.
+
+    Attributes:
+        child: The server's process; None over HTTP.
+    """
+
+    name: str
+    child: Child | None = None
+
+    def why(self) -> str:
+        """How the child ended; empty without one."""
+        return "" if self.child is None else self.child.why()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """Everything that a session needs to reach its server.
+
+    Attributes:
+        name: The source's; `title` in messages.
+    """
+
+    name: str
+    config: McpConfig
+    http: HttpClient | None
+    base_dir: Path
+    roots: tuple[Path, ...] = ()
+    key: str = field(default="", compare=False)
+
+    @property
+    def title(self) -> str:
+        """How messages call it."""
+        return f"MCP server '{self.name}'"
+
+    @property
+    def connect_timeout(self) -> float:
+        """Seconds for starting and greeting."""
+        return self.config.connect_timeout
+
+    @property
+    def protocol(self) -> str:
+        """With which era to begin."""
+        return self.config.protocol
+
+    @property
+    def asks(self) -> bool:
+        """Whether it may ask the caller."""
+        return self.config.asks
+
+    @property
+    def log_level(self) -> Any:
+        """The least that it tells."""
+        return self.config.log_level
+
+    @property
+    def is_one_stream(self) -> bool:
+        """Whether all answers come on one stream that is not the request's own."""
+        return self.config.is_sse
+
+    def may_be_older(self, fault: PegboardError | None) -> bool:
+        """Whether the older HTTP+SSE transport is worth a try."""
+        return isinstance(fault, MCPConnectionError) and "no MCP endpoint" in fault.message
+
+    def transports(
+        self,
+        wire: Wire,
+        on_fault: Callable[[PegboardError], None],
+        on_end: Callable[[], None],
+    ) -> Sequence[Transport]:
+        """The ways to try, the likeliest first.
+
+        Raises:
+            SourceUnavailable: The board has no network.
+        """
+        if self.config.command:
+
+            def took(child: Child) -> None:
+                wire.child = child
+
+            return [stdio_transport(self._command(), took, on_end)]
+        if self.http is None:
+            raise SourceUnavailable(f"{self.title}: this board has no network.", permanent=True)
+        over = GuardedTransport(
+            self.http,
+            landing=Landing(
+                name=self.title, url=self.config.url, credential=self.config.credential
+            ),
+            upstream=f"mcp {self.name} {self.key}",
+            timeout=self.config.connect_timeout,
+            on_fault=on_fault,
+        )
+        if self.config.is_sse:
+            return [self._sse(over)]
+        ways = [self._streamable(over)]
+        return ways if self.config.transport == "http" else [*ways, self._sse(over)]
+
+    def hide(self, text: str) -> str:
+        """The text without the values that only the server may know."""
+        secrets = {
+            text
+            for value in self.config.env.values()
+            if not isinstance(value, str)
+            for text in revealed({"": value}).values()
+        }
+        for secret in secrets:
+            text = text.replace(secret, "[redacted]") if len(secret) > 3 else text
+        return text
+
+    def _command(self) -> Command:
+        config = self.config
+        return Command(
+            name=self.title,
+            program=config.command,
+            arguments=config.args,
+            environment=get_default_environment() | revealed(config.env),
+            directory=(self.base_dir / Path(config.cwd).expanduser()).resolve(),
+            hide=self.hide,
+        )
+
+    def _headers(self) -> dict[str, str]:
+        headers = revealed(self.config.headers)
+        if self.config.auth is not None:
+            headers["Authorization"] = f"Bearer {self.config.auth.token.get_secret_value()}"
+        return headers
+
+    @asynccontextmanager
+    async def _streamable(self, over: GuardedTransport) -> AsyncGenerator[Any]:
+        async with (
+            _client(over, self._headers()) as client,
+            streamable_http_client(
+                self.config.url, http_client=client, max_sse_event_size=MOST_BYTES
+            ) as streams,
+        ):
+            yield streams
+
+    @asynccontextmanager
+    async def _sse(self, over: GuardedTransport) -> AsyncGenerator[Any]:
+        def made(
+            headers: dict[str, str] | None = None,
+            timeout: httpx2.Timeout | None = None,
+            auth: httpx2.Auth | None = None,
+        ) -> httpx2.AsyncClient:
+            del timeout, auth
+            return _client(over, headers or {})
+
+        async with sse_client(
+            self.config.url,
+            headers=self._headers(),
+            httpx_client_factory=made,
+            sse_read_timeout=_SSE_SILENCE,
+        ) as streams:
+            yield streams
+
+
+def _client(over: GuardedTransport, headers: dict[str, str]) -> httpx2.AsyncClient:
+    """A client that has no connections, trust store or proxy of its own."""
+    return httpx2.AsyncClient(transport=over, headers=headers, trust_env=False)

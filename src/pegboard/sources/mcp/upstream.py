@@ -1,0 +1,273 @@
+"""One server: its sessions, and what can be asked of it, one request each."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+import mcp_types as types
+from mcp.client import Client
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from pegboard.core.context import ToolContext
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.errors import PegboardError, SourceUnavailable
+from pegboard.sources.mcp.client import translated
+from pegboard.sources.mcp.exchange import Exchange
+from pegboard.sources.mcp.following import Following
+from pegboard.sources.mcp.session import Known, Session
+from pegboard.sources.mcp.sessions import OPERATOR, Sessions
+from pegboard.sources.mcp.statuses import SessionLost
+from pegboard.sources.mcp.transports import Link
+
+T = TypeVar("T")
+Context = ToolContext[Any]
+Send = Callable[[Client, Exchange], Awaitable[T]]
+
+_MOST_PAGES = 1000
+_LIST_SECONDS = 60.0
+_PING_SECONDS = 5.0
+
+
+class Upstream:
+    """Asks one server for things, each caller on a session of their own.
+
+    Its connections live on the event loop that first used it; calls from other loops are handed
+    over to that one.
+    """
+
+    def __init__(
+        self, link: Link, *, changed: Callable[[], None], updated: Callable[[str], None]
+    ) -> None:
+        self.link = link
+        self._following = Following(changed, updated)
+        self._known = Known()
+        self._home: asyncio.AbstractEventLoop | None = None
+        self._sessions = Sessions(
+            link.title,
+            self._begun,
+            most=link.config.max_sessions,
+            idle=link.config.idle_timeout,
+        )
+
+    # what the board asks
+
+    async def tools(self) -> Sequence[types.Tool]:
+        """All its tools."""
+
+        async def send(client: Client, exchange: Exchange) -> list[types.Tool]:
+            del exchange
+            if client.server_capabilities.tools is None:
+                return []
+
+            async def page(cursor: str | None) -> tuple[list[types.Tool], str | None]:
+                found = await client.list_tools(cursor=cursor)
+                return found.tools, found.next_cursor
+
+            return await _all(page)
+
+        found = await self._listed(send)
+        self._known = Known(tools=_without_outputs(found))
+        return found
+
+    async def resources(self) -> Sequence[types.Resource | types.ResourceTemplate]:
+        """All its resources and templates."""
+
+        async def send(client: Client, exchange: Exchange) -> list[Any]:
+            del exchange
+            if client.server_capabilities.resources is None:
+                return []
+
+            async def page(cursor: str | None) -> tuple[list[Any], str | None]:
+                found = await client.list_resources(cursor=cursor)
+                return cast("list[Any]", found.resources), found.next_cursor
+
+            async def template_page(cursor: str | None) -> tuple[list[Any], str | None]:
+                found = await client.list_resource_templates(cursor=cursor)
+                return cast("list[Any]", found.resource_templates), found.next_cursor
+
+            return [*await _all(page), *await _all(template_page)]
+
+        found = await self._listed(send)
+        self._following.resources([item.uri for item in found if isinstance(item, types.Resource)])
+        return found
+
+    async def prompts(self) -> Sequence[types.Prompt]:
+        """All its prompts."""
+
+        async def send(client: Client, exchange: Exchange) -> list[types.Prompt]:
+            del exchange
+            if client.server_capabilities.prompts is None:
+                return []
+
+            async def page(cursor: str | None) -> tuple[list[types.Prompt], str | None]:
+                found = await client.list_prompts(cursor=cursor)
+                return found.prompts, found.next_cursor
+
+            return await _all(page)
+
+        return await self._listed(send)
+
+    async def ping(self) -> None:
+        """Return when it answers."""
+
+        async def send(client: Client, exchange: Exchange) -> None:
+            del exchange
+            if client.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
+                await client.session.send_ping()
+            else:
+                await client.session.send_discover(client.protocol_version)
+
+        await self._on_home(
+            self._request(OPERATOR, Exchange(None, timeout=_PING_SECONDS), send, now=True)
+        )
+
+    def is_asleep(self) -> bool:
+        """Whether it was used, and nobody needs it now."""
+        return self._home is not None and not self._sessions.has(OPERATOR)
+
+    # what callers ask
+
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], ctx: Context
+    ) -> types.CallToolResult:
+        """Call a tool by the server's own name of it."""
+
+        async def send(client: Client, exchange: Exchange) -> types.CallToolResult:
+            told = exchange.progress if ctx.on_progress is not None else None
+            return await client.call_tool(name, dict(arguments), progress_callback=told)
+
+        return await self._asked(ctx, send)
+
+    async def read(self, uri: str, ctx: Context) -> types.ReadResourceResult:
+        """Read a resource by the server's own URI."""
+
+        async def send(client: Client, exchange: Exchange) -> types.ReadResourceResult:
+            del exchange
+            return await client.read_resource(uri)
+
+        return await self._asked(ctx, send)
+
+    async def fill(
+        self, name: str, arguments: Mapping[str, str], ctx: Context
+    ) -> types.GetPromptResult:
+        """Fill in a prompt by the server's own name of it."""
+
+        async def send(client: Client, exchange: Exchange) -> types.GetPromptResult:
+            del exchange
+            return await client.get_prompt(name, dict(arguments) or None)
+
+        return await self._asked(ctx, send)
+
+    async def complete(
+        self,
+        of: types.PromptReference | types.ResourceTemplateReference,
+        argument: str,
+        value: str,
+        given: Mapping[str, str],
+        ctx: Context,
+    ) -> types.Completion:
+        """What an argument may be; nothing where the server does not complete."""
+
+        async def send(client: Client, exchange: Exchange) -> types.Completion:
+            del exchange
+            if client.server_capabilities.completions is None:
+                return types.Completion(values=[])
+            found = await client.complete(
+                of, {"name": argument, "value": value}, dict(given) or None
+            )
+            return found.completion
+
+        return await self._asked(ctx, send)
+
+    async def close(self) -> None:
+        """End all sessions; safe to call twice."""
+        home = self._home
+        if home is not None and not home.is_closed():
+            await self._on_home(self._sessions.close())
+
+    # how
+
+    async def _listed(self, send: Send[T]) -> T:
+        exchange = Exchange(None, timeout=_LIST_SECONDS)
+        return await self._on_home(self._request(OPERATOR, exchange, send, now=True))
+
+    async def _asked(self, ctx: Context, send: Send[T]) -> T:
+        return await self._on_home(self._request(key_of(ctx.principal), Exchange(ctx), send))
+
+    async def _request(
+        self, key: str, exchange: Exchange, send: Send[T], *, now: bool = False
+    ) -> T:
+        try:
+            return await self._once(key, exchange, send, now=now)
+        except SessionLost:
+            exchange.fault = None  # the server says that it did nothing: a new session may ask
+            return await self._once(key, exchange, send, now=now)
+
+    async def _once(self, key: str, exchange: Exchange, send: Send[T], *, now: bool) -> T:
+        session = await self._sessions.get(key, now=now)
+        try:
+            return await session.run(exchange, lambda client: send(client, exchange))
+        except PegboardError:
+            raise
+        except Exception as error:
+            if exchange.fault is None:
+                await session.ended()
+            found = translated(self.link, exchange.fault, session.why_lost, error)
+            if isinstance(found, SessionLost) or session.is_lost:
+                self._sessions.drop(session)
+            raise found from error
+        finally:
+            self._sessions.done(session)
+
+    async def _on_home(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run it on the loop that the connections belong to."""
+        here = asyncio.get_running_loop()
+        home = self._home = self._home or here
+        if home is here:
+            return await work
+        if not home.is_running():
+            work.close()
+            raise SourceUnavailable(
+                f"{self.link.title} was opened on an event loop that has ended.", permanent=True
+            )
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, home))
+
+    def _begun(self, key: str, on_end: Callable[[Session], None]) -> Session:
+        from dataclasses import replace
+
+        return Session(
+            replace(self.link, key=key),
+            key=key,
+            following=self._following if key == OPERATOR else None,
+            known=lambda: self._known,
+            on_end=on_end,
+        )
+
+
+def key_of(principal: Principal) -> str:
+    """Whose session a caller uses: on a board of one person, that of the board."""
+    if principal == LOCAL:
+        return OPERATOR
+    return f"{principal.tenant}/{principal.kind}/{principal.id}"
+
+
+async def _all(
+    page: Callable[[str | None], Awaitable[tuple[list[T], str | None]]],
+) -> list[T]:
+    """Every page, unless the server goes round in circles."""
+    items: list[T] = []
+    cursor: str | None = None
+    seen: set[str] = set()
+    for _ in range(_MOST_PAGES):
+        found, cursor = await page(cursor)
+        items.extend(found)
+        if not cursor or cursor in seen:
+            break
+        seen.add(cursor)
+    return items
+
+
+def _without_outputs(tools: Sequence[types.Tool]) -> types.ListToolsResult:
+    return types.ListToolsResult(
+        tools=[item.model_copy(update={"output_schema": None}) for item in tools]
+    )
