@@ -1,6 +1,6 @@
 """What `board.yaml` may say."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -61,6 +61,30 @@ class NetworkEntry(BaseModel):
         tuple[str, ...], Field(description="`host`, `host:port` or `*.host`.")
     ] = ()
     allow_networks: Annotated[tuple[str, ...], Field(description="CIDR blocks.")] = ()
+
+
+BackEndName = Literal["bubblewrap", "landlock", "monty"]
+
+
+class SandboxEntry(BaseModel):
+    """Where foreign code and commands may run."""
+
+    model_config = _STRICT
+
+    back_ends: Annotated[
+        tuple[BackEndName, ...],
+        Field(
+            description="Which may be used, if they withstand their probe here: `bubblewrap` and "
+            "`landlock` for commands, `monty` for Python code."
+        ),
+    ] = ("bubblewrap", "landlock", "monty")
+    network: Annotated[
+        bool,
+        Field(
+            description="Whether a source may let its commands reach the network, this machine's "
+            "own servers included."
+        ),
+    ] = False
 
 
 class RetryPolicyEntry(BaseModel):
@@ -125,3 +149,6 @@ class Board(BaseModel):
     network: Annotated[
         NetworkEntry, Field(description="Which private addresses may be reached.")
     ] = NetworkEntry()
+    sandbox: Annotated[
+        SandboxEntry, Field(description="Where foreign code and commands may run.")
+    ] = SandboxEntry()

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
-from pegboard.runtime.board import NetworkEntry
+from pegboard.runtime.board import NetworkEntry, SandboxEntry
 from pegboard.runtime.wiring.network import http_client
+from pegboard.runtime.wiring.sandbox import sandbox
 from pegboard.sources.builtin import bound_tools
 
 if TYPE_CHECKING:
@@ -30,7 +31,11 @@ def discover_builtin_tools() -> tuple[Tool, ...]:
 
 @cache
 def _bound() -> tuple[Tool, ...]:
-    services = Services(http=http_client(NetworkEntry()), workspace=Path.cwd())
+    services = Services(
+        http=http_client(NetworkEntry()),
+        workspace=Path.cwd(),
+        sandbox=sandbox(SandboxEntry()),
+    )
     return tuple(bound_tools(services))
 
 

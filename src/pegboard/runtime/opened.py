@@ -25,7 +25,7 @@ from pegboard.runtime.masking import Masking
 from pegboard.runtime.placing import Placing
 from pegboard.runtime.policy import policy_of
 from pegboard.runtime.secret_values import secret_values
-from pegboard.runtime.settings import Settings
+from pegboard.runtime.settings import Settings, environ
 from pegboard.runtime.source_entries import checked
 from pegboard.runtime.source_set import SourceSet, SourceState
 from pegboard.runtime.static_tools import static_tools
@@ -33,10 +33,12 @@ from pegboard.runtime.wiring.listeners import ClosingListener
 from pegboard.runtime.wiring.listeners import listeners as wired_listeners
 from pegboard.runtime.wiring.metrics import metrics as wired_metrics
 from pegboard.runtime.wiring.network import http_client
+from pegboard.runtime.wiring.sandbox import sandbox as wired_sandbox
 from pegboard.runtime.wiring.storage import storage as wired_storage
 
 if TYPE_CHECKING:
     from pegboard.observability import Metrics
+    from pegboard.sandbox import ProbedSandbox
     from pegboard.storage import Storage
 
 
@@ -63,6 +65,7 @@ class Opened:
         self._masking = Masking()
         self._stack = AsyncExitStack()
         self.sources: SourceSet
+        self.sandbox: ProbedSandbox
 
     @classmethod
     async def open(
@@ -117,6 +120,10 @@ class Opened:
             raise ConfigError(
                 f"{loaded.where(('network',))}: a changed network needs a restart of the server"
             )
+        if loaded.board.sandbox != self._loaded.board.sandbox:
+            raise ConfigError(
+                f"{loaded.where(('sandbox',))}: a changed sandbox needs a restart of the server"
+            )
         self._check_names(static, states, loaded)
         # nothing below is refused: from here on the new board holds
         self._masking.use(_secrets(loaded, self._settings, states))
@@ -157,8 +164,15 @@ class Opened:
         else:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pegboard-"))
             workspaces = Path(folder)
+        self.sandbox = wired_sandbox(self._loaded.board.sandbox)
+        stack.push_async_callback(self.sandbox.close)
         return Services(
-            http=http, base_dir=self._loaded.base_dir, data_dir=data, workspaces=workspaces
+            http=http,
+            base_dir=self._loaded.base_dir,
+            data_dir=data,
+            workspaces=workspaces,
+            sandbox=self.sandbox,
+            environ=environ(),
         )
 
     async def _follow(self, states: dict[str, SourceState]) -> None:

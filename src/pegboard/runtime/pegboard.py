@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pegboard.access import Explanation
 from pegboard.core.context import Arguments, ToolContext
@@ -20,6 +20,9 @@ from pegboard.runtime.board_file import LoadedBoard, load_board
 from pegboard.runtime.opened import Opened
 from pegboard.runtime.settings import Settings, environ
 from pegboard.runtime.source_set import SourceState
+
+if TYPE_CHECKING:
+    from pegboard.sandbox import Finding
 
 
 class Pegboard:
@@ -178,6 +181,10 @@ class Pegboard:
             }
             for state, task in zip(states, asked, strict=True)
         ]
+
+    async def sandbox_findings(self) -> "list[Finding]":
+        """What the probe of each back end of the sandbox found; asked now."""
+        return await self._open.sandbox.findings()
 
     def monotonic(self) -> float:
         """The clock that deadlines are told by."""

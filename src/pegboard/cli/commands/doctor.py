@@ -14,7 +14,12 @@ from pegboard.errors import ConfigError
 from pegboard.runtime import Pegboard, Settings
 from pegboard.runtime.kinds import known_kinds
 
-_EXTRAS = {"sql": "sqlglot", "server": "fastapi", "otel": "opentelemetry.sdk"}
+_EXTRAS = {
+    "sql": "sqlglot",
+    "server": "fastapi",
+    "otel": "opentelemetry.sdk",
+    "sandbox": "pydantic_monty",
+}
 Check = tuple[str, str, str]
 """What, `ok` / `unused` / `missing` / `failed` / `wrong`, and the detail with what to do."""
 
@@ -63,17 +68,24 @@ def _settings(chosen: Settings) -> list[Check]:
 
 
 def _board(chosen: Settings) -> list[Check]:
-    async def ask(opened: Pegboard) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    async def ask(
+        opened: Pegboard,
+    ) -> tuple[list[dict[str, Any]], tuple[str, ...], dict[str, str]]:
         registry = opened.registry
-        return await opened.health(), registry.kit.policy.unused(registry.names())
+        sandbox = {item.back_end: item.reason for item in await opened.sandbox_findings()}
+        return await opened.health(), registry.kit.policy.unused(registry.names()), sandbox
 
     name = str(chosen.board) if chosen.board is not None else "built-in tools only"
     try:
-        found, unused = with_board(chosen, ask)
+        found, unused, sandbox = with_board(chosen, ask)
     except ConfigError as error:
         return [("board", "wrong", error.message)]
     rules = [(f"rule '{glob}'", "unused", "it matches no tool of the board") for glob in unused]
-    return [("board", "ok", name), *(_source(item) for item in found), *rules]
+    walls = [
+        (f"sandbox {back_end}", "missing" if reason else "ok", reason)
+        for back_end, reason in sandbox.items()
+    ]
+    return [("board", "ok", name), *(_source(item) for item in found), *rules, *walls]
 
 
 def _source(item: dict[str, Any]) -> Check:

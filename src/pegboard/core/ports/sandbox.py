@@ -39,7 +39,8 @@ class SandboxJob:
         environment: All that the command sees beside a fixed PATH, HOME, TMPDIR and LANG.
         readable: Files and folders that it may read beside the system's programs and libraries.
         writable: Folders that it may write; usually one workspace.
-        directory: Where it starts; None means a private folder that is removed afterwards.
+        directory: Where it starts, at or below a readable or writable folder; None means its home,
+            a private folder that is removed afterwards.
         network: Whether it may reach the network; never by default.
     """
 
@@ -78,8 +79,9 @@ class CodeJob:
 
     Attributes:
         inputs: Names that the code finds set; JSON values.
-        functions: Names that the code may call; each gets the arguments as given and is awaited
-            outside the sandbox. What it raises arrives in the code as an exception.
+        functions: Names that the code may call, without `await`; each gets the arguments as JSON
+            data and is awaited outside the sandbox. A `PegboardError` that it raises arrives in the
+            code as a `RuntimeError` with its text; anything else ends the run.
     """
 
     code: str
@@ -96,7 +98,8 @@ class CodeOutcome:
 
     Attributes:
         value: Of its last expression, as JSON data; None when there is none.
-        printed: What it printed.
+        printed: What it printed, as far as it is kept.
+        printed_bytes: How much it printed, before the cut.
         error: The exception as Python shows it, with the line in the code; empty when there is
             none.
         stopped: As of `SandboxOutcome`.
@@ -104,6 +107,7 @@ class CodeOutcome:
 
     value: Any = None
     printed: str = ""
+    printed_bytes: int = 0
     error: str = ""
     stopped: str = ""
     duration: float = 0.0

@@ -1,0 +1,5 @@
+"""Where foreign code and commands run: apart, with limits, or not at all."""
+
+from pegboard.sandbox.sandbox import BACK_ENDS, CODE, Finding, ProbedSandbox
+
+__all__ = ["BACK_ENDS", "CODE", "Finding", "ProbedSandbox"]

@@ -1,0 +1,70 @@
+"""Landlock: file rules, a system call filter and limits, with no program and no privilege."""
+
+import os
+import platform
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pegboard.core.ports.sandbox import SandboxJob
+from pegboard.sandbox.back_end import DEVICES, BackEnd, Seat, readable
+from pegboard.sandbox.filter import AF_INET, AF_INET6, FilterRules
+from pegboard.sandbox.kernel import landlock_abi
+
+_OF_THE_SUPERVISOR = 1
+_LEAST_ABI = 3  # before it, files outside could be cut short
+_ABI_WITH_SCOPES = 6  # before it, processes of the same user could be killed
+
+
+class Landlock(BackEnd):
+    """What lies outside is there, but cannot be opened, reached or signalled."""
+
+    name = "landlock"
+    supervised = True
+    folder_on_disk = True
+
+    def lacks(self) -> str:
+        abi = landlock_abi()
+        if abi < 1:
+            return "the kernel has no Landlock; boot with lsm=landlock,... on Linux 6.12 or newer"
+        if abi < (_LEAST_ABI if os.geteuid() == 0 else _ABI_WITH_SCOPES):
+            return (
+                f"the kernel's Landlock is too old (ABI {abi}): it would not keep signals and "
+                f"changes of files in; Linux 6.12 does, here {platform.release()}"
+            )
+        return ""
+
+    def walls(self, _job: SandboxJob, _seat: Seat, /) -> list[str]:
+        return []
+
+    def landlock(self, job: SandboxJob, seat: Seat, /) -> dict[str, Any] | None:
+        return {
+            "abi": landlock_abi(),
+            "files": True,
+            "network": job.network,
+            "read": readable(job),
+            "write": [seat.folder, *map(str, job.writable)],
+            "devices": list(DEVICES),
+        }
+
+    def rules(self, job: SandboxJob, seat: Seat, /) -> FilterRules:
+        """Without a network namespace, no socket can be made at all unless the job may."""
+        families = (AF_INET, AF_INET6) if job.network else ()
+        return FilterRules(families=families, namespaces=False, owns_others=seat.uid is None)
+
+    def processes(self, job: SandboxJob) -> int:
+        """The kernel counts all of a user's: those that there are come on top."""
+        if os.geteuid() == 0:
+            return job.limits.processes
+        return job.limits.processes + _OF_THE_SUPERVISOR + _threads_of_ours()
+
+
+def _threads_of_ours() -> int:
+    uid = os.geteuid()
+    count = 0
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):  # it has ended since
+                if entry.stat().st_uid == uid:
+                    count += len(os.listdir(entry / "task"))  # noqa: PTH208 - names alone are counted
+    return count

@@ -1,0 +1,124 @@
+"""The engine for Python code: Monty, an interpreter of its own that knows no files and no network.
+
+Each run has a fresh worker process without environment, behind Landlock and a system call filter
+where the kernel has them: should the interpreter have a hole, there is a second wall behind it.
+"""
+
+import asyncio
+import time
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from typing import Any
+
+from pegboard.core.ports.sandbox import CodeJob, CodeOutcome, SandboxLimits
+from pegboard.errors import PegboardError
+from pegboard.sandbox.conversation import Conversation
+from pegboard.sandbox.worker import Launcher
+
+_MOST_AT_ONCE = 8
+_MISSING = "Python code needs pydantic-monty: pip install 'pegboard[sandbox]'"
+_WORKS = "import json\njson.loads('[1, 2]')[1] + given"
+_ESCAPES = {
+    "reads files": "open('/etc/passwd').read()",
+    "reads files through pathlib": "import pathlib\npathlib.Path('/etc/passwd').read_text()",
+    "reads the environment": "import os\nos.environ['PATH']",
+    "reads the environment of a module's module": "import random\nrandom._os.environ",
+    "starts processes": "import subprocess\nsubprocess.run(['true'])",
+    "opens sockets": "import socket\nsocket.socket()",
+    "calls the C library": "import ctypes\nctypes.CDLL(None)",
+    "walks to other classes": "().__class__.__mro__[1].__subclasses__()",
+}
+"""By what it would be if it did not raise; interpreters in Python's own process let these by."""
+_PROBE_LIMITS = SandboxLimits(timeout=4.0, memory_bytes=32 << 20, output_bytes=10_000)
+
+
+class _Workers:
+    """An open pool, and the threads that wait for it."""
+
+    def __init__(self, *, walled: bool) -> None:
+        from pydantic_monty import Monty
+
+        self.launcher = Launcher(walled=walled)
+        self.pool: Any = Monty(
+            binary_path=self.launcher.path,
+            min_processes=0,
+            max_processes=_MOST_AT_ONCE,
+            max_checkouts_per_worker=1,  # what one caller's code left in memory is for no other
+        )
+        self.pool.__enter__()
+        # threads that wait for a free worker must not take those that end a run and free one
+        self.checkouts = ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="monty-checkout")
+        self.turns = ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="monty-turn")
+
+    def close(self) -> None:
+        self.pool.__exit__(None, None, None)
+        self.checkouts.shutdown()
+        self.turns.shutdown()
+        self.launcher.remove()
+
+
+class MontyEngine:
+    """Runs code in a pool of workers, made by the first run."""
+
+    def __init__(self) -> None:
+        self._workers: _Workers | None = None
+        self._reason: str | None = None
+
+    @property
+    def walled(self) -> bool:
+        """Whether a wall of the operating system stands behind the interpreter."""
+        return self._workers is not None and self._workers.launcher.walled
+
+    async def why_not(self) -> str:
+        """Why code cannot be run here and what to do; empty when it can. Probed once."""
+        if self._reason is None:
+            self._reason = await self._probe()
+        return self._reason
+
+    async def run(self, job: CodeJob) -> CodeOutcome:
+        """Run a piece of code; cancelling kills its worker."""
+        began = time.monotonic()
+        workers = self._workers or await self._open(walled=True)
+        threads = (workers.checkouts, workers.turns)
+        return await Conversation(job, workers.pool, threads=threads).outcome(began)
+
+    async def close(self) -> None:
+        """End the workers; a later run starts new ones."""
+        workers, self._workers = self._workers, None
+        self._reason = None
+        if workers is not None:
+            await asyncio.to_thread(workers.close)
+
+    async def _open(self, *, walled: bool) -> "_Workers":
+        self._workers = await asyncio.to_thread(_Workers, walled=walled)
+        return self._workers
+
+    async def _probe(self) -> str:
+        if find_spec("pydantic_monty") is None:
+            return _MISSING
+        reason = ""
+        for walled in (True, False):
+            try:
+                await self._open(walled=walled)
+                reason = await self._attacked()
+            except (PegboardError, OSError) as error:
+                reason = f"it cannot be started: {error.__cause__ or error}"
+            if not reason:
+                return ""
+            await self.close()
+        return reason
+
+    async def _attacked(self) -> str:
+        code = ["got = []"]
+        for name, escape in _ESCAPES.items():
+            body = "\n    ".join([*escape.split("\n"), f"got.append({name!r})"])
+            code.append(f"try:\n    {body}\nexcept Exception: pass")
+        code += ["print(got)", "'a' * 10**10"]
+        attack = CodeJob(code="\n".join(code), limits=_PROBE_LIMITS)
+        use = CodeJob(code=_WORKS, inputs={"given": 40}, limits=_PROBE_LIMITS)
+        usual, outcome = await self.run(use), await self.run(attack)
+        if usual.value != 42:
+            return f"it does not run code: {usual.error or usual.stopped}"
+        if (outcome.printed, outcome.stopped) != ("[]\n", "memory"):
+            return f"it does not hold here: {outcome.printed or outcome.error or 'memory'}"
+        return ""
