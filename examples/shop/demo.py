@@ -1,4 +1,6 @@
-"""A tour of a real board: a record shop's functions and its database, offline, in seconds.
+"""A tour of a real board: a record shop's functions, its database and its team's other systems.
+
+Offline, in seconds.
 
 Run it with `make demo`, or with `python examples/shop/demo.py`.
 """
@@ -9,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from systems import running
 
 from pegboard.core.ports.store import HistoryQuery
 from pegboard.core.result import ToolResult
@@ -40,9 +44,19 @@ async def demo() -> None:
             show_board(board)
             explain_hidden(board)
             rows = await make_calls(board)
-            show_table(rows)
+            show_table(rows, "What happened")
             await show_history(board)
+    await connect_systems()
     go_on()
+
+
+async def connect_systems() -> None:
+    """The other systems of the shop's team on a board: two of them do not answer."""
+    async with running():
+        settings = Settings(board=HERE / "systems.yaml", list_timeout=3)
+        async with Pegboard(settings=settings) as board:
+            show_sources(board)
+            show_table(await call_systems(board), "What the systems said")
 
 
 def show_board(board: Pegboard) -> None:
@@ -54,6 +68,40 @@ def show_board(board: Pegboard) -> None:
             if tool in board.registry.visible():
                 first = tool.spec.description.partition("\n")[0]
                 print(f"    {tool.spec.name:<24} {tool.spec.effect.value:<6} {cut(first, 62)}")
+
+
+def show_sources(board: Pegboard) -> None:
+    """Each source, and for one that does not answer the reason."""
+    headline("The other systems of the team")
+    for source in board.sources:
+        names = ", ".join(tool.spec.action or tool.spec.name for tool in source.tools)
+        print(f"  {source.name:<10} {source.kind:<10} {source.status:<7} {cut(names, 90)}")
+        if source.reason:
+            print(f"             {cut(source.reason, 120)}")
+
+
+async def call_systems(board: Pegboard) -> list[Row]:
+    """A REST API, an MCP server and a script are called alike."""
+    headline("Calls to the systems")
+    rows: list[Row] = []
+
+    async def call(what: str, tool: str, arguments: dict[str, Any]) -> None:
+        tell(Row(what=what, tool=tool, result=await board.call(tool, arguments)), rows)
+
+    order = {"customer": 7, "items": [{"article": 23, "quantity": "2"}]}
+    await call("a REST API is read", "orders__list_orders", {"status": "paid"})
+    await call("and written, text read as number", "orders__create_order", order)
+    await call("a wrong body never leaves", "orders__create_order", {"customer": 7, "items": []})
+    await call("what the API refuses is told", "orders__get_order", {"order_id": 9})
+    await call("an operation that needs a person", "orders__cancel_order", {"order_id": 1003})
+    moment = {"source_timezone": "Europe/Berlin", "time": "16:30", "target_timezone": "Asia/Tokyo"}
+    await call("an MCP server over stdio", "clock__convert_time", moment)
+    label = {"order": 1002, "name": "Ada Byron", "city": "Berlin"}
+    await call("a script", "desk__parcel_label", label)
+    await call("a script that says no", "desk__parcel_label", label | {"city": "B3rlin"})
+    await call("a system that is down", "crm__find_customer", {"name": "Ada"})
+    await call("a system that never answers", "warehouse__stock", {"article": 23})
+    return rows
 
 
 def explain_hidden(board: Pegboard) -> None:
@@ -111,9 +159,9 @@ def tell(row: Row, rows: list[Row]) -> None:
         print(f"      {cut(line, 150)}")
 
 
-def show_table(rows: Sequence[Row]) -> None:
+def show_table(rows: Sequence[Row], title: str) -> None:
     """What happened, in one table."""
-    headline("What happened")
+    headline(title)
     print(f"  {'what':<32} {'tool':<22} {'outcome':<20} {'tries':>5} {'ms':>8}")
     for row in rows:
         meta, error = row.result.meta, row.result.error
