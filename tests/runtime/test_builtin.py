@@ -20,7 +20,7 @@ def test_they_come_in_groups_and_all_at_once() -> None:
     names = {tool.spec.name for tool in discover_builtin_tools()}
 
     assert {"calculator", "echo", "web_fetch", "json_transform"} <= names
-    assert [tool.spec.name for tool in builtin.computation] == ["calculator"]
+    assert [tool.spec.name for tool in builtin.computation] == ["calculator", "python_exec"]
     assert "computation" in dir(builtin)
 
 

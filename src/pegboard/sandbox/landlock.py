@@ -23,8 +23,11 @@ class Landlock(BackEnd):
     supervised = True
     folder_on_disk = True
 
+    def __init__(self, *, abi: int | None = None) -> None:
+        self._abi = landlock_abi() if abi is None else abi
+
     def lacks(self) -> str:
-        abi = landlock_abi()
+        abi = self._abi
         if abi < 1:
             return "the kernel has no Landlock; boot with lsm=landlock,... on Linux 6.12 or newer"
         if abi < (_LEAST_ABI if os.geteuid() == 0 else _ABI_WITH_SCOPES):
@@ -39,7 +42,7 @@ class Landlock(BackEnd):
 
     def landlock(self, job: SandboxJob, seat: Seat, /) -> dict[str, Any] | None:
         return {
-            "abi": landlock_abi(),
+            "abi": self._abi,
             "files": True,
             "network": job.network,
             "read": readable(job),

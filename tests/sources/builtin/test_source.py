@@ -89,16 +89,19 @@ async def test_an_unavailable_tool_that_is_run_says_why() -> None:
         await tool.run({"url": "http://a.example/"}, ToolContext())
 
 
-async def test_with_a_client_everything_is_available() -> None:
+async def test_with_a_client_everything_but_what_needs_a_sandbox_is_available() -> None:
     client = GuardedClient()
 
     tools = bound_tools(Services(http=client))
 
-    assert [tool.spec.name for tool in tools if tool.spec.unavailable] == []
+    assert [tool.spec.name for tool in tools if tool.spec.unavailable] == [
+        "python_exec",
+        "shell_exec",
+    ]
     assert {tool.spec.name for tool in tools} == {
         "calculator", "datetime", "echo", "file_edit", "file_list", "file_read", "file_search",
-        "file_write", "http_request", "json_transform", "template_render", "text_utils",
-        "web_fetch",
+        "file_write", "http_request", "json_transform", "python_exec", "shell_exec",
+        "template_render", "text_utils", "web_fetch",
     }  # fmt: skip
 
 
@@ -210,7 +213,7 @@ def test_who_only_reads_is_told_apart() -> None:
         item.spec.name for item in discover_builtin_tools() if item.spec.effect is not Effect.READ
     }
 
-    assert writing == {"file_write", "file_edit", "http_request"}
+    assert writing == {"file_write", "file_edit", "http_request", "python_exec", "shell_exec"}
 
 
 def test_every_parameter_is_explained_to_the_model() -> None:
@@ -241,7 +244,7 @@ def test_listing_the_source_kind_loads_no_heavy_module() -> None:
 def test_groups_hold_the_decorated_functions_by_category() -> None:
     names = [function.__name__ for function in builtin.computation]
 
-    assert names == ["calculator"]
+    assert names == ["calculator", "python_exec"]
     assert builtin.computation[0]("6 * 7") == 42
     assert set(builtin.computation) < set(builtin.ALL_TOOLS)
 

@@ -3,7 +3,7 @@
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -15,6 +15,7 @@ from pegboard.sources.builtin import tools
 from pegboard.tools import as_tool
 
 Availability = Callable[[Services], str]
+Probe = Callable[[Services], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,21 +26,28 @@ class BuiltinTool:
         function: The decorated function.
         spec: Under its bare name.
         availability: Why it cannot be used with some services; empty when it can.
+        probe: The same, for what has to be tried out first; asked when a board opens, of tools
+            that are available by all else.
     """
 
     function: Callable[..., Any]
     spec: ToolSpec
     availability: Availability
+    probe: Probe
 
 
 @cache
 def discover_builtin_tools() -> tuple[BuiltinTool, ...]:
-    """All of them, by name. A module may define `availability(services) -> str` for its tools."""
+    """All of them, by name.
+
+    A module may define `availability(services) -> str` for its tools, and an async `probe` alike.
+    """
     found = [
         BuiltinTool(
             function=function,
             spec=as_tool(function).spec,
             availability=getattr(module, "availability", _always),
+            probe=getattr(module, "probe", _not_probed),
         )
         for module in _modules()
         for function in _tools_of(module)
@@ -64,4 +72,8 @@ def _tools_of(module: ModuleType) -> list[Callable[..., Any]]:
 
 
 def _always(_: Services) -> str:
+    return ""
+
+
+async def _not_probed(_: Services) -> str:
     return ""

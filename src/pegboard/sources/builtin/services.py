@@ -1,15 +1,16 @@
 """How a built-in tool gets what the board has: as the `deps` of its context."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from pegboard.core.context import ToolContext
+from pegboard.core.context import Arguments, Call, ToolContext
 from pegboard.core.ports.http import HttpClient
 from pegboard.core.ports.services import Services
+from pegboard.core.result import ToolResult
 from pegboard.errors import SourceUnavailable
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -46,17 +47,31 @@ def without_http(services: Services) -> str:
 def bound(function: _Function, services: Services) -> _Function:
     """The same function, given these services in its context; unchanged if it takes none.
 
-    What the application hands to its own tools as `deps` is not for the built-in ones.
+    What the application hands to its own tools as `deps` is not for the built-in ones, only for
+    those of its own that they call.
     """
     if "ctx" not in inspect.signature(function).parameters:
         return function
 
     @wraps(function)
     async def bound_async(*args: Any, ctx: ToolContext[Any], **kwargs: Any) -> Any:
-        return await function(*args, ctx=replace(ctx, deps=services), **kwargs)
+        inside = replace(ctx, deps=services, caller=_as_before(ctx))
+        return await function(*args, ctx=inside, **kwargs)
 
     @wraps(function)
     def bound_sync(*args: Any, ctx: ToolContext[Any], **kwargs: Any) -> Any:
         return function(*args, ctx=replace(ctx, deps=services), **kwargs)
 
     return bound_async if inspect.iscoroutinefunction(function) else bound_sync  # type: ignore[return-value]  # the same signature
+
+
+def _as_before(ctx: ToolContext[Any]) -> Call | None:
+    """Calls other tools with what the application hands to them."""
+    caller = ctx.caller
+    if caller is None:
+        return None
+
+    def call(tool: str, arguments: Arguments, inner: ToolContext[Any]) -> Awaitable[ToolResult]:
+        return caller(tool, arguments, replace(inner, deps=ctx.deps))
+
+    return call

@@ -50,7 +50,16 @@ async def open_builtin(name: str, config: BuiltinConfig, services: Services) -> 
     if config.workspace is not None:
         services = replace(services, workspace=services.base_dir / config.workspace)
     chosen = _chosen(discover_builtin_tools(), config)
-    return BuiltinSource(name, [_tool(item, services, source=name) for item in chosen])
+    tools = [
+        _tool(
+            item,
+            services,
+            source=name,
+            reason=item.availability(services) or await item.probe(services),
+        )
+        for item in chosen
+    ]
+    return BuiltinSource(name, tools)
 
 
 def bound_tools(services: Services, *, source: str = "") -> list[Tool]:
@@ -64,12 +73,14 @@ def bound_tools(services: Services, *, source: str = "") -> list[Tool]:
         services: What the tools may use; whoever made the HTTP client closes it.
         source: Puts the names under this source.
     """
-    return [_tool(item, services, source=source) for item in discover_builtin_tools()]
+    return [
+        _tool(item, services, source=source, reason=item.availability(services))
+        for item in discover_builtin_tools()
+    ]
 
 
-def _tool(item: BuiltinTool, services: Services, *, source: str) -> Tool:
+def _tool(item: BuiltinTool, services: Services, *, source: str, reason: str) -> Tool:
     made = as_tool(bound(item.function, services), source=source)
-    reason = item.availability(services)
     if not reason:
         return made
 

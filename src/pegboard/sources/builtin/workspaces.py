@@ -18,6 +18,11 @@ from pegboard.sources.builtin.services import services_of
 
 
 def jail_of(ctx: ToolContext[Any]) -> Jail:
+    """The call's workspace, for tools that read and write files by name."""
+    return Jail(workspace_of(ctx))
+
+
+def workspace_of(ctx: ToolContext[Any]) -> Path:
     """The call's workspace, else the one the operator names, else the caller's own.
 
     What the operator or the call names is shared by all who are sent there. No two callers have the
@@ -28,7 +33,7 @@ def jail_of(ctx: ToolContext[Any]) -> Jail:
     root = ctx.workspace or services.workspace
     if root is None:
         root = (services.workspaces or _process_folder()) / _folder_of(ctx.principal)
-    return Jail(root)
+    return root.absolute()
 
 
 def unavailable(_: Services) -> str:

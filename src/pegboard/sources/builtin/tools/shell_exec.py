@@ -1,0 +1,81 @@
+"""`shell_exec`: a shell command, in a sandbox that sees the workspace and nothing else of ours."""
+
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from pegboard.core.context import ToolContext
+from pegboard.core.ports.sandbox import SandboxJob, SandboxLimits
+from pegboard.core.ports.services import Services
+from pegboard.errors import InvalidRequest
+from pegboard.sources.builtin.sandboxes import sandbox_of
+from pegboard.sources.builtin.sandboxes import why_no_commands as probe
+from pegboard.sources.builtin.sandboxes import without_sandbox as availability
+from pegboard.sources.builtin.workspaces import workspace_of
+from pegboard.tools import tool
+
+__all__ = ["availability", "probe", "shell_exec"]
+
+_MOST_OUTPUT = 50_000
+
+
+class ShellResult(TypedDict):
+    """How a command ended; `stopped` says why when the sandbox ended it."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    truncated: bool
+    stopped: str
+
+
+# Without network, it changes nothing beyond the workspace that the file tools change as well, so it
+# writes and does not administer.
+@tool(
+    effect="write",
+    category="system",
+    timeout=125,
+    tags=("shell", "command"),
+    capabilities=("run_command",),
+)
+async def shell_exec(
+    command: Annotated[str, Field(min_length=1, max_length=50_000)],
+    ctx: ToolContext[Services],
+    *,
+    stdin: Annotated[str, Field(max_length=5_000_000)] = "",
+    timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 30,
+) -> ShellResult:
+    """Run a shell command in the workspace and return its exit code and output.
+
+    It runs by /bin/sh in a sandbox: it sees the files of the workspace, where it starts, and the
+    programs of this machine; no network, no other files, no secrets. What it leaves running is
+    ended with it. An exit code other than 0 is an answer, not a failure of this tool. Long output
+    is cut at its end: write it to a file and read that.
+
+    Args:
+        command: Such as "wc -l *.csv | sort -n".
+        ctx: Has the sandbox, and says which workspace.
+        stdin: What the command reads from its standard input.
+        timeout_seconds: When to stop it.
+    """
+    if "\0" in command:
+        raise InvalidRequest("The command holds a zero byte.")
+    workspace = workspace_of(ctx)
+    workspace.mkdir(parents=True, exist_ok=True)
+    outcome = await sandbox_of(ctx).run(
+        SandboxJob(
+            command=("/bin/sh", "-c", command),
+            stdin=stdin.encode(),
+            writable=(workspace,),
+            directory=workspace,
+            limits=SandboxLimits(timeout=timeout_seconds, output_bytes=_MOST_OUTPUT),
+        )
+    )
+    return ShellResult(
+        exit_code=outcome.exit_code,
+        stdout=outcome.stdout.decode("utf-8", "replace"),
+        stderr=outcome.stderr.decode("utf-8", "replace"),
+        truncated=max(outcome.stdout_bytes, outcome.stderr_bytes) > _MOST_OUTPUT,
+        stopped=outcome.stopped,
+    )
