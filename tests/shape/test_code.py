@@ -15,8 +15,9 @@ CATCH_ALL: dict[str, str] = {
     "observability/outbox.py": "events that failed are counted, and later ones must get through",
     "runtime/source_set.py": "what a source raises becomes its reason, and stops no other source",
     "servers/http/shell.py": "what no route foresaw is logged under an id, and told by it alone",
-    "sources/functions/loading.py": "whatever a module raises at import becomes a reason",
+    "sources/langchain/client.py": "whatever a function that makes tools raises becomes a reason",
     "storage/writer.py": "one bad row must not stop the others; whoever awaits it gets the error",
+    "tools/importing.py": "whatever a module raises at import becomes a reason",
     "tools/threads.py": "what a tool raised in its thread is handed to the task that waits for it",
 }
 UNFINISHED: dict[str, str] = {

@@ -9,16 +9,17 @@ from pegboard.core.tool import Tool
 from pegboard.errors import ToolSignatureError
 from pegboard.tools.classes import BaseTool, tool_of_class
 from pegboard.tools.decorator import checked_types, mark_of
+from pegboard.tools.foreign import adapter_of
 from pegboard.tools.function import FunctionTool
 from pegboard.tools.schema_tool import SchemaTool
 from pegboard.tools.signature import is_self, read_signature
 
 
 def as_tool(candidate: Any, *, source: str = "") -> Tool:
-    """A tool of a function, method, partial, callable instance, `BaseTool` or `Tool`.
+    """A tool of a function, method, partial, callable instance, `BaseTool`, `Tool` or another's.
 
     Args:
-        candidate: Decorated with `@tool` or not.
+        candidate: Decorated with `@tool` or not; a tool of a framework that has an adapter.
         source: Puts the tool under this source: `{source}__{action}`.
 
     Raises:
@@ -34,6 +35,9 @@ def as_tool(candidate: Any, *, source: str = "") -> Tool:
         raise _no_tool(candidate, "for a class, give an instance")
     if isinstance(candidate, Tool):
         return _in_source(candidate, source)
+    adapter = adapter_of(candidate)
+    if adapter is not None:
+        return adapter(candidate, source)
     if isinstance(candidate, staticmethod):
         candidate = cast("staticmethod[Any, Any]", candidate).__func__
     if isinstance(candidate, classmethod) or not callable(candidate):

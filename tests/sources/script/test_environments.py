@@ -216,7 +216,7 @@ def test_a_script_that_needs_nothing_runs_as_it_is(text: str) -> None:
         ("dependencies = 'a'", "x.py:2: 'dependencies' is a list of texts"),
         ("dependencies = [1]", "x.py:2: 'dependencies' is a list of texts"),
         ("requires-python = 3", "x.py:2: 'dependencies' is a list of texts"),
-        ("dependencies = ['--index-url=x']", "x.py:2: '--index-url=x' is an option"),
+        ("dependencies = ['--pre']", "x.py:2: '--pre' is an option"),
     ],
 )
 def test_needs_that_are_malformed_name_the_line(text: str, reason: str) -> None:

@@ -9,14 +9,9 @@ from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable, ToolSignatureError
 from pegboard.sources.functions.config import FunctionsConfig
-from pegboard.sources.functions.loading import (
-    find_object,
-    import_file,
-    import_module,
-    offers_in,
-    tools_in,
-)
+from pegboard.sources.functions.loading import offers_in, tools_in
 from pegboard.tools import as_tool
+from pegboard.tools.importing import find_object, import_file, import_module
 from pegboard.tools.offers import FunctionPrompt, FunctionResource, offer_of
 from pegboard.tools.threads import POOL
 

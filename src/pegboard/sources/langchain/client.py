@@ -1,0 +1,209 @@
+"""The border to LangChain: its errors become ours here, and what it answers a `ToolResult`."""
+
+import base64
+import binascii
+import json
+import logging
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, cast
+
+from pegboard.core.result import (
+    Artifact,
+    AudioPart,
+    ImagePart,
+    Part,
+    ResourcePart,
+    TextPart,
+    ToolResult,
+)
+from pegboard.errors import (
+    PegboardError,
+    Problem,
+    SourceUnavailable,
+    ToolArgumentError,
+    ToolFailed,
+    ToolOutputError,
+)
+from pegboard.tools.output import wrap
+
+_LOG = logging.getLogger("pegboard.sources")
+_BLOCKS = frozenset(
+    {"text", "image", "image_url", "audio", "video", "file", "json", "text-plain", "document"}
+)
+
+
+@contextmanager
+def building(reference: str) -> Generator[None]:
+    """Around foreign code that makes tools.
+
+    Raises:
+        SourceUnavailable: It failed; the log says why, because its text may hold anything.
+    """
+    try:
+        yield
+    except PegboardError:
+        raise
+    except Exception as error:
+        _LOG.error("%s failed to make its tools", reference, exc_info=error)
+        raise SourceUnavailable(
+            f"'{reference}' failed to make its tools ({type(error).__name__}); the log says why"
+        ) from error
+
+
+@contextmanager
+def calling(name: str, schema: Any) -> Generator[None]:
+    """Around the call of a tool.
+
+    Args:
+        name: The tool's, for messages.
+        schema: The model of its arguments; a validation error of any other model is its own.
+
+    Raises:
+        ToolArgumentError: Its own validators refuse the arguments.
+        ToolFailed: It said no, by `ToolException`.
+    """
+    from langchain_core.tools import ToolException
+    from pydantic import ValidationError
+    from pydantic.v1 import ValidationError as ValidationErrorV1
+
+    try:
+        yield
+    except ToolException as error:
+        raise ToolFailed(str(error) or f"'{name}' failed.") from error
+    except ValidationError as error:
+        if error.title != getattr(schema, "__name__", None):
+            raise
+        faults: Sequence[Any] = error.errors(include_url=False, include_context=False)
+        raise ToolArgumentError(name, _problems(faults)) from error
+    except ValidationErrorV1 as error:
+        if error.model is not schema:
+            raise
+        raise ToolArgumentError(name, _problems(error.errors())) from error
+
+
+def result_of(name: str, output: Any) -> ToolResult:
+    """What a tool answered: a message, content blocks, or any value.
+
+    Raises:
+        ToolFailed: Only a LangGraph graph could follow the answer.
+        ToolOutputError: The value cannot be said in JSON.
+    """
+    from langchain_core.messages import ToolMessage
+    from langchain_core.messages.tool import ToolOutputMixin
+
+    if isinstance(output, ToolMessage):
+        return _of_message(name, output)
+    items = cast("list[Any]", output) if isinstance(output, list) else [output]
+    if any(isinstance(item, ToolOutputMixin) for item in items):
+        raise ToolFailed(f"'{name}' answered with a command to its graph, and there is none here.")
+    return _of_content(output)
+
+
+def _of_message(name: str, message: Any) -> ToolResult:
+    result = _of_content(message.content)
+    if message.status == "error":
+        error = ToolFailed(result.text or f"'{name}' failed.")
+        return ToolResult(content=result.content, is_error=True, error=error)
+    artifact: Any = message.artifact
+    if artifact is None:
+        return _structured(result)
+    try:
+        given = wrap(artifact)
+    except ToolOutputError:
+        _LOG.warning("%s: its artifact, a %s, is not JSON", name, type(artifact).__name__)
+        return result
+    return ToolResult(
+        content=result.content,
+        structured=given.structured,
+        artifacts=(*result.artifacts, *given.artifacts),
+    )
+
+
+def _structured(result: ToolResult) -> ToolResult:
+    """A message has its value as text; an object or a list is given back as one."""
+    if not isinstance(result.content, str) or not result.content.startswith(("{", "[")):
+        return result
+    try:
+        return ToolResult(content=result.content, structured=json.loads(result.content))
+    except (ValueError, RecursionError):
+        return result
+
+
+def _of_content(content: Any) -> ToolResult:
+    if not isinstance(content, list) or not content:
+        return wrap(content)
+    blocks = cast("list[Any]", content)
+    if not all(map(_is_block, blocks)) or all(isinstance(block, str) for block in blocks):
+        return wrap(blocks)
+    return wrap([_of_block(block) for block in blocks])
+
+
+def _is_block(item: Any) -> bool:
+    if isinstance(item, str):
+        return True
+    return isinstance(item, dict) and cast("dict[str, Any]", item).get("type") in _BLOCKS
+
+
+def _of_block(block: str | dict[str, Any]) -> Part | Artifact:
+    """One block in the words of LangChain, OpenAI or Anthropic."""
+    if isinstance(block, str):
+        return TextPart(text=block)
+    kind = block["type"]
+    if kind in ("text", "text-plain") and isinstance(block.get("text"), str):
+        return TextPart(text=block["text"])
+    data, media_type = _data_of(block)
+    if data is None:
+        url = _url_of(block)
+        if url:
+            return ResourcePart(uri=url, media_type=media_type)
+        return TextPart(text=json.dumps(block.get("json", block), ensure_ascii=False, default=str))
+    match kind:
+        case "image" | "image_url":
+            return ImagePart(data=data, media_type=media_type or "image/png")
+        case "audio":
+            return AudioPart(data=data, media_type=media_type or "audio/wav")
+        case _:
+            name = str(block.get("filename") or block.get("name") or "file")
+            return Artifact(
+                name=name,
+                media_type=media_type or "application/octet-stream",
+                size=len(data),
+                data=data,
+            )
+
+
+def _data_of(block: Mapping[str, Any]) -> tuple[bytes | None, str]:
+    """The bytes of a block, wherever it has them, and their media type."""
+    source: Any = block.get("source")
+    if isinstance(source, dict):
+        return _data_of(cast("dict[str, Any]", source))
+    media_type = str(block.get("mime_type") or block.get("media_type") or "")
+    text: Any = block.get("base64") or block.get("data")
+    url = _url_of(block)
+    if not isinstance(text, str) and url.startswith("data:"):
+        head, _, text = url.removeprefix("data:").partition(",")
+        media_type = head.partition(";")[0]
+    if not isinstance(text, str):
+        return None, media_type
+    try:
+        return base64.b64decode(text, validate=True), media_type
+    except (binascii.Error, ValueError):
+        return None, media_type
+
+
+def _url_of(block: Mapping[str, Any]) -> str:
+    for key in ("url", "image_url", "source"):
+        value: Any = block.get(key)
+        if isinstance(value, dict):
+            value = cast("dict[str, Any]", value).get("url")
+        if isinstance(value, str):
+            return value
+    return ""
+
+
+def _problems(faults: Sequence[Any]) -> tuple[Problem, ...]:
+    return tuple(
+        Problem(path=".".join(map(str, fault["loc"])), message=str(fault["msg"]))
+        for fault in faults
+    )

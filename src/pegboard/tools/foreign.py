@@ -1,0 +1,37 @@
+"""Tools of other frameworks, made ours by an adapter that is found by their package's name.
+
+An adapter is an entry point of the group `pegboard.adapters`, called as the top-level package that
+one of the object's classes comes from: this room knows no framework.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from pegboard.core.tool import Tool
+
+GROUP = "pegboard.adapters"
+
+Adapter = Callable[[Any, str], Tool]
+"""Makes a tool of an object under a source, or raises `ToolSignatureError`."""
+
+
+def adapter_of(candidate: Any) -> Adapter | None:
+    """The adapter for this object; None when no framework that we know of made it."""
+    packages = {kind.__module__.partition(".")[0] for kind in type(candidate).__mro__}
+    if packages <= _PYTHONS_OWN:
+        return None
+    for name, entry in _known().items():
+        if name in packages:
+            return entry.load()
+    return None
+
+
+_PYTHONS_OWN = frozenset({"builtins", "functools", "typing", "abc", "pegboard", "__main__"})
+
+
+@cache
+def _known() -> dict[str, EntryPoint]:
+    """Entry points by package; nothing is imported."""
+    return {item.name: item for item in entry_points(group=GROUP)}
