@@ -10,6 +10,7 @@ from pegboard.cli.commands.doctor import doctor
 from pegboard.cli.commands.explain import explain
 from pegboard.cli.commands.history import history
 from pegboard.cli.commands.init import init
+from pegboard.cli.commands.mcp import mcp
 from pegboard.cli.commands.serve import serve
 from pegboard.cli.commands.show import show
 from pegboard.cli.commands.sources import sources
@@ -24,6 +25,7 @@ app = typer.Typer(
 )
 for command in (init, tools, show, call, explain, sources, history, serve, doctor):
     app.command()(command)
+app.add_typer(mcp, name="mcp")
 
 
 @app.callback(invoke_without_command=True)

@@ -35,11 +35,13 @@ class Question:
         schema: JSON Schema of a flat object whose properties are text, numbers, booleans or
             choices; what the answer must look like.
         url: A page that the person is sent to instead of a form; empty for a form.
+        name: By which the answer is told from others that are asked at once; empty for any.
     """
 
     message: str
     schema: Mapping[str, Any] = field(default_factory=dict[str, Any])
     url: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,7 @@ class SampleRequest:
     Attributes:
         max_tokens: The longest answer.
         preferences: `hints`, `costPriority`, `speedPriority` and `intelligencePriority` as in MCP.
+        name: As of a `Question`.
     """
 
     messages: tuple[SampleMessage, ...]
@@ -78,6 +81,7 @@ class SampleRequest:
     temperature: float | None = None
     stop_sequences: tuple[str, ...] = ()
     preferences: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

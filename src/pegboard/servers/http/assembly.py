@@ -8,6 +8,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.routing import Route
 
 from pegboard.errors import PegboardError
 from pegboard.runtime import Pegboard
@@ -17,6 +18,7 @@ from pegboard.servers.http.openapi import document
 from pegboard.servers.http.problem import answer_error, answer_framework, answer_invalid
 from pegboard.servers.http.routes import execute, probes, records, tools
 from pegboard.servers.http.shell import BodyLimit, Shell
+from pegboard.servers.mcp import McpEndpoint
 
 _DESCRIPTION = "List, search, explain and call the tools of a board; every call is recorded."
 
@@ -28,14 +30,17 @@ def assembled(board: Pegboard) -> FastAPI:
         ConfigError: The token is empty.
     """
     admitted = admission(board.settings)
+    mcp = McpEndpoint(board)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncGenerator[None]:
         if board.is_open:
             yield
+            await mcp.close()
             return
         async with board:
             yield
+            await mcp.close()
 
     app = FastAPI(
         title="Pegboard",
@@ -59,6 +64,7 @@ def assembled(board: Pegboard) -> FastAPI:
         },
     )
     app.state.board = board
+    app.state.mcp = mcp
 
     async def openapi(_request: Request) -> Response:
         return JsonResponse(document(app, needs_token=admitted.token is not None))
@@ -67,4 +73,6 @@ def assembled(board: Pegboard) -> FastAPI:
         for module in (tools, execute, records, probes):
             app.include_router(module.router, prefix=prefix, include_in_schema=not prefix)
         app.add_route(f"{prefix}/openapi.json", openapi, include_in_schema=False)
+    # they are MCP's own, with its own errors; starlette takes an instance for an ASGI application
+    app.router.routes += [Route(path, mcp) for path in ("/mcp", "/mcp/{source}")]
     return app

@@ -1,16 +1,16 @@
 """`serve`: one process that opens a board, listens, and ends when it is told to."""
 
 import asyncio
-import os
 import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pegboard.runtime import Pegboard, Settings
+from pegboard.servers.ending import end, leave
 from pegboard.servers.http.address import address_error, bound_socket, url_of
 from pegboard.servers.http.app import create_app
 from pegboard.servers.http.extra import require_server_extra
@@ -18,10 +18,11 @@ from pegboard.servers.http.extra import require_server_extra
 if TYPE_CHECKING:
     from uvicorn import Server
 
+    from pegboard.servers.mcp import McpEndpoint
+
 GRACE = 10
 """Seconds that running calls have to end once the server is told to."""
 
-_LAST_WORDS = 3.0
 Ready = Callable[[str], None]
 
 
@@ -53,13 +54,8 @@ async def run(settings: Settings, *, ready: Ready, grace: int = GRACE) -> None:
 
 
 async def _to_the_end(settings: Settings, ready: Ready) -> None:
-    """Serve, and let no tool that ignores its cancellation keep the process."""
     await run(settings, ready=ready)
-    await _end(asyncio.all_tasks() - {asyncio.current_task()})
-    if len(asyncio.all_tasks()) > 1:
-        sys.stderr.write("Pegboard ends although calls still run that cannot be ended.\n")
-        sys.stderr.flush()
-        os._exit(0)  # the board is closed; the loop would wait for them for ever
+    await leave()
 
 
 class _Ending:
@@ -100,7 +96,14 @@ async def _serve(
 ) -> None:
     from pegboard.servers.http.uvicorn_server import quiet_server
 
-    server = quiet_server(create_app(board), grace=grace, started=lambda: ready(url_of(listening)))
+    app = create_app(board)
+    mcp: McpEndpoint = app.state.mcp
+    server = quiet_server(
+        app,
+        grace=grace,
+        started=lambda: ready(url_of(listening)),
+        ending=lambda: mcp.close(grace=grace * 0.8),
+    )
     ending.server = server
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     try:
@@ -112,17 +115,8 @@ async def _serve(
         await serving
         raise
     finally:
-        await _end(server.server_state.tasks)
-
-
-async def _end(tasks: Collection["asyncio.Task[Any] | None"]) -> None:
-    """End what still runs; the board must not close before its calls are recorded."""
-    left = [task for task in tasks if task is not None and not task.done()]
-    for task in left:
-        if not task.cancelling():  # twice would keep it from tidying up
-            task.cancel()
-    if left:
-        await asyncio.wait(left, timeout=_LAST_WORDS)
+        await mcp.close(grace=0)
+        await end(server.server_state.tasks)
 
 
 def _printer(settings: Settings) -> Ready:

@@ -1,0 +1,28 @@
+"""Ending a server's process, whatever its calls think of it."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Collection
+from typing import Any
+
+_LAST_WORDS = 3.0
+
+
+async def end(tasks: "Collection[asyncio.Task[Any] | None]") -> None:
+    """End what still runs; the board must not close before its calls are recorded."""
+    left = [task for task in tasks if task is not None and not task.done()]
+    for task in left:
+        if not task.cancelling():  # twice would keep it from tidying up
+            task.cancel()
+    if left:
+        await asyncio.wait(left, timeout=_LAST_WORDS)
+
+
+async def leave() -> None:
+    """Let no tool that ignores its cancellation keep the process; called when all is closed."""
+    await end(asyncio.all_tasks() - {asyncio.current_task()})
+    if len(asyncio.all_tasks()) > 1:
+        sys.stderr.write("Pegboard ends although calls still run that cannot be ended.\n")
+        sys.stderr.flush()
+        os._exit(0)  # the board is closed; the loop would wait for them for ever

@@ -1,0 +1,100 @@
+"""`/mcp` of the HTTP server; loads the SDK with the first request."""
+
+import asyncio
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from pegboard.core.principal import Principal
+from pegboard.errors import ConfigError, InvalidRequest
+from pegboard.runtime import Pegboard
+from pegboard.servers.http.problem import problem, problem_of
+from pegboard.servers.mcp.extra import require_mcp_extra
+from pegboard.servers.mcp.part import Part
+
+if TYPE_CHECKING:
+    from pegboard.servers.mcp.sessions import Sessions
+
+GRACE = 8.0
+"""Seconds that running requests have at the end, less than the HTTP server gives its own."""
+
+
+class McpEndpoint:
+    """ASGI application of streamable HTTP, in both eras of the protocol.
+
+    Args:
+        board: Open by the time of the first request.
+    """
+
+    def __init__(self, board: Pegboard) -> None:
+        self._board = board
+        self._opening = asyncio.Lock()
+        self._sessions: Sessions | None = None
+        self._running: set[asyncio.Task[object]] = set()
+        self._closed = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request that the gate let in."""
+        part = self._part(Request(scope))
+        if not isinstance(part, Part):
+            await part(scope, receive, send)
+            return
+        sessions = await self._opened()
+        if sessions is None:
+            await _CLOSED(scope, receive, send)
+            return
+        principal: Principal = scope["state"]["principal"]
+        task = asyncio.current_task()
+        is_call = task is not None and scope["method"] == "POST"
+        if is_call and task is not None:
+            self._running.add(task)
+        try:
+            await sessions.handle(scope, receive, send, principal=principal, part=part)
+        finally:
+            if task is not None:
+                self._running.discard(task)
+
+    async def close(self, *, grace: float = GRACE) -> None:
+        """Let running requests end, then end all sessions; safe to call twice."""
+        self._closed = True
+        async with self._opening:
+            sessions, self._sessions = self._sessions, None
+        if sessions is None:
+            return
+        sessions.end_streams()
+        if self._running:
+            await asyncio.wait(set(self._running), timeout=grace)
+        await sessions.close()
+
+    def _part(self, request: Request) -> Part | ASGIApp:
+        """What the address names, or the answer that says what is wrong with it."""
+        own = str(request.path_params.get("source", ""))
+        if own and all(state.name != own for state in self._board.sources):
+            return problem(404, "There is no source of this name.")
+        try:
+            require_mcp_extra()
+            query = request.query_params
+            return Part.of_query({name: query.getlist(name) for name in query}, own=own)
+        except ConfigError as error:
+            return problem(501, error.message, code="extra_missing")
+        except InvalidRequest as error:
+            return problem_of(error)
+
+    async def _opened(self) -> "Sessions | None":
+        async with self._opening:
+            if self._sessions is None and not self._closed:
+                # the SDK takes a second to load, which would hold up all other requests
+                await asyncio.to_thread(_load)
+                from pegboard.servers.mcp.sessions import Sessions
+
+                self._sessions = await Sessions.open(self._board)
+            return self._sessions
+
+
+def _load() -> None:
+    import_module("pegboard.servers.mcp.sessions")
+
+
+_CLOSED = problem(503, "The server is ending.", code="unavailable")

@@ -1,0 +1,260 @@
+"""The requests of MCP, each handed to the registry."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+from pydantic import BaseModel
+
+from pegboard.core.context import ToolContext
+from pegboard.core.offers import FilledPrompt
+from pegboard.core.result import ToolResult
+from pegboard.core.tool import Tool
+from pegboard.errors import (
+    AccessDenied,
+    HandleNotFound,
+    NobodyToAsk,
+    PegboardError,
+    ToolNotFound,
+)
+from pegboard.execution.handles import PREFIX as RESULTS
+from pegboard.runtime import Pegboard
+from pegboard.servers.mcp.callers import Caller, Callers, is_modern
+from pegboard.servers.mcp.catalogue import Catalogue, ListKind
+from pegboard.servers.mcp.contents import block_of, call_result, resource_contents
+from pegboard.servers.mcp.problems import (
+    internal_error,
+    no_resource,
+    protocol_error,
+    unknown_tool,
+)
+from pegboard.servers.mcp.rounds import Rounds
+from pegboard.servers.mcp.shown import NOTHING
+from pegboard.servers.mcp.stored import stored_contents
+from pegboard.servers.mcp.telling import Request
+
+Handler = Callable[[Any, Request, Caller, Any], Awaitable[BaseModel | dict[str, Any]]]
+_MOST_COMPLETIONS = 100
+
+
+class Handlers:
+    """Answers requests; every call goes through the registry, which judges and records it."""
+
+    def __init__(
+        self, board: Pegboard, *, callers: Callers, catalogue: Catalogue, rounds: Rounds
+    ) -> None:
+        self._board = board
+        self._callers = callers
+        self._catalogue = catalogue
+        self._rounds = rounds
+
+    def table(self) -> list[tuple[str, type[BaseModel], Callable[[Request, Any], Awaitable[Any]]]]:
+        """Methods, the models of their parameters, and who answers."""
+        paged = types.PaginatedRequestParams
+        lists: dict[str, ListKind] = {
+            "tools/list": "tools",
+            "prompts/list": "prompts",
+            "resources/list": "resources",
+            "resources/templates/list": "templates",
+        }
+        return [
+            *((method, paged, self._guarded(_listing(kind))) for method, kind in lists.items()),
+            ("tools/call", types.CallToolRequestParams, self._guarded(Handlers.call_tool)),
+            ("prompts/get", types.GetPromptRequestParams, self._guarded(Handlers.get_prompt)),
+            ("resources/read", types.ReadResourceRequestParams, self._guarded(Handlers.read)),
+            ("completion/complete", types.CompleteRequestParams, self._guarded(Handlers.complete)),
+            ("resources/subscribe", types.SubscribeRequestParams, self._guarded(Handlers.follow)),
+            (
+                "resources/unsubscribe",
+                types.UnsubscribeRequestParams,
+                self._guarded(Handlers.unfollow),
+            ),
+            ("logging/setLevel", types.SetLevelRequestParams, self._guarded(Handlers.set_level)),
+        ]
+
+    def list(self, kind: ListKind, caller: Caller, cursor: str | None) -> dict[str, Any]:
+        """One page of what the caller may see."""
+        return self._catalogue.page(kind, caller.principal, caller.part, cursor)
+
+    async def call_tool(
+        self, request: Request, caller: Caller, params: types.CallToolRequestParams
+    ) -> BaseModel | dict[str, Any]:
+        """Run a tool; what goes wrong in it is a result, for the model to read."""
+        name = caller.part.board_name(params.name)
+        tool = self._board.registry.find(name)
+        if tool is not None and not caller.part.has(tool.spec):
+            raise unknown_tool(params.name)
+
+        async def call(ctx: ToolContext[Any]) -> ToolResult:
+            return await self._board.call(name, params.arguments or {}, ctx)
+
+        outcome = await self._rounds.run(
+            call, request, caller, params, name=tool.spec.name if tool is not None else name
+        )
+        if isinstance(outcome, types.InputRequiredResult):
+            return outcome
+        result: ToolResult = outcome
+        self._refuse(result, request, caller, params.name, tool)
+        if tool is None:  # its source is not there now
+            return call_result(result, NOTHING, caller.part)
+        return call_result(result, self._catalogue.shown(tool), caller.part)
+
+    async def get_prompt(
+        self, request: Request, caller: Caller, params: types.GetPromptRequestParams
+    ) -> BaseModel | dict[str, Any]:
+        """Fill in a prompt."""
+        found = self._catalogue.prompt(caller.principal, caller.part, params.name)
+        if found is None:
+            raise protocol_error(ToolNotFound(params.name))
+        name = found.spec.name
+
+        async def fill(ctx: ToolContext[Any]) -> FilledPrompt:
+            return await self._board.registry.offers.fill(name, params.arguments, ctx)
+
+        filled = await self._rounds.run(fill, request, caller, params, name=name)
+        if isinstance(filled, types.InputRequiredResult):
+            return filled
+        messages = [
+            {"role": item.role, "content": block_of(item.content, caller.part)}
+            for item in filled.messages
+        ]
+        answer: dict[str, Any] = {"resultType": "complete", "messages": messages}
+        return answer | ({"description": filled.description} if filled.description else {})
+
+    async def read(
+        self, request: Request, caller: Caller, params: types.ReadResourceRequestParams
+    ) -> BaseModel | dict[str, Any]:
+        """Read a resource, or a stored result of this caller."""
+        uri = str(params.uri)
+        if uri.startswith(RESULTS):
+            try:
+                contents = await stored_contents(self._board, uri, caller.principal)
+            except HandleNotFound as error:
+                raise no_resource(uri, request.protocol_version) from error
+            return {"resultType": "complete", "contents": [contents]}
+        found = self._catalogue.resource(caller.principal, caller.part, caller.part.board_uri(uri))
+        if found is None:
+            raise no_resource(uri, request.protocol_version)
+
+        async def read(ctx: ToolContext[Any]) -> Any:
+            return await self._board.registry.offers.read(caller.part.board_uri(uri), ctx)
+
+        parts = await self._rounds.run(read, request, caller, params, name=found.spec.name)
+        if isinstance(parts, types.InputRequiredResult):
+            return parts
+        return {
+            "resultType": "complete",
+            "contents": [resource_contents(item, caller.part) for item in parts],
+        }
+
+    async def complete(
+        self, _request: Request, caller: Caller, params: types.CompleteRequestParams
+    ) -> dict[str, Any]:
+        """What an argument of a prompt or a place of a template may be."""
+        reference = params.ref
+        part = caller.part
+        if isinstance(reference, types.PromptReference):
+            prompt = self._catalogue.prompt(caller.principal, part, reference.name)
+            of = prompt.spec.name if prompt is not None else ""
+        else:
+            uri = part.board_uri(str(reference.uri))
+            resource = self._catalogue.resource(caller.principal, part, uri)
+            of = resource.uri if resource is not None else ""
+        if not of:
+            raise protocol_error(ToolNotFound(getattr(reference, "name", "") or "resource"))
+        given = params.context.arguments if params.context is not None else None
+        found = await self._board.registry.offers.complete(
+            of,
+            params.argument.name,
+            params.argument.value,
+            given=given,
+            ctx=ToolContext(principal=caller.principal),
+        )
+        values = list(found.values[:_MOST_COMPLETIONS])
+        completion: dict[str, Any] = {
+            "values": values,
+            "hasMore": found.has_more or len(found.values) > len(values),
+        }
+        if found.total is not None:
+            completion["total"] = found.total
+        return {"resultType": "complete", "completion": completion}
+
+    async def follow(
+        self, request: Request, caller: Caller, params: types.SubscribeRequestParams
+    ) -> dict[str, Any]:
+        """Tell this session when a resource changes."""
+        uri = caller.part.board_uri(str(params.uri))
+        if self._catalogue.resource(caller.principal, caller.part, uri) is None:
+            raise no_resource(str(params.uri), request.protocol_version)
+        self._callers.session(request).follow(uri)
+        return {}
+
+    async def unfollow(
+        self, request: Request, caller: Caller, params: types.UnsubscribeRequestParams
+    ) -> dict[str, Any]:
+        """Tell it no longer."""
+        uri = caller.part.board_uri(str(params.uri))
+        self._callers.session(request).followed.discard(uri)
+        return {}
+
+    async def set_level(
+        self, request: Request, _caller: Caller, params: types.SetLevelRequestParams
+    ) -> dict[str, Any]:
+        """Send this session log lines from this level on."""
+        self._callers.set_level(request, params.level)
+        return {}
+
+    def _refuse(
+        self, result: ToolResult, request: Request, caller: Caller, name: str, tool: Tool | None
+    ) -> None:
+        """What is no result but an error of the protocol.
+
+        Raises:
+            MCPError: There is no such tool for this caller, or its client lacks what it needs.
+        """
+        error = result.error
+        registry = self._board.registry
+        if isinstance(error, ToolNotFound) and tool is None:
+            raise unknown_tool(name, self._nearest(error.nearest, caller))
+        if isinstance(error, AccessDenied) and tool is not None:
+            seen = registry.explain(tool.spec.name, principal=caller.principal).visible
+            if not seen:
+                raise unknown_tool(name)
+        if isinstance(error, NobodyToAsk) and is_modern(request):
+            missed = caller.abilities.missed
+            if missed:
+                raise MCPError(
+                    types.MISSING_REQUIRED_CLIENT_CAPABILITY,
+                    str(error),
+                    {"requiredCapabilities": missed},
+                )
+
+    def _nearest(self, names: tuple[str, ...], caller: Caller) -> tuple[str, ...]:
+        """Names that were perhaps meant, as this client knows them."""
+        specs = [tool.spec for tool in map(self._board.registry.find, names) if tool is not None]
+        return tuple(caller.part.shown_name(spec) for spec in specs if caller.part.has(spec))
+
+    def _guarded(self, handle: Handler) -> Callable[[Request, Any], Awaitable[Any]]:
+        """The handler with its caller named, and no error left over that the SDK would show."""
+
+        async def guarded(request: Request, params: Any) -> Any:
+            try:
+                return await handle(self, request, self._callers.caller(request), params)
+            except MCPError:
+                raise
+            except PegboardError as error:
+                raise protocol_error(error) from error
+            except Exception as error:  # the door's last resort: logged, and told by its id
+                raise internal_error(error, during=request.method) from error
+
+        return guarded
+
+
+def _listing(kind: ListKind) -> Handler:
+    async def handle(
+        handlers: Handlers, _request: Request, caller: Caller, params: Any
+    ) -> dict[str, Any]:
+        return handlers.list(kind, caller, params.cursor if params is not None else None)
+
+    return handle

@@ -1,0 +1,41 @@
+"""What goes wrong outside a tool, as errors of the protocol."""
+
+import logging
+import secrets
+from typing import Any
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from pegboard.core.result import error_to_dict
+from pegboard.errors import CallerError, PegboardError, ToolNotFound
+
+_LOG = logging.getLogger("pegboard.mcp")
+RESOURCE_NOT_FOUND = -32002
+"""Until 2025-11-25; from 2026-07-28 on it is `INVALID_PARAMS`."""
+
+
+def protocol_error(error: PegboardError) -> MCPError:
+    """An error of ours; what is only for the operator is not in it."""
+    code = INVALID_PARAMS if isinstance(error, CallerError) else INTERNAL_ERROR
+    return MCPError(code, str(error), error_to_dict(error))
+
+
+def no_resource(uri: str, version: str) -> MCPError:
+    """No resource with this URI that the caller may see."""
+    code = INVALID_PARAMS if version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
+    return MCPError(code, "Resource not found", {"uri": uri})
+
+
+def unknown_tool(name: str, nearest: tuple[str, ...] = ()) -> MCPError:
+    """No tool with this name that the caller may see."""
+    return protocol_error(ToolNotFound(name, nearest))
+
+
+def internal_error(error: Exception, *, during: str) -> MCPError:
+    """An error that shows its id alone; the operator finds the rest in the log."""
+    error_id = f"e_{secrets.token_hex(6)}"
+    _LOG.error("%s: error id %s", during, error_id, exc_info=error)
+    data: dict[str, Any] = {"code": "internal", "retryable": False, "error_id": error_id}
+    return MCPError(INTERNAL_ERROR, f"Something went wrong in the server ({error_id}).", data)

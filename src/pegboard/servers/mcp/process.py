@@ -1,0 +1,62 @@
+"""`serve_stdio`: a process that serves a board to the one client that started it."""
+
+import asyncio
+import signal
+import threading
+
+from pegboard.errors import ConfigError
+from pegboard.runtime import Pegboard, Settings
+from pegboard.servers.ending import leave
+from pegboard.servers.mcp.extra import require_mcp_extra
+from pegboard.servers.mcp.part import WHOLE, Part
+
+
+def serve_stdio(settings: Settings, *, part: Part = WHOLE) -> None:
+    """Serve a board over stdin and stdout until the client closes them, or SIGINT or SIGTERM.
+
+    Args:
+        settings: Which board.
+        part: What of it.
+
+    Raises:
+        ConfigError: A setting or the board is wrong, or an extra is missing.
+    """
+    require_mcp_extra()
+    if settings.log == "stdout":
+        raise ConfigError(
+            "PEGBOARD_LOG is stdout, which carries the protocol here: set it to stderr or a file"
+        )
+    asyncio.run(_to_the_end(settings, part))
+
+
+async def _to_the_end(settings: Settings, part: Part) -> None:
+    from pegboard.servers.mcp.stdio import taken_wire
+
+    with taken_wire() as (reading, writing):
+        serving = asyncio.create_task(_serve(settings, part, reading, writing))
+        if threading.current_thread() is threading.main_thread():
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, serving.cancel)
+        await asyncio.wait((serving,))
+    if not serving.cancelled():
+        serving.result()
+    await leave()
+
+
+async def _serve(settings: Settings, part: Part, reading: int, writing: int) -> None:
+    from pegboard.servers.mcp.server import BoardServer
+    from pegboard.servers.mcp.stdio import streams
+
+    async with Pegboard(settings=settings) as board:
+        if part.own and all(state.name != part.own for state in board.sources):
+            known = ", ".join(state.name for state in board.sources) or "none"
+            raise ConfigError(f"There is no source '{part.own}' on the board; it has {known}.")
+        if settings.reload != "off":
+            board.watch()
+        server = BoardServer(board, part=part)
+        try:
+            async with streams(reading, writing, longest=settings.max_request_bytes) as wire:
+                await server.sdk.run(*wire, server.sdk.create_initialization_options())
+        finally:
+            await server.close()

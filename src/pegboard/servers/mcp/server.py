@@ -1,0 +1,128 @@
+"""The SDK's low-level server around a board; loads the SDK."""
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+import mcp_types as types
+from mcp.server.caching import CacheableMethod, CacheHint
+from mcp.server.lowlevel.server import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+
+from pegboard import __version__
+from pegboard.runtime import Pegboard
+from pegboard.servers.mcp.callers import CURRENT, Callers
+from pegboard.servers.mcp.catalogue import PAGE, Catalogue
+from pegboard.servers.mcp.handlers import Handlers
+from pegboard.servers.mcp.parking import Parking
+from pegboard.servers.mcp.part import WHOLE, Part
+from pegboard.servers.mcp.rounds import Rounds
+from pegboard.servers.mcp.telling import Request
+from pegboard.servers.mcp.watching import DEBOUNCE, Watching
+
+INSTRUCTIONS = (
+    "The tools of a Pegboard board. A result that is too large ends with a handle "
+    "(pegboard://results/...): read it as a resource, or give it to another tool as an argument. "
+    "An error says what to change, when to try again, or under which id the operator finds it."
+)
+
+
+_HINTS: dict[CacheableMethod, CacheHint] = dict.fromkeys(
+    get_args(CacheableMethod), CacheHint(ttl_ms=0, scope="private")
+)
+"""What one caller is shown is not another's, and may change at any time."""
+
+
+class BoardServer:
+    """A board as MCP sees it. Made within a running loop, closed before its board.
+
+    Args:
+        board: Open.
+        part: What is served where no address says it, as over stdio.
+        page: How many things stand on a page of a list.
+        debounce: Seconds between a change and telling of it.
+    """
+
+    def __init__(
+        self,
+        board: Pegboard,
+        *,
+        part: Part = WHOLE,
+        page: int = PAGE,
+        debounce: float = DEBOUNCE,
+    ) -> None:
+        self._catalogue = Catalogue(board.registry, page=page)
+        self._watching = Watching(board.registry, self._catalogue, debounce=debounce)
+        self._callers = Callers(self._watching, part=part)
+        self._parking = Parking()
+        self._board = board
+        rounds = Rounds(self._callers, self._parking)
+        handlers = Handlers(board, callers=self._callers, catalogue=self._catalogue, rounds=rounds)
+        self.sdk = self._sdk(handlers)
+
+    def end_streams(self) -> None:
+        """End streams of changes; their clients may listen again elsewhere."""
+        self._watching.end_streams()
+
+    async def close(self) -> None:
+        """Cancel calls that wait for answers, and end streams of changes."""
+        await self._parking.close()
+        await self._watching.close()
+        self._catalogue.close()
+
+    def _sdk(self, handlers: Handlers) -> Server[Any]:
+        server = _Server(
+            "pegboard",
+            version=__version__,
+            title="Pegboard",
+            instructions=INSTRUCTIONS,
+            cache_hints=_HINTS,
+            get_tool_input_schema=self._input_schema,
+            on_subscriptions_listen=self._listen,
+        )
+        if not self._board.settings.traces:
+            server.middleware.clear()  # it makes a span for each message, whoever wants it
+        for method, params, handle in handlers.table():
+            server.add_request_handler(method, params, handle)
+        server.add_notification_handler(
+            "notifications/initialized", types.NotificationParams, self._initialized
+        )
+        return server
+
+    def _input_schema(self, name: str) -> Mapping[str, Any] | None:
+        """For the check of `Mcp-Param-*` headers; nothing of what the caller may not see."""
+        caller = CURRENT.get()
+        if caller is None:
+            return None
+        found = self._catalogue.listing("tools", caller.principal, caller.part).find(name)
+        return None if found is None else self._catalogue.shown(found).body["inputSchema"]
+
+    async def _initialized(self, request: Request, _params: types.NotificationParams) -> None:
+        self._callers.session(request)
+
+    async def _listen(
+        self, request: Request, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        caller = self._callers.caller(request)
+        async with self._watching.stream(caller.principal, caller.part) as listen:
+            return await listen(request, params)
+
+
+_LISTS_CHANGE = NotificationOptions(
+    prompts_changed=True, resources_changed=True, tools_changed=True
+)
+
+
+class _Server(Server[Any]):
+    """Says that its lists may change."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        return super().create_initialization_options(
+            notification_options or _LISTS_CHANGE,
+            experimental_capabilities,
+            extensions,
+        )
