@@ -107,10 +107,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_the_shop_shows_each_outcome_in_its_closing_table(demo: str) -> None:
-    table = demo.partition("What happened\n")[2].partition("Go on\n")[0]
-    rows = re.findall(r"^  (\S.{31}) (\S+) +(\w+) +(\d+) +[\d.]+$", table, re.MULTILINE)
+    table = demo.partition("What happened\n")[2].partition("The other systems")[0]
 
-    assert [(what.strip(), outcome, int(tries)) for what, _, outcome, tries in rows] == [
+    assert outcomes(table) == [
         ("text is read as a number", "completed", 1),
         ("a wrong call is told precisely", "arguments_invalid", 0),
         ("a write that policy denies", "access_denied", 0),
@@ -127,6 +126,45 @@ def test_the_shop_shows_each_outcome_in_its_closing_table(demo: str) -> None:
         ("in parallel: article 23", "completed", 1),
     ]
     assert "14 calls are in the history, refused ones included." in table
+
+
+def test_the_shop_calls_its_teams_other_systems_alike(demo: str) -> None:
+    table = demo.partition("What the systems said\n")[2].partition("Go on\n")[0]
+
+    assert outcomes(table) == [
+        ("a REST API is read", "completed", 1),
+        ("and written, text read as number", "completed", 1),
+        ("a wrong body never leaves", "arguments_invalid", 0),
+        ("what the API refuses is told", "request_invalid", 1),
+        ("an operation that needs a person", "approval_required", 0),
+        ("an MCP server over stdio", "completed", 1),
+        ("a script", "completed", 1),
+        ("a script that says no", "request_invalid", 1),
+        ("a system that is down", "source_unavailable", 0),
+        ("a system that never answers", "source_unavailable", 0),
+    ]
+
+
+def test_a_system_that_does_not_answer_says_why_and_harms_no_other(demo: str) -> None:
+    listed = demo.partition("The other systems of the team\n")[2].partition("Calls to the")[0]
+    states = dict(re.findall(r"^  (\w+) +\w+ +(ok|failed)", listed, re.MULTILINE))
+
+    assert states == {
+        "shop": "ok",
+        "orders": "ok",
+        "clock": "ok",
+        "desk": "ok",
+        "crm": "failed",
+        "warehouse": "failed",
+    }
+    assert "it refuses the connection" in listed
+    assert "no answer within 3 s" in listed
+
+
+def outcomes(table: str) -> list[tuple[str, str, int]]:
+    """What a closing table of the shop says: what was called, its outcome, after how many tries."""
+    rows = re.findall(r"^  (\S.{31}) (\S+) +(\w+) +(\d+) +[\d.]+$", table, re.MULTILINE)
+    return [(what.strip(), outcome, int(tries)) for what, _, outcome, tries in rows]
 
 
 def test_the_readme_shows_what_the_shop_says(demo: str) -> None:
