@@ -1,0 +1,84 @@
+from typing import Any
+
+import jsonschema_rs
+import msgspec
+import pytest
+
+from pegboard.sources.openapi.definitions import MOST_BYTES, finished
+
+
+def ref(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def size(schema: Any) -> int:
+    return len(msgspec.json.encode(schema))
+
+
+def test_a_schema_without_references_stays_as_it_is() -> None:
+    schema = {"type": "object", "enum": [{"$ref": "#/$defs/not-a-reference"}]}
+
+    assert finished(schema, {"A": {}}) == schema
+
+
+@pytest.mark.parametrize(
+    "definitions",
+    [
+        {"A": {"allOf": [ref("A")]}},
+        {"A": ref("A")},
+        {"A": {"anyOf": [ref("B"), {"type": "string"}]}, "B": {"oneOf": [ref("A")]}},
+        {"A": {"if": ref("B"), "then": ref("C")}, "B": ref("A"), "C": {"else": ref("A")}},
+        {"A": {"dependentSchemas": {"x": ref("A")}}},
+        {"A": {"not": ref("A")}},
+        {"A": {"allOf": [ref("B"), ref("C")]}, "B": ref("C"), "C": {"allOf": [ref("B")]}},
+    ],
+    ids=str,
+)
+def test_what_applies_itself_for_ever_is_cut(definitions: dict[str, Any]) -> None:
+    result = finished({"properties": {"a": ref("A")}}, definitions)
+
+    assert "refers to itself" in str(result)
+    validator = jsonschema_rs.Draft202012Validator(result)
+    assert validator.is_valid({"a": "text"})
+
+
+def test_recursion_through_properties_is_kept() -> None:
+    tree = {"type": "object", "properties": {"next": {"anyOf": [ref("A"), {"type": "null"}]}}}
+
+    assert finished(ref("A"), {"A": tree}) == {**ref("A"), "$defs": {"A": tree}}
+
+
+def test_a_large_schema_loses_its_words_first() -> None:
+    big = {
+        "type": "object",
+        "description": "x" * MOST_BYTES,
+        "properties": {"description": {"type": "string", "title": "T"}},
+        "enum": [{"description": "kept"}],
+    }
+
+    result = finished({"allOf": [ref("A")]}, {"A": big})
+
+    assert result["$defs"]["A"] == {
+        "type": "object",
+        "properties": {"description": {"type": "string"}},
+        "enum": [{"description": "kept"}],
+    }
+
+
+def test_a_huge_schema_loses_what_is_farthest() -> None:
+    names = [f"N{number}" for number in range(400)]
+    definitions = {
+        name: {"type": "object", "properties": {"p": ref(after), "text": {"enum": ["x" * 1000]}}}
+        for name, after in zip(names, [*names[1:], "N0"], strict=True)
+    }
+
+    result = finished(ref("N0"), definitions)
+
+    assert size(result) <= MOST_BYTES
+    assert "properties" in result["$defs"]["N0"]
+    assert 100 < len(result["$defs"]) < 400
+    jsonschema_rs.Draft202012Validator(result)
+
+
+def test_a_large_schema_without_definitions_loses_its_words() -> None:
+    assert finished({"description": "x" * MOST_BYTES, "type": "string"}, {}) == {"type": "string"}
