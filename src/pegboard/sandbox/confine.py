@@ -92,7 +92,7 @@ def _limit(which: int, amount: int) -> None:
     """Lower a limit; processor time first warns, so that the end can be told from a kill."""
     _, hard = resource.getrlimit(which)
     most = amount if hard == resource.RLIM_INFINITY else min(amount, hard)
-    grace = 1 if which == resource.RLIMIT_CPU and most < hard else 0
+    grace = 1 if which == resource.RLIMIT_CPU and most != hard else 0
     resource.setrlimit(which, (most, most + grace))
 
 

@@ -1,0 +1,108 @@
+"""Runs small programs inside a sandbox, and looks for what they leave behind."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+
+import psutil
+
+from pegboard.core.ports.sandbox import Sandbox, SandboxJob, SandboxLimits, SandboxOutcome
+
+PYTHON = (str(Path(sys.executable).resolve()), "-I", "-S", "-c")
+QUICK = SandboxLimits(timeout=8.0, memory_bytes=256 << 20)
+
+
+async def shell(sandbox: Sandbox, command: str, **job: Any) -> SandboxOutcome:
+    """What a shell command gives."""
+    job.setdefault("limits", QUICK)
+    return await sandbox.run(SandboxJob(command=("/bin/sh", "-c", command), **job))
+
+
+async def python(sandbox: Sandbox, code: str, *arguments: object, **job: Any) -> SandboxOutcome:
+    """What a Python program gives; `ATTEMPT` has what most of them need."""
+    job.setdefault("limits", QUICK)
+    command = (*PYTHON, code, *map(str, arguments))
+    return await sandbox.run(SandboxJob(command=command, **job))
+
+
+async def attempt(sandbox: Sandbox, statement: str, *arguments: object, **job: Any) -> str:
+    """What a statement prints inside, or the name of the error that it ends with."""
+    code = (
+        "import ctypes, os, signal, socket, sys\n"
+        "libc = ctypes.CDLL(None, use_errno=True)\n"
+        "def call(*numbers):\n"
+        "    if libc.syscall(*numbers) < 0:\n"
+        "        raise OSError(ctypes.get_errno(), 'refused')\n"
+        "given = sys.argv[1:]\n"
+        f"try:\n    {statement}\n"
+        "except Exception as error:\n    print(type(error).__name__)\n"
+        "else:\n    print('done')\n"
+    )
+    outcome = await python(sandbox, code, *arguments, **job)
+    assert outcome.stderr == b""
+    return outcome.stdout.decode().strip()
+
+
+def text_of(path: Path) -> str:
+    return path.read_text()
+
+
+def state_of(path: Path) -> tuple[object, ...]:
+    """All that an attack could change of a file, but its times of reading."""
+    status = path.stat()
+    return path.read_bytes(), status.st_mode, status.st_uid, status.st_mtime_ns, status.st_nlink
+
+
+def is_there(*parts: str) -> bool:
+    return os.path.lexists(Path(*parts))
+
+
+def names_in(folder: Path) -> list[str]:
+    """The names of all files and folders below a folder."""
+    return sorted(str(entry.relative_to(folder)) for entry in folder.rglob("*"))
+
+
+def left_behind() -> tuple[set[int], int, list[str]]:
+    """What a job may leave: processes, our open descriptors, private folders."""
+    folders = sorted(entry.name for entry in Path(gettempdir()).glob("pegboard-job-*"))
+    return processes(), len(list(Path("/proc/self/fd").iterdir())), folders
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for what another process does."""
+    for _ in range(200):
+        if holds():
+            return
+        await asyncio.sleep(0.05)
+    raise TimeoutError
+
+
+def processes() -> set[int]:
+    """All processes below this one, and those of users that only sandboxes have."""
+    below = {child.pid for child in psutil.Process().children(recursive=True)}
+    apart = {
+        process.pid
+        for process in psutil.process_iter(["uids"])
+        if process.info["uids"] and process.info["uids"].real >= 0x5000_0000
+    }
+    return {pid for pid in below | apart if _runs(pid)}
+
+
+def running(marker: str) -> list[Sequence[str]]:
+    """The command lines on this machine that hold a marker."""
+    return [
+        process.info["cmdline"]
+        for process in psutil.process_iter(["cmdline"])
+        if any(marker in part for part in process.info["cmdline"] or ())
+    ]
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
