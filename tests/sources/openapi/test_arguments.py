@@ -102,8 +102,17 @@ def test_names_are_such_as_models_take() -> None:
     made = planned({"parameters": [parameter(name) for name in names]})
 
     assert list(made.schema["properties"]) == [
-        "filter_x", "top", "X-Id", "_own_", "value", "a_b", "a.b", "a" * 64, "query_filter_x", "query_filter_x_2",
-    ]  # fmt: skip
+        "filter_x",
+        "top",
+        "X-Id",
+        "_own_",
+        "value",
+        "a_b",
+        "a.b",
+        "a" * 64,
+        "query_filter_x",
+        "query_filter_x_2",
+    ]
 
 
 def test_a_body_that_is_one_argument_is_called_body() -> None:

@@ -29,12 +29,18 @@ from pegboard.sources.openapi.keywords import Keywords, is_pattern, with_null
         ({"enum": [1, True, 1.0]}, {"enum": [1, True, 1.0]}),
         ({"enum": []}, {}),
         ({"enum": "a"}, {}),
-        ({"type": "string", "enum": [1, 2.5, True]}, {"type": "string", "enum": ["1", "2.5", "true"]}),
+        (
+            {"type": "string", "enum": [1, 2.5, True]},
+            {"type": "string", "enum": ["1", "2.5", "true"]},
+        ),
         ({"type": "integer", "enum": ["1", "-2"]}, {"type": "integer", "enum": [1, -2]}),
         ({"const": None}, {"const": None}),
         ({"required": True}, {}),
         ({"required": ["a", "a", 3]}, {"required": ["a"]}),
-        ({"format": "date", "title": "T", "description": " D "}, {"format": "date", "title": "T", "description": "D"}),
+        (
+            {"format": "date", "title": "T", "description": " D "},
+            {"format": "date", "title": "T", "description": "D"},
+        ),
         ({"example": 3}, {"examples": [3]}),
         ({"examples": [4, 5]}, {"examples": [4]}),
         ({"example": "x" * 500}, {}),
@@ -42,12 +48,15 @@ from pegboard.sources.openapi.keywords import Keywords, is_pattern, with_null
         ({"default": "x" * 2000}, {}),
         ({"deprecated": True}, {"deprecated": True}),
         ({"dependentRequired": {"a": ["b"]}}, {"dependentRequired": {"a": ["b"]}}),
-        ({"dependencies": {"a": ["b"], "c": {"type": "object"}}}, {"dependentRequired": {"a": ["b"]}}),
+        (
+            {"dependencies": {"a": ["b"], "c": {"type": "object"}}},
+            {"dependentRequired": {"a": ["b"]}},
+        ),
         ({"pattern": "^a+$"}, {"pattern": "^a+$"}),
         ({"xml": {}, "externalDocs": {}, "x-any": 1, "discriminator": {}}, {}),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_keywords_are_those_of_2020_12(node: dict[str, object], expected: object) -> None:
     words = Keywords(node)
 
@@ -79,14 +88,20 @@ def test_what_is_broken_is_left_out_and_named(node: dict[str, object], lost: str
         ({"type": "string"}, {"type": ["string", "null"]}),
         ({"type": ["string", "null"]}, {"type": ["string", "null"]}),
         ({"enum": ["a"]}, {"enum": ["a", None]}),
-        ({"type": "string", "enum": ["a", None]}, {"type": ["string", "null"], "enum": ["a", None]}),
+        (
+            {"type": "string", "enum": ["a", None]},
+            {"type": ["string", "null"], "enum": ["a", None]},
+        ),
         ({"$ref": "#/x"}, {"anyOf": [{"$ref": "#/x"}, {"type": "null"}]}),
         ({"allOf": [{}]}, {"anyOf": [{"allOf": [{}]}, {"type": "null"}]}),
-        ({"const": 1, "type": "integer"}, {"anyOf": [{"const": 1, "type": "integer"}, {"type": "null"}]}),
+        (
+            {"const": 1, "type": "integer"},
+            {"anyOf": [{"const": 1, "type": "integer"}, {"type": "null"}]},
+        ),
         ({"description": "any"}, {"description": "any"}),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_what_is_nullable_takes_null(schema: dict[str, object], expected: object) -> None:
     made = with_null(schema)
 
@@ -110,10 +125,28 @@ json_values = st.recursive(
     max_leaves=5,
 )
 NAMES = (
-    "type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
-    "multipleOf", "minLength", "maxItems", "uniqueItems", "pattern", "format", "title",
-    "description", "default", "example", "examples", "required", "dependencies", "nullable",
-)  # fmt: skip
+    "type",
+    "enum",
+    "const",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxItems",
+    "uniqueItems",
+    "pattern",
+    "format",
+    "title",
+    "description",
+    "default",
+    "example",
+    "examples",
+    "required",
+    "dependencies",
+    "nullable",
+)
 
 
 @given(st.dictionaries(st.sampled_from(NAMES), json_values, max_size=6))

@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.network.loopback import Received, always, client_for, reply, serving
@@ -10,7 +11,7 @@ from pegboard.sources.openapi.loading import Loader
 TEXT = '{"openapi": "3.0.0", "paths": {}}'
 
 
-def loader(document: object, folder: Path, *, http: object = None, most: int = 10_000) -> Loader:
+def loader(document: Any, folder: Path, *, http: Any = None, most: int = 10_000) -> Loader:
     return Loader(document, owner="api", base_dir=folder, http=http, most_bytes=most)
 
 
@@ -114,7 +115,7 @@ async def test_a_name_that_no_file_can_have_is_a_mistake(tmp_path: Path) -> None
 
 
 async def test_a_url_is_asked_again_only_for_what_is_new() -> None:
-    async def answer(received: Received, writer: object) -> None:
+    async def answer(received: Received, writer: Any) -> None:
         if received.headers.get("if-none-match") == '"1"':
             writer.write(reply(b"", status=304))
         else:

@@ -27,7 +27,11 @@ def shape(parameter: Parameter) -> tuple[Any, ...]:
 def test_every_method_of_every_path_is_an_operation() -> None:
     methods = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
     root = {
-        "paths": {"/a": dict.fromkeys(methods, {}), "x-extra": {"get": {}}, "/b": {"x-get": {}}}
+        "paths": {
+            "/a": {method: {} for method in methods},
+            "x-extra": {"get": {}},
+            "/b": {"x-get": {}},
+        }
     }
 
     assert [one.method for one in read(root)] == list(methods)

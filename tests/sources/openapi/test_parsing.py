@@ -1,4 +1,4 @@
-import datetime
+import datetime as dt
 
 import pytest
 
@@ -14,7 +14,10 @@ from pegboard.sources.openapi.parsing import Unreadable, parsed, plain
         ("{a: 1, b: no}", {"a": 1, "b": "no"}),
         ("responses: {200: {}, default: {}}", {"responses": {"200": {}, "default": {}}}),
         ("yes: 1\non: 2\ntrue: 3\nnull: 4", {"yes": 1, "on": 2, "true": 3, "null": 4}),
-        ("when: 2024-01-02\ntime: 12:30:45\nmask: 010", {"when": "2024-01-02", "time": "12:30:45", "mask": "010"}),
+        (
+            "when: 2024-01-02\ntime: 12:30:45\nmask: 010",
+            {"when": "2024-01-02", "time": "12:30:45", "mask": "010"},
+        ),
         ("n: 0x1F\nf: .5\ne: 1e3\nneg: -7", {"n": 31, "f": 0.5, "e": 1000.0, "neg": -7}),
         ("empty:\ntilde: ~", {"empty": None, "tilde": None}),
         ("base: &b {x: 1}\nmore: {<<: *b, y: 2}", {"base": {"x": 1}, "more": {"x": 1, "y": 2}}),
@@ -22,7 +25,7 @@ from pegboard.sources.openapi.parsing import Unreadable, parsed, plain
         ("", None),
         ("just text", "just text"),
     ],
-)  # fmt: skip
+)
 def test_json_and_yaml_are_read_alike(text: str, expected: object) -> None:
     assert parsed(text.encode()) == expected
 
@@ -67,7 +70,7 @@ def test_a_billion_laughs_are_refused_before_they_are_built(merge: bool) -> None
 
 
 def test_data_that_yaml_made_becomes_json() -> None:
-    shared = {1: datetime.date(2024, 1, 2)}
+    shared = {1: dt.date(2024, 1, 2)}
 
     made = plain({"a": shared, "b": shared, True: (1, None), None: 2.5})
 

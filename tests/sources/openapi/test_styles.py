@@ -1,4 +1,5 @@
 import json
+from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 import pytest
@@ -14,7 +15,7 @@ ARRAY = ["blue", "black", "brown"]
 OBJECT = {"R": 100, "G": 200, "B": 150}
 
 
-def parameter(location: str, style: str, *, explode: bool, **fields: object) -> Parameter:
+def parameter(location: str, style: str, *, explode: bool, **fields: Any) -> Parameter:
     return Parameter(
         name="color",
         location=location,

@@ -29,9 +29,14 @@ def schema_of(body: Body) -> Any:
 
 def test_the_type_of_a_parameter_is_its_schema() -> None:
     described = {
-        "name": "n", "in": "query", "type": "array", "maxItems": 3, "enum": [], "description": "D",
+        "name": "n",
+        "in": "query",
+        "type": "array",
+        "maxItems": 3,
+        "enum": [],
+        "description": "D",
         "items": {"type": "string", "enum": ["a"], "collectionFormat": "csv"},
-    }  # fmt: skip
+    }
 
     (one,) = read([described]).parameters
 
@@ -93,8 +98,14 @@ def test_a_body_is_a_parameter() -> None:
 def test_fields_of_a_form_are_a_body() -> None:
     fields = [
         {"name": "a", "in": "formData", "type": "string", "required": True, "description": "A"},
-        {"name": "b", "in": "formData", "type": "array", "items": {"type": "integer"}, "collectionFormat": "multi"},
-    ]  # fmt: skip
+        {
+            "name": "b",
+            "in": "formData",
+            "type": "array",
+            "items": {"type": "integer"},
+            "collectionFormat": "multi",
+        },
+    ]
 
     found = body_of(fields)
 
@@ -118,9 +129,11 @@ def test_a_form_with_a_file_has_several_parts() -> None:
 def test_fields_of_several_files_are_refused() -> None:
     fields = [{"$ref": "a.yaml#/F"}, {"$ref": "b.yaml#/F"}]
     root = {"paths": {"/a": {"post": {"parameters": fields}}}}
-    files = {"": root, **dict.fromkeys(("a.yaml", "b.yaml"), {})}
-    files["a.yaml"] = {"F": {"name": "x", "in": "formData", "type": "string"}}
-    files["b.yaml"] = {"F": {"name": "y", "in": "formData", "type": "string"}}
+    files = {
+        "": root,
+        "a.yaml": {"F": {"name": "x", "in": "formData", "type": "string"}},
+        "b.yaml": {"F": {"name": "y", "in": "formData", "type": "string"}},
+    }
 
     (found,) = SwaggerReader(root, References(files)).all()
 

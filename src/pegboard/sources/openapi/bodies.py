@@ -39,7 +39,8 @@ def encoded(plan: BodyPlan, value: Any, name: str) -> tuple[str, bytes]:
             kind = plan.content_type if has_charset else f"{plan.content_type}; charset=utf-8"
             return kind, utf8(written(value, name), name)
         case "file":
-            return file_type(value) or plan.content_type, file_bytes(value, name)
+            content = file_bytes(value, name)
+            return file_type(value) or plan.content_type, content
 
 
 def file_bytes(value: Any, name: str) -> bytes:
