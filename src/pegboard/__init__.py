@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pegboard.errors import (
         CallerError,
         ConfigError,
+        MCPConnectionError,
         PegboardError,
         ToolArgumentError,
         ToolFailed,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from pegboard.registry import ToolRegistry
     from pegboard.runtime import Pegboard, builtin
     from pegboard.runtime.builtin import discover_builtin_tools
+    from pegboard.runtime.mcp_client import MCPClient
     from pegboard.tools import BaseTool, SchemaTool, prompt, resource, tool
 
 __version__ = "0.1.0"
@@ -51,6 +53,8 @@ _HOMES = {
     "Effect": "pegboard.core.tool",
     "ImagePart": "pegboard.core.result",
     "Limits": "pegboard.core.tool",
+    "MCPClient": "pegboard.runtime.mcp_client",
+    "MCPConnectionError": "pegboard.errors",
     "Pegboard": "pegboard.runtime",
     "PegboardError": "pegboard.errors",
     "Policy": "pegboard.access",
@@ -85,6 +89,8 @@ __all__ = [
     "Effect",
     "ImagePart",
     "Limits",
+    "MCPClient",
+    "MCPConnectionError",
     "Pegboard",
     "PegboardError",
     "Policy",

@@ -12,7 +12,6 @@ from pegboard.errors import (
     PegboardError,
     ToolFailed,
     ToolTimeout,
-    Unavailable,
 )
 from pegboard.sources.mcp.transports import Link
 
@@ -34,7 +33,8 @@ def connection_error(
     if isinstance(cause, MCPConnectionError):
         return cause
     if isinstance(cause, TimeoutError):
-        said = f" It said: {why}." if why and "closed its output" not in why else ""
+        words = why.partition("; ")[2]
+        said = f" Meanwhile {words}." if words else ""
         found = MCPConnectionError(
             f"{link.title} did not greet within {link.connect_timeout:g} s.{said} Check that it is "
             "an MCP server, or give it more time with 'connect_timeout'."
@@ -89,7 +89,7 @@ def _translated(link: Link, why: str, error: BaseException) -> PegboardError:
     if isinstance(error, ValidationError):
         return ToolFailed(f"{link.title} answered with what MCP does not allow.")
     if why:
-        return Unavailable(f"{link.title} broke off: {why}.")
+        return MCPConnectionError(f"{link.title} broke off: {why}.")
     return ToolFailed(f"{link.title} could not be asked ({type(error).__name__}).")
 
 
@@ -98,7 +98,7 @@ def _of_code(link: Link, why: str, error: MCPError) -> PegboardError:
     match error.code:
         case types.CONNECTION_CLOSED:
             reason = why or words.rstrip(".")
-            return Unavailable(f"{link.title} broke off before it answered: {reason}.")
+            return MCPConnectionError(f"{link.title} broke off before it answered: {reason}.")
         case types.REQUEST_TIMEOUT:
             return ToolTimeout(f"{link.title}: {words}")
         case types.INVALID_PARAMS:

@@ -50,7 +50,7 @@ class Landing:
 
     def broken(self, error: PegboardError) -> PegboardError:
         """The connection ended while an answer was on its way."""
-        found = Unavailable(f"{self.name} broke off its answer: {error.message}")
+        found = MCPConnectionError(f"{self.name} broke off its answer: {error.message}")
         found.__cause__ = error
         return found
 

@@ -30,7 +30,7 @@ _MOST_MESSAGE_BYTES = 64 * 1024 * 1024
 _MOST_LOGGED = 1000
 _KEPT_LINES = 8
 _LONGEST_LINE = 300
-_GUARD = 'read -r _ || kill -KILL -- "-$1"'
+_GUARD = 'read -r _ || kill -s KILL -- "-$1"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +63,8 @@ class Child:
         self._said: deque[str] = deque(maxlen=_KEPT_LINES)
         self._logged = 0
         self._garbage = ""
+        self._has_ended = False
+        self._is_stopped = False
         self.pid = process.pid
 
     @classmethod
@@ -96,6 +98,7 @@ class Child:
             child._guard = await _guarded(process.pid)
         except BaseException:
             child.kill()
+            _close_pipes(process)
             raise
         return child
 
@@ -120,6 +123,7 @@ class Child:
                 self._tell_garbage(line)
                 continue
             await deliver(SessionMessage(message))
+        self._has_ended = True
 
     async def send(self, message: SessionMessage) -> None:
         """Write one message; returns when the child's pipe has room for more."""
@@ -128,22 +132,27 @@ class Child:
         await self._stdin.drain()
 
     def why(self) -> str:
-        """How it ended, with its last words; what it wrote to stdout that is no message."""
+        """How it ended, with its last words."""
         code = self._process.returncode
-        if code is None:
-            reason = "it closed its output" if not self._garbage else "it speaks no MCP"
+        if self._is_stopped:
+            reason = "it was ended"
+        elif code is None:
+            reason = "it closed its output"
         elif code < 0:
             reason = f"it was ended by signal {signal.Signals(-code).name}"
         else:
             reason = f"it ended with exit code {code}"
-        words = f"; its last words: {' | '.join(self._said)}" if self._said else ""
-        odd = (
-            f"; on stdout it wrote what is no MCP message: {self._garbage}" if self._garbage else ""
-        )
-        return f"{reason}{odd}{words}"
+        return f"{reason}{self.words()}"
+
+    def words(self) -> str:
+        """What it said that was no MCP."""
+        odd, last = self._garbage, " | ".join(self._said)
+        told = f"; on stdout it wrote what is no MCP message: {odd}" if odd else ""
+        return f"{told}; its last words: {last}" if last else told
 
     async def stop(self) -> None:
         """End it as MCP says: close its stdin, wait, then terminate, then kill its whole group."""
+        self._is_stopped = self._process.returncode is None and not self._has_ended
         try:
             self._stdin.close()
             if not await self._gone():
@@ -154,13 +163,19 @@ class Child:
         await self._gone()
 
     def kill(self) -> None:
-        """Kill its group now and let the guard go."""
+        """Kill its group now."""
         self._signal(signal.SIGKILL)
-        guard, self._guard = self._guard, None
+
+    async def leave(self) -> None:
+        """Let the guard go, and give back the pipes."""
+        guard = self._guard
         if guard is not None and guard.stdin is not None:
-            with contextlib.suppress(OSError, RuntimeError):
+            with contextlib.suppress(OSError):
                 guard.stdin.write(b"done\n")
                 guard.stdin.close()
+            await guard.wait()
+            _close_pipes(guard)
+        _close_pipes(self._process)
 
     async def ended(self) -> None:
         """Wait a moment for its exit code, which comes after the end of its output."""
@@ -238,12 +253,12 @@ async def stdio_transport(
                 await asyncio.wait(tasks)
             for stream in (to_us, incoming, outgoing, from_us):
                 stream.close()
-            _close_pipes(child)
+            await child.leave()
 
 
-def _close_pipes(child: Child) -> None:
+def _close_pipes(process: asyncio.subprocess.Process) -> None:
     # a grandchild that holds a pipe keeps asyncio's transport open; nothing public closes it
-    transport = getattr(child._process, "_transport", None)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - same module
+    transport = getattr(process, "_transport", None)
     if transport is not None:
         transport.close()
 

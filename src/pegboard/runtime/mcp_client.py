@@ -1,0 +1,286 @@
+"""MCP servers for use without a board: `from pegboard import MCPClient`."""
+
+import asyncio
+import atexit
+import contextlib
+import shlex
+import weakref
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, cast
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from pegboard.core.context import Arguments, ToolContext
+from pegboard.core.ports.services import Services
+from pegboard.core.result import ToolResult
+from pegboard.core.tool import Tool
+from pegboard.errors import ConfigError, InvalidRequest, SourceUnavailable
+from pegboard.registry import ToolRegistry
+from pegboard.registry.sync import LOOP_THREAD
+from pegboard.runtime.board import NetworkEntry
+from pegboard.runtime.settings import environ
+from pegboard.runtime.wiring.network import http_client
+from pegboard.sources.mcp import KIND
+from pegboard.sources.mcp.config import McpConfig
+from pegboard.sources.mcp.servers import expanded
+from pegboard.sources.mcp.source import McpSource
+
+Server = str | Path | Sequence[str] | Mapping[str, Any]
+_CLOSING_SECONDS = 10.0
+
+
+class AsyncMCPClient:
+    """What `async with MCPClient(...)` gives: the same, awaited.
+
+    ```python
+    async with MCPClient("mcp-server-time") as client:
+        result = await client.call_tool("get_current_time", {"timezone": "Europe/Berlin"})
+    ```
+    """
+
+    def __init__(self, configs: Sequence[tuple[str, McpConfig]]) -> None:
+        hosts = tuple({_host(config.url) for _, config in configs if config.url})
+        self._configs = configs
+        # whoever writes an address into a program means it, also one of this machine
+        self._http = http_client(NetworkEntry(allow_hosts=hosts))
+        self._sources: list[McpSource] = []
+        self._registry = ToolRegistry()
+        self._home: asyncio.AbstractEventLoop | None = None
+        self._listing: set[asyncio.Task[Any]] = set()
+
+    async def connect(self) -> Self:
+        """Connect to all of its servers, unless that is done.
+
+        Raises:
+            MCPConnectionError: One of them cannot be reached; says what to check.
+        """
+        if self._home is not None:
+            return self
+        self._home = asyncio.get_running_loop()
+        services = Services(http=self._http, base_dir=Path.cwd())
+        try:
+            for name, config in self._configs:
+                source = cast("McpSource", await KIND.open(name, config, services))
+                self._sources.append(source)
+                source.on_change(self._changed)
+            await self.refresh()
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    def as_tools(self) -> list[Tool]:
+        """The tools as last listed, for any registry; they keep the connection alive."""
+        return list(self._registry)
+
+    async def call_tool(
+        self, name: str, arguments: Arguments = None, *, ctx: ToolContext[Any] | None = None
+    ) -> ToolResult:
+        """Call a tool by its name here, or by the server's own where only one has it.
+
+        What the tool refuses or gets wrong stands in the result.
+
+        Raises:
+            MCPConnectionError: The connection failed.
+        """
+        result = await self._registry.call(self._name(name), arguments, ctx)
+        if isinstance(result.error, SourceUnavailable):
+            raise result.error
+        return result
+
+    async def ping(self) -> None:
+        """Return when every server answers.
+
+        Raises:
+            MCPConnectionError: One does not.
+        """
+        for source in self._sources:
+            await source.ping()
+
+    async def refresh(self) -> list[Tool]:
+        """List again, as also happens by itself when a server says that its tools changed.
+
+        Raises:
+            MCPConnectionError: A server cannot be listed.
+        """
+        registry = ToolRegistry()
+        for source in self._sources:
+            for item in await source.tools():
+                registry.add(item)
+        self._registry = registry
+        return self.as_tools()
+
+    async def close(self) -> None:
+        """End connections and processes; safe to call twice."""
+        for source in self._sources:
+            await source.close()
+        await self._http.close()
+
+    async def __aenter__(self) -> Self:
+        return await self.connect()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def _name(self, name: str) -> str:
+        if name in self._registry:
+            return name
+        own = [tool.spec.name for tool in self._registry if tool.spec.action == name]
+        if len(own) > 1:
+            raise InvalidRequest(f"Several servers have a tool '{name}': {', '.join(own)}.")
+        return own[0] if own else name
+
+    def _changed(self) -> None:
+        task = asyncio.ensure_future(self._listed_again())
+        self._listing.add(task)
+        task.add_done_callback(self._listing.discard)
+
+    async def _listed_again(self) -> None:
+        with contextlib.suppress(SourceUnavailable):  # the next call says so
+            await self.refresh()
+
+
+class MCPClient:
+    """Tools of MCP servers, for a registry of yours.
+
+    ```python
+    client = MCPClient({"mcpServers": {"time": {"command": "mcp-server-time"}}})
+    registry = ToolRegistry(client.as_tools())
+    registry.call_sync("time__get_current_time", {"timezone": "Europe/Berlin"})
+    client.close()
+    ```
+
+    It connects at once, on an event loop of its own; where a loop runs already, use
+    `async with MCPClient(...)`, which connects on that loop.
+
+    Args:
+        server: A url, a command, its words, one server's settings, a mapping with `mcpServers`, or
+            a JSON file with one.
+        name: The first part of its tools' names, where `server` names one.
+        options: Anything else that the settings of a `kind: mcp` source may say.
+
+    Raises:
+        ConfigError: The settings are wrong.
+        MCPConnectionError: A server cannot be reached; says what to check.
+    """
+
+    def __init__(self, server: Server, *, name: str = "", **options: Any) -> None:
+        self._inner = AsyncMCPClient(_configs(server, name, options))
+        _CLIENTS.add(self)
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            LOOP_THREAD.run(self._inner.connect())
+
+    def as_tools(self) -> list[Tool]:
+        """The tools as last listed, for any registry; they keep the connection alive."""
+        return self._connected().as_tools()
+
+    def call_tool(
+        self, name: str, arguments: Arguments = None, *, ctx: ToolContext[Any] | None = None
+    ) -> ToolResult:
+        """Call a tool by its name here, or by the server's own where only one has it.
+
+        What the tool refuses or gets wrong stands in the result.
+
+        Raises:
+            MCPConnectionError: The connection failed.
+        """
+        return LOOP_THREAD.run(self._connected().call_tool(name, arguments, ctx=ctx))
+
+    def ping(self) -> None:
+        """Return when every server answers.
+
+        Raises:
+            MCPConnectionError: One does not.
+        """
+        LOOP_THREAD.run(self._connected().ping())
+
+    def refresh(self) -> list[Tool]:
+        """List again, as also happens by itself when a server says that its tools changed.
+
+        Raises:
+            MCPConnectionError: A server cannot be listed.
+        """
+        return LOOP_THREAD.run(self._connected().refresh())
+
+    def close(self) -> None:
+        """End connections and processes; safe to call twice."""
+        LOOP_THREAD.run(self._inner.close())
+
+    def __enter__(self) -> Self:
+        self._connected()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> AsyncMCPClient:
+        return await self._inner.connect()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._inner.close()
+
+    def _connected(self) -> AsyncMCPClient:
+        return LOOP_THREAD.run(self._inner.connect())
+
+
+_CLIENTS: "weakref.WeakSet[MCPClient]" = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """A program that forgets to close leaves politely: servers see the end of their input."""
+    for client in list(_CLIENTS):
+        with contextlib.suppress(Exception):
+            LOOP_THREAD.run(asyncio.wait_for(client._inner.close(), _CLOSING_SECONDS))  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - same module
+
+
+def _configs(
+    server: Server, name: str, options: Mapping[str, Any]
+) -> Sequence[tuple[str, McpConfig]]:
+    try:
+        config = McpConfig.model_validate({**_settings(server), **options})
+    except ValidationError as error:
+        lines = [
+            f"{'.'.join(map(str, item['loc']))}: {item['msg']}".removeprefix(": ")
+            for item in error.errors(include_url=False, include_input=False)
+        ]
+        # what pydantic says may quote a secret, so its error is not kept as the cause
+        raise ConfigError(f"MCPClient: {'; '.join(lines)}") from None
+    return [(item or "mcp", own) for item, own in expanded(name, config, Path.cwd(), environ())]
+
+
+def _settings(server: Server) -> dict[str, Any]:
+    if isinstance(server, Mapping):
+        listed = server.get("mcpServers", server.get("servers"))
+        return dict(server) if listed is None else {"mcpServers": listed}
+    if isinstance(server, Path) or (isinstance(server, str) and server.endswith(".json")):
+        return {"mcp_json": str(server)}
+    if isinstance(server, str) and server.startswith(("http://", "https://")):
+        return {"url": server}
+    words = shlex.split(server) if isinstance(server, str) else list(server)
+    return {"command": words[0] if words else "", "args": tuple(words[1:])}
+
+
+def _host(url: str) -> str:
+    parts = urlsplit(url)
+    return parts.netloc.rpartition("@")[2]

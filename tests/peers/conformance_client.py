@@ -1,0 +1,76 @@
+"""What the MCP conformance suite starts as a client: does as each scenario asks, with ours.
+
+The suite gives the server's url as the last argument and the scenario in the environment.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable
+
+from pegboard import MCPClient, ToolContext
+from pegboard.core.asking import Answer, Question, Sample, SampleRequest
+from pegboard.core.result import TextPart
+
+
+class WillingPerson:
+    """Accepts every form as it stands, with the values that it comes with."""
+
+    takes_questions = True
+    takes_samples = True
+
+    async def ask(self, question: Question) -> Answer:
+        """Agree."""
+        places = question.schema.get("properties", {})
+        content = {name: item["default"] for name, item in places.items() if "default" in item}
+        return Answer(action="accept", content=content)
+
+    async def sample(self, request: SampleRequest) -> Sample:
+        """Answer as a model would."""
+        return Sample(content=(TextPart(f"{len(request.messages)} read"),), model="none")
+
+
+async def initialize(url: str) -> None:
+    """Connect, list, leave."""
+    async with MCPClient(url, name="suite") as client:
+        await client.refresh()
+
+
+async def tools_call(url: str) -> None:
+    """Add two numbers."""
+    async with MCPClient(url, name="suite") as client:
+        result = await client.call_tool("add_numbers", {"a": 5, "b": 3})
+        assert not result.is_error, result.text
+
+
+async def elicitation_defaults(url: str) -> None:
+    """Be asked, and accept what is proposed."""
+    async with MCPClient(url, name="suite") as client:
+        ctx = ToolContext(asker=WillingPerson())
+        await client.call_tool("test_client_elicitation_defaults", {}, ctx=ctx)
+
+
+async def sse_retry(url: str) -> None:
+    """Lose the stream midway and take it up again."""
+    async with MCPClient(url, name="suite") as client:
+        result = await client.call_tool("test_reconnection", {})
+        assert not result.is_error, result.text
+
+
+SCENARIOS: dict[str, Callable[[str], Awaitable[None]]] = {
+    "initialize": initialize,
+    "tools_call": tools_call,
+    "elicitation-sep1034-client-defaults": elicitation_defaults,
+    "sse-retry": sse_retry,
+}
+
+
+def main() -> None:
+    """Run the scenario that the suite names."""
+    scenario = os.environ["MCP_CONFORMANCE_SCENARIO"]
+    run = SCENARIOS.get(scenario, initialize)
+    asyncio.run(run(sys.argv[-1]))  # type: ignore[arg-type]  # each is a coroutine function
+
+
+if __name__ == "__main__":
+    main()
