@@ -1,0 +1,24 @@
+"""What a caller may see, as tools of others: model APIs, MCP, OpenAPI, LangChain, Pydantic AI."""
+
+from pegboard.exports.formats import (
+    anthropic_tools,
+    compact_catalog,
+    json_schemas,
+    mcp_tools,
+    openai_response_tools,
+    openai_tools,
+    openapi_document,
+)
+from pegboard.exports.frameworks import langchain_tools, pydantic_ai_toolset
+
+__all__ = [
+    "anthropic_tools",
+    "compact_catalog",
+    "json_schemas",
+    "langchain_tools",
+    "mcp_tools",
+    "openai_response_tools",
+    "openai_tools",
+    "openapi_document",
+    "pydantic_ai_toolset",
+]

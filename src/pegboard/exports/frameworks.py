@@ -1,0 +1,91 @@
+"""Tools as objects of other frameworks; each call goes through the registry as any other."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pegboard.core.context import ToolContext
+from pegboard.errors import ConfigError
+from pegboard.registry import ToolRegistry
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+    from langchain_core.tools import BaseTool
+    from pydantic_ai import RunContext
+    from pydantic_ai.toolsets import AbstractToolset
+
+
+def langchain_tools(
+    registry: ToolRegistry,
+    *,
+    ctx: "ToolContext[Any] | Callable[[RunnableConfig], ToolContext[Any]] | None" = None,
+    raise_errors: bool = False,
+) -> "list[BaseTool]":
+    """The tools that this caller may see, as LangChain tools.
+
+    ```python
+    from pegboard import exports
+
+    tools = exports.langchain_tools(registry)
+    ```
+
+    Args:
+        registry: Whose tools.
+        ctx: Who calls: a context, or a function that makes one for each call from LangChain's
+            config; it is asked once with an empty config for who may see what. None for the local
+            user.
+        raise_errors: Whether a failed call raises `ToolException`. Otherwise its text is the
+            answer, in a message with status `error` where a model called, and the run goes on.
+
+    Raises:
+        ConfigError: LangChain is not installed.
+    """
+    try:
+        from pegboard.exports.langchain_tool import RegistryTool
+    except ImportError as error:
+        raise ConfigError(
+            "LangChain tools need an extra: pip install 'pegboard[langchain]'"
+        ) from error
+    known = ctx({}) if callable(ctx) else ctx
+    principal = (known or ToolContext()).principal
+    return [
+        RegistryTool.of(tool.spec, registry, ctx=ctx, raise_errors=raise_errors)
+        for tool in registry.visible(principal)
+    ]
+
+
+def pydantic_ai_toolset(
+    registry: ToolRegistry,
+    *,
+    ctx: "ToolContext[Any] | Callable[[RunContext[Any]], ToolContext[Any]] | None" = None,
+    id: str | None = None,  # noqa: A002 - what Pydantic AI calls it
+    max_retries: int = 2,
+) -> "AbstractToolset[Any]":
+    """The tools that the caller may see, as a toolset of Pydantic AI; listed anew at each step.
+
+    ```python
+    from pegboard import exports
+    from pydantic_ai import Agent
+
+    agent = Agent("openai:gpt-5", toolsets=[exports.pydantic_ai_toolset(registry)])
+    ```
+
+    Arguments that do not fit come back to the model with what was wrong (`ModelRetry`); whatever
+    else fails, with its safe text (`ToolFailed`).
+
+    Args:
+        registry: Whose tools.
+        ctx: Who calls: a context, or a function that makes one from Pydantic AI's run context. None
+            for the local user.
+        id: Unique among the toolsets of an agent; needed for durable execution.
+        max_retries: How often in a row a model may give a tool arguments that do not fit.
+
+    Raises:
+        ConfigError: Pydantic AI is not installed.
+    """
+    try:
+        from pegboard.exports.registry_toolset import RegistryToolset
+    except ImportError as error:
+        raise ConfigError(
+            "A toolset of Pydantic AI needs it: pip install 'pydantic-ai-slim>=2.60'"
+        ) from error
+    return RegistryToolset(registry, ctx=ctx, id=id, max_retries=max_retries)

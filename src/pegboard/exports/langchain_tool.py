@@ -1,0 +1,94 @@
+"""One of our tools as a LangChain tool; imported where LangChain is."""
+
+import base64
+from collections.abc import Callable
+from typing import Any, Self
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import ensure_config
+from langchain_core.tools import BaseTool, ToolException
+from pydantic import PrivateAttr
+
+from pegboard.core.context import ToolContext
+from pegboard.core.result import AudioPart, ImagePart, Part, ResourcePart, TextPart, ToolResult
+from pegboard.core.tool import ToolSpec
+from pegboard.errors import SyncUse
+from pegboard.registry import ToolRegistry
+
+Context = ToolContext[Any] | Callable[[RunnableConfig], ToolContext[Any]] | None
+
+
+class RegistryTool(BaseTool):
+    """Calls a registry; arguments are checked there, so LangChain passes them as they are."""
+
+    _registry: ToolRegistry = PrivateAttr()
+    _ctx: Context = PrivateAttr(default=None)
+
+    @classmethod
+    def of(
+        cls, spec: ToolSpec, registry: ToolRegistry, *, ctx: Context, raise_errors: bool
+    ) -> Self:
+        """The tool of this spec."""
+        made = cls(
+            name=spec.name,
+            description=spec.description,
+            args_schema={"properties": {}, **spec.input_schema},
+            tags=list(spec.tags) or None,
+            metadata={"effect": spec.effect.value, "category": spec.category, "id": spec.id},
+            handle_tool_error=not raise_errors,
+            response_format="content_and_artifact",
+        )
+        made._registry, made._ctx = registry, ctx
+        return made
+
+    async def _arun(self, /, **arguments: Any) -> tuple[Any, Any]:
+        return _answer(await self._registry.call(self.name, arguments, self._context()))
+
+    def _run(self, /, **arguments: Any) -> tuple[Any, Any]:
+        try:
+            result = self._registry.call_sync(self.name, arguments, self._context())
+        except SyncUse as error:
+            raise SyncUse(
+                f"'{self.name}' is an async tool: use 'await tool.ainvoke(...)'"
+            ) from error
+        return _answer(result)
+
+    def _context(self) -> ToolContext[Any] | None:
+        # asked for here: a parameter would hide an argument of the same name
+        return self._ctx(ensure_config()) if callable(self._ctx) else self._ctx
+
+
+def _answer(result: ToolResult) -> tuple[Any, Any]:
+    """Content and artifact, as LangChain calls them.
+
+    Raises:
+        ToolException: The call failed; its text is safe to show.
+    """
+    if result.is_error:
+        raise ToolException(result.text)
+    if isinstance(result.content, str):
+        return result.content, result.structured
+    return [_block(part) for part in result.content], result.structured
+
+
+def _block(part: Part) -> dict[str, Any]:
+    match part:
+        case TextPart():
+            return {"type": "text", "text": part.text}
+        case ImagePart():
+            return _with_data("image", part.data, part.media_type)
+        case AudioPart():
+            # LangChain takes no sound in the answer of a tool
+            return _with_data("file", part.data, part.media_type)
+        case ResourcePart():
+            if part.data is not None:
+                return _with_data("file", part.data, part.media_type)
+            return {"type": "text", "text": part.uri if part.text is None else part.text}
+
+
+def _with_data(kind: str, data: bytes, media_type: str) -> dict[str, Any]:
+    return {
+        "type": kind,
+        "base64": base64.b64encode(data).decode("ascii"),
+        "mime_type": media_type or "application/octet-stream",
+    }

@@ -1,0 +1,107 @@
+"""A registry as a toolset of Pydantic AI; imported where Pydantic AI is."""
+
+from collections.abc import Callable
+from typing import Any
+
+from pydantic_ai import ModelRetry, RunContext
+from pydantic_ai.exceptions import ToolFailed
+from pydantic_ai.messages import BinaryContent, ToolReturn
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.toolsets import AbstractToolset
+from pydantic_ai.toolsets.abstract import ToolsetTool
+from pydantic_core import SchemaValidator, core_schema
+
+from pegboard.core.context import ToolContext
+from pegboard.core.provider_schema import provider_schema
+from pegboard.core.result import AudioPart, ImagePart, Part, ResourcePart, TextPart, ToolResult
+from pegboard.core.tool import Tool
+from pegboard.errors import InvalidRequest, ToolArgumentError
+from pegboard.registry import ToolRegistry
+
+Context = ToolContext[Any] | Callable[[RunContext[Any]], ToolContext[Any]] | None
+
+_ANY_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
+"""The registry checks arguments itself, and its words are better than a schema's."""
+
+
+class RegistryToolset(AbstractToolset[Any]):
+    """What a caller may see and call of a registry."""
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        *,
+        ctx: Context,
+        id: str | None,  # noqa: A002 - what Pydantic AI calls it
+        max_retries: int,
+    ) -> None:
+        self._registry = registry
+        self._ctx = ctx
+        self._id = id
+        self._max_retries = max_retries
+
+    @property
+    def id(self) -> str | None:
+        """As it was given."""
+        return self._id
+
+    async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
+        """What may be seen now; a tool that came or went is followed at the next step."""
+        principal = self._context(ctx).principal
+        return {tool.spec.name: self._of(tool) for tool in self._registry.visible(principal)}
+
+    async def call_tool(
+        self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
+    ) -> Any:
+        """Call through the registry.
+
+        Raises:
+            ModelRetry: The model can mend its arguments.
+            ToolFailed: It failed otherwise; the run goes on.
+        """
+        del tool
+        return _answer(await self._registry.call(name, tool_args, self._context(ctx)))
+
+    def _context(self, ctx: RunContext[Any]) -> ToolContext[Any]:
+        return (self._ctx(ctx) if callable(self._ctx) else self._ctx) or ToolContext()
+
+    def _of(self, tool: Tool) -> ToolsetTool[Any]:
+        spec = tool.spec
+        definition = ToolDefinition(
+            name=spec.name,
+            description=spec.description,
+            parameters_json_schema=dict(provider_schema(spec.input_schema)),
+            sequential=spec.exclusive,
+            metadata={"effect": spec.effect.value, "category": spec.category, "id": spec.id},
+        )
+        return ToolsetTool(
+            toolset=self,
+            tool_def=definition,
+            max_retries=self._max_retries,
+            args_validator=_ANY_OBJECT,
+        )
+
+
+def _answer(result: ToolResult) -> Any:
+    if result.is_error:
+        if isinstance(result.error, (ToolArgumentError, InvalidRequest)):
+            raise ModelRetry(result.text)
+        raise ToolFailed(result.text)
+    content: Any = result.content
+    if not isinstance(content, str):
+        content = [_content(part) for part in result.content if not isinstance(part, str)]
+    about = {"call_id": result.meta.call_id, "structured": result.structured}
+    return ToolReturn(return_value=content, metadata=about)
+
+
+def _content(part: Part) -> str | BinaryContent:
+    match part:
+        case TextPart():
+            return part.text
+        case ImagePart() | AudioPart():
+            return BinaryContent(data=part.data, media_type=part.media_type)
+        case ResourcePart():
+            if part.data is not None:
+                media_type = part.media_type or "application/octet-stream"
+                return BinaryContent(data=part.data, media_type=media_type)
+            return part.uri if part.text is None else part.text
