@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 EXIT_UNCONFINED = 125
+_FIRST_UID = 0x5000_0000
 _SIGKILL = 9
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _SET_PDEATHSIG, _SET_DUMPABLE, _SET_KEEPCAPS, _SET_SECCOMP, _SET_SUBREAPER = 1, 4, 8, 22, 36
@@ -47,6 +48,10 @@ def main(arguments: list[str]) -> NoReturn:
     orders_at, status_at, life_at, *further = arguments
     with open(int(orders_at) if orders_at.isdigit() else orders_at, "rb") as file:  # noqa: PTH123 - it may be a descriptor
         orders = marshal.load(file)  # noqa: S302 - written by what started this
+    if orders["uid"] is not None and orders["uid"] < _FIRST_UID:
+        os._exit(
+            EXIT_UNCONFINED
+        )  # all processes of that user are killed in the end: of no real one
     status = 2 if status_at == "-" else int(status_at)
     try:
         if life_at != "-":
@@ -190,7 +195,8 @@ def _kill_all(uid: int | None) -> None:
     while True:
         if uid is not None and os.fork() == 0:
             os.setresuid(uid, uid, uid)
-            _kill(-1)
+            if os.getresuid() == (uid, uid, uid) and uid >= _FIRST_UID:
+                _kill(-1)
             os._exit(0)
         for pid in [] if uid is not None else _descendants():
             _kill(pid)

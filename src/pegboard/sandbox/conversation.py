@@ -87,7 +87,7 @@ class Conversation:
         except asyncio.CancelledError:
             entering.add_done_callback(lambda done: done.exception() or leave())
             raise
-        except (MontyError, OSError) as error:
+        except (MontyError, OSError, RuntimeError) as error:
             raise Unavailable("No interpreter could be started.", nothing_done=True) from error
         kill = _killer(session.worker_pid)
         try:

@@ -1,0 +1,411 @@
+import asyncio
+import os
+import time
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+
+import psutil
+import pytest
+from tests.sandbox.inside import left_behind, until
+
+from pegboard.core.ports.sandbox import CodeJob, CodeOutcome, SandboxLimits
+from pegboard.errors import ToolFailed, Unavailable
+from pegboard.sandbox import ProbedSandbox
+from pegboard.sandbox.kernel import landlock_abi
+from pegboard.sandbox.monty import MontyEngine
+from pegboard.sandbox.worker import Launcher
+
+LIMITS = SandboxLimits(timeout=1.0, memory_bytes=32 << 20, output_bytes=1000)
+
+
+async def run(sandbox: ProbedSandbox, code: str, **job: Any) -> CodeOutcome:
+    job.setdefault("limits", LIMITS)
+    return await sandbox.run_code(CodeJob(code=code, **job))
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        ("1 + 1", 2),
+        ("x = 1", None),
+        ("", None),
+        ("[given['a'], (1, 2)]", ["á", [1, 2]]),
+        ("import json, math\njson.loads('[1]') + [math.floor(2.5)]", [1, 2]),
+        (
+            "def double(n):\n    return 2 * n\n{str(n): double(n) for n in range(2)}",
+            {"0": 0, "1": 2},
+        ),
+    ],
+)
+async def test_code_gives_the_value_of_its_last_expression(
+    code_sandbox: ProbedSandbox, code: str, value: Any
+) -> None:
+    outcome = await run(code_sandbox, code, inputs={"given": {"a": "á"}})
+
+    assert (outcome.value, outcome.error, outcome.stopped) == (value, "", "")
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("x = 1\n1 / 0", ("line 2", "ZeroDivisionError: division by zero")),
+        ("def f():\n    return nope\n\nf()", ("line 4", "line 2, in f", "NameError: name 'nope'")),
+        ("x = (", ("line 1", "SyntaxError")),
+        ("yield 1", ("line 1", "yield")),
+        ("nope()", ("NameError: name 'nope' is not defined",)),
+        ("float('nan')", ("ValueError: result: nan is not JSON",)),
+        ("10 ** 5000", ("ValueError: result: a whole number",)),
+        ("'x' * 2000", ("ValueError: result: more than 1000 bytes",)),
+        ("def f(n):\n    return f(n + 1)\nf(0)", ("RecursionError",)),
+        ("class A: pass\nA()", ("ValueError: result: 'A' is not JSON",)),
+    ],
+)
+async def test_a_mistake_in_the_code_is_told_with_its_line(
+    code_sandbox: ProbedSandbox, code: str, told: tuple[str, ...]
+) -> None:
+    outcome = await run(code_sandbox, code)
+
+    assert [part for part in told if part not in outcome.error] == []
+    assert "Traceback" not in outcome.error
+    assert "python-input" not in outcome.error
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open('/etc/passwd').read()",
+        "open('mine', 'w').write('x')",
+        "import pathlib\npathlib.Path('/etc/passwd').read_text()",
+        "import os\nos.environ['PATH']",
+        "import os\nos.environ.get('PATH')",
+        "import os\nos.getenv('PLANTED_SECRET')",
+        "import os\nos.listdir('/')",
+        "import os\nos.system('true')",
+        "import random\nrandom._os.environ",
+        "import sys\nsys.modules['os']",
+        "import subprocess",
+        "import socket",
+        "import ctypes",
+        "import importlib",
+        "import builtins",
+        "import pydantic",
+        "__import__('os').system('true')",
+        "eval(\"__import__('os')\")",
+        "exec('import subprocess')",
+        "().__class__.__mro__[1].__subclasses__()",
+        "(lambda: 0).__globals__['__builtins__']",
+        "'{0.__class__.__mro__}'.format(1)",
+        "'{0.__globals__}'.format(given)",
+        "f'{().__class__.__base__}'",
+        "getattr(1, '__class__').__bases__",
+        "type(1).__subclasses__()",
+        "given.__self__",
+        "input()",
+        "breakpoint()",
+    ],
+)
+async def test_code_does_not_get_out(
+    code_sandbox: ProbedSandbox, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLANTED_SECRET", "s3cret-s3cret")
+
+    async def function() -> str:
+        return ""
+
+    outcome = await run(code_sandbox, code, functions={"given": function})
+
+    assert outcome.error
+    assert outcome.value is None
+    assert "s3cret" not in repr(outcome)
+
+
+@pytest.mark.parametrize(
+    ("code", "stopped"),
+    [
+        ("while True: pass", {"cpu", "timeout"}),
+        ("try:\n    while True: pass\nexcept BaseException: pass\n1", {"cpu", "timeout"}),
+        ("sum(range(10**12))", {"cpu", "timeout"}),
+        ("import time\ntime.sleep(60)", {"timeout"}),
+        ("import asyncio\nawait asyncio.sleep(60)", {"timeout"}),
+        ("while True: print('x' * 1000)", {"cpu", "timeout"}),
+        ("10 ** 10 ** 8", {"memory"}),
+        ("'a' * 10**10", {"memory"}),
+        ("try:\n    'a' * 10**10\nexcept BaseException: pass\n1", {"memory"}),
+        ("a = []\nwhile True: a.append('x' * 1000)", {"memory"}),
+        ("a = 'x'\nwhile True: a += a", {"memory"}),
+        ("sorted(range(10**9))", {"memory"}),
+        ("'%1000000000d' % 1", {"memory"}),
+        ("import math\nmath.factorial(10**9)", {"memory", "cpu", "timeout"}),
+    ],
+)
+async def test_code_without_end_or_measure_is_stopped(
+    code_sandbox: ProbedSandbox, code: str, stopped: set[str]
+) -> None:
+    outcome = await run(code_sandbox, code)
+
+    assert outcome.stopped in stopped
+    assert outcome.value is None
+    assert outcome.duration < 4
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import re\nre.match('(a+)+$', 'a' * 40 + 'b')",
+        "import re\nre.sub('(.*)*x', '', 'a' * 5000)",
+        "eval('(' * 10000 + ')' * 10000)",
+        "import json\njson.loads('[' * 100000)",
+        "x = []\nfor _ in range(500): x = [x]\nx",
+    ],
+    ids=["regex", "sub", "parser", "json", "nesting"],
+)
+async def test_hostile_input_to_a_library_ends_soon(code_sandbox: ProbedSandbox, code: str) -> None:
+    outcome = await run(code_sandbox, code)
+
+    assert outcome.duration < 2
+    assert outcome.stopped == ""
+
+
+async def test_what_is_printed_is_kept_up_to_its_bound(code_sandbox: ProbedSandbox) -> None:
+    few = await run(code_sandbox, "print('a', 'b')\nprint(1)")
+    many = await run(code_sandbox, "for _ in range(100): print('é' * 99)\n7")
+
+    assert few.printed == "a b\n1\n"
+    assert (len(many.printed), many.printed_bytes, many.value) == (1000, 100 * 199, 7)
+
+
+async def test_functions_are_awaited_outside(code_sandbox: ProbedSandbox) -> None:
+    async def add(a: int, b: int = 1) -> dict[str, int]:
+        await asyncio.sleep(0.01)
+        return {"sum": a + b}
+
+    code = "keep = add\n[add(1)['sum'], keep(1, b=5)['sum'], add(**{'a': 2, 'b': 2})['sum']]"
+    outcome = await run(code_sandbox, code, functions={"add": add})
+
+    assert (outcome.value, outcome.error) == ([2, 6, 4], "")
+
+
+async def test_a_functions_error_arrives_as_an_exception(code_sandbox: ProbedSandbox) -> None:
+    async def refuse() -> None:
+        raise ToolFailed("there is no order 17")
+
+    caught = "try:\n    refuse()\nexcept RuntimeError as error:\n    told = str(error)\ntold"
+
+    assert (await run(code_sandbox, caught, functions={"refuse": refuse})).value == (
+        "there is no order 17"
+    )
+    left = await run(code_sandbox, "refuse()", functions={"refuse": refuse})
+    assert "RuntimeError: there is no order 17" in left.error
+
+
+async def test_an_error_that_is_not_meant_for_the_code_ends_the_run(
+    code_sandbox: ProbedSandbox,
+) -> None:
+    async def broken() -> None:
+        raise KeyError("a secret detail")
+
+    before = left_behind()[0]
+    with pytest.raises(KeyError):
+        await run(
+            code_sandbox, "try: broken()\nexcept Exception: pass", functions={"broken": broken}
+        )
+
+    assert left_behind()[0] <= before
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        ("add()", "TypeError: add(): missing a required argument: 'a'"),
+        ("add(1, 2, 3)", "TypeError: add(): too many positional arguments"),
+        ("add(c=1)", "TypeError: add(): missing a required argument: 'a'"),
+        ("add(float('nan'))", "TypeError: add(): result[0][0]: nan is not JSON"),
+        ("add({(1,): 1})", "TypeError: add(): result[0][0]: a key is a tuple"),
+    ],
+)
+async def test_a_function_called_wrongly_is_not_called(
+    code_sandbox: ProbedSandbox, call: str, told: str
+) -> None:
+    calls: list[Any] = []
+
+    async def add(a: Any, b: Any = 1) -> None:
+        calls.append((a, b))
+
+    outcome = await run(code_sandbox, call, functions={"add": add})
+
+    assert told in outcome.error
+    assert calls == []
+
+
+async def test_functions_are_not_called_without_end(code_sandbox: ProbedSandbox) -> None:
+    calls = 0
+
+    async def count() -> int:
+        nonlocal calls
+        calls += 1
+        return calls
+
+    limits = SandboxLimits(timeout=8)
+    outcome = await run(
+        code_sandbox, "while True: count()", functions={"count": count}, limits=limits
+    )
+
+    assert outcome.error
+    assert calls <= 1000
+
+
+async def test_a_slow_function_counts_in_the_time(code_sandbox: ProbedSandbox) -> None:
+    async def slow() -> None:
+        await asyncio.sleep(60)
+
+    outcome = await run(code_sandbox, "slow()", functions={"slow": slow})
+
+    assert outcome.stopped == "timeout"
+
+
+async def test_a_timeout_of_a_functions_own_is_no_timeout_of_the_run(
+    code_sandbox: ProbedSandbox,
+) -> None:
+    async def late() -> None:
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        await run(code_sandbox, "late()", functions={"late": late})
+
+
+async def test_nothing_is_kept_from_run_to_run(code_sandbox: ProbedSandbox) -> None:
+    await run(code_sandbox, "kept = 1")
+
+    assert "NameError" in (await run(code_sandbox, "kept")).error
+
+
+async def test_inputs_that_code_cannot_hold_are_an_error(code_sandbox: ProbedSandbox) -> None:
+    outcome = await run(code_sandbox, "x", inputs={"x": object()})
+
+    assert "TypeError" in outcome.error
+
+
+async def test_runs_go_beside_each_other_more_than_there_are_workers(
+    code_sandbox: ProbedSandbox,
+) -> None:
+    async def wait(number: int) -> int:
+        await asyncio.sleep(0.05)
+        return number
+
+    limits = SandboxLimits(timeout=8)
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(
+                run(code_sandbox, f"wait({n})", functions={"wait": wait}, limits=limits)
+            )
+            for n in range(30)
+        ]
+
+    assert [task.result().value for task in tasks] == list(range(30))
+
+
+async def test_a_cancelled_run_leaves_no_worker(code_sandbox: ProbedSandbox) -> None:
+    before = left_behind()
+    tasks = [asyncio.create_task(run(code_sandbox, "while True: pass")) for _ in range(12)]
+    await asyncio.sleep(0.3)
+
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+
+    assert all(task.cancelled() for task in tasks)
+    await until(lambda: left_behind()[0] <= before[0])
+    assert (await run(code_sandbox, "1")).value == 1
+
+
+async def test_closing_leaves_nothing_and_may_be_done_twice(code_sandbox: ProbedSandbox) -> None:
+    before = left_behind()[0]
+    folders = _folders()
+    engine = MontyEngine()
+    assert await engine.why_not() == ""
+    assert len(_folders() - folders) == 1
+
+    await engine.close()
+    await engine.close()
+
+    assert _folders() <= folders
+    assert left_behind()[0] <= before
+    assert (await engine.run(CodeJob(code="2"))).value == 2
+    await engine.close()
+
+
+@pytest.mark.skipif(landlock_abi() == 0, reason="the kernel has no Landlock")
+async def test_a_worker_stands_behind_a_wall_without_environment(
+    code_sandbox: ProbedSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLANTED_SECRET", "s3cret-s3cret")
+    seen: list[tuple[dict[str, str], str, list[int]]] = []
+
+    async def look() -> None:
+        for child in psutil.Process().children(recursive=True):
+            if child.name() == "monty":
+                status = _status(child.pid)
+                seen.append((child.environ(), status["Seccomp"], [child.uids().real]))
+
+    outcome = await run(code_sandbox, "look()", functions={"look": look})
+
+    assert outcome.error == ""
+    [(environment, seccomp, [uid])] = seen
+    assert environment == {}
+    assert seccomp == "2"
+    assert uid != 0 or os.geteuid() != 0
+
+
+async def test_a_killed_worker_is_an_error_and_not_our_end(code_sandbox: ProbedSandbox) -> None:
+    async def stab() -> None:
+        for child in psutil.Process().children(recursive=True):
+            if child.name() == "monty":
+                child.kill()
+
+    outcome = await run(code_sandbox, "stab()\n1", functions={"stab": stab})
+
+    assert outcome.error == "MemoryError: the interpreter ran out of memory, or failed"
+
+
+async def test_workers_that_cannot_be_started_are_unavailable() -> None:
+    engine = MontyEngine()
+    if await engine.why_not():
+        pytest.skip("there are none that can")
+    workers = engine._workers
+    assert workers is not None
+    workers.launcher.remove()
+
+    with pytest.raises(Unavailable, match="No interpreter could be started"):
+        await engine.run(CodeJob(code="1"))
+    await engine.close()
+
+
+def test_a_launcher_without_a_wall_has_no_environment_either(code_sandbox: ProbedSandbox) -> None:
+    launcher = Launcher(walled=False)
+    try:
+        assert not launcher.walled
+        assert "/usr/bin/env -i" in launcher.path.read_text()
+    finally:
+        launcher.remove()
+    assert not launcher.path.exists()
+
+
+async def test_code_runs_beside_the_event_loop(code_sandbox: ProbedSandbox) -> None:
+    task = asyncio.create_task(run(code_sandbox, "while True: pass"))
+    longest = 0.0
+    while not task.done():
+        began = time.monotonic()
+        await asyncio.sleep(0.01)
+        longest = max(longest, time.monotonic() - began)
+
+    assert longest < 0.5
+
+
+def _folders() -> set[str]:
+    return {entry.name for entry in Path(gettempdir()).glob("pegboard-monty-*")}
+
+
+def _status(pid: int) -> dict[str, str]:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
