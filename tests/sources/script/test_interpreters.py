@@ -80,3 +80,15 @@ def test_any_other_program_elsewhere_needs_itself_alone(tmp_path: Path) -> None:
     program.touch()
 
     assert needs_to_read(program) == (program,)
+
+
+def test_a_program_is_preferred_to_a_shim_of_it(tmp_path: Path) -> None:
+    for folder, name in (("shims", "thing"), ("bin", "thing"), ("shims", "only")):
+        program = tmp_path / folder / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text("#!/bin/sh")
+        program.chmod(0o755)
+    search = f"{tmp_path}/shims:{tmp_path}/bin"
+
+    assert command_of(None, "", command=("thing",), search=search) == (f"{tmp_path}/bin/thing",)
+    assert command_of(None, "", command=("only",), search=search) == (f"{tmp_path}/shims/only",)

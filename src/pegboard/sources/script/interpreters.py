@@ -93,10 +93,17 @@ def _first_line(head: str) -> tuple[str, ...]:
 
 
 def _found(words: Sequence[str], whose: str, search: str) -> tuple[str, ...]:
-    program = shutil.which(words[0], path=search)
+    program = _program(words[0], search)
     if program is None:
         raise SourceUnavailable(
             f"{whose} needs the program '{words[0]}', which is not in the PATH; install it, or "
             "write another 'command' into the description"
         )
     return (program, *words[1:])
+
+
+def _program(name: str, search: str) -> str | None:
+    """The program itself rather than a version manager's shim, which needs all of its manager."""
+    folders = search.split(os.pathsep)
+    direct = os.pathsep.join(folder for folder in folders if Path(folder).name != "shims")
+    return shutil.which(name, path=direct) or shutil.which(name, path=search)

@@ -130,6 +130,7 @@ def _job(
     ctx: ToolContext[Any],
 ) -> SandboxJob:
     grant = script.grant
+    own = [path for path in (script.path, script.directory) if path is not None]
     made = () if folder is None else (folder,)
     environment = dict(grant.environment)
     if folder is not None:
@@ -138,7 +139,7 @@ def _job(
         command=command,
         stdin=stdin,
         environment=environment,
-        readable=(*([script.path] if script.path else []), *readable, *grant.readable),
+        readable=(*own, *readable, *grant.readable),
         writable=(*grant.writable, *made),
         directory=script.directory,
         network=grant.network,
