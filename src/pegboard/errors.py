@@ -15,6 +15,11 @@ PegboardError
 │   ├── ApprovalRequired        `decide` said ask, and nobody has approved yet
 │   ├── IdempotencyConflict     the key was used with other arguments
 │   ├── HandleNotFound          no stored result under this handle for this caller
+│   ├── GraphInvalid            a graph, or what is in one, is wrong; one line per fault
+│   ├── RunNotFound             no run of this id for this caller
+│   ├── DependencyCycle         tools would need each other; names the cycle in order
+│   ├── DependencyNotFound      no such node or edge among dependencies; names the nearest
+│   ├── VersionNotFound         no such version, or it is kept no longer
 │   └── InvalidRequest          a request that no tool is to blame for
 ├── ToolFailed                  the tool said no: a safe message and an error id
 │   ├── NobodyToAsk             the tool has a question, and its caller takes none
@@ -174,6 +179,56 @@ class HandleNotFound(CallerError):
     """No stored result under this handle for this caller."""
 
     code = "handle_not_found"
+
+
+class GraphInvalid(CallerError):
+    """A graph is wrong, or does not fit the board; every fault at once, and nothing has run."""
+
+    code = "graph_invalid"
+
+    def __init__(self, name: str, problems: tuple[Problem, ...]) -> None:
+        lines = "\n".join(f"- {problem}" for problem in problems)
+        super().__init__(f"{shortened_name(name) or 'The graph'} cannot run:\n{lines}")
+        self.problems = problems
+
+
+class RunNotFound(CallerError):
+    """No run has this id, or not for this caller."""
+
+    code = "run_not_found"
+
+
+class DependencyCycle(CallerError):
+    """Tools would need each other in a circle, so that none could ever run."""
+
+    code = "dependency_cycle"
+
+    def __init__(self, cycle: tuple[str, ...]) -> None:
+        shown = " -> ".join(map(shortened_name, (*cycle, cycle[0])))
+        super().__init__(f"These tools would need each other: {shown}. Leave one of them out.")
+        self.cycle = cycle
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """The cycle as pairs of a prerequisite and its dependant."""
+        return tuple(zip(self.cycle, (*self.cycle[1:], self.cycle[0]), strict=True))
+
+
+class DependencyNotFound(CallerError):
+    """The dependency graph has no such node or edge."""
+
+    code = "dependency_not_found"
+
+    def __init__(self, what: str, nearest: tuple[str, ...] = ()) -> None:
+        hint = f" Did you mean {_either(nearest)}?" if nearest else ""
+        super().__init__(f"The dependency graph has no {what}.{hint}")
+        self.nearest = nearest
+
+
+class VersionNotFound(CallerError):
+    """There is no such version of this, or it is kept no longer; says which there are."""
+
+    code = "version_not_found"
 
 
 class InvalidRequest(CallerError):

@@ -1,16 +1,13 @@
 """The tools of a registry by name: one flat dict, with origins and an order."""
 
 from collections.abc import Callable, Iterator
-from itertools import islice
-from operator import itemgetter
 from typing import Literal
 
-from pegboard.core.names import MAX_LENGTH, is_wire_name
+from pegboard.core.names import is_wire_name
 from pegboard.core.tool import Tool
 from pegboard.errors import DuplicateTool, InvalidRequest, ToolNotFound
 from pegboard.registry.changes import Changes
-
-_CANDIDATES = 50
+from pegboard.registry.likeness import nearest_names
 
 OnConflict = Literal["error", "replace"]
 
@@ -69,23 +66,8 @@ class Catalogue:
         self, name: str, may_name: Callable[[Tool], bool] = lambda _: True
     ) -> tuple[str, ...]:
         """At most three names that were perhaps meant, of tools that may be named."""
-        from difflib import get_close_matches
-
-        name = name[:MAX_LENGTH]
-        alike = (wire for wire, tool in self._by_likeness(name) if may_name(tool))
-        likely = list(islice(alike, _CANDIDATES))
-        close = get_close_matches(name, likely, n=3, cutoff=0.6)
-        return tuple(close or [item for item in likely if item.endswith(f"__{name}")][:3])
-
-    def _by_likeness(self, name: str) -> list[tuple[str, Tool]]:
-        """Names that share pairs of letters with this one, the most first.
-
-        Comparing it with ten thousand names letter by letter would hold up every other call.
-        """
-        pairs = {name[i : i + 2] for i in range(len(name) - 1)}
-        shared = [(sum(map(item[0].__contains__, pairs)), item) for item in self.items()]
-        shared.sort(key=itemgetter(0), reverse=True)
-        return [item for count, item in shared if count]
+        tools = dict(self._tools)
+        return nearest_names(name, tools, may_name=lambda wire: may_name(tools[wire]))
 
     def names(self) -> tuple[str, ...]:
         """All wire names in the order of registration."""

@@ -1,0 +1,16 @@
+"""Which tools need which: a graph of tool ids with versions."""
+
+from pegboard.registry.dependencies.change import Dependency, GraphChange, GraphDiff
+from pegboard.registry.dependencies.declared import declare
+from pegboard.registry.dependencies.graph import Broken, DependencyGraph
+from pegboard.registry.dependencies.versioned import Dependencies
+
+__all__ = [
+    "Broken",
+    "Dependencies",
+    "Dependency",
+    "DependencyGraph",
+    "GraphChange",
+    "GraphDiff",
+    "declare",
+]

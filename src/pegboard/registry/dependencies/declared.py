@@ -1,0 +1,62 @@
+"""What tools say themselves of what they need, as a change of the graph."""
+
+from collections.abc import Iterable
+
+from pegboard.core.tool import ToolSpec
+from pegboard.errors import DependencyCycle
+from pegboard.registry.dependencies.change import Edge, GraphChange
+from pegboard.registry.dependencies.versioned import Dependencies
+
+ORIGIN = "spec"
+"""Who says the edges that come from `ToolSpec.dependencies`."""
+
+
+def declare(graph: Dependencies, specs: Iterable[ToolSpec]) -> tuple[DependencyCycle, ...]:
+    """Make the graph say what these tools, which are all there are, say of themselves.
+
+    What a tool needs is named by id or by name. It stays a node when there is no such tool, so that
+    it can be seen that it is missing; so does a tool that is gone and is still needed. Nodes and
+    edges of other origins are left alone.
+
+    Returns:
+        The cycles that there would be. Of each, one edge is left out, and the rest holds.
+    """
+    wanted, nodes = _said(list(specs))
+    current = graph.current
+    known = {(edge.prerequisite, edge.dependant): edge.origins for edge in current.edges}
+    gone = [edge for edge, origins in known.items() if ORIGIN in origins and edge not in wanted]
+    edges = [edge for edge in wanted if ORIGIN not in known.get(edge, ())]
+    absent = [
+        node
+        for node in current.nodes
+        if node not in nodes and ORIGIN in current.origins_of_node(node)
+    ]
+    problems: list[DependencyCycle] = []
+    while True:
+        change = GraphChange(
+            add_nodes=tuple(nodes),
+            add_edges=tuple(edges),
+            retract_nodes=tuple(absent),
+            retract_edges=tuple(gone),
+        )
+        try:
+            graph.apply(change, origin=ORIGIN)
+        except DependencyCycle as error:
+            problems.append(error)
+            edges.remove(next(edge for edge in reversed(edges) if edge in error.edges))
+        else:
+            return tuple(problems)
+
+
+def _said(specs: list[ToolSpec]) -> tuple[dict[Edge, None], dict[str, None]]:
+    """The edges and the nodes that these tools speak of."""
+    ids = {spec.id for spec in specs}
+    by_name = {spec.name: spec.id for spec in specs}
+    nodes = dict.fromkeys(spec.id for spec in specs)
+    edges: dict[Edge, None] = {}
+    for spec in specs:
+        for needed in spec.dependencies:
+            node = needed if needed in ids else by_name.get(needed, needed)
+            nodes[node] = None
+            edges[node, spec.id] = None
+    return edges, nodes

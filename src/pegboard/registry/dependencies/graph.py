@@ -1,0 +1,296 @@
+"""One version of the dependency graph: frozen, and asked for everything."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from pegboard.errors import DependencyNotFound
+from pegboard.registry.dependencies.change import Delta, Dependency, Edge, Origins
+from pegboard.registry.likeness import nearest_names
+
+Neighbours = Mapping[str, Mapping[str, Origins]]
+_NONE: Mapping[str, Origins] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """A tool that no longer works when another fails.
+
+    Attributes:
+        because: Which of its own prerequisites is gone or broken.
+    """
+
+    tool: str
+    because: str
+
+
+class DependencyGraph:
+    """Which tools need which, as of one version; never changes.
+
+    Args:
+        version: Its number; 0 is the empty graph.
+        nodes: All nodes, and who says that they are there.
+        dependants: For each node those that need it, and who says so.
+        prerequisites: The same the other way round.
+    """
+
+    __slots__ = ("_dependants", "_nodes", "_prerequisites", "version")
+
+    def __init__(
+        self,
+        *,
+        version: int = 0,
+        nodes: Mapping[str, Origins] | None = None,
+        dependants: Neighbours | None = None,
+        prerequisites: Neighbours | None = None,
+    ) -> None:
+        self.version = version
+        self._nodes = nodes or _NONE
+        self._dependants: Neighbours = dependants or {}
+        self._prerequisites: Neighbours = prerequisites or {}
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def __contains__(self, node: object) -> bool:
+        return node in self._nodes
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DependencyGraph):
+            return NotImplemented
+        mine, others = (self._nodes, self._dependants), (other._nodes, other._dependants)
+        return mine == others
+
+    def __hash__(self) -> int:
+        return hash((self.version, len(self)))
+
+    def __repr__(self) -> str:
+        return f"DependencyGraph(version={self.version}, {len(self)} tools)"
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """All ids, sorted."""
+        return tuple(sorted(self._nodes))
+
+    @property
+    def edges(self) -> tuple[Dependency, ...]:
+        """All edges, sorted."""
+        return tuple(
+            Dependency(prerequisite=node, dependant=other, origins=origins)
+            for node in sorted(self._dependants)
+            for other, origins in sorted(self._dependants[node].items())
+        )
+
+    def origins_of_node(self, node: str) -> Origins:
+        """Who says that there is this node; empty when there is none."""
+        return self._nodes.get(node, ())
+
+    def origins(self, edge: Edge) -> Origins:
+        """Who says that there is this edge; empty when there is none."""
+        return self._dependants.get(edge[0], _NONE).get(edge[1], ())
+
+    def prerequisites(self, node: str, *, transitive: bool = False) -> tuple[str, ...]:
+        """What a tool needs, the nearest first; `transitive` for what those need too.
+
+        Raises:
+            DependencyNotFound: No such node; names the nearest.
+        """
+        return self._from(node, self._prerequisites, transitive)
+
+    def dependants(self, node: str, *, transitive: bool = False) -> tuple[str, ...]:
+        """What needs a tool, the nearest first; `transitive` for what needs those too.
+
+        Raises:
+            DependencyNotFound: No such node; names the nearest.
+        """
+        return self._from(node, self._dependants, transitive)
+
+    def around(self, node: str, *, depth: int = 1) -> "DependencyGraph":
+        """The part of the graph at most so many edges away, in either direction.
+
+        Raises:
+            DependencyNotFound: No such node; names the nearest.
+        """
+        self.check_node(node)
+        inside, frontier = {node}, [node]
+        for _ in range(depth):
+            frontier = sorted(
+                {
+                    other
+                    for item in frontier
+                    for side in (self._prerequisites, self._dependants)
+                    for other in side[item]
+                }
+                - inside
+            )
+            inside.update(frontier)
+        return self.only(inside)
+
+    def only(self, nodes: Iterable[str]) -> "DependencyGraph":
+        """The part with these nodes and the edges between them."""
+        kept = [node for node in dict.fromkeys(nodes) if node in self]
+        inside = set(kept)
+        return DependencyGraph(
+            version=self.version,
+            nodes={node: self._nodes[node] for node in kept},
+            dependants=_cut(self._dependants, kept, inside),
+            prerequisites=_cut(self._prerequisites, kept, inside),
+        )
+
+    def layers(self) -> tuple[tuple[str, ...], ...]:
+        """All tools, each in the first layer after all that it needs; sorted within.
+
+        Tools of one layer do not need each other, so that they can run side by side.
+        """
+        left = {node: len(needs) for node, needs in self._prerequisites.items()}
+        layer = sorted(node for node, count in left.items() if not count)
+        found: list[tuple[str, ...]] = []
+        while layer:
+            found.append(tuple(layer))
+            following: list[str] = []
+            for node in layer:
+                for other in self._dependants[node]:
+                    left[other] -= 1
+                    if not left[other]:
+                        following.append(other)
+            layer = sorted(following)
+        return tuple(found)
+
+    def order(self) -> tuple[str, ...]:
+        """All tools, each after what it needs; the same order each time."""
+        return tuple(node for layer in self.layers() for node in layer)
+
+    def breaks(
+        self, node: str, *, has_alternative: Callable[[str, str], bool] | None = None
+    ) -> tuple[Broken, ...]:
+        """What no longer works when a tool fails, the nearest first, without itself.
+
+        Args:
+            node: What fails.
+            has_alternative: Given a tool that is gone and one that needs it: whether something
+                else serves the latter instead.
+
+        Raises:
+            DependencyNotFound: No such node; names the nearest.
+        """
+        self.check_node(node)
+        broken: dict[str, str] = {node: ""}
+        frontier = [node]
+        while frontier:
+            found: dict[str, str] = {}
+            for gone in frontier:
+                for other in sorted(self._dependants[gone]):
+                    is_served = has_alternative is not None and has_alternative(gone, other)
+                    if not (other in broken or other in found or is_served):
+                        found[other] = gone
+            broken |= found
+            frontier = sorted(found)
+        del broken[node]
+        return tuple(Broken(tool=tool, because=gone) for tool, gone in broken.items())
+
+    def roots(self) -> tuple[str, ...]:
+        """Tools that need none and are needed, sorted."""
+        needed = (node for node, others in self._dependants.items() if others)
+        return tuple(sorted(node for node in needed if not self._prerequisites[node]))
+
+    def orphans(self) -> tuple[str, ...]:
+        """Tools without any edge, sorted."""
+        alone = (node for node, others in self._dependants.items() if not others)
+        return tuple(sorted(node for node in alone if not self._prerequisites[node]))
+
+    def check_node(self, node: str) -> None:
+        """Refuse what is not there.
+
+        Raises:
+            DependencyNotFound: No such node; names the nearest.
+        """
+        if node not in self:
+            raise DependencyNotFound(f"tool '{node[:100]}'", nearest_names(node, self._nodes))
+
+    def check_edge(self, edge: Edge) -> None:
+        """Refuse what is not there.
+
+        Raises:
+            DependencyNotFound: No such node or edge; names the nearest.
+        """
+        for node in edge:
+            self.check_node(node)
+        if not self.origins(edge):
+            before, after = edge
+            near = [f"{before} -> {other}" for other in sorted(self._dependants[before])]
+            near += [f"{other} -> {after}" for other in sorted(self._prerequisites[after])]
+            raise DependencyNotFound(f"dependency '{before} -> {after}'", tuple(near[:3]))
+
+    def neighbours(self, node: str) -> Iterator[str]:
+        """The direct dependants, unsorted; nothing for a node that is not there."""
+        return iter(self._dependants.get(node, _NONE))
+
+    def needs(self, node: str) -> Iterator[str]:
+        """The direct prerequisites, unsorted; nothing for a node that is not there."""
+        return iter(self._prerequisites.get(node, _NONE))
+
+    def changed(self, delta: Delta, *, version: int) -> "DependencyGraph":
+        """Another version, which shares with this one whatever the delta does not touch."""
+        forward = [
+            (before, after, is_said) for (before, after), (_, is_said) in delta.edges.items()
+        ]
+        backward = [(after, before, is_said) for before, after, is_said in forward]
+        return DependencyGraph(
+            version=version,
+            nodes=_changed_nodes(self._nodes, delta),
+            dependants=_changed(self._dependants, delta, forward),
+            prerequisites=_changed(self._prerequisites, delta, backward),
+        )
+
+    def _from(self, node: str, side: Neighbours, transitive: bool) -> tuple[str, ...]:  # noqa: FBT001 - passed on
+        self.check_node(node)
+        if not transitive:
+            return tuple(sorted(side[node]))
+        found: dict[str, None] = {node: None}
+        frontier = [node]
+        while frontier:
+            frontier = sorted({other for item in frontier for other in side[item]} - found.keys())
+            found.update(dict.fromkeys(frontier))
+        del found[node]
+        return tuple(found)
+
+
+def _cut(side: Neighbours, kept: list[str], inside: set[str]) -> Neighbours:
+    return {
+        node: {other: origins for other, origins in side[node].items() if other in inside}
+        for node in kept
+    }
+
+
+def _changed(
+    side: Neighbours, delta: Delta, edges: Iterable[tuple[str, str, Origins]]
+) -> Neighbours:
+    result = dict(side)
+    rows: dict[str, dict[str, Origins]] = {}
+    for node, other, origins in edges:
+        row = rows.get(node)
+        if row is None:  # the old row is shared with other versions
+            row = rows[node] = dict(side.get(node, _NONE))
+        if origins:
+            row[other] = origins
+        else:
+            row.pop(other, None)
+    for node, (before, _) in delta.nodes.items():
+        if not before:
+            result[node] = {}
+    result.update(rows)
+    for node, (_, after) in delta.nodes.items():
+        if not after:
+            result.pop(node, None)
+    return result
+
+
+def _changed_nodes(nodes: Mapping[str, Origins], delta: Delta) -> Mapping[str, Origins]:
+    if not delta.nodes:
+        return nodes
+    result = dict(nodes)
+    for node, (_, origins) in delta.nodes.items():
+        if origins:
+            result[node] = origins
+        else:
+            result.pop(node, None)
+    return result

@@ -1,0 +1,190 @@
+"""The dependency graph over time: changed as a whole, read back at any version."""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from threading import Lock
+
+from pegboard.errors import DependencyCycle, VersionNotFound
+from pegboard.registry.dependencies.change import (
+    Delta,
+    Edge,
+    GraphChange,
+    GraphDiff,
+    Origins,
+    combined,
+    shown,
+)
+from pegboard.registry.dependencies.graph import DependencyGraph
+from pegboard.registry.dependencies.ranks import Ranks
+
+_READ_BACK = 8
+"""So many old versions stay made after somebody read them."""
+
+
+class Dependencies:
+    """Which tools need which, with every version since it was made.
+
+    Kept are the newest version and what each change did; an old version is the newest with the
+    changes since taken back, and shares with it whatever they did not touch. May be changed in one
+    thread while others read: a `DependencyGraph` never changes.
+
+    ```python
+    needs = Dependencies()
+    needs.apply(GraphChange(add_nodes=("a_v1", "b_v1"), add_edges=(("a_v1", "b_v1"),)))
+    needs.current.prerequisites("b_v1")  # ("a_v1",)
+    ```
+
+    Args:
+        keep: How many versions can be read back.
+        keep_entries: How many touched nodes and edges are kept for it, all versions together.
+    """
+
+    def __init__(self, *, keep: int = 10_000, keep_entries: int = 500_000) -> None:
+        self._keep, self._keep_entries = keep, keep_entries
+        self._ranks = Ranks()
+        self._deltas: OrderedDict[int, Delta] = OrderedDict()  # by the version that each made
+        self._entries = 0
+        self._made: OrderedDict[int, DependencyGraph] = OrderedDict()
+        self._lock = Lock()
+        self.current = DependencyGraph()
+
+    @property
+    def version(self) -> int:
+        """Of the newest; 0 before the first change."""
+        return self.current.version
+
+    @property
+    def oldest(self) -> int:
+        """The oldest version that can still be read back."""
+        return self.version - len(self._deltas)
+
+    def apply(self, change: GraphChange, *, origin: str = "api") -> DependencyGraph:
+        """Do all of a change or nothing; the graph afterwards, a new version if it did anything.
+
+        Args:
+            change: What to do.
+            origin: Who says the edges that are added: `spec`, `board`, `api`, ...
+
+        Raises:
+            DependencyCycle: It would close a cycle; names it in order.
+            DependencyNotFound: A node or an edge is not there; names the nearest.
+        """
+        with self._lock:
+            old = self.current
+            delta = _delta(old, change, origin)
+            if not delta.size:
+                return old
+            new = old.changed(delta, version=old.version + 1)
+            added = [edge for edge, (before, after) in delta.edges.items() if after and not before]
+            cycle = self._ranks.add((node for node in delta.nodes if node not in old), added, new)
+            if delta.nodes:
+                self._ranks.keep(old if cycle else new)
+            if cycle:
+                first = cycle.index(min(cycle))  # the same name for it, wherever it was closed
+                raise DependencyCycle((*cycle[first:], *cycle[:first]))
+            self._remember(new, delta)
+            return new
+
+    def at(self, version: int) -> DependencyGraph:
+        """The graph as it was.
+
+        Raises:
+            VersionNotFound: There never was such a version, or it is kept no longer.
+        """
+        with self._lock:
+            if version == self.version:
+                return self.current
+            self._check(version)
+            graph = self._made.get(version)
+            if graph is None:
+                since = self._between(version, self.version)
+                graph = self.current.changed(since.undone(), version=version)
+                self._made[version] = graph
+                while len(self._made) > _READ_BACK:
+                    self._made.popitem(last=False)
+            return graph
+
+    def diff(self, old: int, new: int) -> GraphDiff:
+        """How the version `new` differs from the version `old`; either may be the later one.
+
+        Raises:
+            VersionNotFound: There never was such a version, or it is kept no longer.
+        """
+        with self._lock:
+            self._check(old)
+            self._check(new)
+            if old <= new:
+                return shown(self._between(old, new))
+            return shown(self._between(new, old).undone())
+
+    def _between(self, old: int, new: int) -> Delta:
+        return combined(self._deltas[version] for version in range(old + 1, new + 1))
+
+    def _check(self, version: int) -> None:
+        if not self.oldest <= version <= self.version:
+            kept = f"kept are {self.oldest} to {self.version}"
+            raise VersionNotFound(f"The dependency graph has no version {version}; {kept}.")
+
+    def _remember(self, graph: DependencyGraph, delta: Delta) -> None:
+        self._deltas[graph.version] = delta
+        self._entries += delta.size
+        while len(self._deltas) > self._keep or self._entries > self._keep_entries:
+            version, forgotten = self._deltas.popitem(last=False)
+            self._entries -= forgotten.size
+            self._made.pop(version - 1, None)
+        self.current = graph
+
+
+def _delta(graph: DependencyGraph, change: GraphChange, origin: str) -> Delta:
+    """What a change does to each node and edge that it touches."""
+    removed, added = dict.fromkeys(change.remove_nodes), dict.fromkeys(change.add_nodes)
+    edges: dict[Edge, Origins] = {}
+    for node in removed:
+        graph.check_node(node)
+        edges.update({(node, other): () for other in graph.neighbours(node)})
+        edges.update({(other, node): () for other in graph.needs(node)})
+    for edge in change.remove_edges:
+        graph.check_edge(edge)
+        edges[edge] = ()
+    for edge in change.retract_edges:
+        graph.check_edge(edge)
+        edges[edge] = tuple(o for o in edges.get(edge, graph.origins(edge)) if o != origin)
+    for edge in change.add_edges:
+        _check_ends(edge, graph, removed=removed, added=added)
+        edges[edge] = tuple(sorted({*edges.get(edge, graph.origins(edge)), origin}))
+    nodes: dict[str, Origins] = dict.fromkeys(removed, ())
+    ends = {node for edge, origins in edges.items() if origins for node in edge}
+    for node in change.retract_nodes:
+        graph.check_node(node)
+        left = tuple(o for o in nodes.get(node, graph.origins_of_node(node)) if o != origin)
+        if left or not (node in ends or _keeps_edges(node, graph, edges)):
+            nodes[node] = left
+    for node in added:
+        nodes[node] = tuple(sorted({*nodes.get(node, graph.origins_of_node(node)), origin}))
+    return Delta(
+        nodes={
+            node: (before, after)
+            for node, after in nodes.items()
+            if (before := graph.origins_of_node(node)) != after
+        },
+        edges={
+            edge: (before, after)
+            for edge, after in edges.items()
+            if (before := graph.origins(edge)) != after
+        },
+    )
+
+
+def _keeps_edges(node: str, graph: DependencyGraph, changed: Mapping[Edge, Origins]) -> bool:
+    """Whether a node has edges that a change does not touch."""
+    edges = [(node, other) for other in graph.neighbours(node)]
+    edges += [(other, node) for other in graph.needs(node)]
+    return any(edge not in changed for edge in edges)
+
+
+def _check_ends(
+    edge: Edge, graph: DependencyGraph, *, removed: Mapping[str, None], added: Iterable[str]
+) -> None:
+    for node in edge:
+        if node not in added and (node in removed or node not in graph):
+            graph.only(n for n in graph.nodes if n not in removed).check_node(node)

@@ -1,0 +1,79 @@
+"""What tools say of themselves, in the graph."""
+
+from pegboard.core.tool import ToolSpec
+from pegboard.registry.dependencies import Dependencies, GraphChange, declare
+
+
+def spec(name: str, *needs: str) -> ToolSpec:
+    return ToolSpec(name=name, input_schema={"type": "object"}, dependencies=needs)
+
+
+def edges(graph: Dependencies) -> set[tuple[str, str, str]]:
+    return {(e.prerequisite, e.dependant, ",".join(e.origins)) for e in graph.current.edges}
+
+
+def test_tools_name_what_they_need_by_id_or_by_name() -> None:
+    graph = Dependencies()
+
+    problems = declare(graph, [spec("a"), spec("b", "a"), spec("c", "a_v1", "b_v1")])
+
+    assert problems == ()
+    assert graph.version == 1
+    assert edges(graph) == {
+        ("a_v1", "b_v1", "spec"),
+        ("a_v1", "c_v1", "spec"),
+        ("b_v1", "c_v1", "spec"),
+    }
+
+
+def test_what_is_needed_and_missing_is_a_node_all_the_same() -> None:
+    graph = Dependencies()
+    declare(graph, [spec("a"), spec("b", "a")])
+    declare(graph, [spec("b", "a_v1")])
+
+    assert graph.version == 1
+    assert graph.current.prerequisites("b_v1") == ("a_v1",)
+
+
+def test_what_is_no_longer_said_goes() -> None:
+    graph = Dependencies()
+    declare(graph, [spec("a"), spec("b", "a"), spec("c", "b")])
+    declare(graph, [spec("a"), spec("b")])
+
+    assert graph.current.nodes == ("a_v1", "b_v1")
+    assert graph.current.edges == ()
+
+
+def test_what_others_say_is_left_alone() -> None:
+    graph = Dependencies()
+    declare(graph, [spec("a"), spec("b", "a")])
+    said = GraphChange(add_nodes=("x_v1",), add_edges=(("a_v1", "b_v1"), ("x_v1", "b_v1")))
+    graph.apply(said, origin="board")
+    declare(graph, [spec("b")])
+
+    assert edges(graph) == {("a_v1", "b_v1", "board"), ("x_v1", "b_v1", "board")}
+
+
+def test_saying_it_again_changes_nothing() -> None:
+    graph, specs = Dependencies(), [spec("a"), spec("b", "a")]
+    declare(graph, specs)
+    declare(graph, specs)
+
+    assert graph.version == 1
+
+
+def test_of_each_cycle_one_edge_is_left_out_and_told() -> None:
+    graph = Dependencies()
+    circle = [spec("a", "c"), spec("b", "a"), spec("c", "b"), spec("d", "d"), spec("e", "a")]
+
+    problems = declare(graph, circle)
+
+    assert sorted(sorted(problem.cycle) for problem in problems) == [
+        ["a_v1", "b_v1", "c_v1"],
+        ["d_v1"],
+    ]
+    assert edges(graph) == {
+        ("c_v1", "a_v1", "spec"),
+        ("a_v1", "b_v1", "spec"),
+        ("a_v1", "e_v1", "spec"),
+    }

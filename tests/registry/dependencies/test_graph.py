@@ -1,0 +1,114 @@
+"""What one version of the graph can be asked."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegboard.errors import DependencyNotFound
+from pegboard.registry.dependencies import Broken, Dependencies, DependencyGraph, GraphChange
+from pegboard.registry.dependencies.change import Edge
+
+
+def made(*edges: Edge, also: tuple[str, ...] = ()) -> DependencyGraph:
+    nodes = dict.fromkeys([*also, *(node for edge in edges for node in edge)])
+    return Dependencies().apply(GraphChange(add_nodes=tuple(nodes), add_edges=edges))
+
+
+SHOP = made(
+    *(("login", "cart"), ("login", "orders"), ("cart", "pay"), ("orders", "refund")),
+    *(("pay", "refund"), ("pay", "receipt")),
+    also=("alone",),
+)
+
+
+def test_prerequisites_are_direct_or_all_the_nearest_first() -> None:
+    assert SHOP.prerequisites("refund") == ("orders", "pay")
+    assert SHOP.prerequisites("refund", transitive=True) == ("orders", "pay", "cart", "login")
+
+
+def test_dependants_are_direct_or_all_the_nearest_first() -> None:
+    assert SHOP.dependants("login") == ("cart", "orders")
+    assert SHOP.dependants("cart", transitive=True) == ("pay", "receipt", "refund")
+
+
+def test_a_part_is_a_graph_with_the_edges_inside() -> None:
+    near = SHOP.around("cart")
+
+    assert near == made(("login", "cart"), ("cart", "pay"))
+    assert near.version == SHOP.version
+    assert SHOP.around("cart", depth=0).nodes == ("cart",)
+    assert SHOP.around("login", depth=9).nodes == tuple(sorted(set(SHOP.nodes) - {"alone"}))
+
+
+def test_layers_hold_what_can_run_side_by_side() -> None:
+    assert SHOP.layers() == (
+        ("alone", "login"),
+        ("cart", "orders"),
+        ("pay",),
+        ("receipt", "refund"),
+    )
+    assert SHOP.order()[:3] == ("alone", "login", "cart")
+
+
+def test_what_breaks_is_told_with_the_tool_that_it_breaks_for() -> None:
+    assert SHOP.breaks("cart") == (
+        Broken(tool="pay", because="cart"),
+        Broken(tool="receipt", because="pay"),
+        Broken(tool="refund", because="pay"),
+    )
+
+
+def test_what_has_an_alternative_does_not_break() -> None:
+    broken = SHOP.breaks("login", has_alternative=lambda gone, _: gone == "cart")
+
+    assert [item.tool for item in broken] == ["cart", "orders", "refund"]
+
+
+def test_roots_are_needed_and_orphans_are_not() -> None:
+    assert SHOP.roots() == ("login",)
+    assert SHOP.orphans() == ("alone",)
+
+
+def test_it_shows_how_large_it_is() -> None:
+    assert repr(SHOP) == "DependencyGraph(version=1, 7 tools)"
+    assert len({SHOP, SHOP}) == 1
+    assert SHOP != "a graph"
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: SHOP.prerequisites("ordrs"),
+        lambda: SHOP.dependants("ordrs"),
+        lambda: SHOP.around("ordrs"),
+        lambda: SHOP.breaks("ordrs"),
+    ],
+    ids=["prerequisites", "dependants", "around", "breaks"],
+)
+def test_an_unknown_tool_is_told_with_the_nearest(ask: object) -> None:
+    assert callable(ask)
+    with pytest.raises(DependencyNotFound, match=r"no tool 'ordrs'\. Did you mean 'orders'"):
+        ask()
+
+
+NUMBERS = st.integers(0, 9)
+FORWARD = st.tuples(NUMBERS, NUMBERS).filter(lambda two: two[0] < two[1])
+
+
+@given(st.lists(FORWARD, max_size=25), NUMBERS)
+def test_reach_and_layers_agree_with_a_walk_of_every_edge(
+    pairs: list[tuple[int, int]], start: int
+) -> None:
+    edges = [(f"n{one}", f"n{other}") for one, other in pairs]
+    graph = made(*edges, also=tuple(f"n{number}" for number in range(10)))
+    reach = {f"n{start}"}
+    for _ in range(10):
+        reach |= {after for before, after in edges if before in reach}
+    layer = {node: place for place, layer in enumerate(graph.layers()) for node in layer}
+
+    assert {f"n{start}", *graph.dependants(f"n{start}", transitive=True)} == reach
+    assert {broken.tool for broken in graph.breaks(f"n{start}")} == reach - {f"n{start}"}
+    for node in graph.nodes:
+        needs = [layer[before] for before, after in edges if after == node]
+        assert layer[node] == max(needs, default=-1) + 1
+        assert node in graph.around(node, depth=1)
