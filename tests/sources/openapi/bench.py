@@ -81,10 +81,12 @@ async def bench(
     *,
     base_dir: Path | None = None,
     clock: FakeClock | None = None,
+    also: Server | None = None,
     **config: Any,
 ) -> AsyncGenerator[Bench]:
     async with serving(answer) as server:
-        client = GuardedClient(policy=GuardPolicy(allow_hosts=[server.authority]), timeout=5)
+        hosts = [one.authority for one in (server, also) if one]
+        client = GuardedClient(policy=GuardPolicy(allow_hosts=hosts), timeout=5)
         services = Services(
             http=client, base_dir=base_dir or Path.cwd(), clock=clock or FakeClock()
         )
