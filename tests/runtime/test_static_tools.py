@@ -1,17 +1,22 @@
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 
+from pegboard.core.ports.services import Services
 from pegboard.core.tool import Effect, Retry, Tool
 from pegboard.errors import ConfigError
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file import parse_board
 from pegboard.runtime.static_tools import static_tools
+from pegboard.sandbox import ProbedSandbox
 
 
 async def _tool(text: str, folder: Path) -> Tool:
     loaded = parse_board(text, {}, path=folder / "board.yaml")
-    return (await static_tools(loaded, within=5))[0]
+    async with AsyncExitStack() as stack:
+        services = Services(base_dir=folder, sandbox=ProbedSandbox())
+        return (await static_tools(loaded, services, within=5, stack=stack))[0]
 
 
 RFC = """
@@ -88,13 +93,63 @@ async def test_a_function_that_is_not_there_is_told_when_called(tmp_path: Path) 
     assert "Trying again does not help" in result.text
 
 
+async def test_a_script_runs_by_what_the_entry_says(tmp_path: Path) -> None:
+    (tmp_path / "same.sh").write_text("#!/bin/sh\nexec cat\n")
+    text = """
+tools:
+  - {tool_id: same_v1, name: Same, type: LocalScript, script_path: same.sh, effect: read,
+     input_schema: {n: integer}, timeout_ms: 5000}
+"""
+    tool = await _tool(text, tmp_path)
+
+    assert (tool.spec.unavailable, tool.spec.description) == ("", "Same")
+    assert (tool.spec.effect, tool.spec.timeout) == (Effect.READ, 5.0)
+    result = await ToolRegistry([tool]).call("same", {"n": "2"})
+    assert result.unwrap() == {"n": 2}
+
+
+async def test_a_script_that_describes_itself_is_not_weakened(tmp_path: Path) -> None:
+    (tmp_path / "wipe.sh").write_text("#!/bin/sh\n# /// tool\n# description: Wipe.\n# ///\n")
+    entry = "{tool_id: wipe_v1, type: LocalScript, script_path: wipe.sh, effect: read}"
+
+    with pytest.raises(ConfigError, match=r"'wipe\.sh' says that its effect is write"):
+        await _tool(f"tools: [{entry}]", tmp_path)
+
+
+LANGCHAIN = """
+from langchain_core.tools import tool
+
+@tool
+def add(a: int, b: int = 1) -> int:
+    "Add."
+    return a + b
+
+both = [add, add]
+"""
+
+
+async def test_a_langchain_tool_runs_under_the_entry_s_name(tmp_path: Path) -> None:
+    (tmp_path / "static_langchain.py").write_text(LANGCHAIN)
+    entry = "{tool_id: plus_v1, type: LangChainTool, import: 'static_langchain:add'}"
+
+    tool = await _tool(f"tools: [{entry}]", tmp_path)
+
+    assert tool.spec.description == "Add."
+    assert (await ToolRegistry([tool]).call("plus", {"a": "2"})).unwrap() == 3
+
+
 @pytest.mark.parametrize(
     ("entry", "reason"),
     [
         pytest.param(
+            "{tool_id: a_v1, type: LangChainTool, import: 'static_langchain_two:both'}",
+            "is 2 tools, and an entry is one",
+            id="two tools for one entry",
+        ),
+        pytest.param(
             "{tool_id: a_v1, type: LocalScript, script_path: /x.py, input_schema: {data: object}}",
-            "runs no tools of type LocalScript",
-            id="a type without its source",
+            "there is no file or folder '/x.py'",
+            id="a script that is not there",
         ),
         pytest.param(
             "{tool_id: research_agent_v1, type: Subagent, agent_config: {model: m}}",
@@ -107,6 +162,8 @@ async def test_a_function_that_is_not_there_is_told_when_called(tmp_path: Path) 
 async def test_what_cannot_run_is_listed_with_the_reason(
     entry: str, reason: str, tmp_path: Path
 ) -> None:
+    (tmp_path / "static_langchain_two.py").write_text(LANGCHAIN)
+
     assert reason in (await _tool(f"tools: [{entry}]", tmp_path)).spec.unavailable
 
 

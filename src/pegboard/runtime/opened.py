@@ -66,6 +66,7 @@ class Opened:
         self._stack = AsyncExitStack()
         self.sources: SourceSet
         self.sandbox: ProbedSandbox
+        self._services: Services
 
     @classmethod
     async def open(
@@ -115,7 +116,7 @@ class Opened:
         """
         policy = policy_of(loaded)
         states = checked(loaded)
-        static = await static_tools(loaded, within=self._settings.list_timeout)
+        static = await self._static_tools(loaded, self._stack)
         if loaded.board.network != self._loaded.board.network:
             raise ConfigError(
                 f"{loaded.where(('network',))}: a changed network needs a restart of the server"
@@ -139,14 +140,14 @@ class Opened:
 
     async def _fill(self, stack: AsyncExitStack, states: Sequence[SourceState]) -> None:
         self.registry.apply(replace(self.registry.kit, why_absent=self._why_absent))
-        services = self._services(stack)
+        self._services = self._made_services(stack)
         self.sources = SourceSet(
-            services,
+            self._services,
             timeout=self._settings.list_timeout,
             listed=Placing(self.registry),
             emitter=self.registry.kit.emitter,
         )
-        static = await static_tools(self._loaded, within=self._settings.list_timeout)
+        static = await self._static_tools(self._loaded, stack)
         for item in (*board_tools(self.registry), *self._own_tools):
             self.registry.add(item)
         self._check_names(static, states, self._loaded)
@@ -154,7 +155,11 @@ class Opened:
         stack.push_async_callback(self.sources.close)
         await self.sources.open(states)
 
-    def _services(self, stack: AsyncExitStack) -> Services:
+    async def _static_tools(self, loaded: LoadedBoard, stack: AsyncExitStack) -> list[Tool]:
+        within = self._settings.list_timeout
+        return await static_tools(loaded, self._services, within=within, stack=stack)
+
+    def _made_services(self, stack: AsyncExitStack) -> Services:
         http = http_client(self._loaded.board.network)
         stack.push_async_callback(http.close)
         data = self._settings.data

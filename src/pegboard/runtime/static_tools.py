@@ -6,6 +6,7 @@ then listed as unavailable, and says which key or kind it lacks.
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from typing import Any
 
 from pegboard.core.context import ToolContext
@@ -38,32 +39,51 @@ RUNNERS: Mapping[str, str] = {
 """Each RFC type, and the key that says what runs it."""
 
 
-async def static_tools(loaded: LoadedBoard, *, within: float) -> list[Tool]:
+async def static_tools(
+    loaded: LoadedBoard, services: Services, *, within: float, stack: AsyncExitStack
+) -> list[Tool]:
     """The entries of the list as tools.
 
-    A Python function is imported, `within` so many seconds, and what it says of itself holds where
-    the entry says nothing.
+    What runs an entry is listed `within` so many seconds by the kind of source that it belongs to,
+    and what it says of itself holds where the entry says nothing.
+
+    Args:
+        loaded: The board.
+        services: What sources may use.
+        within: Seconds for each entry.
+        stack: Closes what was opened for the entries.
 
     Raises:
         ConfigError: An unknown type, effect or status, a schema that is neither shorthand nor JSON
             Schema, or an effect weaker than the function's own; names the line.
     """
     count = len(loaded.board.tools)
-    return [await _static_tool(index, loaded, within) for index in range(count)]
+    return [
+        await _static_tool(index, loaded, services, within=within, stack=stack)
+        for index in range(count)
+    ]
 
 
-async def _static_tool(index: int, loaded: LoadedBoard, within: float) -> Tool:
+async def _static_tool(
+    index: int,
+    loaded: LoadedBoard,
+    services: Services,
+    *,
+    within: float,
+    stack: AsyncExitStack,
+) -> Tool:
     entry = loaded.board.tools[index]
     where = loaded.where(("tools", index))
     if entry.type not in RUNNERS:
         raise ConfigError(f"{where}: unknown type '{entry.type}'; known are {', '.join(RUNNERS)}")
-    if entry.type != "PythonFunction" or not entry.import_:
+    runner = _given(entry)
+    if entry.type not in _KINDS or not runner:
         return _unavailable(_spec(entry, where, None), _reason(entry))
     try:
         async with asyncio.timeout(within):
-            inner = await _found(entry, loaded)
+            inner = await _found(entry, where, services, stack)
     except TimeoutError:
-        reason = f"importing '{entry.import_}' took more than {within:g} s"
+        reason = f"opening '{runner}' took more than {within:g} s"
         return _unavailable(_spec(entry, where, None), reason)
     except PegboardError as error:
         return _unavailable(_spec(entry, where, None), error.message)
@@ -116,9 +136,11 @@ def _effect(entry: ToolEntry, where: str, inner: Tool | None) -> Effect | None:
     effect = member(Effect, entry.effect, f"{where}: effect")
     mark = mark_of(getattr(inner, "function", None))
     declared = mark.options.get("effect") if mark is not None else None
+    if entry.type == "LocalScript" and inner is not None and not inner.spec.unavailable:
+        declared = inner.spec.effect
     if declared is not None and _RANK[effect] < _RANK[declared]:
         raise ConfigError(
-            f"{where}: '{entry.import_}' says that its effect is {declared.value}; "
+            f"{where}: '{_given(entry)}' says that its effect is {declared.value}; "
             f"write 'effect: {declared.value}', or leave it out"
         )
     return effect
@@ -135,23 +157,55 @@ def _check(name: str, schema: Mapping[str, Any], where: str) -> None:
 
 
 def _reason(entry: ToolEntry) -> str:
-    key = RUNNERS[entry.type]
-    given = entry.import_ if key == "import" else getattr(entry, key)
-    if not given:
-        return f"nothing says what runs it: write '{key}' beside its type {entry.type}"
+    if not _given(entry):
+        return (
+            f"nothing says what runs it: write '{RUNNERS[entry.type]}' beside its type {entry.type}"
+        )
     return f"this version runs no tools of type {entry.type}"
 
 
-async def _found(entry: ToolEntry, loaded: LoadedBoard) -> Tool:
-    """The entry's function as a tool of its own.
+def _given(entry: ToolEntry) -> Any:
+    """What the entry says under the key of its type."""
+    key = RUNNERS[entry.type]
+    return entry.import_ if key == "import" else getattr(entry, key)
+
+
+async def _found(entry: ToolEntry, where: str, services: Services, stack: AsyncExitStack) -> Tool:
+    """What runs the entry, as a tool of its own.
 
     Raises:
-        SourceUnavailable: It cannot be imported.
+        SourceUnavailable: It cannot be opened, or is more than one tool.
     """
-    kind = load_kind("functions")
-    config = kind.config.model_validate({"objects": [entry.import_]})
-    source = await kind.open("static", config, Services(base_dir=loaded.base_dir))
-    return (await source.tools())[0]
+    kind = load_kind(_KINDS[entry.type])
+    config = kind.config.model_validate(_config(entry, where))
+    source = await kind.open("static", config, services)
+    stack.push_async_callback(source.close)
+    tools = await source.tools()
+    if len(tools) != 1:
+        raise SourceUnavailable(f"'{_given(entry)}' is {len(tools)} tools, and an entry is one")
+    return tools[0]
+
+
+_KINDS: Mapping[str, str] = {
+    "PythonFunction": "functions",
+    "LangChainTool": "langchain",
+    "LocalScript": "script",
+}
+"""The RFC types that this version runs, and the kind of source that does it."""
+
+
+def _config(entry: ToolEntry, where: str) -> dict[str, Any]:
+    """The `config:` of the source: a script that says nothing of itself is what the entry says."""
+    if entry.type != "LocalScript":
+        return {"objects": [entry.import_]}
+    said: dict[str, Any] = {
+        "description": entry.description or entry.name or entry.tool_id,
+        "input_schema": schema_of(entry.input_schema or {}, f"{where}: input_schema"),
+        "effect": entry.effect or Effect.WRITE,
+    }
+    if entry.timeout_ms:
+        said["timeout"] = entry.timeout_ms / 1000
+    return {"paths": [entry.script_path], "descriptions": {entry.script_path: said}}
 
 
 def _runner(inner: Tool) -> Run:
