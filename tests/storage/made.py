@@ -15,10 +15,17 @@ ROOT = Path(__file__).parents[2]
 
 
 def a_storage(kind: str, directory: Path, clock: Clock, **options: Any) -> Storage:
-    """A storage of this kind, open."""
+    """A storage of this kind, open; a PostgreSQL one by its address."""
     if kind == "memory":
         return MemoryStorage(clock=clock, **options)
+    if is_postgres(kind):
+        return open_storage(kind, clock=clock, **options)
     return open_storage(directory, clock=clock, **options)
+
+
+def is_postgres(kind: str) -> bool:
+    """Whether a kind of storage is the address of a database server."""
+    return kind.startswith("postgresql://")
 
 
 def a_record(call_id: str = "c1", **changes: Any) -> CallRecord:

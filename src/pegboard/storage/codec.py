@@ -8,25 +8,13 @@ from msgspec import convert, to_builtins
 
 from pegboard import errors
 from pegboard.core.result import Artifact, Part, ResultMeta, ToolResult
-from pegboard.errors import PegboardError, Problem, ToolArgumentError, ToolFailed
+from pegboard.errors import PegboardError, Problem, ToolFailed
 
 _CLASSES: dict[str, type[PegboardError]] = {
     value.code: value
     for value in vars(errors).values()
     if isinstance(value, type) and issubclass(value, PegboardError)
 }
-
-# What an error of ours carries beside its sentence; `problems` has a shape of its own.
-_CARRIED = (
-    "tool",
-    "name",
-    "nearest",
-    "reason",
-    "retryable",
-    "retry_after",
-    "nothing_done",
-    "error_id",
-)
 
 
 def dump_result(result: ToolResult) -> str:
@@ -65,15 +53,19 @@ def load_result(text: str) -> ToolResult:
 
 
 def _dump_error(error: PegboardError) -> dict[str, Any]:
-    own = vars(error)
-    carried = {name: own.get(name) for name in _CARRIED}
+    own = dict(vars(error))
+    problems: tuple[Problem, ...] = own.pop("problems", ())
     data: dict[str, Any] = {
         "code": error.code,
         "message": error.message,
-        "carried": {name: value for name, value in carried.items() if value is not None},
+        "carried": {
+            name: to_builtins(value, enc_hook=str, str_keys=True)
+            for name, value in own.items()
+            if value is not None and not name.startswith("_")
+        },
     }
-    if isinstance(error, ToolArgumentError):
-        data["problems"] = [asdict(problem) for problem in error.problems]
+    if hasattr(error, "problems"):
+        data["problems"] = [asdict(problem) for problem in problems]
     return data
 
 
@@ -86,7 +78,15 @@ def _load_error(data: dict[str, Any]) -> PegboardError:
     # Each class makes its sentence from other arguments; the sentence is there already.
     error = kind.__new__(kind, data["message"])
     for name, value in carried.items():
-        setattr(error, name, tuple(cast("list[Any]", value)) if isinstance(value, list) else value)
-    if isinstance(error, ToolArgumentError):
-        error.problems = tuple(Problem(**problem) for problem in data["problems"])
+        setattr(error, name, _tuples(value))
+    if "problems" in data:
+        problems = tuple(Problem(**problem) for problem in data["problems"])
+        setattr(error, "problems", problems)  # noqa: B010 - several classes have them
     return error
+
+
+def _tuples(value: Any) -> Any:
+    """Lists as the tuples that errors hold."""
+    if not isinstance(value, list):
+        return value
+    return tuple(_tuples(item) for item in cast("list[Any]", value))

@@ -1,22 +1,21 @@
 """Opening the database file, and what its errors mean to a caller."""
 
-import asyncio
 import sqlite3
-import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
-from pegboard.core.gate import closed
+from sqlalchemy import StaticPool, create_engine
+from sqlalchemy.exc import DBAPIError
+
 from pegboard.errors import ConfigError, Unavailable
-from pegboard.storage.schema import check, migrate, version_of
+from pegboard.storage.databases.transaction import Transaction, own
+from pegboard.storage.migrating import migrate, revision_of
 
 FILE = "pegboard.db"
 BUSY_SECONDS = 2.0
-Value = TypeVar("Value")
 
 
-def open_writer(path: Path, now: float) -> sqlite3.Connection:
+def open_writer(path: Path, now: float) -> Transaction:
     """The connection that writes, its schema up to date.
 
     Raises:
@@ -27,10 +26,10 @@ def open_writer(path: Path, now: float) -> sqlite3.Connection:
         path.touch(mode=0o600)
     except OSError as error:
         raise ConfigError(_advice(path, error.strerror or str(error))) from error
-    return _opened(path, "rw", lambda connection: _prepare(connection, now))
+    return _opened(path, "rw", lambda transaction: _prepare(transaction, now))
 
 
-def open_reader(path: Path) -> sqlite3.Connection:
+def open_reader(path: Path) -> Transaction:
     """A connection that only reads, beside a process that writes or without one.
 
     Raises:
@@ -61,42 +60,7 @@ def unavailable(error: sqlite3.Error) -> Unavailable:
     )
 
 
-class Reader:
-    """Runs queries on one connection, one at a time, off the event loop."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        """Own the connection until `close`."""
-        self._connection: sqlite3.Connection | None = connection
-        self._lock = threading.Lock()
-
-    async def run(self, query: Callable[[sqlite3.Connection], Value]) -> Value:
-        """The query's answer.
-
-        Raises:
-            Unavailable: The database cannot be read, or is closed.
-        """
-        return await asyncio.to_thread(self._run, query)
-
-    def _run(self, query: Callable[[sqlite3.Connection], Value]) -> Value:
-        with self._lock:
-            if self._connection is None:
-                raise closed()
-            try:
-                return query(self._connection)
-            except sqlite3.Error as error:
-                raise unavailable(error) from error
-
-    def close(self) -> None:
-        """Let go of the connection; safe to call twice."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
-
-
-def _opened(
-    path: Path, mode: str, prepare: Callable[[sqlite3.Connection], None]
-) -> sqlite3.Connection:
+def _opened(path: Path, mode: str, prepare: Callable[[Transaction], None]) -> Transaction:
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     try:
         connection = sqlite3.connect(
@@ -105,27 +69,48 @@ def _opened(
     except sqlite3.Error as error:
         raise ConfigError(_advice(path, str(error))) from error
     try:
-        prepare(connection)
-    except (ConfigError, sqlite3.Error) as error:
+        transaction = _over(connection)
+    except DBAPIError as error:  # it is asked for its settings
         connection.close()
-        raise ConfigError(_advice(path, str(error))) from error
-    return connection
+        raise ConfigError(_advice(path, str(own(error)))) from error
+    try:
+        prepare(transaction)
+    except (ConfigError, sqlite3.Error, DBAPIError) as error:
+        transaction.close()
+        reason = own(error) if isinstance(error, DBAPIError) else error
+        raise ConfigError(_advice(path, str(reason))) from error
+    return transaction
 
 
-def _only_read(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA query_only = 1")
-    check(version_of(connection))
+def _over(connection: sqlite3.Connection) -> Transaction:
+    """SQLAlchemy's face of a connection; when it commits is decided on the connection itself."""
+    engine = create_engine(
+        "sqlite://", creator=lambda: connection, poolclass=StaticPool, pool_reset_on_return=None
+    )
+    return Transaction(engine.connect())
 
 
-def _prepare(connection: sqlite3.Connection, now: float) -> None:
-    mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+def _only_read(transaction: Transaction) -> None:
+    transaction.driver.execute("PRAGMA query_only = 1")
+    revision_of(transaction.core)
+
+
+def _prepare(transaction: Transaction, now: float) -> None:
+    execute = transaction.driver.execute
+    mode = execute("PRAGMA journal_mode = WAL").fetchone()[0]
     if mode != "wal":
         raise ConfigError("its file system cannot keep a write-ahead log, use a local disk")
     # A commit is then in the operating system's hands before it is answered: it survives the end
     # of this process, kill -9 included, and a power failure may take the last ones.
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA trusted_schema = OFF")
-    migrate(connection, now)
+    execute("PRAGMA synchronous = NORMAL")
+    execute("PRAGMA trusted_schema = OFF")
+    execute("BEGIN IMMEDIATE")
+    try:
+        migrate(transaction.core, now)
+    except BaseException:
+        execute("ROLLBACK")
+        raise
+    execute("COMMIT")
 
 
 def _advice(path: Path, reason: str) -> str:

@@ -6,7 +6,7 @@ from typing import Self
 from pegboard.core.gate import Gate
 from pegboard.core.memory import MemoryOutcomes, MemoryResults
 from pegboard.core.ports.clock import Clock, SystemClock
-from pegboard.storage.memory_calls import MemoryCalls
+from pegboard.storage.memory.calls import MemoryCalls
 from pegboard.storage.rows import Redact, unchanged
 
 _SYSTEM_CLOCK = SystemClock()

@@ -12,17 +12,14 @@ import queue
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import Sequence
+from typing import Any, cast
 
 from pegboard.core.gate import closed
 from pegboard.core.ports.clock import Clock
 from pegboard.errors import Overloaded
-from pegboard.storage.connection import unavailable
-
-Value = TypeVar("Value")
-Operation = Callable[[sqlite3.Connection], Value]
-Row = Operation[None]
+from pegboard.storage.databases.sqlite_file import unavailable
+from pegboard.storage.databases.transaction import Operation, Rows, Transaction, Value
 
 _LOG = logging.getLogger("pegboard.storage")
 _LINGER = 0.05
@@ -42,19 +39,24 @@ _OWN_FAULT = (
 class _Waiting:
     """An operation whose caller awaits its commit."""
 
-    __slots__ = ("error", "future", "loop", "operation", "value")
+    __slots__ = ("atomic", "error", "future", "loop", "operation", "value")
 
-    def __init__(self, operation: Operation[Any]) -> None:
+    def __init__(self, operation: Operation[Any], *, atomic: bool) -> None:
         self.operation = operation
+        self.atomic = atomic
         self.loop = asyncio.get_running_loop()
         self.future: asyncio.Future[Any] = self.loop.create_future()
         self.value: Any = None
         self.error: Exception | None = None
 
-    def apply(self, connection: sqlite3.Connection) -> None:
-        """Run the operation inside the open transaction."""
+    def apply(self, transaction: Transaction) -> None:
+        """Run the operation inside the open transaction, which it shares with others."""
         try:
-            self.value = self.operation(connection)
+            if self.atomic:
+                self.value = self.operation(transaction)
+            else:
+                with transaction.savepoint():
+                    self.value = self.operation(transaction)
         except _OWN_FAULT as error:
             self.error = unavailable(error)
             self.error.__cause__ = error
@@ -74,21 +76,21 @@ class Writer:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        transaction: Transaction,
         *,
         clock: Clock,
-        sweep: Row,
+        sweep: Rows,
         max_rows: int,
         sweep_every: float = 60.0,
     ) -> None:
         """Start the thread; `sweep` runs as a row of its own every `sweep_every` seconds."""
-        self._connection = connection
+        self._transaction = transaction
         self._clock = clock
         self._sweep = sweep
         self._sweep_every = sweep_every
         self._swept_at = clock.monotonic()
         self._max_rows = max_rows
-        self._rows: deque[Row] = deque()
+        self._rows: deque[Rows] = deque()
         self._items: queue.SimpleQueue[_Item] = queue.SimpleQueue()
         self._gate = threading.Lock()
         self._closed = False
@@ -106,7 +108,7 @@ class Writer:
         """Rows that were lost: the queue was full, or they could not be stored."""
         return self._dropped
 
-    def post(self, row: Row, *, keep: bool = False) -> None:
+    def post(self, row: Rows, *, keep: bool = False) -> None:
         """Write a row soon. It is dropped when the queue is full, unless it has to be kept."""
         with self._gate:
             if self._closed or (len(self._rows) >= self._max_rows and not keep):
@@ -117,13 +119,17 @@ class Writer:
                 self._armed = True
                 self._items.put(_ROWS)
 
-    async def run(self, operation: Operation[Value]) -> Value:
+    async def run(self, operation: Operation[Value], *, atomic: bool = False) -> Value:
         """Do it in the next commit and return its value after that commit.
+
+        Args:
+            operation: Run on the writing thread.
+            atomic: It is one statement, or harmless by halves: nothing has to be taken back.
 
         Raises:
             Unavailable: It was not stored.
         """
-        waiting = _Waiting(operation)
+        waiting = _Waiting(operation, atomic=atomic)
         with self._gate:
             if self._closed:
                 raise closed()
@@ -176,14 +182,14 @@ class Writer:
                 return waiting, False
             timeout = 0 if waiting else _LINGER
 
-    def _take_rows(self) -> list[Row]:
+    def _take_rows(self) -> list[Rows]:
         with self._gate:
             self._armed = False
             rows = list(self._rows)
             self._rows.clear()
             return rows
 
-    def _write(self, rows: list[Row], waiting: Sequence[_Waiting]) -> None:
+    def _write(self, rows: list[Rows], waiting: Sequence[_Waiting]) -> None:
         """One transaction; rows that the database refuses now go back into the queue."""
         try:
             self._transact(rows, waiting)
@@ -199,12 +205,12 @@ class Writer:
                 item.error.__cause__ = error
         _answer(waiting)
 
-    def _transact(self, rows: list[Row], waiting: Sequence[_Waiting]) -> None:
-        connection = self._connection
-        connection.execute("BEGIN IMMEDIATE")
+    def _transact(self, rows: list[Rows], waiting: Sequence[_Waiting]) -> None:
+        transaction = self._transaction
+        transaction.driver.execute("BEGIN IMMEDIATE")
         for row in rows:
             try:
-                row(connection)
+                row(transaction)
             except _OWN_FAULT as error:
                 self._lose(1, error)
             except sqlite3.Error:
@@ -212,15 +218,15 @@ class Writer:
             except Exception as error:  # noqa: BLE001 -- one bad record must not stop the others
                 self._lose(1, error)
         for item in waiting:
-            item.apply(connection)
-        connection.execute("COMMIT")
+            item.apply(transaction)
+        transaction.driver.execute("COMMIT")
 
     def _roll_back(self) -> None:
-        if self._connection.in_transaction:
+        if self._transaction.driver.in_transaction:
             with contextlib.suppress(sqlite3.Error):  # it failed already, and that error is told
-                self._connection.execute("ROLLBACK")
+                self._transaction.driver.execute("ROLLBACK")
 
-    def _put_back(self, rows: list[Row], error: sqlite3.Error) -> None:
+    def _put_back(self, rows: list[Rows], error: sqlite3.Error) -> None:
         if not rows or rows == [self._sweep]:
             return
         if self._closed:
@@ -256,7 +262,7 @@ class Writer:
         for item in left:
             item.error = closed()
         _answer(left)
-        self._connection.close()
+        self._transaction.close()
 
 
 def _is_busy(error: sqlite3.Error) -> bool:

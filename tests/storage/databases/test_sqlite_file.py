@@ -10,8 +10,9 @@ from tests.storage.made import NOON, a_record, a_start
 from pegboard.core.ports.store import HistoryQuery
 from pegboard.errors import ConfigError, Unavailable
 from pegboard.storage import open_history, open_storage
-from pegboard.storage.connection import open_writer
-from pegboard.storage.schema import CURRENT
+from pegboard.storage.databases.sqlite_file import open_writer
+from pegboard.storage.databases.transaction import Transaction
+from pegboard.storage.migrating import REVISIONS
 from pegboard.testing import FakeClock
 
 
@@ -26,9 +27,9 @@ def spoil_schema(path: Path) -> None:
 
 
 def make_newer(path: Path) -> None:
-    connection = open_writer(path, NOON)
-    connection.execute("INSERT INTO schema_version VALUES (99, 'from the future', 0)")
-    connection.close()
+    transaction = open_writer(path, NOON)
+    transaction.driver.execute("UPDATE pegboard_schema SET version_num = '9999'")
+    transaction.close()
 
 
 async def test_what_is_kept_can_be_read_by_its_user_alone(tmp_path: Path) -> None:
@@ -60,7 +61,10 @@ async def test_the_file_is_in_wal_mode(tmp_path: Path) -> None:
     [
         (spoil_header, "file is not a database"),
         (spoil_schema, "a database that Pegboard did not make"),
-        (make_newer, f"a newer Pegboard made it .schema 99, this one knows {CURRENT}.; upgrade"),
+        (
+            make_newer,
+            f"a newer Pegboard made it .schema 9999, this one knows {REVISIONS[-1]}.; upgrade",
+        ),
         (Path.mkdir, "(unable to open database file|disk I/O error)"),
     ],
     ids=["damaged", "not ours", "newer", "a folder"],
@@ -83,7 +87,7 @@ async def test_a_file_that_cannot_be_used_is_one_clear_line(
 async def test_a_file_that_another_program_locks_answers_later(
     tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pegboard.storage.connection.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("pegboard.storage.databases.sqlite_file.BUSY_SECONDS", 0.05)
     async with open_storage(tmp_path, clock=clock) as storage:
         other = sqlite3.connect(tmp_path / "pegboard.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
@@ -126,7 +130,7 @@ async def test_a_file_damaged_while_it_is_open_answers_unavailable(
             storage.listener.on_event(a_record(f"c{number}", reason="r" * 1000))
     path = tmp_path / "pegboard.db"
     data = bytearray(path.read_bytes())
-    data[4096 * 3 :] = b"\xff" * (len(data) - 4096 * 3)
+    data[-4096 * 15 :] = b"\xff" * (4096 * 15)
     path.write_bytes(data)
 
     async with open_storage(tmp_path, clock=clock) as storage:
@@ -137,21 +141,21 @@ async def test_a_file_damaged_while_it_is_open_answers_unavailable(
 def test_storage_that_cannot_be_read_back_is_let_go_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = list[sqlite3.Connection]()
+    opened = list[Transaction]()
 
-    def write(path: Path, now: float) -> sqlite3.Connection:
+    def write(path: Path, now: float) -> Transaction:
         opened.append(open_writer(path, now))
         return opened[0]
 
-    def read(path: Path) -> sqlite3.Connection:
+    def read(path: Path) -> Transaction:
         raise ConfigError(f"{path.name} cannot be read")
 
     # a file that can be written and then not read is a fault that no test can bring about by itself
     with monkeypatch.context() as patched:
-        patched.setattr("pegboard.storage.sqlite.open_writer", write)
-        patched.setattr("pegboard.storage.sqlite.open_reader", read)
+        patched.setattr("pegboard.storage.databases.sqlite.open_writer", write)
+        patched.setattr("pegboard.storage.databases.sqlite.open_reader", read)
         with pytest.raises(ConfigError, match="cannot be read"):
             open_storage(tmp_path)
 
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-        opened[0].execute("SELECT 1")
+        opened[0].driver.execute("SELECT 1")

@@ -22,20 +22,21 @@ from tests.storage.made import (
 from pegboard.core.ports.store import HistoryQuery
 from pegboard.errors import Overloaded, Unavailable
 from pegboard.storage import Storage, open_storage
-from pegboard.storage.writer import Writer
+from pegboard.storage.databases.transaction import Transaction
+from pegboard.storage.databases.writer import Writer
 from pegboard.testing import FakeClock
 
 
 def writer_of(storage: Storage) -> Writer:
-    return cast("Any", storage)._writer
+    return cast("Any", storage)._database._writer
 
 
 async def limit_pages(storage: Storage, spare: int) -> None:
     """Let the file grow by this many pages only."""
 
-    def limit(connection: sqlite3.Connection) -> None:
-        pages = connection.execute("PRAGMA page_count").fetchone()[0]
-        connection.execute(f"PRAGMA max_page_count = {pages + spare}")
+    def limit(transaction: Transaction) -> None:
+        pages = transaction.driver.execute("PRAGMA page_count").fetchone()[0]
+        transaction.driver.execute(f"PRAGMA max_page_count = {pages + spare}")
 
     await writer_of(storage).run(limit)  # the limit is the connection's own
 
@@ -156,8 +157,8 @@ async def test_starts_at_the_same_time_share_a_commit(tmp_path: Path, clock: Fak
         await storage.journal.started(a_start("first"))
         statements: list[str] = []
 
-        def trace(connection: sqlite3.Connection) -> None:
-            connection.set_trace_callback(statements.append)
+        def trace(transaction: Transaction) -> None:
+            transaction.driver.set_trace_callback(statements.append)
 
         await writer_of(storage).run(trace)  # commits are not seen elsewhere
         async with asyncio.TaskGroup() as group:
@@ -216,7 +217,7 @@ async def test_a_start_returns_only_once_it_is_committed(tmp_path: Path, clock: 
 
 
 async def test_an_operation_at_fault_itself_fails_alone(tmp_path: Path, clock: FakeClock) -> None:
-    def surprise(connection: sqlite3.Connection) -> None:
+    def surprise(transaction: Transaction) -> None:
         raise LookupError("surprise")
 
     async with open_storage(tmp_path, clock=clock) as storage:
@@ -237,7 +238,7 @@ async def test_an_operation_at_fault_itself_fails_alone(tmp_path: Path, clock: F
 async def test_too_many_at_once_are_told_to_come_back(tmp_path: Path, clock: FakeClock) -> None:
     busy, hold = threading.Event(), threading.Event()
 
-    def wait(connection: sqlite3.Connection) -> None:
+    def wait(transaction: Transaction) -> None:
         busy.set()
         hold.wait(5)
 
@@ -262,7 +263,7 @@ async def test_too_many_at_once_are_told_to_come_back(tmp_path: Path, clock: Fak
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 async def test_when_the_thread_ends_nobody_waits_for_ever(tmp_path: Path, clock: FakeClock) -> None:
-    def end(connection: sqlite3.Connection) -> None:
+    def end(transaction: Transaction) -> None:
         raise SystemExit
 
     storage = open_storage(tmp_path, clock=clock)

@@ -1,0 +1,107 @@
+"""Connecting to a PostgreSQL server, and what its errors mean to a caller."""
+
+from typing import Any
+
+import psycopg
+from psycopg import errors
+from psycopg.abc import Buffer
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.types.string import StrDumperUnknown
+from sqlalchemy import Connection, text
+
+from pegboard.errors import ConfigError, Unavailable
+from pegboard.storage.migrating import migrate
+
+# Without these a server that is gone without a word would be waited for by the quarter of an hour.
+_DEFAULTS = {
+    "application_name": "pegboard",
+    "connect_timeout": "5",
+    "tcp_user_timeout": "10000",
+}
+_SETTINGS = "SET lock_timeout = '10s'; SET statement_timeout = '30s'"
+
+_LOCK = 0x7065_6762_6F61_7264
+"""Says "pegboard": whoever migrates a database holds this advisory lock."""
+
+_OWN_FAULT = (
+    psycopg.IntegrityError,
+    psycopg.DataError,
+    psycopg.ProgrammingError,
+    psycopg.NotSupportedError,
+    psycopg.InterfaceError,
+)
+
+
+class _WithoutNul(StrDumperUnknown):
+    """PostgreSQL's text holds any character but one; that one is spelt out."""
+
+    def dump(self, obj: str) -> Buffer | None:
+        return super().dump(obj.replace("\x00", "\\x00"))
+
+
+def connect(url: str) -> "psycopg.Connection[Any]":
+    """A connection with our settings.
+
+    Raises:
+        psycopg.Error: There is no way to the server, or it refuses.
+        ConfigError: The database cannot keep every text.
+    """
+    given = conninfo_to_dict(url)
+    connection = psycopg.connect(make_conninfo("", **_DEFAULTS | given), client_encoding="utf8")
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        connection.close()
+        raise ConfigError(
+            f"The database is encoded in {encoding}: make one with CREATE DATABASE ... "
+            "ENCODING 'UTF8' TEMPLATE template0."
+        )
+    connection.adapters.register_dumper(str, _WithoutNul)
+    connection.execute(_SETTINGS)
+    connection.commit()
+    return connection
+
+
+def prepare(core: Connection, now: float) -> None:
+    """Bring the database forward; servers that start at the same time wait for each other.
+
+    Raises:
+        ConfigError: A newer Pegboard made it.
+    """
+    core.execute(text("SET LOCAL lock_timeout = '120s'"))
+    core.execute(text("SET LOCAL statement_timeout = 0"))
+    core.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+    migrate(core, now)
+
+
+def unavailable(error: BaseException, *, nothing_done: bool) -> Unavailable:
+    """What a caller hears of a database that fails; the cause stays with the operator."""
+    retry_after: float | None = 1.0
+    match error:
+        case errors.DiskFull():
+            reason, retry_after = "its disk is full", None
+        case errors.InsufficientPrivilege() | errors.InvalidPassword():
+            reason, retry_after = "it refuses this user", None
+        case errors.LockNotAvailable() | errors.DeadlockDetected() | errors.SerializationFailure():
+            reason = "others are writing the same"
+        case errors.TooManyConnections():
+            reason = "it has too many connections"
+        case errors.ReadOnlySqlTransaction():
+            reason = "it can only be read now"
+        case psycopg.OperationalError():
+            reason = "it cannot be reached"
+        case _:
+            reason, retry_after = "it cannot be written or read now", None
+    sentence = f"The storage is unavailable: {reason}."
+    if not nothing_done:
+        sentence += " Whether the last change was stored is not known."
+    return Unavailable(sentence, retry_after=retry_after, nothing_done=nothing_done)
+
+
+def is_own_fault(error: BaseException) -> bool:
+    """Whether the statement is at fault, not the database."""
+    return isinstance(error, _OWN_FAULT) and not isinstance(error, psycopg.OperationalError)
+
+
+def is_in_the_way(error: BaseException) -> bool:
+    """Whether somebody else's transaction was in the way; this one was rolled back whole."""
+    return isinstance(error, (errors.SerializationFailure, errors.DeadlockDetected))

@@ -1,0 +1,142 @@
+"""One open transaction, and statements that are compiled once.
+
+SQLAlchemy Core writes the SQL of every statement for both databases. Running one through it costs
+some 15 us each time, so the few statements on the path of every call are prepared: Core compiles
+them once for each database, and the driver runs the text.
+"""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Protocol, TypeVar, cast
+
+from sqlalchemy import Connection, CursorResult, Executable, Row, Table
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects.postgresql.psycopg import dialect as psycopg_dialect
+from sqlalchemy.dialects.sqlite.pysqlite import dialect as pysqlite_dialect
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.sql.compiler import SQLCompiler
+
+Value = TypeVar("Value")
+Params = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
+Builder = Callable[[Callable[[Table], Any]], Executable]
+"""Builds a statement with the database's own `insert`, which knows ON CONFLICT."""
+
+_INSERTS: dict[str, Callable[[Table], Any]] = {
+    "sqlite": sqlite.insert,
+    "postgresql": postgresql.insert,
+}
+_DIALECTS: dict[str, Any] = {
+    "sqlite": pysqlite_dialect(),
+    "postgresql": psycopg_dialect(paramstyle="format"),
+}
+
+
+class Prepared:
+    """A statement whose SQL is made once for each database."""
+
+    def __init__(self, build: Builder, *names: str) -> None:
+        """Build it when it is first run; its values come in the order of `names`."""
+        self._build = build
+        self._names = names
+        self._texts: dict[str, str] = {}
+
+    def text(self, database: str) -> str:
+        """The SQL for this database, with positional parameters."""
+        text = self._texts.get(database)
+        if text is None:
+            text = self._texts[database] = self._compiled(database)
+        return text
+
+    def _compiled(self, database: str) -> str:
+        statement = cast("Any", self._build(_INSERTS[database]))
+        compiled: SQLCompiler = statement.compile(
+            dialect=_DIALECTS[database], column_keys=list(self._names)
+        )
+        if tuple(compiled.positiontup or ()) != self._names:
+            raise AssertionError(f"{compiled} takes {compiled.positiontup}, not {self._names}")
+        return str(compiled)
+
+
+class DriverCursor(Protocol):
+    """What is used of a DB-API cursor."""
+
+    @property
+    def rowcount(self) -> int: ...
+
+    def fetchone(self) -> Any: ...
+
+
+class Transaction:
+    """What an operation may do inside the transaction that is open around it.
+
+    Whatever fails raises the driver's own error: `sqlite3.Error` or `psycopg.Error`.
+    """
+
+    __slots__ = ("core", "database", "driver")
+
+    def __init__(self, core: Connection) -> None:
+        """Run statements through this connection; whoever made it begins and commits."""
+        self.core = core
+        self.driver: Any = core.connection.driver_connection
+        self.database = core.dialect.name
+
+    def insert(self, table: Table) -> Any:
+        """The database's own INSERT, which knows ON CONFLICT."""
+        return _INSERTS[self.database](table)
+
+    def all(self, statement: Executable, values: Params = None) -> Sequence[Row[Any]]:
+        """Every row."""
+        try:
+            return self.core.execute(statement, values).all()
+        except DBAPIError as error:
+            raise own(error) from None
+
+    def first(self, statement: Executable, values: Params = None) -> Row[Any] | None:
+        """The first row, if there is one."""
+        try:
+            return self.core.execute(statement, values).first()
+        except DBAPIError as error:
+            raise own(error) from None
+
+    def execute(self, statement: Executable, values: Params = None) -> int:
+        """How many rows it has touched."""
+        try:
+            result = cast("CursorResult[Any]", self.core.execute(statement, values))
+            return result.rowcount
+        except DBAPIError as error:
+            raise own(error) from None
+
+    def quick(self, prepared: Prepared, values: tuple[Any, ...]) -> DriverCursor:
+        """Run a prepared statement without SQLAlchemy."""
+        return self.driver.execute(prepared.text(self.database), values)
+
+    @contextmanager
+    def savepoint(self) -> Generator[None]:
+        """Take back what was done inside when it raises, and only that."""
+        self.driver.execute("SAVEPOINT part")
+        try:
+            yield
+        except BaseException:
+            # Where the whole transaction is lost already there is nothing left to go back to.
+            with suppress(self.core.dialect.loaded_dbapi.Error):
+                self.driver.execute("ROLLBACK TO SAVEPOINT part")
+                self.driver.execute("RELEASE SAVEPOINT part")
+            raise
+        self.driver.execute("RELEASE SAVEPOINT part")
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self.core.close()
+        self.driver.close()
+
+
+Operation = Callable[[Transaction], Value]
+"""Work inside a transaction. It must not commit, and may be run again when nothing was."""
+
+Rows = Operation[None]
+"""Something to write that nobody awaits."""
+
+
+def own(error: DBAPIError) -> BaseException:
+    """The driver's error that SQLAlchemy has wrapped."""
+    return error if error.orig is None else error.orig

@@ -1,0 +1,67 @@
+"""How an older database becomes a newer one, in the transaction that its caller has opened."""
+
+from pathlib import Path
+
+from sqlalchemy import Connection, inspect, text
+
+from pegboard.errors import ConfigError
+
+TABLE = "pegboard_schema"
+"""Where the revision of a database stands: a name that other programs' tables do not have."""
+
+REVISIONS = ("0001", "0002")
+"""All revisions, in order. It stands here too so that a start that migrates nothing, which nearly
+all do, need not load Alembic."""
+
+# What kept the version before Alembic did; an older program still reads it.
+_EARLIER = "schema_version"
+
+
+def revision_of(connection: Connection) -> str:
+    """The revision of a database; empty for an empty one.
+
+    Raises:
+        ConfigError: A newer Pegboard made it, or somebody else did.
+    """
+    tables = set(inspect(connection).get_table_names())
+    if TABLE in tables:
+        found = connection.execute(text(f"SELECT version_num FROM {TABLE}")).scalar_one()  # noqa: S608 - our own name
+        if found not in REVISIONS:
+            raise ConfigError(
+                f"a newer Pegboard made it (schema {found}, this one knows {REVISIONS[-1]}); "
+                "upgrade"
+            )
+        return str(found)
+    if _EARLIER in tables:
+        return REVISIONS[0]
+    if tables and connection.dialect.name == "sqlite":
+        raise ConfigError("it is a database that Pegboard did not make")
+    return ""
+
+
+def migrate(connection: Connection, now: float, *, to: str = "head") -> None:
+    """Bring a database forward. The caller holds a lock, commits, and rolls back what fails.
+
+    Raises:
+        ConfigError: A newer Pegboard made it, or somebody else did.
+    """
+    found = revision_of(connection)
+    if found == REVISIONS[-1]:
+        return
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.attributes["connection"] = connection
+    tables = set(inspect(connection).get_table_names())
+    is_earlier = TABLE not in tables and _EARLIER in tables
+    if is_earlier:
+        command.stamp(config, found)
+    command.upgrade(config, to)
+    if is_earlier:
+        # Programs from before refuse the file instead of writing beside us.
+        connection.execute(
+            text(f"INSERT INTO {_EARLIER} VALUES (2, 'kept in {TABLE}', :now)"),  # noqa: S608 - our own names
+            {"now": now},
+        )

@@ -1,0 +1,95 @@
+"""Reads calls back, page by page."""
+
+import contextlib
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from sqlalchemy import Row, Select, literal_column, select, tuple_
+
+from pegboard.core.frozen import clean_text
+from pegboard.core.ports.store import HistoryPage, HistoryQuery
+from pegboard.errors import Unavailable
+from pegboard.storage.databases.transaction import Operation, Value
+from pegboard.storage.paging import cursor_of, page_size, position_of
+from pegboard.storage.rows import UNKNOWN
+from pegboard.storage.tables import CALLS, ERROR_DETAILS
+
+Flush = Callable[[], Awaitable[None]]
+
+
+class Reading(Protocol):
+    """Whatever runs queries: a whole database, or a connection that only reads."""
+
+    async def read(self, query: Operation[Value]) -> Value:
+        """The query's answer."""
+        ...
+
+
+class SqlHistory:
+    """What was recorded in one database."""
+
+    def __init__(self, database: Reading, *, flush: Flush | None = None) -> None:
+        """Read there, after `flush` so that a call is seen by whoever just made it."""
+        self._database = database
+        self._flush = flush
+
+    async def calls(self, query: HistoryQuery) -> HistoryPage:
+        """One page, newest first.
+
+        Raises:
+            InvalidRequest: The cursor is not one of ours, or the limit is out of range.
+            Unavailable: The database cannot be read.
+        """
+        limit = page_size(query)
+        wanted = _select(query).limit(limit + 1)
+        await self._catch_up()
+        rows = await self._database.read(lambda transaction: transaction.all(wanted))
+        page = rows[:limit]
+        more = len(rows) > limit
+        return HistoryPage(
+            calls=[_shown(row) for row in page],
+            next_cursor=cursor_of((page[-1].started_at, page[-1].id)) if more else "",
+        )
+
+    async def detail(self, error_id: str) -> dict[str, Any] | None:
+        """The operator's detail behind an error id; None when unknown."""
+        await self._catch_up()
+
+        wanted = select(ERROR_DETAILS.c.body).where(
+            ERROR_DETAILS.c.error_id == clean_text(error_id)
+        )
+        row = await self._database.read(lambda transaction: transaction.first(wanted))
+        return None if row is None else json.loads(row.body)
+
+    async def _catch_up(self) -> None:
+        if self._flush is None:
+            return
+        # What cannot be written now is shown once it is; reading goes on without it.
+        with contextlib.suppress(Unavailable):
+            await self._flush()
+
+
+def _select(query: HistoryQuery) -> Select[*tuple[Any, ...]]:
+    wanted = select(CALLS.c.id, CALLS.c.started_at, CALLS.c.body).order_by(
+        CALLS.c.started_at.desc(), CALLS.c.id.desc()
+    )
+    for name in ("tool", "source", "status", "principal", "run_id"):
+        if value := getattr(query, name):
+            wanted = wanted.where(CALLS.c[name] == clean_text(value))
+    if query.unfinished:
+        # A literal, so that the planner sees that the partial index applies.
+        wanted = wanted.where(CALLS.c.status == literal_column(f"'{UNKNOWN}'"))
+    if query.since is not None:
+        wanted = wanted.where(CALLS.c.started_at >= query.since)
+    if query.until is not None:
+        wanted = wanted.where(CALLS.c.started_at < query.until)
+    position = position_of(query.cursor)
+    if position is not None:
+        wanted = wanted.where(tuple_(CALLS.c.started_at, CALLS.c.id) < position)
+    return wanted
+
+
+def _shown(row: Row[Any]) -> dict[str, Any]:
+    # The column is what pages are ordered by; a finished call's own time may differ by a hair.
+    return json.loads(row.body) | {"started_at": row.started_at}

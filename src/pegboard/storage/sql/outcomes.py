@@ -1,0 +1,120 @@
+"""First outcomes by idempotency key."""
+
+from sqlalchemy import bindparam, delete, null, select, update
+
+from pegboard.core.frozen import clean_text
+from pegboard.core.ports.clock import Clock
+from pegboard.core.ports.store import Outcome
+from pegboard.core.result import ToolResult
+from pegboard.storage.codec import dump_result, load_result
+from pegboard.storage.databases.database import Database
+from pegboard.storage.databases.transaction import Prepared, Transaction
+from pegboard.storage.tables import OUTCOMES as TABLE
+
+_OWNER = TABLE.c.owner == bindparam("owner_")
+_KEY = TABLE.c.key == bindparam("key_")
+_TAKE = Prepared(
+    lambda insert: insert(TABLE).on_conflict_do_nothing(index_elements=["owner", "key"]),
+    "owner",
+    "key",
+    "tool",
+    "digest",
+    "created_at",
+)
+_WHO = Prepared(
+    lambda _: select(TABLE.c.tool, TABLE.c.digest, TABLE.c.created_at, TABLE.c.result).where(
+        _OWNER, _KEY
+    ),
+    "owner_",
+    "key_",
+)
+_SETTLE = Prepared(
+    lambda _: update(TABLE).values(result=bindparam("result")).where(_OWNER, _KEY),
+    "result",
+    "owner_",
+    "key_",
+)
+_RELEASE = Prepared(
+    lambda _: delete(TABLE).where(_OWNER, _KEY, TABLE.c.result.is_(null())), "owner_", "key_"
+)
+_EXPIRE = Prepared(
+    lambda _: delete(TABLE).where(_OWNER, _KEY, TABLE.c.created_at <= bindparam("before")),
+    "owner_",
+    "key_",
+    "before",
+)
+
+
+class SqlOutcomes:
+    """The idempotency keys of one database.
+
+    A claim that a crash left behind stays taken, without a result, until it expires: what it did
+    is unknown, so it is not done again.
+    """
+
+    def __init__(self, database: Database, *, clock: Clock, ttl: float) -> None:
+        """Keep each key for `ttl` seconds from its claim."""
+        self._database = database
+        self._clock = clock
+        self._ttl = ttl
+
+    async def claim(self, outcome: Outcome) -> Outcome | None:
+        """Take the key if it is free and return None; else return who has it.
+
+        Raises:
+            Unavailable: It could not be stored.
+        """
+        place = (clean_text(outcome.owner), clean_text(outcome.key))
+        values = (*place, clean_text(outcome.tool), outcome.digest, outcome.created_at)
+        expired = self._clock.time() - self._ttl
+
+        def take(transaction: Transaction) -> tuple[str, str, float, str | None] | None:
+            transaction.quick(_EXPIRE, (*place, expired))
+            if transaction.quick(_TAKE, values).rowcount:
+                return None
+            return transaction.quick(_WHO, place).fetchone()
+
+        # An expired key that is deleted, and not taken, is harmless.
+        row = await self._database.run(take, atomic=True)
+        if row is None:
+            return None
+        tool, digest, created_at, result = row
+        return Outcome(
+            key=outcome.key,
+            owner=outcome.owner,
+            tool=tool,
+            digest=digest,
+            created_at=created_at,
+            result=None if result is None else load_result(result),
+        )
+
+    async def settle(self, owner: str, key: str, result: ToolResult) -> None:
+        """Store the outcome of a claimed key.
+
+        Raises:
+            Unavailable: It could not be stored.
+        """
+        values = (dump_result(result), clean_text(owner), clean_text(key))
+
+        def settle(transaction: Transaction) -> None:
+            transaction.quick(_SETTLE, values)
+
+        await self._database.run(settle, atomic=True)
+
+    async def release(self, owner: str, key: str) -> None:
+        """Give a claimed key back: nothing was done. A settled key stays.
+
+        Raises:
+            Unavailable: It could not be stored.
+        """
+        place = (clean_text(owner), clean_text(key))
+
+        def release(transaction: Transaction) -> None:
+            transaction.quick(_RELEASE, place)
+
+        await self._database.run(release, atomic=True)
+
+
+def sweep_outcomes(transaction: Transaction, created_before: float) -> None:
+    """Forget keys that were claimed before this time."""
+    transaction.execute(delete(TABLE).where(TABLE.c.created_at <= created_before))

@@ -1,0 +1,69 @@
+"""Stored results behind handles, until they expire."""
+
+from sqlalchemy import delete, select
+
+from pegboard.core.frozen import clean_text
+from pegboard.core.ports.clock import Clock
+from pegboard.core.ports.store import StoredResult
+from pegboard.storage.databases.database import Database
+from pegboard.storage.databases.transaction import Transaction
+from pegboard.storage.tables import RESULTS as TABLE
+
+
+class SqlResults:
+    """The results of one database."""
+
+    def __init__(self, database: Database, *, clock: Clock) -> None:
+        """Read and write there."""
+        self._database = database
+        self._clock = clock
+
+    async def put(self, result: StoredResult) -> None:
+        """Keep it until it expires.
+
+        Raises:
+            Unavailable: It could not be stored.
+        """
+        values = {
+            "handle": clean_text(result.handle),
+            "owner": clean_text(result.owner),
+            "media_type": clean_text(result.media_type),
+            "name": clean_text(result.name),
+            "created_at": result.created_at,
+            "expires_at": result.expires_at,
+            "body": result.body,
+        }
+        given = {name: values[name] for name in values if name != "handle"}
+
+        def put(transaction: Transaction) -> None:
+            statement = transaction.insert(TABLE).values(values)
+            transaction.execute(
+                statement.on_conflict_do_update(index_elements=["handle"], set_=given)
+            )
+
+        await self._database.run(put, atomic=True)
+
+    async def get(self, handle: str, owner: str) -> StoredResult | None:
+        """Give it back; None when unknown, expired or somebody else's."""
+        wanted = select(TABLE).where(
+            TABLE.c.handle == clean_text(handle),
+            TABLE.c.owner == clean_text(owner),
+            TABLE.c.expires_at > self._clock.time(),
+        )
+        row = await self._database.read(lambda transaction: transaction.first(wanted))
+        if row is None:
+            return None
+        return StoredResult(
+            handle=handle,
+            owner=owner,
+            media_type=row.media_type,
+            name=row.name,
+            created_at=row.created_at,
+            expires_at=row.expires_at,
+            body=row.body,
+        )
+
+
+def sweep_results(transaction: Transaction, now: float) -> None:
+    """Delete what has expired."""
+    transaction.execute(delete(TABLE).where(TABLE.c.expires_at <= now))

@@ -1,0 +1,76 @@
+"""A `Storage` over a database, whichever it is."""
+
+import asyncio
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from pegboard.core.ports.clock import Clock
+from pegboard.storage.databases.database import Database
+from pegboard.storage.databases.transaction import Rows, Transaction
+from pegboard.storage.rows import Redact
+from pegboard.storage.sql.history import SqlHistory
+from pegboard.storage.sql.outcomes import SqlOutcomes, sweep_outcomes
+from pegboard.storage.sql.recorder import SqlRecorder
+from pegboard.storage.sql.results import SqlResults, sweep_results
+
+
+class SqlStorage:
+    """Every store of one database."""
+
+    def __init__(
+        self,
+        opener: Callable[[Rows], Database],
+        *,
+        clock: Clock,
+        store_arguments: bool,
+        redact: Redact,
+        outcome_ttl: float,
+    ) -> None:
+        """Open the database with what is to be swept in it from time to time.
+
+        Raises:
+            ConfigError: It cannot be opened.
+        """
+        self._clock = clock
+        self._outcome_ttl = outcome_ttl
+        self._database = database = opener(self._sweep)
+        recorder = SqlRecorder(database, keep_arguments=store_arguments, redact=redact)
+        self.listener = recorder
+        self.journal = recorder
+        self.history = SqlHistory(database, flush=self.flush)
+        self.results = SqlResults(database, clock=clock)
+        self.outcomes = SqlOutcomes(database, clock=clock, ttl=outcome_ttl)
+
+    @property
+    def dropped(self) -> int:
+        """How many records were lost."""
+        return self._database.dropped
+
+    async def flush(self) -> None:
+        """Return once whatever the listeners took so far is kept or dropped."""
+        await self._database.flush()
+
+    async def sweep(self) -> None:
+        """Forget what has expired."""
+        await self._database.run(self._sweep)
+
+    async def close(self) -> None:
+        """Keep what is waiting, then let go of everything; safe to call twice."""
+        await asyncio.to_thread(self._database.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def _sweep(self, transaction: Transaction) -> None:
+        now = self._clock.time()
+        sweep_results(transaction, now)
+        sweep_outcomes(transaction, now - self._outcome_ttl)

@@ -1,0 +1,265 @@
+"""Every table, in one place. `migrations/` makes them; a test holds the two equal.
+
+Columns are what is looked up or compared; the rest of a value is JSON in `body`, so that a new
+field of a value needs no migration.
+"""
+
+from sqlalchemy import (
+    REAL,
+    BigInteger,
+    Column,
+    Double,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.types import TypeEngine
+
+METADATA = MetaData()
+
+# SQLite's REAL has 8 bytes and PostgreSQL's has 4.
+_Seconds: "TypeEngine[float]" = REAL[float]().with_variant(Double(), "postgresql")
+_Number = BigInteger().with_variant(Integer(), "sqlite")
+
+
+def _text(name: str) -> "Column[str]":
+    return Column(name, Text, nullable=False)
+
+
+def _key(name: str) -> "Column[str]":
+    return Column(name, Text, primary_key=True)
+
+
+def _seconds(name: str) -> "Column[float]":
+    return Column(name, _Seconds, nullable=False)
+
+
+def _maybe(name: str) -> "Column[float | None]":
+    return Column(name, _Seconds, nullable=True)
+
+
+def _number(name: str) -> "Column[int]":
+    return Column(name, _Number, primary_key=True)
+
+
+# A started write is a call with status 'unknown' until its record arrives, so that history is one
+# table with one order that never changes under a reader.
+CALLS = Table(
+    "calls",
+    METADATA,
+    _number("id"),
+    Column("call_id", Text, nullable=False, unique=True),
+    _text("tool"),
+    _text("source"),
+    _text("status"),
+    _text("principal"),
+    _text("tenant"),
+    _text("run_id"),
+    _seconds("started_at"),
+    _text("body"),
+)
+_WITH_RUN = text("run_id <> ''")
+_UNKNOWN = text("status = 'unknown'")
+Index("calls_by_time", CALLS.c.started_at, CALLS.c.id)
+Index("calls_by_tool", CALLS.c.tool, CALLS.c.started_at, CALLS.c.id)
+Index(
+    "calls_by_run",
+    CALLS.c.run_id,
+    CALLS.c.started_at,
+    CALLS.c.id,
+    sqlite_where=_WITH_RUN,
+    postgresql_where=_WITH_RUN,
+)
+Index(
+    "calls_unknown",
+    CALLS.c.started_at,
+    CALLS.c.id,
+    sqlite_where=_UNKNOWN,
+    postgresql_where=_UNKNOWN,
+)
+
+ERROR_DETAILS = Table(
+    "error_details", METADATA, _key("error_id"), _text("body"), sqlite_with_rowid=False
+)
+
+RESULTS = Table(
+    "results",
+    METADATA,
+    _key("handle"),
+    _text("owner"),
+    _text("media_type"),
+    _text("name"),
+    _seconds("created_at"),
+    _seconds("expires_at"),
+    Column("body", LargeBinary, nullable=False),
+)
+Index("results_by_expiry", RESULTS.c.expires_at)
+
+OUTCOMES = Table(
+    "outcomes",
+    METADATA,
+    _key("owner"),
+    _key("key"),
+    _text("tool"),
+    _text("digest"),
+    _seconds("created_at"),
+    Column("result", Text),
+    sqlite_with_rowid=False,
+)
+Index("outcomes_by_age", OUTCOMES.c.created_at)
+
+TOOL_VERSIONS = Table(
+    "tool_versions",
+    METADATA,
+    _number("number"),
+    _text("name"),
+    _text("version"),
+    _text("digest"),
+    _text("definition"),
+    _seconds("created_at"),
+    _text("created_by"),
+    _text("origin"),
+    _text("status"),
+    _maybe("deprecated_at"),
+    _maybe("deprecated_until"),
+    UniqueConstraint("name", "version", name="tool_versions_once"),
+)
+ACTIVE_TOOLS = Table(
+    "active_tools", METADATA, _key("name"), _text("version"), sqlite_with_rowid=False
+)
+REVISIONS = Table(
+    "revisions",
+    METADATA,
+    _key("name"),
+    Column("number", _Number, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+PINS = Table(
+    "pins",
+    METADATA,
+    _key("source"),
+    _key("name"),
+    _text("digest"),
+    _text("definition"),
+    _seconds("approved_at"),
+    _text("approved_by"),
+)
+HELD_DEFINITIONS = Table(
+    "held_definitions",
+    METADATA,
+    _key("source"),
+    _key("name"),
+    _text("digest"),
+    _text("definition"),
+    _seconds("held_at"),
+    _text("diff"),
+)
+
+DEPENDENCY_CHANGES = Table(
+    "dependency_changes",
+    METADATA,
+    Column("version", _Number, primary_key=True, autoincrement=False),
+    _text("body"),
+)
+
+APPROVALS = Table(
+    "approvals",
+    METADATA,
+    _number("number"),
+    Column("id", Text, nullable=False, unique=True),
+    _text("state"),
+    _text("principal"),
+    _text("tenant"),
+    _text("tool"),
+    _text("run_id"),
+    _text("digest"),
+    _seconds("created_at"),
+    _maybe("expires_at"),
+    _text("body"),
+)
+Index("approvals_by_time", APPROVALS.c.created_at, APPROVALS.c.number)
+Index("approvals_by_digest", APPROVALS.c.digest)
+Index("approvals_by_expiry", APPROVALS.c.state, APPROVALS.c.expires_at)
+
+PLANS = Table("plans", METADATA, _key("id"), _text("body"))
+
+RUNS = Table(
+    "runs",
+    METADATA,
+    _number("number"),
+    Column("id", Text, nullable=False, unique=True),
+    _text("plan_id"),
+    _text("state"),
+    _text("principal"),
+    _text("tenant"),
+    _seconds("created_at"),
+    _maybe("finished_at"),
+    _maybe("wake_at"),
+    _text("lease_owner"),
+    _maybe("lease_until"),
+    Column("last_event", _Number, nullable=False),
+    _text("body"),
+)
+_UNFINISHED = text("finished_at IS NULL")
+Index("runs_by_time", RUNS.c.created_at, RUNS.c.number)
+Index("runs_by_end", RUNS.c.finished_at)
+Index(
+    "runs_unfinished",
+    RUNS.c.number,
+    sqlite_where=_UNFINISHED,
+    postgresql_where=_UNFINISHED,
+)
+
+RUN_STEPS = Table(
+    "run_steps",
+    METADATA,
+    _key("run_id"),
+    _key("path"),
+    _seconds("started_at"),
+    _maybe("finished_at"),
+    _text("value"),
+)
+RUN_EVENTS = Table(
+    "run_events",
+    METADATA,
+    _key("run_id"),
+    Column("sequence", _Number, primary_key=True, autoincrement=False),
+    _text("body"),
+)
+RUN_SIGNALS = Table(
+    "run_signals",
+    METADATA,
+    _number("number"),
+    _text("run_id"),
+    _text("id"),
+    _text("taken_by"),
+    _text("body"),
+    UniqueConstraint("run_id", "id", name="run_signals_once"),
+)
+Index("run_signals_in_order", RUN_SIGNALS.c.run_id, RUN_SIGNALS.c.number)
+
+AUDIT = Table(
+    "audit",
+    METADATA,
+    Column("sequence", _Number, primary_key=True, autoincrement=False),
+    _seconds("at"),
+    _text("kind"),
+    _text("tenant"),
+    _text("body"),
+    _text("previous"),
+    _text("hash"),
+)
+Index("audit_by_time", AUDIT.c.at)
+AUDIT_HEAD = Table(
+    "audit_head",
+    METADATA,
+    Column("id", _Number, primary_key=True, autoincrement=False),
+    Column("sequence", _Number, nullable=False),
+    _text("hash"),
+)

@@ -1,0 +1,160 @@
+"""Older databases become newer ones, and nothing in them is lost."""
+
+import asyncio
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from tests.storage.made import NOON, a_written, an_outcome, ids
+
+from pegboard.core.ports.store import HistoryQuery
+from pegboard.errors import ConfigError
+from pegboard.storage import open_history, open_storage
+from pegboard.storage.databases.sqlite_file import open_writer
+from pegboard.storage.migrating import REVISIONS, TABLE, migrate
+from pegboard.storage.tables import METADATA
+from pegboard.testing import FakeClock
+
+OLD = Path(__file__).parent / "files" / "schema_1.db"
+MIGRATIONS = Path(__file__).parents[2] / "src/pegboard/storage/migrations"
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """A data directory that a Pegboard from before Alembic has written."""
+    shutil.copy(OLD, tmp_path / "pegboard.db")
+    return tmp_path
+
+
+async def test_a_file_from_before_is_taken_over_without_loss(old: Path, clock: FakeClock) -> None:
+    async with open_storage(old, clock=clock) as storage:
+        calls = await ids(storage)
+        unfinished = await ids(storage, unfinished=True)
+        detail = await storage.history.detail("e1")
+        result = await storage.results.get("pegboard://results/r1", "acme/ada")
+        running = await storage.outcomes.claim(an_outcome("open"))
+        done = await storage.outcomes.claim(an_outcome("done"))
+        storage.listener.on_event(a_written("w1"))
+        await storage.flush()
+        left = await ids(storage, unfinished=True)
+
+    assert calls == ["w2", "w1", "c2", "c1", "c0"]
+    assert unfinished == ["w1"]
+    assert left == []
+    assert detail is not None
+    assert detail["detail"] == "Traceback"
+    assert result is not None
+    assert result.body == b'{"rows": []}'
+    assert running == an_outcome("open")
+    assert done is not None
+    assert done.result is not None
+    assert done.result.content == "done"
+
+
+async def test_a_file_from_before_can_be_read_without_being_changed(old: Path) -> None:
+    async with open_history(old) as history:
+        page = await history.calls(HistoryQuery())
+
+    assert len(page.calls) == 5
+    assert tables(old / "pegboard.db") == {
+        *("calls", "error_details", "outcomes", "results", "schema_version")
+    }
+
+
+def test_an_older_program_sees_that_a_file_is_too_new_for_it(old: Path) -> None:
+    open_writer(old / "pegboard.db", NOON).close()
+
+    with sqlite3.connect(old / "pegboard.db") as connection:
+        # What it asked for, and compared with 1.
+        version = connection.execute("SELECT max(version) FROM schema_version").fetchone()
+    connection.close()
+    assert version == (2,)
+
+
+def test_a_migration_that_fails_midway_changes_nothing(old: Path) -> None:
+    path = old / "pegboard.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE run_events (x)")
+    connection.close()
+    before = tables(path)
+
+    with pytest.raises(ConfigError, match="run_events already exists"):
+        open_writer(path, NOON)
+
+    assert tables(path) == before
+
+
+def test_a_second_start_migrates_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "pegboard.db"
+    open_writer(path, NOON).close()
+    transaction = open_writer(path, NOON)
+    changes = transaction.driver.total_changes
+    migrate(transaction.core, NOON)
+    after = transaction.driver.total_changes
+    transaction.close()
+
+    assert after == changes
+
+
+def test_what_migrations_make_is_what_the_tables_say(tmp_path: Path) -> None:
+    transaction = open_writer(tmp_path / "pegboard.db", NOON)
+    context = MigrationContext.configure(
+        transaction.core, opts={"version_table": TABLE, "compare_type": True}
+    )
+    differences = compare_metadata(context, METADATA)
+    transaction.close()
+
+    assert differences == []
+
+
+def test_the_list_of_revisions_is_that_of_the_migrations() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    script = ScriptDirectory.from_config(config)
+
+    assert tuple(item.revision for item in script.walk_revisions())[::-1] == REVISIONS
+
+
+async def test_a_start_that_migrates_nothing_does_not_load_alembic(tmp_path: Path) -> None:
+    open_writer(tmp_path / "pegboard.db", NOON).close()
+    code = (
+        "import sys\n"
+        "from pegboard.storage import open_storage\n"
+        "open_storage(sys.argv[1])\n"
+        "print('alembic' in sys.modules, 'sqlalchemy' in sys.modules)"
+    )
+    assert await printed(code, tmp_path) == "False True"
+
+
+async def test_a_board_without_a_data_directory_loads_no_database(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from pegboard.storage import MemoryStorage, open_storage\n"
+        "MemoryStorage()\n"
+        "print({'sqlite3', 'sqlalchemy', 'alembic', 'psycopg'} & set(sys.modules))"
+    )
+    assert await printed(code, tmp_path) == "set()"
+
+
+async def printed(code: str, directory: Path) -> str:
+    import sys
+
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", code, str(directory), stdout=asyncio.subprocess.PIPE
+    )
+    output, _ = await process.communicate()
+    return output.decode().strip()
+
+
+def tables(path: Path) -> set[str]:
+    connection = sqlite3.connect(path)
+    try:
+        rows = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+    finally:
+        connection.close()
+    return {row[0] for row in rows}
