@@ -2,6 +2,7 @@ import marshal
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from pegboard.sandbox import confine
 from pegboard.sandbox.back_end import CONFINE, own_uid
+from pegboard.sandbox.kernel import landlock_abi
 
 ORDERS: dict[str, Any] = {
     "command": ["/bin/echo", "ran"],
@@ -64,3 +66,36 @@ def test_every_job_of_root_has_a_user_of_its_own() -> None:
     assert second is not None
     assert first != second
     assert min(first, second) >= 0x5000_0000
+
+
+def test_all_descendants_are_found() -> None:
+    child = subprocess.Popen(["/bin/sh", "-c", "sleep 60 & wait"], start_new_session=True)
+    found: list[int] = []
+    try:
+        for _ in range(100):
+            if len(found := confine._descendants()) >= 2 and child.pid in found:
+                break
+            time.sleep(0.02)
+    finally:
+        os.killpg(child.pid, 9)
+        child.wait()
+
+    assert child.pid in found
+    assert len(found) >= 2
+
+
+@pytest.mark.skipif(landlock_abi() == 0, reason="the kernel has no Landlock")
+@pytest.mark.parametrize("abi", [1, 3, 4, 6])
+def test_rules_are_made_for_each_version_of_landlock(tmp_path: Path, abi: int) -> None:
+    (tmp_path / "file").touch()
+    paths = [str(tmp_path / "file"), str(tmp_path), "/no/such"]
+    rules = {"read": paths, "write": paths, "devices": ["/dev/null"], "network": False}
+
+    made = confine._ruleset({**rules, "files": True, "abi": min(abi, landlock_abi())})
+
+    assert str(Path(f"/proc/self/fd/{made}").readlink()) == "anon_inode:[landlock-ruleset]"
+    os.close(made)
+
+
+def test_a_process_that_is_gone_need_not_be_killed() -> None:
+    confine._kill((1 << 22) + 1)  # one more than the largest number that a process has

@@ -17,7 +17,8 @@ from pegboard.tools import tool
 __all__ = ["availability", "probe", "python_exec"]
 
 _MEMORY = 128 << 20
-_MOST_OUTPUT = 200_000
+_MOST_OUTPUT = 1_000_000  # of the value: what is large, the board stores and pages
+_MOST_PRINTED = 20_000
 _MOST_PRINTED_WITH_AN_ERROR = 2_000
 
 
@@ -86,8 +87,8 @@ async def python_exec(
         raise InvalidRequest(_problem(outcome, timeout_seconds))
     return PythonResult(
         value=outcome.value,
-        printed=outcome.printed,
-        printed_truncated=outcome.printed_bytes > len(outcome.printed.encode()),
+        printed=outcome.printed[:_MOST_PRINTED],
+        printed_truncated=len(outcome.printed) > _MOST_PRINTED,
     )
 
 
