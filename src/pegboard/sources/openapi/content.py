@@ -132,7 +132,7 @@ def _concrete(content_type: str, kind: Kind) -> str:
 
 def _whole(body: Body, place: Located, schemas: Schemas, kind: Kind) -> Schema:
     if kind == "file":
-        schema = dict(FILE)
+        schema = _file_alone(body)
     elif kind == "text":
         schema: Schema = {"type": "string"}
     else:
@@ -141,6 +141,15 @@ def _whole(body: Body, place: Located, schemas: Schemas, kind: Kind) -> Schema:
             schema["unevaluatedProperties"] = False
     about = body.description.strip()
     return {**schema, "description": shortened(about, 1_500)} if about else schema
+
+
+def _file_alone(body: Body) -> Schema:
+    """A file that is the whole body: it has no name, and only a type that the document has."""
+    properties = {key: part for key, part in FILE["properties"].items() if key != "name"}
+    types = [name for name in body.media if kind_of(name) == "file"]
+    if not any("*" in name for name in types):
+        properties["content_type"] = {"enum": types}
+    return {**FILE, "properties": properties}
 
 
 def _fields(
