@@ -60,3 +60,16 @@ def test_the_environment_is_the_process_s(monkeypatch: pytest.MonkeyPatch) -> No
 
     assert environ()["PEGBOARD_HOST"] == "::1"
     assert Settings.from_environment().host == "::1"
+
+
+def test_a_database_is_a_postgresql_address_and_is_not_shown() -> None:
+    settings = Settings.from_environment({"PEGBOARD_DATABASE": "postgresql://ada:pw@host/board"})
+
+    assert settings.database is not None
+    assert settings.database.get_secret_value() == "postgresql://ada:pw@host/board"
+    assert "pw" not in repr(settings)
+
+
+def test_another_database_is_refused_with_what_to_write() -> None:
+    with pytest.raises(ConfigError, match=r"PEGBOARD_DATABASE: .*write postgresql://user"):
+        Settings.from_environment({"PEGBOARD_DATABASE": "mysql://host/board"})

@@ -86,9 +86,7 @@ class Opened:
         states, policy = checked(loaded), policy_of(loaded)
         masking = Masking(_secrets(loaded, settings, states))
         async with AsyncExitStack() as stack:
-            storage = wired_storage(
-                settings.data, store_arguments=settings.store_arguments, redact=masking
-            )
+            storage = wired_storage(settings, redact=masking)
             await stack.enter_async_context(storage)
             wired: list[ClosingListener] = []
             for listener in wired_listeners(settings, masking):

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from pegboard.errors import ConfigError
 
@@ -21,6 +21,13 @@ class Settings(BaseModel):
     board: Annotated[Path | None, Field(description="The board file.")] = None
     data: Annotated[
         Path | None, Field(description="The data directory; without one nothing is kept.")
+    ] = None
+    database: Annotated[
+        SecretStr | None,
+        Field(
+            description="A PostgreSQL that servers share, as `postgresql://user@host/name`; "
+            "without one, SQLite in the data directory."
+        ),
     ] = None
     host: Annotated[str, Field(description="Where the server listens.")] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535, description="The server's port; 0 picks one.")] = (
@@ -57,6 +64,14 @@ class Settings(BaseModel):
     reload: Annotated[
         Literal["on", "off"], Field(description="Whether the server follows the board file.")
     ] = "on"
+
+    @field_validator("database")
+    @classmethod
+    def _is_postgres(cls, value: SecretStr | None) -> SecretStr | None:
+        schemes = ("postgresql://", "postgres://")
+        if value is not None and not value.get_secret_value().startswith(schemes):
+            raise ValueError("write postgresql://user:password@host:port/name")
+        return value
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":

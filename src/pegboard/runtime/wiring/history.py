@@ -7,10 +7,10 @@ from pegboard.core.ports.store import History
 from pegboard.storage import open_history
 
 
-def history(data: Path) -> AbstractAsyncContextManager[History]:
-    """The history of a data directory, read-only.
+def history(place: Path | str) -> AbstractAsyncContextManager[History]:
+    """The history of a data directory, read-only, or of a PostgreSQL database.
 
     Raises:
         ConfigError: Nothing has been recorded there.
     """
-    return open_history(data)
+    return open_history(place)

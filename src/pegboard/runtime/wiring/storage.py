@@ -1,23 +1,29 @@
-"""What the board remembers: in a data directory, or in memory."""
+"""What the board remembers: in a database, in a data directory, or in memory."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pegboard.runtime.settings import Settings
+
 if TYPE_CHECKING:
     from pegboard.storage import Storage
 
 
-def storage(
-    data: Path | None, *, store_arguments: bool, redact: Callable[[str], str] | None
-) -> "Storage":
+def place_of(settings: Settings) -> Path | str | None:
+    """Where the board remembers: the address of a database, a data directory, or nowhere."""
+    return settings.data if settings.database is None else settings.database.get_secret_value()
+
+
+def storage(settings: Settings, *, redact: Callable[[str], str] | None) -> "Storage":
     """The storage of a board.
 
     Raises:
-        ConfigError: The directory cannot be used, or another process uses it.
+        ConfigError: The database or directory cannot be used, or another process uses it.
     """
     from pegboard.storage import MemoryStorage, open_storage
 
-    if data is None:
-        return MemoryStorage(store_arguments=store_arguments, redact=redact)
-    return open_storage(data, store_arguments=store_arguments, redact=redact)
+    place = place_of(settings)
+    if place is None:
+        return MemoryStorage(store_arguments=settings.store_arguments, redact=redact)
+    return open_storage(place, store_arguments=settings.store_arguments, redact=redact)
