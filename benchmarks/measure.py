@@ -7,6 +7,8 @@ each round, so that a machine that slows down slows all of them.
 
 import gc
 import os
+import resource
+import statistics
 import subprocess
 import sys
 import time
@@ -45,6 +47,21 @@ def cpu_s(work: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
+async def per_run_ms(run: Case, *, runs: int) -> tuple[float, float]:
+    """Milliseconds of a run that is mostly other processes: the wall clock's median, and the CPU.
+
+    The CPU is that of this process and of all that it waited for, on average.
+    """
+    await run()
+    times: list[float] = []
+    began = _cpu_with_children()
+    for _ in range(runs):
+        started = time.perf_counter()
+        await run()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times) * 1e3, (_cpu_with_children() - began) / runs * 1e3
+
+
 def process_cpu_s(code: str, *, rounds: int = 5) -> float:
     """Seconds of CPU of a whole new interpreter that runs this; the least of the rounds."""
     return min(_process_cpu(code) for _ in range(rounds))
@@ -60,6 +77,11 @@ async def _one_turn(case: Case, times: int) -> float:
     for _ in range(times):
         await case()
     return (time.process_time() - began) / times
+
+
+def _cpu_with_children() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(item.ru_utime + item.ru_stime for item in used)
 
 
 def _process_cpu(code: str) -> float:
