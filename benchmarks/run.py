@@ -16,6 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from calling import cost_by_size, cost_of_a_call
+from confining import cost_of_confining
 from dependencies import cost_of_dependencies
 from importing import cost_of_importing
 from registering import cost_of_registering
@@ -33,6 +34,7 @@ TOPICS: dict[str, Callable[[], str]] = {
     "search": lambda: asyncio.run(cost_of_searching()),
     "dependencies": cost_of_dependencies,
     "serve": cost_of_serving,
+    "sandbox": lambda: asyncio.run(cost_of_confining()),
 }
 
 
