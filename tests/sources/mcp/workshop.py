@@ -55,7 +55,7 @@ def die() -> str:
 async def wait(seconds: float, file: str, ctx: Context[Any, Any]) -> str:
     """Take a while; tell how far it is; leave a file when cancelled."""
     await ctx.report_progress(1, 2, "half")
-    await ctx.info({"step": "half"}, logger_name="glue")
+    await ctx.info({"step": "half"}, logger_name="glue")  # pyright: ignore[reportDeprecated] - servers do
     try:
         await asyncio.sleep(seconds)
     except asyncio.CancelledError:

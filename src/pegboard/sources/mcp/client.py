@@ -32,6 +32,8 @@ def connection_error(
     cause = _innermost(error)
     if isinstance(cause, MCPConnectionError):
         return cause
+    if isinstance(cause, PegboardError):
+        return MCPConnectionError(cause.message, permanent=not cause.retryable)
     if isinstance(cause, TimeoutError):
         words = why.partition("; ")[2]
         said = f" Meanwhile {words}." if words else ""

@@ -40,6 +40,11 @@ class Following:
         self._again = asyncio.Event()
         self._was_open = False
 
+    @property
+    def followed(self) -> Sequence[str]:
+        """The resources whose contents are followed."""
+        return self._uris
+
     def resources(self, uris: Sequence[str]) -> None:
         """Follow the contents of these from now on; of very many, the first hundred."""
         wanted = tuple(uris[:_MOST_URIS])

@@ -55,6 +55,9 @@ class Session:
         following: Told of what the server says unasked; None for callers' sessions.
         known: What is known of the server already.
         on_end: Told once when it has ended, whoever ended it.
+
+    Attributes:
+        users: How many wait for it or for an answer of it; kept by whoever pools it.
     """
 
     def __init__(
@@ -67,6 +70,7 @@ class Session:
         on_end: Callable[["Session"], None],
     ) -> None:
         self.key = key
+        self.users = 0
         self.in_flight: set[Exchange] = set()
         self.why_lost = ""
         self._link = link
@@ -227,8 +231,9 @@ class Session:
     async def _failed(self, exchange: Exchange, error: BaseException) -> None:
         if self._ready.done():
             if not isinstance(error, asyncio.CancelledError):
-                _LOG.debug("the session with %s broke", self._link.name, exc_info=error)
+                _LOG.info("the session with %s broke", self._link.name, exc_info=error)
             return
+        _LOG.info("no session with %s could be opened", self._link.name, exc_info=error)
         found = connection_error(self._link, exchange.fault, self._wire.why(), error)
         self._ready.set_exception(found)
 

@@ -40,8 +40,8 @@ class Sessions:
         self._idle = idle
         self._jitter = jitter
         self._open: dict[str, Session] = {}
+        self._alive: set[Session] = set()  # also those that are on their way out
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._closing: set[asyncio.Task[None]] = set()
         self._wait = _FIRST_WAIT
         self._not_before = 0.0
         self._last_fault: MCPConnectionError | None = None
@@ -55,7 +55,7 @@ class Sessions:
         return key in self._open
 
     async def get(self, key: str, *, now: bool = False) -> Session:
-        """The caller's session, opened if there is none.
+        """The caller's session, opened if there is none; given back with `done`.
 
         Args:
             key: Whose.
@@ -69,34 +69,37 @@ class Sessions:
         if session is None or session.is_lost:
             session = self._begun(key, now=now)
         self._keep(key)
+        session.users += 1
         try:
             await session.ready()
-        except MCPConnectionError as error:
-            self._failed(error)
-            raise
-        finally:
+        except BaseException as error:
             self.done(session)
+            if isinstance(error, MCPConnectionError):
+                self._failed(error)
+            raise
         self._wait, self._not_before, self._last_fault = _FIRST_WAIT, 0.0, None
         return session
 
     def done(self, session: Session) -> None:
         """A request of it has ended: when nothing follows for a while, it is closed."""
         key = session.key
+        session.users -= 1
+        if self._open.get(key) is not session:
+            return
         self._keep(key)
-        if self._idle and self._open.get(key) is session and not session.in_flight:
+        if self._idle and not session.users:
             loop = asyncio.get_running_loop()
-            self._timers[key] = loop.call_later(self._idle, self._close_idle, session)
+            self._timers[key] = loop.call_later(self._idle, self.drop, session)
 
     def drop(self, session: Session) -> None:
-        """Close this one; the next request of its caller begins another."""
+        """End this one soon; the next request of its caller begins another."""
         session.lose()
         self._forget(session)
 
     async def close(self) -> None:
         """Close all and wait for it; safe to call twice."""
         self._is_closed = True
-        closing = [asyncio.create_task(item.close()) for item in tuple(self._open.values())]
-        closing.extend(self._closing)
+        closing = [asyncio.create_task(item.close()) for item in tuple(self._alive)]
         if closing:
             await asyncio.wait(closing)
 
@@ -112,19 +115,20 @@ class Sessions:
                 permanent=not self._last_fault.retryable,
             ) from self._last_fault
         self._make_room()
-        session = self._open[key] = self._made(key, self._forget)
+        session = self._open[key] = self._made(key, self._ended)
+        self._alive.add(session)
         return session
 
     def _make_room(self) -> None:
         if len(self._open) < self._most:
             return
-        unused = [item for item in self._open.values() if not item.in_flight]
+        unused = [item for item in self._open.values() if not item.users]
         callers = [item for item in unused if item.key != OPERATOR] or unused
         if not callers:
             raise Overloaded(
                 f"{self._title} has {self._most} sessions, and all are in use.", retry_after=1.0
             )
-        self._close_idle(callers[0])
+        self.drop(callers[0])
 
     def _failed(self, error: MCPConnectionError) -> None:
         if error is self._last_fault:
@@ -139,13 +143,9 @@ class Sessions:
         if timer is not None:
             timer.cancel()
 
-    def _close_idle(self, session: Session) -> None:
-        if session.in_flight:
-            return
+    def _ended(self, session: Session) -> None:
+        self._alive.discard(session)
         self._forget(session)
-        task = asyncio.create_task(session.close())
-        self._closing.add(task)
-        task.add_done_callback(self._closing.discard)
 
     def _forget(self, session: Session) -> None:
         if self._open.get(session.key) is session:

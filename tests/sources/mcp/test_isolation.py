@@ -1,0 +1,103 @@
+"""One hung, one dead and one silent server beside healthy ones: nobody else notices."""
+
+import asyncio
+import json
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.sources.mcp.opening import WORKSHOP, children, over_http
+from tests.sources.mcp.workshop import server as workshop
+
+from pegboard.core.ports.source import Source
+from pegboard.runtime import Pegboard, Settings
+
+_LIST_SECONDS = 5.0
+
+
+@pytest.fixture
+def silent() -> Iterator[int]:
+    """A port that accepts connections and says nothing, ever."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(50)
+        yield listening.getsockname()[1]
+
+
+@pytest.fixture
+def dead() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def _board(folder: Path, *, healthy: str, silent: int, dead: int) -> Path:
+    servers = {
+        "hung": {"command": "sleep", "args": ["600"]},
+        "dead": {"url": f"http://127.0.0.1:{dead}/mcp"},
+        "silent": {"url": f"http://127.0.0.1:{silent}/mcp"},
+        "here": {"command": sys.executable, "args": [str(WORKSHOP)]},
+        "there": {"type": "http", "url": healthy},
+    }
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    board = folder / "board.yaml"
+    board.write_text(
+        "network: {allow_hosts: [127.0.0.1]}\n"
+        "sources: [{kind: mcp, config: {mcp_json: mcp.json, connect_timeout: 60}}]\n"
+    )
+    return board
+
+
+async def _listed(source: Source) -> object:
+    return await source.tools()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+async def test_a_hung_a_dead_and_a_silent_server_hold_nobody_up(
+    tmp_path: Path, silent: int, dead: int
+) -> None:
+    async with over_http(workshop) as door:
+        path = _board(tmp_path, healthy=door.url, silent=silent, dead=dead)
+        async with Pegboard(path, settings=Settings(list_timeout=_LIST_SECONDS)) as board:
+            states = {state.name: state for state in board.sources}
+            names = set(board.registry.names())
+            before = door.posts()
+            # while the hung and the silent one are asked again, the healthy ones answer
+            asked = [states[name].source for name in ("hung", "silent")]
+            retries = [asyncio.create_task(_listed(source)) for source in asked if source]
+            calls = [
+                await board.call(f"{source}__add", {"a": number, "b": 1})
+                for source in ("here", "there")
+                for number in range(20)
+            ]
+            still_waiting = [task for task in retries if not task.done()]
+            for task in retries:
+                task.cancel()
+            await asyncio.wait(retries)
+            posts = door.posts() - before
+            missing = await board.call("dead__add", {"a": 1, "b": 2})
+
+    assert {name: state.status for name, state in states.items()} == {
+        "hung": "failed",
+        "dead": "failed",
+        "silent": "failed",
+        "here": "ok",
+        "there": "ok",
+    }
+    assert states["dead"].reason.endswith(
+        "it refuses the connection. Check the url, and that the server runs."
+    )
+    assert states["hung"].reason == "no answer within 5 s"
+    assert states["silent"].reason == "no answer within 5 s"
+    assert {"here__add", "there__add", "here__wait", "there__wait"} <= names
+    assert [call.unwrap() for call in calls] == [
+        {"result": number + 1} for _ in range(2) for number in range(20)
+    ]
+    assert posts == 20  # one request a call: nothing is listed or opened again
+    assert len(still_waiting) == 2  # all 40 calls were quicker than the deadline of the others
+    assert "its source 'dead' is failed" in str(missing.error)
+    assert not children()

@@ -1,0 +1,106 @@
+"""Which tools of a server the board offers, and what it says of them."""
+
+from typing import Any
+
+import mcp_types as types
+import pytest
+from tests.sources.mcp.opening import STDIO, by_action, opened
+
+from pegboard.core.ports.services import Services
+from pegboard.core.tool import Effect
+from pegboard.sources.mcp.config import McpConfig
+from pegboard.sources.mcp.tools import ServerTools
+from pegboard.sources.mcp.transports import Link
+from pegboard.sources.mcp.upstream import Upstream
+
+
+def _made(*tools: types.Tool, **config: Any) -> dict[str, Any]:
+    given = McpConfig.model_validate({"command": "x", **config})
+    link = Link(name="shop", config=given, http=None, base_dir=Services().base_dir)
+    upstream = Upstream(link, changed=lambda: None, updated=lambda _: None)
+    return {
+        item.spec.action: item.spec for item in ServerTools("shop", given, upstream).made(tools)
+    }
+
+
+def _tool(name: str = "buy", **fields: Any) -> types.Tool:
+    return types.Tool.model_validate(
+        {"name": name, "inputSchema": {"type": "object"}, **fields}, by_name=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("hints", "effect", "idempotent"),
+    [
+        (None, Effect.WRITE, None),
+        ({"readOnlyHint": True}, Effect.READ, None),
+        ({"readOnlyHint": False, "destructiveHint": False}, Effect.WRITE, None),
+        ({"idempotentHint": True}, Effect.WRITE, True),
+    ],
+    ids=["none", "reads", "adds", "idempotent"],
+)
+def test_hints_decide_the_effect_and_what_nobody_says_is_a_write(
+    hints: Any, effect: Effect, idempotent: bool | None
+) -> None:
+    spec = _made(_tool(annotations=hints))["buy"]
+
+    assert (spec.effect, spec.idempotent) == (effect, idempotent)
+
+
+def test_the_operator_says_it_better_by_name() -> None:
+    tools = (_tool("get_a", annotations={"readOnlyHint": False}), _tool("drop"), _tool("other"))
+    found = _made(*tools, effects={"get_*": "read", "drop": "admin"})
+
+    assert [item.effect for item in found.values()] == [Effect.READ, Effect.ADMIN, Effect.WRITE]
+
+
+def test_tools_are_chosen_and_renamed_by_the_servers_names() -> None:
+    tools = (_tool("get_a"), _tool("get_b"), _tool("drop"))
+    found = _made(*tools, include=["get_*"], exclude=["*_b"], rename={"get_a": "fetch"})
+
+    assert {action: spec.name for action, spec in found.items()} == {"get_a": "shop__fetch"}
+
+
+def test_a_tool_says_where_it_comes_from_and_what_it_logs_in_with() -> None:
+    spec = _made(
+        _tool(title="Buy it"),
+        env={"SHOP_TOKEN": "x"},
+        category="retail",
+        tags=["eu"],
+        timeout=7,
+    )["buy"]
+
+    assert (spec.source, spec.handler, spec.credential) == ("shop", "mcp", "SHOP_TOKEN")
+    assert (spec.category, spec.tags, spec.timeout) == ("retail", ("mcp", "eu"), 7)
+    assert (spec.title, spec.description) == ("Buy it", "Buy it")
+    assert _made(_tool())["buy"].description == "'buy' of the MCP server 'shop'."
+
+
+def test_a_tool_with_a_broken_schema_is_there_and_says_why_it_cannot_be_used() -> None:
+    outward = {"properties": {"a": {"$ref": "https://a.example/x"}}}
+    found = _made(
+        _tool("outward", inputSchema=outward),
+        _tool("broken", outputSchema={"type": "objekt"}),
+        _tool("whole"),
+    )
+
+    assert "leads out of itself" in found["outward"].unavailable
+    assert "broken JSON Schema" in found["broken"].unavailable
+    assert found["whole"].unavailable == ""
+    assert found["outward"].input_schema["additionalProperties"] is False
+
+
+def test_a_name_counts_once() -> None:
+    assert len(_made(_tool("a", title="first"), _tool("a"))) == 1
+    assert _made(_tool("a", title="first"), _tool("a"))["a"].title == "first"
+
+
+async def test_schemas_and_titles_come_as_the_server_gives_them() -> None:
+    async with opened({**STDIO, "include": ["add"]}) as source:
+        spec = (await by_action(source))["add"].spec
+
+    assert spec.title == "Add up"
+    assert spec.effect is Effect.READ
+    assert set(spec.input_schema["properties"]) == {"a", "b"}
+    assert spec.output_schema is not None
+    assert spec.output_schema["properties"]["result"]["type"] == "integer"
