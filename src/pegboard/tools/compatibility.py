@@ -16,7 +16,7 @@ from pegboard.tools.schema_facts import Facts, Values
 from pegboard.tools.schema_keywords import Case, complaints
 from pegboard.tools.schema_misfit import Misfit
 
-_MOST_STEPS = 5_000
+_MOST_STEPS = 1_000
 _MOST_REASONS = 20
 _CHOICES = frozenset({"anyOf", "oneOf", "not", "if"})
 

@@ -55,12 +55,34 @@ class Document:
         """A part as a schema of its own; None when it refers to what cannot come along."""
         if not isinstance(schema, Mapping) or schema is self.root:
             return cast("Any", schema)
+        carried = self._carried
+        part = cast("Node", schema)
+        if carried is None:
+            return None
+        return {**carried, "allOf": [part]} if carried else part
+
+    def joined(self, nodes: tuple[Node, ...]) -> Any:
+        """Parts that must all hold, as a schema of its own; `{}` when it cannot be told."""
+        carried = self._carried
+        if carried is None or UNREADABLE in nodes:
+            return {}
+        if len(nodes) == 1 and not carried:
+            return nodes[0]
+        return {**carried, "allOf": list(nodes)} if nodes else {}
+
+    def any_of(self, schemas: list[Any]) -> Any:
+        """Several schemas of this document, of which one holds, as one."""
+        return {**(self._carried or {}), "anyOf": schemas}
+
+    @property
+    def _carried(self) -> dict[str, Any] | None:
+        """What a part needs beside it to mean the same; None when that cannot be done."""
         if not all(reference.startswith(_IN_A_LIBRARY) for reference in self._references):
             return None
+        if isinstance(self.root, bool):
+            return {}
         root = cast("Node", self.root)
-        carried = {key: root[key] for key in ("$schema", *_LIBRARIES) if key in root}
-        part = cast("Node", schema)
-        return {**carried, "allOf": [part]} if carried else part
+        return {key: root[key] for key in ("$schema", *_LIBRARIES) if key in root}
 
     def _validator(self, node: Node) -> Validator | None:
         if node is UNREADABLE:
