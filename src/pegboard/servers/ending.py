@@ -6,7 +6,8 @@ import sys
 from collections.abc import Collection
 from typing import Any
 
-_LAST_WORDS = 3.0
+LAST_WORDS = 3.0
+"""Seconds that cancelled work has to tidy up."""
 
 
 async def end(tasks: "Collection[asyncio.Task[Any] | None]") -> None:
@@ -16,7 +17,7 @@ async def end(tasks: "Collection[asyncio.Task[Any] | None]") -> None:
         if not task.cancelling():  # twice would keep it from tidying up
             task.cancel()
     if left:
-        await asyncio.wait(left, timeout=_LAST_WORDS)
+        await asyncio.wait(left, timeout=LAST_WORDS)
 
 
 async def leave() -> None:

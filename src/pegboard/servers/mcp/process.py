@@ -3,12 +3,17 @@
 import asyncio
 import signal
 import threading
+from typing import TYPE_CHECKING
 
 from pegboard.errors import ConfigError
 from pegboard.runtime import Pegboard, Settings
-from pegboard.servers.ending import leave
+from pegboard.servers.ending import LAST_WORDS, end, leave
 from pegboard.servers.mcp.extra import require_mcp_extra
 from pegboard.servers.mcp.part import WHOLE, Part
+
+if TYPE_CHECKING:
+    from pegboard.servers.mcp.server import BoardServer
+    from pegboard.servers.mcp.stdio import Wire
 
 
 def serve_stdio(settings: Settings, *, part: Part = WHOLE) -> None:
@@ -57,6 +62,21 @@ async def _serve(settings: Settings, part: Part, reading: int, writing: int) -> 
         server = BoardServer(board, part=part)
         try:
             async with streams(reading, writing, longest=settings.max_request_bytes) as wire:
-                await server.sdk.run(*wire, server.sdk.create_initialization_options())
+                await _converse(server, wire)
         finally:
             await server.close()
+
+
+async def _converse(server: "BoardServer", wire: "Wire") -> None:
+    """Until the client has closed its end; a call that ignores its cancellation is left alone."""
+    options = server.sdk.create_initialization_options()
+    running = asyncio.create_task(server.sdk.run(wire.incoming, wire.outgoing, options))
+    ended = asyncio.create_task(wire.ended.wait())
+    try:
+        await asyncio.wait((running, ended), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((running,), timeout=LAST_WORDS)
+        if running.done():
+            running.result()
+    finally:
+        ended.cancel()
+        await end((running,))

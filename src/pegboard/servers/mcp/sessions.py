@@ -52,8 +52,11 @@ class Sessions:
         scope["state"][PART] = part
         owner = AccessToken(token="", client_id=owner_of(principal), scopes=[])
         scope["user"] = AuthenticatedUser(owner)
-        CURRENT.set(Caller(principal=principal, part=part))
-        await self._manager.handle_request(scope, receive, send)
+        before = CURRENT.set(Caller(principal=principal, part=part))
+        try:
+            await self._manager.handle_request(scope, receive, send)
+        finally:
+            CURRENT.reset(before)
 
     def end_streams(self) -> None:
         """End the streams that only wait for changes; calls go on."""

@@ -43,10 +43,6 @@ class ShownTool:
         """The whole, under this name."""
         return {"name": name, **self.body}
 
-    def same_as(self, other: "ShownTool") -> bool:
-        """Whether a client would see no difference."""
-        return self is other or json.encode(self.body) == json.encode(other.body)
-
 
 NOTHING = ShownTool(body={}, promises=False, wraps=False)
 """Of a tool that is not there."""

@@ -7,6 +7,7 @@ import queue
 import threading
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -22,8 +23,6 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
-Outgoing = MemoryObjectSendStream[SessionMessage]
 _CHUNK = 65_536
 _LOG = logging.getLogger("pegboard.mcp")
 
@@ -46,11 +45,22 @@ def taken_wire() -> Generator[tuple[int, int]]:
         os.dup2(writing, 1)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wire:
+    """Streams of messages.
+
+    Attributes:
+        ended: Set when the client has closed its end.
+    """
+
+    incoming: MemoryObjectReceiveStream[SessionMessage | Exception]
+    outgoing: MemoryObjectSendStream[SessionMessage]
+    ended: asyncio.Event
+
+
 @asynccontextmanager
-async def streams(
-    reading: int, writing: int, *, longest: int
-) -> AsyncGenerator[tuple[Incoming, Outgoing]]:
-    """The wire as streams of messages, until the client closes its end.
+async def streams(reading: int, writing: int, *, longest: int) -> AsyncGenerator[Wire]:
+    """The wire of these descriptors.
 
     Reading and writing have threads of their own that nobody waits for: a client that neither
     writes nor reads must not keep the process from ending.
@@ -62,22 +72,25 @@ async def streams(
     """
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
-    writer = _Writer(writing)
+    writer, ended = _Writer(writing), asyncio.Event()
     lines = _Lines(reading, longest=longest)
     async with anyio.create_task_group() as group:
-        group.start_soon(_read, lines, to_server, writer)
+        group.start_soon(_read, lines, to_server, writer, ended)
         group.start_soon(_write, from_server, writer)
         try:
-            yield incoming, outgoing
+            yield Wire(incoming=incoming, outgoing=outgoing, ended=ended)
         finally:
             group.cancel_scope.cancel()
             writer.close()
+            incoming.close()
+            outgoing.close()
 
 
 async def _read(
     lines: "_Lines",
     to_server: MemoryObjectSendStream[SessionMessage | Exception],
     writer: "_Writer",
+    ended: asyncio.Event,
 ) -> None:
     async with to_server:
         while (line := await lines.next()) is not None:
@@ -88,6 +101,7 @@ async def _read(
                 await writer.write(found)
             else:
                 await to_server.send(SessionMessage(found))
+        ended.set()
 
 
 async def _write(from_server: MemoryObjectReceiveStream[SessionMessage], writer: "_Writer") -> None:
