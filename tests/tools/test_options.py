@@ -22,6 +22,7 @@ def test_every_option_reaches_the_spec() -> None:
         "cache_ttl": 5,
         "cache_per_principal": False,
         "capabilities": ["search"],
+        "supported_tasks": ["find_pages"],
         "tags": {"a"},
         "dependencies": ("x_v1",),
         "id": "find_v9",
@@ -45,6 +46,7 @@ def test_every_option_reaches_the_spec() -> None:
         "effect": Effect.READ,
         "status": Status.DEPRECATED,
         "capabilities": ("search",),
+        "supported_tasks": ("find_pages",),
         "tags": ("a",),
     }
 

@@ -31,6 +31,7 @@ def spec_to_dict(spec: "ToolSpec") -> dict[str, Any]:
         "credential": spec.credential,
         "idempotent": spec.idempotent,
         "capabilities": list(spec.capabilities),
+        "supported_tasks": list(spec.supported_tasks),
         "tags": list(spec.tags),
         "dependencies": list(spec.dependencies),
         "scopes": list(spec.scopes),

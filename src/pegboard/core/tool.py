@@ -140,6 +140,7 @@ class ToolSpec:
         cacheable: Whether an answer may be given again for `cache_ttl` seconds.
         cache_per_principal: Whether cached answers are kept apart by caller.
         capabilities: What it is good for, for capability search and plans.
+        supported_tasks: Goals that it answers by itself, for plans.
         dependencies: Ids of tools that must have run, or must be healthy.
         id: Stable id with the major version, `search_web_v1`.
         timeout: Seconds for one attempt; None means the board's default, 0 means none.
@@ -170,6 +171,7 @@ class ToolSpec:
     cache_ttl: float = 60.0
     cache_per_principal: bool = True
     capabilities: tuple[str, ...] = ()
+    supported_tasks: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     dependencies: tuple[str, ...] = ()
     id: str = ""

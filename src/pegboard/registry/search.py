@@ -54,7 +54,7 @@ class SearchIndex:
         counts: Counter[str] = Counter()
         for text, weight in (
             (f"{spec.name} {spec.title}", 3),
-            (" ".join((*spec.tags, *spec.capabilities, spec.category)), 2),
+            (" ".join((*spec.tags, *spec.capabilities, *spec.supported_tasks, spec.category)), 2),
             (spec.description, 1),
             (" ".join(_parameter_names(tool)), 1),
         ):

@@ -102,6 +102,7 @@ def _spec(entry: ToolEntry, where: str, inner: Tool | None) -> ToolSpec:
         "category": entry.category,
         "idempotent": entry.idempotent,
         "capabilities": entry.capabilities,
+        "supported_tasks": entry.supported_tasks,
         "tags": entry.tags,
         "dependencies": entry.dependencies,
         "status": member(Status, entry.status, f"{where}: status") if entry.status else None,

@@ -22,6 +22,7 @@ class ToolOptions(TypedDict, total=False):
     cache_ttl: float
     cache_per_principal: bool
     capabilities: tuple[str, ...] | list[str]
+    supported_tasks: tuple[str, ...] | list[str]
     tags: tuple[str, ...] | list[str]
     dependencies: tuple[str, ...] | list[str]
     id: str
@@ -120,7 +121,7 @@ def _limits(value: Any) -> Limits:
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("name", "title", "description", "category", "id", "version"), _text),
     **dict.fromkeys(("idempotent", "cacheable", "cache_per_principal", "exclusive"), _flag),
-    **dict.fromkeys(("capabilities", "tags", "dependencies", "scopes"), _words),
+    **dict.fromkeys(("capabilities", "supported_tasks", "tags", "dependencies", "scopes"), _words),
     **dict.fromkeys(("timeout", "cache_ttl"), _seconds),
     "inline": _flag,
     "max_result_bytes": _size,
