@@ -10,9 +10,17 @@ from typing import Any
 
 import psutil
 
-from pegboard.core.ports.sandbox import Sandbox, SandboxJob, SandboxLimits, SandboxOutcome
+from pegboard.core.ports.sandbox import (
+    CodeJob,
+    CodeOutcome,
+    Sandbox,
+    SandboxJob,
+    SandboxLimits,
+    SandboxOutcome,
+)
 
 PYTHON = (str(Path(sys.executable).resolve()), "-I", "-S", "-c")
+LITTLE = SandboxLimits(timeout=1.0, memory_bytes=32 << 20, output_bytes=1000)
 QUICK = SandboxLimits(timeout=8.0, memory_bytes=256 << 20)
 
 
@@ -27,6 +35,12 @@ async def python(sandbox: Sandbox, code: str, *arguments: object, **job: Any) ->
     job.setdefault("limits", QUICK)
     command = (*PYTHON, code, *map(str, arguments))
     return await sandbox.run(SandboxJob(command=command, **job))
+
+
+async def run_code(sandbox: Sandbox, code: str, **job: Any) -> CodeOutcome:
+    """How a piece of Python ends that has little of everything."""
+    job.setdefault("limits", LITTLE)
+    return await sandbox.run_code(CodeJob(code=code, **job))
 
 
 async def attempt(sandbox: Sandbox, statement: str, *arguments: object, **job: Any) -> str:

@@ -18,6 +18,7 @@ from tests.sandbox.inside import (
 from pegboard.core.ports.sandbox import SandboxLimits
 from pegboard.sandbox import ProbedSandbox
 
+_OURS = str(os.getpid())
 REFUSED = {"PermissionError", "FileNotFoundError", "OSError", "NotADirectoryError"}
 
 
@@ -43,20 +44,18 @@ def workspace(tmp_path: Path) -> Path:
     [
         "/etc/shadow",
         "/etc/passwd",
-        "/root/.bashrc",
+        str(Path.home() / ".bashrc"),
         "/proc/1/environ",
-        f"/proc/{os.getpid()}/environ",
-        f"/proc/{os.getpid()}/cwd/pyproject.toml",
-        f"/proc/{os.getpid()}/root/etc/shadow",
-        "/proc/1/root/etc/shadow",
-        "/proc/self/root/etc/shadow",
+        f"/proc/{_OURS}/environ",
+        f"/proc/{_OURS}/cwd/pyproject.toml",
+        *(str(Path("/proc", who, "root", "etc", "shadow")) for who in ("1", "self", _OURS)),
         "/dev/mem",
         "/dev/kmsg",
         "/dev/vda",
         "/var/log/dpkg.log",
         "/run/docker.sock",
     ],
-    ids=lambda path: path.replace(str(os.getpid()), "OURS"),
+    ids=lambda path: path.replace(_OURS, "OURS").replace(str(Path.home()), "HOME"),
 )
 async def test_what_was_not_given_cannot_be_read(sandbox: ProbedSandbox, path: str) -> None:
     assert await attempt(sandbox, "print(open(given[0], 'rb').read(10))", path) in REFUSED

@@ -7,21 +7,14 @@ from typing import Any
 
 import psutil
 import pytest
-from tests.sandbox.inside import left_behind, until
+from tests.sandbox.inside import left_behind, run_code, until
 
-from pegboard.core.ports.sandbox import CodeJob, CodeOutcome, SandboxLimits
-from pegboard.errors import ToolFailed, Unavailable
+from pegboard.core.ports.sandbox import CodeJob, SandboxLimits
+from pegboard.errors import Unavailable
 from pegboard.sandbox import ProbedSandbox
 from pegboard.sandbox.kernel import landlock_abi
 from pegboard.sandbox.monty import MontyEngine
 from pegboard.sandbox.worker import Launcher
-
-LIMITS = SandboxLimits(timeout=1.0, memory_bytes=32 << 20, output_bytes=1000)
-
-
-async def run(sandbox: ProbedSandbox, code: str, **job: Any) -> CodeOutcome:
-    job.setdefault("limits", LIMITS)
-    return await sandbox.run_code(CodeJob(code=code, **job))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +34,7 @@ async def run(sandbox: ProbedSandbox, code: str, **job: Any) -> CodeOutcome:
 async def test_code_gives_the_value_of_its_last_expression(
     code_sandbox: ProbedSandbox, code: str, value: Any
 ) -> None:
-    outcome = await run(code_sandbox, code, inputs={"given": {"a": "á"}})
+    outcome = await run_code(code_sandbox, code, inputs={"given": {"a": "á"}})
 
     assert (outcome.value, outcome.error, outcome.stopped) == (value, "", "")
 
@@ -64,7 +57,7 @@ async def test_code_gives_the_value_of_its_last_expression(
 async def test_a_mistake_in_the_code_is_told_with_its_line(
     code_sandbox: ProbedSandbox, code: str, told: tuple[str, ...]
 ) -> None:
-    outcome = await run(code_sandbox, code)
+    outcome = await run_code(code_sandbox, code)
 
     assert [part for part in told if part not in outcome.error] == []
     assert "Traceback" not in outcome.error
@@ -113,7 +106,7 @@ async def test_code_does_not_get_out(
     async def function() -> str:
         return ""
 
-    outcome = await run(code_sandbox, code, functions={"given": function})
+    outcome = await run_code(code_sandbox, code, functions={"given": function})
 
     assert outcome.error
     assert outcome.value is None
@@ -142,7 +135,7 @@ async def test_code_does_not_get_out(
 async def test_code_without_end_or_measure_is_stopped(
     code_sandbox: ProbedSandbox, code: str, stopped: set[str]
 ) -> None:
-    outcome = await run(code_sandbox, code)
+    outcome = await run_code(code_sandbox, code)
 
     assert outcome.stopped in stopped
     assert outcome.value is None
@@ -161,128 +154,28 @@ async def test_code_without_end_or_measure_is_stopped(
     ids=["regex", "sub", "parser", "json", "nesting"],
 )
 async def test_hostile_input_to_a_library_ends_soon(code_sandbox: ProbedSandbox, code: str) -> None:
-    outcome = await run(code_sandbox, code)
+    outcome = await run_code(code_sandbox, code)
 
     assert outcome.duration < 2
     assert outcome.stopped == ""
 
 
 async def test_what_is_printed_is_kept_up_to_its_bound(code_sandbox: ProbedSandbox) -> None:
-    few = await run(code_sandbox, "print('a', 'b')\nprint(1)")
-    many = await run(code_sandbox, "for _ in range(100): print('é' * 99)\n7")
+    few = await run_code(code_sandbox, "print('a', 'b')\nprint(1)")
+    many = await run_code(code_sandbox, "for _ in range(100): print('é' * 99)\n7")
 
     assert few.printed == "a b\n1\n"
     assert (len(many.printed), many.printed_bytes, many.value) == (1000, 100 * 199, 7)
 
 
-async def test_functions_are_awaited_outside(code_sandbox: ProbedSandbox) -> None:
-    async def add(a: int, b: int = 1) -> dict[str, int]:
-        await asyncio.sleep(0.01)
-        return {"sum": a + b}
-
-    code = "keep = add\n[add(1)['sum'], keep(1, b=5)['sum'], add(**{'a': 2, 'b': 2})['sum']]"
-    outcome = await run(code_sandbox, code, functions={"add": add})
-
-    assert (outcome.value, outcome.error) == ([2, 6, 4], "")
-
-
-async def test_a_functions_error_arrives_as_an_exception(code_sandbox: ProbedSandbox) -> None:
-    async def refuse() -> None:
-        raise ToolFailed("there is no order 17")
-
-    caught = "try:\n    refuse()\nexcept RuntimeError as error:\n    told = str(error)\ntold"
-
-    assert (await run(code_sandbox, caught, functions={"refuse": refuse})).value == (
-        "there is no order 17"
-    )
-    left = await run(code_sandbox, "refuse()", functions={"refuse": refuse})
-    assert "RuntimeError: there is no order 17" in left.error
-
-
-async def test_an_error_that_is_not_meant_for_the_code_ends_the_run(
-    code_sandbox: ProbedSandbox,
-) -> None:
-    async def broken() -> None:
-        raise KeyError("a secret detail")
-
-    before = left_behind()[0]
-
-    with pytest.raises(KeyError):
-        await run(
-            code_sandbox, "try: broken()\nexcept Exception: pass", functions={"broken": broken}
-        )
-
-    await until(lambda: left_behind()[0] <= before)
-
-
-@pytest.mark.parametrize(
-    ("call", "told"),
-    [
-        ("add()", "TypeError: add(): missing a required argument: 'a'"),
-        ("add(1, 2, 3)", "TypeError: add(): too many positional arguments"),
-        ("add(c=1)", "TypeError: add(): missing a required argument: 'a'"),
-        ("add(float('nan'))", "TypeError: add(): result[0][0]: nan is not JSON"),
-        ("add({(1,): 1})", "TypeError: add(): result[0][0]: a key is a tuple"),
-    ],
-)
-async def test_a_function_called_wrongly_is_not_called(
-    code_sandbox: ProbedSandbox, call: str, told: str
-) -> None:
-    calls: list[Any] = []
-
-    async def add(a: Any, b: Any = 1) -> None:
-        calls.append((a, b))
-
-    outcome = await run(code_sandbox, call, functions={"add": add})
-
-    assert told in outcome.error
-    assert calls == []
-
-
-async def test_functions_are_not_called_without_end(code_sandbox: ProbedSandbox) -> None:
-    calls = 0
-
-    async def count() -> int:
-        nonlocal calls
-        calls += 1
-        return calls
-
-    limits = SandboxLimits(timeout=8)
-    outcome = await run(
-        code_sandbox, "while True: count()", functions={"count": count}, limits=limits
-    )
-
-    assert outcome.error
-    assert calls <= 1000
-
-
-async def test_a_slow_function_counts_in_the_time(code_sandbox: ProbedSandbox) -> None:
-    async def slow() -> None:
-        await asyncio.sleep(60)
-
-    outcome = await run(code_sandbox, "slow()", functions={"slow": slow})
-
-    assert outcome.stopped == "timeout"
-
-
-async def test_a_timeout_of_a_functions_own_is_no_timeout_of_the_run(
-    code_sandbox: ProbedSandbox,
-) -> None:
-    async def late() -> None:
-        raise TimeoutError
-
-    with pytest.raises(TimeoutError):
-        await run(code_sandbox, "late()", functions={"late": late})
-
-
 async def test_nothing_is_kept_from_run_to_run(code_sandbox: ProbedSandbox) -> None:
-    await run(code_sandbox, "kept = 1")
+    await run_code(code_sandbox, "kept = 1")
 
-    assert "NameError" in (await run(code_sandbox, "kept")).error
+    assert "NameError" in (await run_code(code_sandbox, "kept")).error
 
 
 async def test_inputs_that_code_cannot_hold_are_an_error(code_sandbox: ProbedSandbox) -> None:
-    outcome = await run(code_sandbox, "x", inputs={"x": object()})
+    outcome = await run_code(code_sandbox, "x", inputs={"x": object()})
 
     assert "TypeError" in outcome.error
 
@@ -298,7 +191,7 @@ async def test_runs_go_beside_each_other_more_than_there_are_workers(
     async with asyncio.TaskGroup() as group:
         tasks = [
             group.create_task(
-                run(code_sandbox, f"wait({n})", functions={"wait": wait}, limits=limits)
+                run_code(code_sandbox, f"wait({n})", functions={"wait": wait}, limits=limits)
             )
             for n in range(30)
         ]
@@ -308,7 +201,7 @@ async def test_runs_go_beside_each_other_more_than_there_are_workers(
 
 async def test_a_cancelled_run_leaves_no_worker(code_sandbox: ProbedSandbox) -> None:
     before = left_behind()
-    tasks = [asyncio.create_task(run(code_sandbox, "while True: pass")) for _ in range(12)]
+    tasks = [asyncio.create_task(run_code(code_sandbox, "while True: pass")) for _ in range(12)]
     await asyncio.sleep(0.3)
 
     for task in tasks:
@@ -317,7 +210,7 @@ async def test_a_cancelled_run_leaves_no_worker(code_sandbox: ProbedSandbox) -> 
 
     assert all(task.cancelled() for task in tasks)
     await until(lambda: left_behind()[0] <= before[0])
-    assert (await run(code_sandbox, "1")).value == 1
+    assert (await run_code(code_sandbox, "1")).value == 1
 
 
 async def test_closing_leaves_nothing_and_may_be_done_twice(code_sandbox: ProbedSandbox) -> None:
@@ -349,7 +242,7 @@ async def test_a_worker_stands_behind_a_wall_without_environment(
                 status = _status(child.pid)
                 seen.append((child.environ(), status["Seccomp"], [child.uids().real]))
 
-    outcome = await run(code_sandbox, "look()", functions={"look": look})
+    outcome = await run_code(code_sandbox, "look()", functions={"look": look})
 
     assert outcome.error == ""
     [(environment, seccomp, [uid])] = seen
@@ -364,7 +257,7 @@ async def test_a_killed_worker_is_an_error_and_not_our_end(code_sandbox: ProbedS
             if child.name() == "monty":
                 child.kill()
 
-    outcome = await run(code_sandbox, "stab()\n1", functions={"stab": stab})
+    outcome = await run_code(code_sandbox, "stab()\n1", functions={"stab": stab})
 
     assert outcome.error == "MemoryError: the interpreter ran out of memory, or failed"
 
@@ -393,7 +286,7 @@ def test_a_launcher_without_a_wall_has_no_environment_either(code_sandbox: Probe
 
 
 async def test_code_runs_beside_the_event_loop(code_sandbox: ProbedSandbox) -> None:
-    task = asyncio.create_task(run(code_sandbox, "while True: pass"))
+    task = asyncio.create_task(run_code(code_sandbox, "while True: pass"))
     longest = 0.0
     while not task.done():
         began = time.monotonic()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.core.ports.sandbox import CodeJob, SandboxJob
-from pegboard.errors import Unavailable
+from pegboard.errors import InvalidRequest, Unavailable
 from pegboard.sandbox import BACK_ENDS, CODE, ProbedSandbox
 from pegboard.sandbox.back_end import Seat
 from pegboard.sandbox.bubblewrap import Bubblewrap
@@ -37,6 +37,11 @@ async def test_a_missing_program_is_a_reason_with_its_remedy(
     assert await sandbox.why_no_commands() == (
         "bubblewrap: bwrap is not installed; install it (on Debian: apt install bubblewrap)"
     )
+
+
+async def test_a_job_is_checked_before_it_is_started(sandbox: ProbedSandbox) -> None:
+    with pytest.raises(InvalidRequest, match="no program 'no-such'"):
+        await sandbox.run(SandboxJob(command=("no-such",)))
 
 
 async def test_findings_name_every_back_end_that_may_be_used() -> None:

@@ -19,7 +19,7 @@ from pegboard.sandbox.json_values import json_value
 
 _SLEEPS = ("time.sleep", "asyncio.sleep")
 _PLACE = 'File "<python-input-0>", '
-_MOST_SUSPENSIONS = 1000
+MOST_SUSPENSIONS = 1000
 _LONGEST_ERROR = 4000
 
 
@@ -73,7 +73,7 @@ class Conversation:
             limits={
                 "max_memory": limits.memory_bytes,
                 "max_feed_duration_secs": limits.cpu_seconds or limits.timeout,
-                "max_suspensions": _MOST_SUSPENSIONS,
+                "max_suspensions": MOST_SUSPENSIONS,
             },
             os_policy={"sleep": "call_host"},
         )

@@ -11,7 +11,7 @@ from pegboard.registry import ToolRegistry
 from pegboard.sandbox import ProbedSandbox
 from pegboard.sources.builtin import KIND, BuiltinConfig, bound_tools
 from pegboard.sources.builtin.sandboxes import why_no_code
-from pegboard.sources.builtin.tools import python_exec
+from pegboard.sources.builtin.tools.python_exec import availability, probe, python_exec
 from pegboard.tools import SchemaTool
 
 
@@ -154,10 +154,10 @@ async def test_parts_that_are_no_text_arrive_as_text() -> None:
 
 
 async def test_without_a_sandbox_it_says_so() -> None:
-    assert "needs a sandbox" in python_exec.availability(Services())
-    assert await python_exec.probe(Services()) == ""
+    assert "needs a sandbox" in availability(Services())
+    assert await probe(Services()) == ""
     with pytest.raises(SourceUnavailable, match="needs a sandbox"):
-        await python_exec.python_exec("1", ToolContext(deps=Services()))
+        await python_exec("1", ToolContext(deps=Services()))
 
 
 async def test_a_sandbox_that_does_not_work_makes_it_unavailable_with_the_reason() -> None:

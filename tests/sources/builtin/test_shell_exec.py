@@ -12,7 +12,7 @@ from pegboard.registry import ToolRegistry
 from pegboard.sandbox import ProbedSandbox
 from pegboard.sources.builtin import bound_tools
 from pegboard.sources.builtin.sandboxes import why_no_commands
-from pegboard.sources.builtin.tools import shell_exec
+from pegboard.sources.builtin.tools.shell_exec import availability, probe, shell_exec
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ async def test_a_zero_byte_is_refused(registry: ToolRegistry) -> None:
 
 
 async def test_without_a_sandbox_it_says_so() -> None:
-    assert "needs a sandbox" in shell_exec.availability(Services())
-    assert await shell_exec.probe(Services()) == ""
+    assert "needs a sandbox" in availability(Services())
+    assert await probe(Services()) == ""
     with pytest.raises(SourceUnavailable, match="needs a sandbox"):
-        await shell_exec.shell_exec("true", ToolContext(deps=Services()))
+        await shell_exec("true", ToolContext(deps=Services()))
