@@ -39,7 +39,7 @@ def operation(**fields: Any) -> dict[str, Any]:
     return {"operationId": "op", "responses": {"200": {"description": "fine"}}, **fields}
 
 
-def one(method: str = "get", path: str = "/things", **fields: Any) -> dict[str, Any]:
+def one(method: Any = "get", path: Any = "/things", **fields: Any) -> dict[str, Any]:
     """A document with a single operation, `op`."""
     rest = {key: fields.pop(key) for key in ("components", "security") if key in fields}
     return document({path: {method: operation(**fields)}}, **rest)
@@ -55,7 +55,7 @@ class Bench:
     server: Server
     registry: ToolRegistry = field(default_factory=ToolRegistry)
 
-    async def call(self, action: str = "op", **arguments: Any) -> ToolResult:
+    async def call(self, action: Any = "op", **arguments: Any) -> ToolResult:
         return await self.registry.call(f"api__{action}", arguments)
 
     def spec(self, action: str = "op") -> ToolSpec:

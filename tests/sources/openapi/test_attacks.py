@@ -40,7 +40,7 @@ TEXTS = [
     "\u2028\u2029\u0085",
     "%0d%0aX-Admin:1",
     "{path}${HOME}{{7*7}}",
-    "ﬀ／．．／",
+    "\uff0f\uff0e\uff0e\uff0f",
 ]
 
 
@@ -53,7 +53,11 @@ async def test_no_text_leaves_its_place(name: str, text: str) -> None:
         for received in api.server.requests:
             path, _, query = received.path.partition("?")
             assert received.method == "POST"
-            assert [len(path.split("/")), path.split("/")[1], path.split("/")[3]] == [4, "files", "end"]
+            assert [len(path.split("/")), path.split("/")[1], path.split("/")[3]] == [
+                4,
+                "files",
+                "end",
+            ]
             assert query.count("&") == 0
             assert "x-admin" not in received.headers
             assert received.headers["host"] == api.server.authority
@@ -83,13 +87,13 @@ async def test_half_a_surrogate_pair_never_leaves(name: str, value: Any) -> None
 
 async def test_prototype_keys_are_names_like_any_other() -> None:
     keys = ("__proto__", "constructor", "__class__", "prototype")
-    schema = {"type": "object", "properties": dict.fromkeys(keys, {"type": "string"})}
+    schema = {"type": "object", "properties": {key: {"type": "string"} for key in keys}}
     async with bench(one("post", requestBody=json_body(schema))) as api:
         assert (await api.call(**dict.fromkeys(keys, "x"))).unwrap()
         assert api.body == dict.fromkeys(keys, "x")
 
     async with bench(EVERYWHERE) as api:
-        result = await api.call(path="p", field=1, **{"__proto__": {"admin": True}})
+        result = await api.call(path="p", field=1, __proto__={"admin": True})
         assert isinstance(result.error, ToolArgumentError)
         assert api.server.requests == []
 
@@ -105,15 +109,26 @@ async def test_a_server_variable_is_no_argument() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["//evil.test/x", "/@evil.test/", "/\\evil.test", "/x\r\nHost: evil.test", "/.evil.test", "/%0d%0ax"],
+    [
+        "//evil.test/x",
+        "/@evil.test/",
+        "/\\evil.test",
+        "/x\r\nHost: evil.test",
+        "/.evil.test",
+        "/%0d%0ax",
+    ],
     ids=repr,
-)  # fmt: skip
+)
 async def test_a_path_of_the_document_does_not_change_the_host(path: str) -> None:
     async with bench(one(path=path)) as api:
         await api.call()
 
         assert all(one.headers["host"] == api.server.authority for one in api.server.requests)
         assert len(api.server.requests) <= 1
+
+
+def ref(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{name}"}
 
 
 def nested(depth: int) -> Any:
@@ -125,7 +140,7 @@ def nested(depth: int) -> Any:
 
 def chained(count: int) -> dict[str, Any]:
     """Each schema names the next one twice: written out, 2^count."""
-    refs = [{"$ref": f"#/components/schemas/S{number + 1}"} for number in range(count)]
+    refs = [ref(f"S{number + 1}") for number in range(count)]
     made: dict[str, Any] = {
         f"S{number}": {"type": "object", "properties": {"a": ref, "b": ref}}
         for number, ref in enumerate(refs)
@@ -138,27 +153,37 @@ def wide(count: int) -> dict[str, Any]:
     return {
         f"S{number}": {
             "description": text,
-            "properties": {f"p{other}": {"$ref": f"#/components/schemas/S{other}"} for other in range(count)},
+            "properties": {f"p{other}": ref(f"S{other}") for other in range(count)},
         }
         for number in range(count)
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(
     ("schema", "schemas"),
     [
-        ({"$ref": "#/components/schemas/S0"}, chained(200)),
-        ({"$ref": "#/components/schemas/S0"}, wide(120)),
-        ({"$ref": "#/components/schemas/S0"}, {"S0": {"allOf": [{"$ref": "#/components/schemas/S0"}]}}),
-        ({"$ref": "#/components/schemas/S0"}, {"S0": {"$ref": "#/components/schemas/S1"}, "S1": {"$ref": "#/components/schemas/S0"}}),
+        (ref("S0"), chained(200)),
+        (ref("S0"), wide(120)),
+        (ref("S0"), {"S0": {"allOf": [ref("S0")]}}),
+        (ref("S0"), {"S0": ref("S1"), "S1": ref("S0")}),
         ({"$ref": "#"}, {}),
         ({"$ref": "#/paths"}, {}),
         ({"$ref": "#/components/schemas/S0/properties/a/properties/b"}, chained(3)),
         (nested(90), {}),
         ({"enum": ["x" * 100_000] * 3}, {}),
     ],
-    ids=["doubling", "wide", "allOf itself", "circle", "document", "paths", "inside", "deep", "large enum"],
-)  # fmt: skip
+    ids=[
+        "doubling",
+        "wide",
+        "allOf itself",
+        "circle",
+        "document",
+        "paths",
+        "inside",
+        "deep",
+        "large enum",
+    ],
+)
 async def test_no_schema_explodes(schema: Any, schemas: Any) -> None:
     described = one("post", requestBody=json_body(schema), components={"schemas": schemas})
     began = time.process_time()
@@ -170,17 +195,20 @@ async def test_no_schema_explodes(schema: Any, schemas: Any) -> None:
     assert time.process_time() - began < 4
 
 
+LAUGHS = "a0: &a0 [1]\n" + "\n".join(f"a{n}: &a{n} [{f'*a{n - 1}, ' * 9}1]" for n in range(1, 30))
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("a: &a [1]\n" + "b: [" + "*a, " * 10 + "1]", "neither 'openapi' nor 'swagger'"),
         ("a: &a [*a]\n", "something that it is part of"),
-        ("a0: &a0 [1]\n" + "\n".join(f"a{n}: &a{n} [{f'*a{n - 1}, ' * 9}1]" for n in range(1, 30)), "aliases stand for more"),
+        (LAUGHS, "aliases stand for more"),
         ("{" + '"a":{' * 5000 + "}" * 5001, "nested too deep"),
         ("!!python/object/apply:os.system ['true']\n", "not valid YAML"),
     ],
     ids=["harmless", "itself", "bomb", "deep", "python"],
-)  # fmt: skip
+)
 async def test_no_document_is_a_bomb(text: str, reason: str) -> None:
     with pytest.raises(SourceUnavailable, match=reason):
         async with bench(text):
@@ -196,7 +224,9 @@ async def test_a_huge_document_is_refused_before_it_is_read(tmp_path: Path) -> N
             pass
 
 
-@pytest.mark.parametrize("ref", ["../secret.yaml", "/etc/passwd", "file:///etc/passwd", "link.yaml"])
+@pytest.mark.parametrize(
+    "ref", ["../secret.yaml", "/etc/passwd", "file:///etc/passwd", "link.yaml"]
+)
 async def test_a_document_reads_nothing_outside_its_folder(ref: str, tmp_path: Path) -> None:
     (tmp_path / "secret.yaml").write_text("type: string\nenum: [s3cret]")
     folder = tmp_path / "api"
@@ -223,7 +253,9 @@ async def test_no_reference_is_fetched() -> None:
 async def test_no_shape_of_a_document_breaks_the_import(broken: Any) -> None:
     keys = ("parameters", "requestBody", "responses", "tags", "security", "servers", "operationId")
     paths = {f"/{key}": {"get": operation(operationId=key) | {key: broken}} for key in keys}
-    described = document(paths | {"/whole": broken, "/fine": {"get": operation(operationId="fine")}})
+    described = document(
+        paths | {"/whole": broken, "/fine": {"get": operation(operationId="fine")}}
+    )
     for key in ("components", "servers", "security", "tags", "info"):
         async with bench(described | {key: broken}) as api:
             assert (await api.call("fine")).unwrap()

@@ -156,7 +156,9 @@ async def test_a_status_is_an_error_of_its_kind(port: int, status: int, error: t
 async def test_values_arrive_as_they_were(port: int, text: str) -> None:
     async with opened(port, ECHO) as api:
         got = (
-            await api("send", path="p", q=[text, "2"], session="s 1", a={"k": text}, **{"X-Trace": "t"})
+            await api(
+                "send", path="p", q=[text, "2"], session="s 1", a={"k": text}, **{"X-Trace": "t"}
+            )
         ).unwrap()
 
     assert got["args"] == {"q": [text, "2"]}

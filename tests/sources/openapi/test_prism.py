@@ -9,7 +9,7 @@ import random
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -34,11 +34,10 @@ AUTH = [
 ]
 REFUSALS = ("UNPROCESSABLE", "UNAUTHORIZED", "NO_PATH", "NO_METHOD", "NOT_ACCEPTABLE", "INVALID_")
 MOST_OPERATIONS = 60
-# Where Prism itself fails: it splits arrays of headers and paths that are absent or split already.
-PRISM_FAILS = frozenset(
-    {"headers_standard", "headers_simple_nonExploded", "headers_simple_exploded"}
-    | {"paths_standard", "paths_simple_nonExploded", "paths_simple_exploded"}
-)
+# Prism breaks on these styles: it splits arrays of headers and paths that are absent or split
+# already, throws where an object is delimited, and takes an encoded apostrophe in a form for one.
+# `test_styles.py` and `test_bodies.py` hold them to the specification.
+PRISM_BREAKS = ("headers_", "paths_", "query_spaceDelimited", "query_pipeDelimited", "form")
 
 pytestmark = [
     pytest.mark.slow,
@@ -48,7 +47,7 @@ pytestmark = [
 
 
 @contextlib.contextmanager
-def mocked(document: Path, log: Path) -> Iterator[int]:
+def mocked(document: Path, log: Path) -> Generator[int]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         port = listening.getsockname()[1]
@@ -78,7 +77,7 @@ async def judged(document: Path, port: int, *, each: int) -> tuple[int, list[str
     http = GuardedClient(policy=GuardPolicy(allow_hosts=[f"127.0.0.1:{port}"]))
     given = {"document": str(document), "base_url": f"http://127.0.0.1:{port}", "auth": AUTH}
     source = await KIND.open("api", OpenApiConfig.model_validate(given), Services(http=http))
-    tools = [tool for tool in await source.tools() if tool.spec.action not in PRISM_FAILS]
+    tools = [tool for tool in await source.tools() if not tool.spec.action.startswith(PRISM_BREAKS)]
     if len(tools) > MOST_OPERATIONS:
         tools = random.Random(1).sample(tools, MOST_OPERATIONS)
     accepted, refused = 0, list[str]()
@@ -93,8 +92,8 @@ async def judged(document: Path, port: int, *, each: int) -> tuple[int, list[str
                 if any(f"errors#{code}" in str(error.__cause__) for code in REFUSALS):
                     refused.append(f"{tool.spec.action} {call}: {error.__cause__}")
                     continue
-                is_answer = isinstance(error.__cause__, ApiAnswer)
-                assert is_answer or f":{port}" not in str(error), error
+                if not isinstance(error.__cause__, ApiAnswer) and f":{port}" in str(error):
+                    raise  # it broke, or a request could not be built
             accepted += 1
     await http.close()
     return accepted, refused
@@ -104,7 +103,7 @@ async def judged(document: Path, port: int, *, each: int) -> tuple[int, list[str
     ("name", "least"),
     [
         ("2.0/json/petstore.json", 60),
-        ("3.0/json/parameters-style.json", 50),
+        ("3.0/json/parameters-style.json", 25),
         ("3.0/json/file-uploads.json", 8),
         ("3.0/json/form-data.json", 3),
         ("3.0/json/schema-types.json", 60),

@@ -34,7 +34,7 @@ def test_what_the_caller_can_fix_says_so(status: int) -> None:
 
     assert type(error) is InvalidRequest
     assert f"shop answered {status}" in str(error)
-    assert str(error).endswith(": Name is missing")
+    assert str(error).endswith(": Name is missing.")
 
 
 @pytest.mark.parametrize(

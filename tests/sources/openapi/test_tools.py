@@ -29,7 +29,11 @@ def parameter(name: str, place: str = "query", **rest: Any) -> dict[str, Any]:
 
 async def test_a_call_becomes_a_request_and_its_answer_a_result() -> None:
     node = {
-        "parameters": [parameter("id", "path"), parameter("verbose"), parameter("X-Trace", "header")],
+        "parameters": [
+            parameter("id", "path"),
+            parameter("verbose"),
+            parameter("X-Trace", "header"),
+        ],
         "requestBody": json_body({"type": "object", "properties": {"note": TEXT}}),
     }
     async with bench(one("post", "/orders/{id}", **node)) as api:
@@ -105,7 +109,12 @@ async def test_the_operator_has_the_last_word_on_a_tool() -> None:
     async with bench(one("post", tags=["a"]), overrides={"op": said}, retries=1) as api:
         spec = api.spec("find")
 
-    assert (spec.title, spec.description, spec.category, spec.tags) == ("T", "D", "orders", ("mine",))
+    assert (spec.title, spec.description, spec.category, spec.tags) == (
+        "T",
+        "D",
+        "orders",
+        ("mine",),
+    )
     assert (spec.effect, spec.idempotent, spec.timeout) == (Effect.READ, True, 8.0)
     assert spec.retry is not None
     assert (spec.handler, spec.source, spec.action) == ("openapi", "api", "find")
@@ -119,7 +128,10 @@ async def test_a_read_that_the_operator_calls_a_write_is_not_repeated() -> None:
 @pytest.mark.parametrize(
     ("fields", "description"),
     [
-        ({"summary": "List things", "description": "Newest first."}, "List things.\n\nNewest first."),
+        (
+            {"summary": "List things", "description": "Newest first."},
+            "List things.\n\nNewest first.",
+        ),
         ({"summary": "List things."}, "List things."),
         ({"summary": "List", "description": "List."}, "List."),
         ({"description": "Only this"}, "Only this"),
@@ -129,9 +141,7 @@ async def test_a_read_that_the_operator_calls_a_write_is_not_repeated() -> None:
     ],
     ids=["both", "summary", "the same twice", "description", "neither", "deprecated", "long"],
 )
-async def test_a_tool_says_what_the_document_says(
-    fields: dict[str, Any], description: str
-) -> None:
+async def test_a_tool_says_what_the_document_says(fields: dict[str, Any], description: str) -> None:
     async with bench(one(**fields)) as api:
         assert api.spec().description == description
         expected = Status.DEPRECATED if fields.get("deprecated") else Status.ACTIVE
@@ -226,7 +236,9 @@ async def test_credentials_go_with_the_request_and_nowhere_else() -> None:
         components={"securitySchemes": schemes},
     )
     auth = {"kind": "api_key", "key": "s3cret key"}
-    async with bench(described, always(json_reply({"message": "bad s3cret key"}, status=403)), auth=auth) as api:
+    async with bench(
+        described, always(json_reply({"message": "bad s3cret key"}, status=403)), auth=auth
+    ) as api:
         assert list(api.spec().input_schema["properties"]) == ["q"]
         assert api.spec().credential == "api/key"
 
@@ -351,7 +363,10 @@ async def test_a_stored_file_is_handed_on_by_its_handle() -> None:
             "get": operation(operationId="fetch"),
             "post": operation(
                 operationId="send",
-                requestBody={"required": True, "content": {"multipart/form-data": {"schema": schema}}},
+                requestBody={
+                    "required": True,
+                    "content": {"multipart/form-data": {"schema": schema}},
+                },
             ),
         }
     }

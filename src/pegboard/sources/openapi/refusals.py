@@ -48,7 +48,8 @@ def refusal(
     """
     status = response.status
     said = masked(words_of(response), secrets)
-    message = f"{api} answered {status}{_phrase(status)}" + (f": {said}" if said else ".")
+    message = f"{api} answered {status}{_phrase(status)}" + (f": {said}" if said else "")
+    message += "" if message.endswith((".", "…", "!", "?")) else "."
     if status in _CALLERS:
         error: PegboardError = InvalidRequest(message)
     elif status in _REFUSED:
