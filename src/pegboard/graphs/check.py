@@ -1,0 +1,133 @@
+"""Whether a graph can run: every fault at once, each with its place, before anything runs."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+
+from pegboard.core.graph import Graph, Node
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.errors import GraphInvalid, PegboardError
+from pegboard.graphs.board import Board
+from pegboard.graphs.data_checks import condition_faults, input_faults, path_faults
+from pegboard.graphs.faults import Fault
+from pegboard.graphs.kinds import KINDS, NodeKind
+from pegboard.graphs.look import HealthOf, Look, Terms
+from pegboard.graphs.structure import structure_faults
+from pegboard.graphs.tool_checks import tool_faults
+from pegboard.tools.compatibility import Fits, schema_fits
+from pegboard.tools.raw_schema import closed, compiled
+
+MOST_DEPTH = 20
+_ORDERLESS = frozenset({"cycle", "id_twice", "id_illegal", "graph_empty"})
+
+
+def check(
+    graph: Graph,
+    *,
+    board: Board,
+    principal: Principal = LOCAL,
+    kinds: Mapping[str, NodeKind] = KINDS,
+    env: Collection[str] | None = None,
+    health: HealthOf | None = None,
+) -> list[Fault]:
+    """Everything that is wrong with a graph, and what is worth knowing of it, in its order.
+
+    ```python
+    for fault in check(graph, board=registry):
+        print(fault.place, fault.code, fault.message)
+    ```
+
+    Args:
+        graph: What to check; graphs within it are checked as well.
+        board: The tools that there are; a `ToolRegistry`.
+        principal: For whom it would run; each step is judged by `decide`.
+        kinds: The node kinds that there are.
+        env: The names that `$.env` may read; None when that is not known.
+        health: How a tool is doing, by name; None when nobody knows.
+    """
+    terms = Terms(board=board, principal=principal, kinds=kinds, env=env, health=health)
+    return list(dict.fromkeys(_checked(graph, terms, at="", depth=0)))
+
+
+def refuse_faults(
+    graph: Graph,
+    *,
+    board: Board,
+    principal: Principal = LOCAL,
+    kinds: Mapping[str, NodeKind] = KINDS,
+    env: Collection[str] | None = None,
+) -> None:
+    """Refuse a graph that cannot run; notes are no faults.
+
+    Raises:
+        GraphInvalid: Every fault, with its place.
+    """
+    found = check(graph, board=board, principal=principal, kinds=kinds, env=env)
+    faults = tuple(fault.to_problem() for fault in found if not fault.is_note)
+    if faults:
+        raise GraphInvalid(graph.name or graph.id, faults)
+
+
+def _checked(graph: Graph, terms: Terms, *, at: str, depth: int) -> Iterator[Fault]:
+    if depth > MOST_DEPTH:
+        message = f"Graphs are at most {MOST_DEPTH} deep in one another."
+        yield Fault(code="graph_too_deep", place=at.rstrip("."), message=message)
+        return
+    structure = list(structure_faults(graph, terms.kinds, at=at))
+    yield from structure
+    yield from _schema_faults(graph, at)
+    if _ORDERLESS.isdisjoint(fault.code for fault in structure):
+        yield from _data_faults(graph, terms, at)
+    for place, node in enumerate(graph):
+        if node.graph is not None:
+            yield from _checked(node.graph, terms, at=f"{at}nodes[{place}].graph.", depth=depth + 1)
+
+
+def _schema_faults(graph: Graph, at: str) -> Iterator[Fault]:
+    schemas = [(f"{at}params", graph.params)]
+    schemas += [
+        (f"{at}nodes[{place}].wait.schema", node.wait.schema)
+        for place, node in enumerate(graph)
+        if node.wait is not None
+    ]
+    for place, schema in schemas:
+        try:
+            compiled("the schema", schema)
+        except PegboardError as error:
+            yield Fault(code="schema_broken", place=place, message=str(error))
+
+
+def _data_faults(graph: Graph, terms: Terms, at: str) -> Iterator[Fault]:
+    look = Look(graph, terms, at=at)
+    for place, node in enumerate(graph):
+        yield from _node_faults(look, node, f"{at}nodes[{place}]")
+    yield from path_faults(look, graph.output, None, f"{at}output")
+
+
+def _node_faults(look: Look, node: Node, where: str) -> Iterator[Fault]:
+    yield from path_faults(look, node.input, node, f"{where}.input")
+    for place, fallback in enumerate(node.fallbacks):
+        yield from path_faults(look, fallback.input, node, f"{where}.fallbacks[{place}].input")
+    before = replace(node, for_each=None, repeat=None)  # no item and no round is known yet
+    yield from condition_faults(look, node.when, before, f"{where}.when")
+    for place, edge in enumerate(node.edges):
+        yield from condition_faults(look, edge.when, before, f"{where}.edges[{place}].when")
+    if node.repeat is not None:
+        yield from condition_faults(look, node.repeat.until, node, f"{where}.repeat.until")
+    if node.wait is not None:
+        yield from path_faults(look, node.wait.seconds, node, f"{where}.wait.seconds")
+    yield from _each_faults(look, node, where)
+    yield from tool_faults(look, node, where)
+    if node.graph is not None and node.graph.params:
+        wanted, name = closed(node.graph.params), node.graph.name or node.id
+        yield from input_faults(look, node.input, node, f"{where}.input", wanted=wanted, name=name)
+
+
+def _each_faults(look: Look, node: Node, where: str) -> Iterator[Fault]:
+    if node.for_each is None:
+        return
+    items, place = node.for_each.items, f"{where}.for_each.items"
+    yield from path_faults(look, items, replace(node, for_each=None, repeat=None), place)
+    given = look.schema_of(items, node)
+    if given and schema_fits(given, {"type": "array"}).answer is Fits.NO:
+        message = "for_each goes through a list, and this is none."
+        yield Fault(code="for_each_not_a_list", place=place, message=message)

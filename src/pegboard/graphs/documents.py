@@ -1,0 +1,131 @@
+"""Graphs as JSON: our own form, and the plans of RFC-0003.
+
+Ours has the fields of `Graph` and `Node`, with what is at its default left out. A plan is
+`{plan_id, task_id, steps: [{step_id, tool_id, input_mapping, depends_on, when, for_each, fallbacks,
+retry, timeout}]}`. Integer ids are taken for their text: step 1 is the step `1`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, cast
+
+from pegboard.core.graph import Graph
+from pegboard.core.tool import Retry
+from pegboard.errors import GraphInvalid, InvalidRequest, PegboardError, Problem
+
+_MOST_PROBLEMS = 100
+
+
+def read_graph(document: Mapping[str, Any]) -> Graph:
+    """The graph of a document in either form.
+
+    Raises:
+        GraphInvalid: It is no graph; every fault with its place.
+    """
+    from pydantic import ValidationError
+
+    from pegboard.graphs.forms import GraphForm
+    from pegboard.graphs.plan_forms import PlanForm
+
+    form = PlanForm if "steps" in document and "nodes" not in document else GraphForm
+    name = str(document.get("name") or document.get("id") or document.get("plan_id") or "")
+    try:
+        return form.model_validate(document).to_graph()
+    except ValidationError as error:
+        problems = [
+            Problem(
+                path=_path(item["loc"]),
+                message=_message(item),
+                kind=_KINDS.get(item["type"], "value"),
+            )
+            for item in error.errors(include_url=False, include_context=False)
+        ]
+        raise GraphInvalid(name, tuple(problems[:_MOST_PROBLEMS])) from error
+    except RecursionError as error:
+        problem = Problem(path="", message="graphs within graphs, too many times")
+        raise GraphInvalid(name, (problem,)) from error
+
+
+def write_graph(graph: Graph) -> dict[str, Any]:
+    """A graph as a document of our own form, without what is at its default.
+
+    Raises:
+        InvalidRequest: A retry names exception types that no document can name.
+    """
+    return _written(graph)
+
+
+def write_plan(graph: Graph) -> dict[str, Any]:
+    """A graph of tool nodes as a plan of RFC-0003, as far as that form goes.
+
+    Raises:
+        InvalidRequest: It has what a plan cannot say; names the nodes.
+    """
+    from pegboard.graphs.plan_forms import plan_of
+
+    return plan_of(graph)
+
+
+def write_retry(retry: Retry) -> dict[str, Any]:
+    """A retry policy as a document, without what is at its default.
+
+    Raises:
+        InvalidRequest: It names exception types that are none of ours.
+    """
+    written = _fields(retry, leave_out=("on",))
+    if retry.on:
+        written["on"] = [_code(item) for item in retry.on]
+    return written
+
+
+def _code(item: str | type[Exception]) -> str:
+    if isinstance(item, str):
+        return item
+    if issubclass(item, PegboardError):
+        return item.code
+    raise InvalidRequest(
+        f"A document cannot name the exception {item.__name__}: use an error code."
+    )
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, Retry):
+        return write_retry(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return _fields(value)
+    if isinstance(value, Mapping):
+        items = cast("Mapping[str, Any]", value).items()
+        return {key: _written(item) for key, item in items}
+    if isinstance(value, (list, tuple)):
+        return [_written(item) for item in cast("Sequence[Any]", value)]
+    return value
+
+
+def _fields(value: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
+    written: dict[str, Any] = {}
+    for field in fields(value):
+        item = getattr(value, field.name)
+        default = field.default_factory() if callable(field.default_factory) else field.default
+        if field.name not in leave_out and item != default:
+            written[field.name] = _written(item)
+    return written
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    path = ""
+    for key in location:
+        if isinstance(key, int):
+            path += f"[{key}]"
+        else:
+            path += f".{key}" if path else key
+    return path
+
+
+def _message(item: Any) -> str:
+    if item["type"] == "extra_forbidden":
+        return "there is no such field"
+    message = str(item["msg"]).removeprefix("Value error, ")
+    return message[:1].lower() + message[1:]
+
+
+_KINDS = {"extra_forbidden": "unknown", "missing": "missing"}

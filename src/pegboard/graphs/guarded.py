@@ -1,0 +1,65 @@
+"""The steps of a run, with what the store says told apart from what nodes say."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from pegboard.core.ports.durability import Happened, Interrupted, Recorded, RunStart, RunSteps, Slot
+from pegboard.core.run import RunResult
+from pegboard.errors import PegboardError
+from pegboard.graphs.halts import StoreFailed
+
+
+class GuardedSteps:
+    """Steps whose store may fail: then `StoreFailed` ends the play, and no node has failed.
+
+    What a node does never raises one of our errors within `do`: it comes out as an outcome.
+    """
+
+    def __init__(self, steps: RunSteps) -> None:
+        self._steps = steps
+
+    @property
+    def start(self) -> RunStart:
+        """What the run began with."""
+        return self._steps.start
+
+    def reserve(self, step: str) -> Slot:
+        """The place of a step."""
+        return self._steps.reserve(step)
+
+    def inside(self, slot: Slot) -> RunSteps:
+        """The steps that one step consists of."""
+        return GuardedSteps(self._steps.inside(slot))
+
+    def found(self, slot: Slot) -> Recorded | Interrupted | None:
+        """What earlier plays did of it."""
+        return self._steps.found(slot)
+
+    async def do(
+        self,
+        slot: Slot,
+        work: Callable[[], Awaitable[Any]],
+        *,
+        marked: bool = False,
+        takes: str = "",
+    ) -> Any:
+        """Do it and record it."""
+        try:
+            return await self._steps.do(slot, work, marked=marked, takes=takes)
+        except PegboardError as error:
+            raise StoreFailed(str(error)) from error
+
+    async def next(self, tasks: "Mapping[str, asyncio.Future[Any]]") -> Happened:
+        """Wait for something to happen."""
+        try:
+            return await self._steps.next(tasks)
+        except PegboardError as error:
+            raise StoreFailed(str(error)) from error
+
+    async def park(self, seen: RunResult) -> bool:
+        """Whether the play shall end."""
+        try:
+            return await self._steps.park(seen)
+        except PegboardError as error:
+            raise StoreFailed(str(error)) from error

@@ -1,0 +1,125 @@
+"""A node that calls a tool, and other tools when that one fails."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import structs
+
+from pegboard.core.graph import Node, NodeState
+from pegboard.core.result import ToolResult
+from pegboard.core.run import NodeRun
+from pegboard.core.tool import JsonSchema, Retry, Tool
+from pegboard.errors import ApprovalRequired, PegboardError, ToolNotFound
+from pegboard.execution.call import owner_of
+from pegboard.execution.handles import find, value_of
+from pegboard.execution.repeating import delay_before, is_repeatable, may_repeat
+from pegboard.graphs.board import found
+from pegboard.graphs.doing import Doing
+from pegboard.graphs.kinds.kind import SchemaOf
+from pegboard.graphs.outcomes import answered
+
+_LEFT_OPEN = "timeout"
+
+
+class ToolNode:
+    """Calls go through the board's one pipeline, each under a key of its own."""
+
+    name = "tool"
+    fields = frozenset({"tool", "fallbacks", "retry"})
+
+    def faults(self, node: Node) -> Iterator[tuple[str, str, str]]:
+        if not node.tool:
+            yield "tool", "tool_missing", "A node of kind 'tool' names the tool to call."
+
+    def output_schema(self, node: Node, schema_of: SchemaOf) -> JsonSchema | None:  # noqa: ARG002 - the tool says it
+        return None
+
+    async def run(self, doing: Doing) -> NodeRun:
+        node, attempts = doing.node, 0
+        run = await self._tried(doing, node.tool, doing.arguments())
+        for number, fallback in enumerate(node.fallbacks, start=1):
+            if run.state is not NodeState.FAILED or _is_open(run, doing):
+                break
+            attempts += run.attempts
+            arguments = doing.arguments(fallback.input)
+            run = await self._tried(doing, fallback.tool, arguments, label=f"+{number}")
+        return structs.replace(run, attempts=run.attempts + attempts) if attempts else run
+
+    async def _tried(
+        self, doing: Doing, name: str, arguments: Mapping[str, Any], *, label: str = ""
+    ) -> NodeRun:
+        tool = _tool(doing, name)
+        session, retry = doing.session, doing.node.retry
+
+        async def work(key: str) -> NodeRun:
+            began_at, began = session.now(), session.monotonic()
+            result = await _called(doing, tool, arguments, key, retry)
+            output = None if result.is_error else await _output(doing, result)
+            run = answered(
+                doing.step,
+                result,
+                output,
+                tool=tool.spec.name,
+                attempts=result.meta.attempts,
+                started_at=began_at,
+                duration_ms=round((session.monotonic() - began) * 1000, 3),
+            )
+            if isinstance(result.error, ApprovalRequired):
+                return structs.replace(run, state=NodeState.WAITING, reason=str(result.error))
+            return run
+
+        return await doing.perform(work, label=label, repeatable=is_repeatable(tool.spec))
+
+
+def _tool(doing: Doing, name: str) -> Tool:
+    board, principal = doing.session.board, doing.session.ctx.principal
+    tool, missed = found(board, name)
+    if tool is None or missed:
+        raise ToolNotFound(name, board.nearest(name.partition("@")[0], principal))
+    return tool
+
+
+async def _called(
+    doing: Doing, tool: Tool, arguments: Mapping[str, Any], key: str, retry: Retry | None
+) -> ToolResult:
+    """Call it, and call it again as the node's own policy says; under one key."""
+    session, name = doing.session, tool.spec.name
+    ctx = session.context(key, doing.deadline)
+    result = await session.board.call(name, arguments, ctx)
+    attempts = result.meta.attempts
+    for retries in range(retry.max_retries if retry is not None else 0):
+        error = result.error
+        if retry is None or error is None:
+            break
+        if not may_repeat(retry, error, repeatable=is_repeatable(tool.spec)):
+            break
+        delay = delay_before(retry, retries, error, session.board.kit.random())
+        if doing.deadline is not None and session.monotonic() + delay >= doing.deadline:
+            break
+        await asyncio.sleep(delay)
+        result = await session.board.call(name, arguments, ctx)
+        attempts += result.meta.attempts
+    return structs.replace(result, meta=structs.replace(result.meta, attempts=attempts))
+
+
+async def _output(doing: Doing, result: ToolResult) -> Any:
+    """The whole value: other nodes get no first page of it."""
+    meta = result.meta
+    if meta.truncated and meta.handle:
+        owner = owner_of(doing.session.ctx.principal)
+        try:
+            return value_of(await find(meta.handle, doing.session.board.kit.results, owner))
+        except PegboardError:
+            return result.text
+    if result.structured is not None:
+        return result.structured
+    return None if result.content == "null" else result.text
+
+
+def _is_open(run: NodeRun, doing: Doing) -> bool:
+    """Whether the tool may have taken effect although it failed: then no other tool may try."""
+    if run.error is None or run.error["code"] != _LEFT_OPEN or not run.attempts:
+        return False
+    tool, _ = found(doing.session.board, run.tool)
+    return tool is not None and not is_repeatable(tool.spec)

@@ -1,0 +1,237 @@
+"""What the checker knows of a graph: what each path in it leads to."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, cast
+
+from msgspec import Struct
+
+from pegboard.core.graph import Graph, Node
+from pegboard.core.health import Health
+from pegboard.core.principal import Principal
+from pegboard.core.tool import JsonSchema
+from pegboard.errors import InvalidRequest
+from pegboard.graphs.board import Board, found
+from pegboard.graphs.faults import Fault
+from pegboard.graphs.kinds.kind import NodeKind
+from pegboard.graphs.order import Ancestors
+from pegboard.graphs.references import ASPECTS, Reference, is_path, literal, parsed, step_of
+from pegboard.graphs.schema_paths import Seen, schema_at
+
+HealthOf = Callable[[str], Health | None]
+_ERROR: JsonSchema = {
+    "type": "object",
+    "properties": {
+        "code": {"type": "string"},
+        "message": {"type": "string"},
+        "retryable": {"type": "boolean"},
+        "retry_after": {"type": "number"},
+        "error_id": {"type": "string"},
+        "node": {"type": "string"},
+    },
+    "additionalProperties": True,
+}
+_DEEPEST = 20
+
+
+class Terms(Struct, frozen=True, kw_only=True):
+    """What a graph is checked against.
+
+    Attributes:
+        env: The names that `$.env` may read; None when that is not known.
+        health: How a tool is doing, by name; None when nobody knows.
+    """
+
+    board: Board
+    principal: Principal
+    kinds: Mapping[str, NodeKind]
+    env: Collection[str] | None = None
+    health: HealthOf | None = None
+
+
+class Look:
+    """One graph while it is checked.
+
+    Args:
+        graph: Without cycles and without ids that are there twice.
+        terms: What it is checked against.
+        at: What its places begin with.
+    """
+
+    def __init__(self, graph: Graph, terms: Terms, *, at: str = "") -> None:
+        self.graph = graph
+        self.terms = terms
+        self.at = at
+        self._ancestors = Ancestors(graph)
+        self._outputs: dict[str, JsonSchema | None] = {}
+        self._depth = 0
+
+    def output_of(self, node: Node) -> JsonSchema | None:
+        """JSON Schema of what a node gives; None when nothing is known."""
+        if node.id not in self._outputs:
+            self._outputs[node.id] = None  # for a node that looks at itself
+            self._outputs[node.id] = self._output_of(node)
+        return self._outputs[node.id]
+
+    def one_output_of(self, node: Node) -> JsonSchema | None:
+        """The same, of one item or round of it."""
+        kind = self.terms.kinds.get(node.kind)
+        if kind is None or self._depth > _DEEPEST:
+            return None
+        self._depth += 1
+        schema = kind.output_schema(node, lambda value: self.schema_of(value, node))
+        self._depth -= 1
+        if schema is None and node.tools and "tool" in kind.fields:
+            schema = self._given_by_tools(node.tools)
+        return schema
+
+    def seen(self, reference: Reference, node: Node | None) -> Seen:
+        """What a path in a node leads to; of a step, only what its schema says."""
+        if reference.root == "params":
+            return schema_at(self.graph.params or None, reference.keys)
+        if reference.root == "steps":
+            return self._seen_of_step(reference)
+        if reference.root == "env":
+            return Seen(schema={"type": "string"}) if len(reference.keys) == 1 else Seen()
+        if reference.root == "index":
+            return Seen(schema={"type": "integer", "minimum": 0})
+        if node is None:
+            return Seen()
+        if reference.root == "item":
+            return schema_at(self._item_of(node), reference.keys)
+        return schema_at(self.one_output_of(node), reference.keys)
+
+    def schema_of(self, value: Any, node: Node | None) -> JsonSchema:
+        """The schema that a value with paths fits; open where nothing is known."""
+        if is_path(value):
+            try:
+                return self.seen(parsed(value), node).schema or {}
+            except InvalidRequest:
+                return {}
+        if isinstance(value, Mapping):
+            items = cast("Mapping[str, Any]", value).items()
+            properties = {name: self.schema_of(item, node) for name, item in items}
+            return _hoisted(
+                {
+                    "type": "object",
+                    "properties": properties,
+                    "required": list(properties),
+                    "additionalProperties": False,
+                }
+            )
+        if isinstance(value, (list, tuple)):
+            parts = [self.schema_of(item, node) for item in cast("Sequence[Any]", value)]
+            count = len(parts)
+            return {
+                "type": "array",
+                "prefixItems": parts,
+                "items": False,
+                "minItems": count,
+                "maxItems": count,
+            }
+        return {"const": literal(value)}
+
+    def reference_fault(self, path: Reference, node: Node | None, place: str) -> Fault | None:
+        """What is wrong with a path, where it stands; None when nothing is."""
+        if path.root == "steps":
+            return self._step_fault(path, node, place)
+        if path.root == "env" and self.terms.env is not None:
+            name = str(path.keys[0]) if path.keys else ""
+            if name and name not in self.terms.env:
+                message = f"{path.text}: graphs may not read '{name}' of the environment."
+                return Fault(code="env_unknown", place=place, message=message)
+        if path.root in {"item", "index", "output"} and not _has(node, path.root):
+            wanted = {"item": "for_each", "index": "for_each or repeat", "output": "repeat"}
+            message = f"{path.text} is known in a node with {wanted[path.root]} alone."
+            return Fault(code="item_outside", place=place, message=message)
+        problem = self.seen(path, node).problem
+        if not problem:
+            return None
+        code = "param_unknown" if path.root == "params" else "path_dangling"
+        return Fault(code=code, place=place, message=f"{path.text} leads to nothing: {problem}.")
+
+    def _step_fault(self, path: Reference, node: Node | None, place: str) -> Fault | None:
+        if not path.keys:
+            return None
+        name = step_of(path, self.graph)
+        if name is None or self.graph.node(name) is None:
+            known = ", ".join(item.id for item in self.graph.nodes[:8])
+            message = f"{path.text}: there is no such step; there are {known}."
+            return Fault(code="step_unknown", place=place, message=message)
+        if node is not None and not self._ancestors.comes_before(name, node.id):
+            message = (
+                f"{path.text}: '{name}' need not have ended before. Let this node depend on it."
+            )
+            return Fault(code="step_not_before", place=place, message=message)
+        if len(path.keys) > 1 and path.keys[1] not in ASPECTS:
+            message = (
+                f"{path.text}: of a step there are {', '.join(ASPECTS)}, as $.steps.{name}.output."
+            )
+            return Fault(code="path_dangling", place=place, message=message)
+        problem = self._seen_of_step(path).problem
+        if not problem:
+            return None
+        message = f"{path.text} leads to nothing: {problem}."
+        return Fault(code="path_dangling", place=place, message=message)
+
+    def _seen_of_step(self, reference: Reference) -> Seen:
+        name = step_of(reference, self.graph)
+        node = None if name is None else self.graph.node(name)
+        if node is None or len(reference.keys) < 2:
+            return Seen()
+        rest = reference.keys[2:]
+        match reference.keys[1]:
+            case "output":
+                return schema_at(self.output_of(node), rest)
+            case "state":
+                return schema_at({"type": "string"}, rest)
+            case "error":
+                return schema_at(_ERROR, rest)
+            case _:
+                return Seen()
+
+    def _output_of(self, node: Node) -> JsonSchema | None:
+        one = self.one_output_of(node)
+        if node.for_each is None:
+            return one
+        return _hoisted({"type": "array", "items": one if one is not None else True})
+
+    def _given_by_tools(self, names: Sequence[str]) -> JsonSchema | None:
+        """What one of these gives, whichever answers; None when one of them does not say."""
+        tools = [found(self.terms.board, name)[0] for name in names]
+        schemas = [None if tool is None else tool.spec.output_schema for tool in tools]
+        known = [schema for schema in schemas if schema is not None]
+        if not known or len(known) < len(schemas):
+            return None
+        return known[0] if len(known) == 1 else _hoisted({"anyOf": known})
+
+    def _item_of(self, node: Node) -> JsonSchema | None:
+        if node.for_each is None:
+            return None
+        items = self.schema_of(node.for_each.items, node)
+        if isinstance(node.for_each.items, (list, tuple)):
+            parts = items["prefixItems"]
+            return _hoisted({"anyOf": parts}) if parts else None
+        return schema_at(items, (0,)).schema
+
+
+def _has(node: Node | None, root: str) -> bool:
+    if node is None:
+        return False
+    is_each, is_repeated = node.for_each is not None, node.repeat is not None
+    return {"item": is_each, "index": is_each or is_repeated, "output": is_repeated}[root]
+
+
+def _hoisted(schema: dict[str, Any]) -> JsonSchema:
+    """A schema made of others that bring definitions along: those of one, where only one does."""
+    inner = [schema.get("items"), *schema.get("anyOf", ()), *schema.get("properties", {}).values()]
+    with_definitions = [
+        cast("Mapping[str, Any]", item)
+        for item in inner
+        if isinstance(item, Mapping) and ("$defs" in item or "definitions" in item)
+    ]
+    if not with_definitions:
+        return schema
+    if len(with_definitions) > 1:
+        return {}  # names of one may mean something else in another
+    brought = with_definitions[0]
+    return {**{key: brought[key] for key in ("$defs", "definitions") if key in brought}, **schema}

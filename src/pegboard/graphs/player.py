@@ -1,0 +1,163 @@
+"""Plays one run once: from its start, through what is recorded, as far as it goes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import structs
+
+from pegboard.core.context import ToolContext
+from pegboard.core.event import RunFinished, RunStarted
+from pegboard.core.graph import Graph, NodeState
+from pegboard.core.ports.durability import RunStart, RunSteps
+from pegboard.core.result import error_to_dict
+from pegboard.core.run import NodeRun, Pending, RunResult
+from pegboard.errors import ToolTimeout
+from pegboard.graphs.board import Board
+from pegboard.graphs.guarded import GuardedSteps
+from pegboard.graphs.halts import Parked, StoreFailed
+from pegboard.graphs.kinds.kind import NodeKind
+from pegboard.graphs.scope import Scope
+from pegboard.graphs.session import Session
+
+_LIMIT = "~limit"
+"""Under which a run's own time limit stands among what it waits for."""
+
+
+class Player:
+    """One play.
+
+    Args:
+        graph: What to run.
+        start: What the run began with.
+        board: Whose tools.
+        kinds: Node kinds by name.
+        ctx: For whom calls are made.
+        env: What the operator lets graphs read.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        start: RunStart,
+        *,
+        board: Board,
+        kinds: Mapping[str, NodeKind],
+        ctx: ToolContext[Any],
+        env: Mapping[str, str],
+    ) -> None:
+        self._graph = graph
+        self._start = start
+        self._emitter = board.kit.emitter
+        self._session = session = Session(
+            run_id=start.run_id,
+            board=board,
+            kinds=kinds,
+            ctx=structs.replace(ctx, run_id=start.run_id, parent_id=start.parent_id, call_id=""),
+            env=env,
+        )
+        if graph.timeout is not None:
+            session.until = start.created_at + graph.timeout
+        self._deadline = ctx.deadline
+        if session.until is not None:
+            ends = session.monotonic() + session.until - session.now()
+            self._deadline = ends if ctx.deadline is None else min(ends, ctx.deadline)
+
+    async def play(self, steps: RunSteps) -> RunResult:
+        """Play until the run has ended or parks; how it is then.
+
+        Raises:
+            PegboardError: The run could not be recorded, or its params do not fit.
+        """
+        session, start = self._session, self._start
+        steps = GuardedSteps(steps)
+        root = Scope(session, self._graph, start.params, steps=steps, deadline=self._deadline)
+        session.root = root
+        parked: list[RunResult] = []
+
+        async def park() -> bool:
+            parked.append(self._parked(root))  # as it is while all still wait
+            return await steps.park(parked[-1])
+
+        session.park = park
+        self._tell_started()
+        try:
+            session.hear((await steps.next({})).signals)
+            await root.play()
+        except Parked:
+            return parked[-1]
+        except StoreFailed as failure:
+            error = failure.__cause__ or failure
+            raise error from error.__cause__
+        return self._ended(root)
+
+    def _parked(self, root: Scope) -> RunResult:
+        session = self._session
+        pending = session.pending
+        if session.paused and session.until is not None:
+            pending += (Pending(id=_LIMIT, step="", kind="time", until=session.until),)
+        state = NodeState.PAUSED if session.paused else NodeState.WAITING
+        return self._result(state, root.seen(), pending=pending)
+
+    def _ended(self, root: Scope) -> RunResult:
+        run = root.as_run("")
+        state, error = run.state, run.error
+        if state is NodeState.UNKNOWN:
+            state = NodeState.CANCELLED
+        if state is NodeState.COMPLETED and (late := self._late(run.parts)) is not None:
+            state, error = NodeState.FAILED, late
+        result = self._result(
+            state, run.parts, output=run.output if error is None else None, error=error
+        )
+        self._tell_finished(result)
+        return result
+
+    def _late(self, runs: tuple[NodeRun, ...]) -> Mapping[str, Any] | None:
+        """The error of a run whose time was up, although its graph goes on after failures."""
+        until = self._session.until
+        if until is None or self._session.now() < until:
+            return None
+        for run in runs:
+            if run.error is not None and run.error["code"] == ToolTimeout.code:
+                seconds = self._graph.timeout
+                return error_to_dict(ToolTimeout(f"The run did not end within {seconds:.3g} s."))
+        return None
+
+    def _result(self, state: NodeState, nodes: tuple[NodeRun, ...], **more: Any) -> RunResult:
+        start = self._start
+        return RunResult(
+            run_id=start.run_id,
+            graph=self._graph.id or self._graph.name,
+            state=state,
+            nodes=nodes,
+            started_at=start.created_at,
+            duration_ms=round((self._session.now() - start.created_at) * 1000, 3),
+            **more,
+        )
+
+    def _tell_started(self) -> None:
+        start = self._start
+        if self._emitter.is_heard:
+            self._emitter.emit(
+                RunStarted(
+                    run_id=start.run_id,
+                    graph=self._graph.id or self._graph.name,
+                    principal=start.principal.id,
+                    tenant=start.principal.tenant,
+                    started_at=start.created_at,
+                    parent_id=start.parent_id,
+                )
+            )
+
+    def _tell_finished(self, result: RunResult) -> None:
+        if self._emitter.is_heard:
+            self._emitter.emit(
+                RunFinished(
+                    run_id=result.run_id,
+                    graph=result.graph,
+                    state=result.state.value,
+                    started_at=result.started_at,
+                    duration_ms=result.duration_ms,
+                    nodes=sum(run.state is NodeState.COMPLETED for run in result.nodes),
+                    error_code="" if result.error is None else result.error["code"],
+                )
+            )

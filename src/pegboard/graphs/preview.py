@@ -1,0 +1,142 @@
+"""A dry run: in which order a graph would run, what it would do, and about how long it takes."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pegboard.core.graph import Graph, Node
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.tool import Effect
+from pegboard.graphs.board import Board, found
+from pegboard.graphs.check import check
+from pegboard.graphs.faults import Fault
+from pegboard.graphs.kinds import KINDS, NodeKind
+from pegboard.graphs.order import layers_of
+
+DurationOf = Callable[[str], float | None]
+_RANK = {Effect.READ: 0, Effect.WRITE: 1, Effect.ADMIN: 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What would happen.
+
+    Attributes:
+        faults: What `check` found. With a cycle among them there are no layers.
+        layers: Ids of nodes; those of one layer run at the same time, if places allow.
+        effects: By node, of those that may change something: the strongest effect of its tools.
+        approvals: Nodes before which a person would be asked.
+        seconds: About how long it takes: known durations on the longest way; None where one is not.
+        longest: The same with the timeouts of tools, where all have one.
+    """
+
+    faults: tuple[Fault, ...]
+    layers: tuple[tuple[str, ...], ...]
+    effects: Mapping[str, str]
+    approvals: tuple[str, ...]
+    seconds: float | None
+    longest: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-compatible data."""
+        return {
+            "faults": [fault.to_dict() for fault in self.faults],
+            "layers": [list(layer) for layer in self.layers],
+            "effects": dict(self.effects),
+            "approvals": list(self.approvals),
+            "seconds": self.seconds,
+            "longest": self.longest,
+        }
+
+
+def preview(
+    graph: Graph,
+    *,
+    board: Board,
+    principal: Principal = LOCAL,
+    kinds: Mapping[str, NodeKind] = KINDS,
+    duration: DurationOf | None = None,
+) -> Preview:
+    """Say what a run of this graph would be like; nothing runs.
+
+    Args:
+        graph: Which one.
+        board: Whose tools.
+        principal: For whom.
+        kinds: The node kinds that there are.
+        duration: How many seconds a tool usually takes, by name; None when it is not known.
+    """
+    faults = tuple(check(graph, board=board, principal=principal, kinds=kinds))
+    is_ordered = all(fault.code not in {"cycle", "id_twice"} for fault in faults)
+    layers = layers_of(graph) if is_ordered else ()
+    asked = {fault.place for fault in faults if fault.code == "approval_needed"}
+    nodes = list(enumerate(graph))
+    return Preview(
+        faults=faults,
+        layers=layers,
+        effects={
+            node.id: effect for _, node in nodes if (effect := _effect(board, node)) != Effect.READ
+        },
+        approvals=tuple(
+            node.id
+            for place, node in nodes
+            if any(at.startswith(f"nodes[{place}].") for at in asked)
+        ),
+        seconds=_longest_way(graph, layers, lambda node: _seconds(board, node, duration)),
+        longest=_longest_way(graph, layers, lambda node: _limit(board, node)),
+    )
+
+
+def _effect(board: Board, node: Node) -> Effect:
+    """The strongest effect of all tools that a node may call, those within it included."""
+    effects = [Effect.READ]
+    for name in node.tools:
+        tool, _ = found(board, name)
+        effects.append(Effect.WRITE if tool is None else tool.spec.effect)
+    if node.graph is not None:
+        effects += [_effect(board, inner) for inner in node.graph]
+    return max(effects, key=_RANK.__getitem__)
+
+
+def _longest_way(
+    graph: Graph, layers: tuple[tuple[str, ...], ...], takes: Callable[[Node], float | None]
+) -> float | None:
+    nodes = {node.id: node for node in graph}
+    ends: dict[str, float] = {}
+    for layer in layers:
+        for name in layer:
+            seconds = takes(nodes[name])
+            if seconds is None:
+                return None
+            before = (ends[other] for other in nodes[name].depends_on if other in ends)
+            ends[name] = max(before, default=0.0) + seconds
+    return round(max(ends.values()), 6) if ends else None
+
+
+def _seconds(board: Board, node: Node, duration: DurationOf | None) -> float | None:
+    if node.graph is not None:
+        layers = layers_of(node.graph)
+        return _longest_way(node.graph, layers, lambda inner: _seconds(board, inner, duration))
+    if node.wait is not None:
+        seconds = node.wait.seconds
+        return float(seconds) if isinstance(seconds, (int, float)) else None
+    if not node.tool:
+        return 0.0
+    tool, _ = found(board, node.tool)
+    return None if duration is None or tool is None else duration(tool.spec.name)
+
+
+def _limit(board: Board, node: Node) -> float | None:
+    if node.timeout is not None:
+        return node.timeout
+    if node.for_each is not None or node.repeat is not None or node.graph is not None:
+        return None
+    if node.wait is not None:
+        return node.wait.timeout
+    limit = 0.0
+    for name in node.tools:
+        tool, _ = found(board, name)
+        if tool is None or not tool.spec.timeout or tool.spec.retry is not None:
+            return None
+        limit += tool.spec.timeout
+    return limit

@@ -1,0 +1,248 @@
+"""Runs graphs: starts them, plays them, and hands on what people want of them."""
+
+import secrets
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from msgspec import structs
+
+from pegboard.core.context import ToolContext
+from pegboard.core.graph import Graph, NodeState
+from pegboard.core.ports.durability import CONTROL, Durability, RunStart, RunSteps, Signal
+from pegboard.core.run import Pending, RunResult
+from pegboard.errors import InvalidRequest
+from pegboard.graphs.board import Board
+from pegboard.graphs.check import refuse_faults
+from pegboard.graphs.documents import read_graph, write_graph
+from pegboard.graphs.fleeting import FleetingSteps
+from pegboard.graphs.kinds import KINDS, NodeKind
+from pegboard.graphs.params import checked
+from pegboard.graphs.player import Player
+
+ContextOf = Callable[[RunStart], ToolContext[Any]]
+
+
+def new_run_id() -> str:
+    """An id that nobody else has."""
+    return f"r_{secrets.token_hex(12)}"
+
+
+async def run_graph(
+    graph: Graph,
+    params: Mapping[str, Any] | None = None,
+    *,
+    board: Board,
+    ctx: ToolContext[Any] | None = None,
+    kinds: Mapping[str, NodeKind] = KINDS,
+    env: Mapping[str, str] | None = None,
+    run_id: str = "",
+) -> RunResult:
+    """Run a graph to its end, here and now; nothing of it is kept.
+
+    ```python
+    result = await run_graph(graph, {"url": "https://example.com"}, board=registry)
+    ```
+
+    A run that comes to wait for a person or a message ends as `waiting`: only a `GraphRunner` can
+    go on with it.
+
+    Args:
+        graph: What to run; checked first.
+        params: What its `params` schema asks for.
+        board: Whose tools; a `ToolRegistry`.
+        ctx: For whom, and by when.
+        kinds: Node kinds by name.
+        env: What `$.env` may read.
+        run_id: What records of its calls name; empty for a new one.
+
+    Raises:
+        GraphInvalid: The graph is wrong, or does not fit the board; every fault at once.
+        InvalidRequest: The params do not fit.
+    """
+    ctx = ctx or ToolContext()
+    refuse_faults(graph, board=board, principal=ctx.principal, kinds=kinds, env=env or {})
+    checked(graph, params or {})
+    start = RunStart(
+        run_id=run_id or ctx.run_id or new_run_id(),
+        graph={},
+        params=params or {},
+        principal=ctx.principal,
+        created_at=board.kit.now(),
+        parent_id=ctx.call_id or ctx.parent_id,
+    )
+    player = Player(graph, start, board=board, kinds=kinds, ctx=ctx, env=env or {})
+    return await player.play(FleetingSteps(start))
+
+
+class GraphRunner:
+    """Runs graphs that outlive their caller, and with a durable back end their process.
+
+    ```python
+    runner = GraphRunner(registry, durability=durability)
+    result = await runner.run(graph, {"url": "https://example.com"})
+    if result.state == "waiting":
+        await runner.answer(result.run_id, result.pending[0].id, {"answer": "approve"})
+        result = await runner.result(result.run_id)
+    ```
+
+    Args:
+        board: Whose tools.
+        durability: Where runs are kept; closed by who opened it.
+        kinds: Node kinds by name.
+        env: What `$.env` may read; the same in every process that plays the same runs.
+        context: What calls are made with, of a run that another process began; None for the run's
+            principal and nothing else.
+    """
+
+    def __init__(
+        self,
+        board: Board,
+        *,
+        durability: Durability,
+        kinds: Mapping[str, NodeKind] = KINDS,
+        env: Mapping[str, str] | None = None,
+        context: ContextOf | None = None,
+    ) -> None:
+        self.durability = durability
+        self._board = board
+        self._kinds = kinds
+        self._env = env or {}
+        self._context = context or _plain_context
+        self._begun: dict[str, tuple[Graph, ToolContext[Any]]] = {}
+        durability.attach(self._play)
+
+    async def start(
+        self,
+        graph: Graph,
+        params: Mapping[str, Any] | None = None,
+        *,
+        ctx: ToolContext[Any] | None = None,
+        run_id: str = "",
+    ) -> str:
+        """Begin a run, and give its id at once.
+
+        Args:
+            graph: What to run; checked first.
+            params: What its `params` schema asks for.
+            ctx: For whom; its deadline is not the run's, which has its own.
+            run_id: The same id again is the same run; empty for a new one.
+
+        Raises:
+            GraphInvalid: The graph is wrong, or does not fit the board; every fault at once.
+            InvalidRequest: The params do not fit.
+        """
+        ctx = ctx or ToolContext()
+        refuse_faults(
+            graph, board=self._board, principal=ctx.principal, kinds=self._kinds, env=self._env
+        )
+        checked(graph, params or {})
+        start = RunStart(
+            run_id=run_id or new_run_id(),
+            graph=write_graph(graph),
+            params=params or {},
+            principal=ctx.principal,
+            created_at=self._board.kit.now(),
+            parent_id=ctx.call_id or ctx.parent_id or ctx.run_id,
+        )
+        self._begun[start.run_id] = (graph, structs.replace(ctx, deadline=None))
+        if not await self.durability.start(start):
+            del self._begun[start.run_id]
+        return start.run_id
+
+    async def run(
+        self,
+        graph: Graph,
+        params: Mapping[str, Any] | None = None,
+        *,
+        ctx: ToolContext[Any] | None = None,
+        run_id: str = "",
+    ) -> RunResult:
+        """Begin a run, and wait until it has ended or waits for somebody. Raises as `start`."""
+        return await self.result(await self.start(graph, params, ctx=ctx, run_id=run_id))
+
+    async def result(self, run_id: str, *, wait: bool = True) -> RunResult:
+        """How a run is, at once or when nothing goes on by itself any more.
+
+        Raises:
+            RunNotFound: There is none.
+        """
+        if wait:
+            return await self.durability.settled(run_id)
+        seen = await self.durability.seen(run_id)
+        if seen is not None:
+            return seen
+        begun = await self.durability.begun(run_id)
+        started_at = 0.0 if begun is None else begun.created_at
+        return RunResult(run_id=run_id, state=NodeState.IN_PROGRESS, started_at=started_at)
+
+    async def pause(self, run_id: str) -> None:
+        """Start nothing new; what runs goes on to its end."""
+        await self._tell(run_id, CONTROL, "pause")
+
+    async def resume(self, run_id: str) -> None:
+        """Go on after a pause."""
+        await self._tell(run_id, CONTROL, "resume")
+
+    async def cancel(self, run_id: str) -> None:
+        """Start nothing new and cancel what runs."""
+        await self._tell(run_id, CONTROL, "cancel")
+
+    async def send(self, run_id: str, event: str, message: Any = None, *, id: str = "") -> None:  # noqa: A002 - a message is known by its id
+        """Send a run a message by name; the same id again is the same message."""
+        await self._tell(run_id, f"event:{event}", message, id=id)
+
+    async def answer(self, run_id: str, pending_id: str, answer: Any) -> None:
+        """Answer what a run asks: a question, an approval, or what happened to a call.
+
+        Args:
+            run_id: Which run.
+            pending_id: The `id` of one of its `pending`.
+            answer: For a question what its schema says; for others `{"answer": one of choices}`,
+                where `happened` may come with the `output`.
+
+        Raises:
+            RunNotFound: There is no such run.
+            InvalidRequest: It does not ask this, or the answer does not fit.
+        """
+        seen = await self.result(run_id, wait=False)
+        asked = next((item for item in seen.pending if item.id == pending_id), None)
+        if asked is None:
+            raise InvalidRequest(f"The run does not ask '{pending_id}' now.")
+        _check_answer(asked, answer)
+        await self._tell(run_id, f"answer:{pending_id}", answer, id=f"answer:{pending_id}")
+
+    async def recover(self) -> tuple[str, ...]:
+        """Go on with runs that a crash has left; their ids."""
+        return await self.durability.recover()
+
+    async def _tell(self, run_id: str, topic: str, message: Any, *, id: str = "") -> None:  # noqa: A002 - as above
+        signal = Signal(id=id or secrets.token_hex(8), topic=topic, message=message)
+        await self.durability.signal(run_id, signal)
+
+    async def _play(self, steps: RunSteps) -> RunResult:
+        start = steps.start
+        known = self._begun.get(start.run_id)
+        graph, ctx = known or (read_graph(start.graph), self._context(start))
+        player = Player(graph, start, board=self._board, kinds=self._kinds, ctx=ctx, env=self._env)
+        result = await player.play(steps)
+        if result.state.is_final:
+            self._begun.pop(start.run_id, None)
+        return result
+
+
+def _plain_context(start: RunStart) -> ToolContext[Any]:
+    return ToolContext(principal=start.principal)
+
+
+def _check_answer(asked: Pending, answer: Any) -> None:
+    if asked.choices:
+        given = cast("dict[str, Any]", answer).get("answer") if isinstance(answer, dict) else answer
+        if given not in asked.choices:
+            choices = ", ".join(asked.choices)
+            raise InvalidRequest(f"The answer is one of {choices}; found {given!r}.")
+    elif asked.schema:
+        from pegboard.tools.raw_schema import compiled, output_problem
+
+        problem = output_problem(compiled("answer", asked.schema), answer)
+        if problem:
+            raise InvalidRequest(f"The answer does not fit: {problem}")

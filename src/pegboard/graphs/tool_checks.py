@@ -1,0 +1,100 @@
+"""Whether the tools of a node are there, well, and for this caller to call."""
+
+from collections.abc import Iterator
+
+from pegboard.access import decide
+from pegboard.core.decision import Action, Verdict
+from pegboard.core.graph import Node
+from pegboard.core.health import HealthStatus
+from pegboard.core.tool import Status, Tool, ToolSpec
+from pegboard.graphs.board import found
+from pegboard.graphs.data_checks import input_faults
+from pegboard.graphs.faults import Fault
+from pegboard.graphs.look import Look
+
+_NOT_THERE = ("status.", "switch.")
+
+
+def tool_faults(look: Look, node: Node, where: str) -> Iterator[Fault]:
+    """What is wrong with each tool of a node, and with what each is given."""
+    usable = [_is_usable(look, name) for name in node.tools]
+    for place, name in enumerate(node.tools):
+        is_main = place == 0 and bool(node.tool)
+        number = place - bool(node.tool)
+        at = f"{where}.tool" if is_main else f"{where}.fallbacks[{number}].tool"
+        tool, missed = found(look.terms.board, name)
+        if tool is None:
+            yield _unknown(look, name, at)
+            continue
+        if missed:
+            message = f"'{name}': there is version {tool.spec.version} alone."
+            yield Fault(code="version_unknown", place=at, message=message)
+        others = usable[:place] + usable[place + 1 :]
+        yield from _access_faults(look, tool.spec, at, has_another=any(others))
+        yield from _health_faults(look, tool.spec, at, has_another=any(others))
+        given, given_at = node.input, f"{where}.input"
+        own = None if is_main else node.fallbacks[number].input
+        if own is not None:
+            given, given_at = own, f"{where}.fallbacks[{number}].input"
+        yield from input_faults(
+            look, given, node, given_at, wanted=tool.spec.input_schema, name=name
+        )
+
+
+def _unknown(look: Look, name: str, at: str) -> Fault:
+    nearest = look.terms.board.nearest(name.partition("@")[0], look.terms.principal)
+    hint = f" Did you mean {' or '.join(repr(item) for item in nearest)}?" if nearest else ""
+    message = f"There is no tool '{name[:100]}'.{hint}"
+    return Fault(code="tool_unknown", place=at, message=message)
+
+
+def _is_usable(look: Look, name: str) -> bool:
+    tool: Tool | None = found(look.terms.board, name)[0]
+    if tool is None:
+        return False
+    faults = (*_access_faults(look, tool.spec, ""), *_health_faults(look, tool.spec, ""))
+    return all(fault.is_note for fault in faults)
+
+
+def _access_faults(
+    look: Look, spec: ToolSpec, at: str, *, has_another: bool = False
+) -> Iterator[Fault]:
+    kit = look.terms.board.kit
+    decision = decide(
+        look.terms.principal, spec, Action.CALL, policy=kit.policy, switches=kit.switches
+    )
+    if decision.verdict is Verdict.ASK:
+        message = f"A person will be asked before '{spec.name}' runs: {decision.reason}."
+        yield Fault(code="approval_needed", place=at, message=message, is_note=True)
+    if decision.verdict is not Verdict.DENY:
+        return
+    if decision.rule.startswith(_NOT_THERE):
+        message = f"'{spec.name}' cannot be called now: {decision.reason}."
+        yield _gone("tool_unavailable", at, message, has_another=has_another)
+    else:
+        message = f"This caller may not call '{spec.name}': {decision.reason}."
+        yield Fault(code="access_denied", place=at, message=message)
+
+
+def _health_faults(
+    look: Look, spec: ToolSpec, at: str, *, has_another: bool = False
+) -> Iterator[Fault]:
+    if spec.status is Status.DEPRECATED:
+        message = f"'{spec.name}' is deprecated."
+        yield Fault(code="tool_deprecated", place=at, message=message, is_note=True)
+    health = None if look.terms.health is None else look.terms.health(spec.name)
+    if health is None:
+        return
+    reason = health.reason or "it says no more"
+    if health.status is HealthStatus.UNHEALTHY:
+        message = f"'{spec.name}' is unhealthy: {reason}."
+        yield _gone("tool_unhealthy", at, message, has_another=has_another)
+    elif health.status is HealthStatus.DEGRADED:
+        message = f"'{spec.name}' is degraded: {reason}."
+        yield Fault(code="tool_degraded", place=at, message=message, is_note=True)
+
+
+def _gone(code: str, at: str, message: str, *, has_another: bool) -> Fault:
+    """A tool that cannot answer is no fault of a node that has another to try."""
+    hint = " Another tool of this node will be tried." if has_another else " Give it a fallback."
+    return Fault(code=code, place=at, message=message + hint, is_note=has_another)
