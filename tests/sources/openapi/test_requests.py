@@ -151,6 +151,12 @@ def test_a_path_argument_never_climbs(value: str) -> None:
         built(parameters("path"), {"path1": value}, path="/files/{path1}")
 
 
+def test_a_long_chain_of_escapes_takes_no_time() -> None:
+    value = "%" + "25" * 500_000 + "2e"
+
+    assert built(parameters("path"), {"path1": value}, path="/files/{path1}").url.endswith("2e")
+
+
 def test_two_arguments_cannot_climb_together() -> None:
     node = {"parameters": [{"name": name, "in": "path", "schema": {}} for name in "ab"]}
 

@@ -217,6 +217,15 @@ async def test_outputs_are_promised_only_when_the_operator_says_so() -> None:
         assert "its own schema does not allow" in str((await api.call()).error)
 
 
+async def test_text_and_heads_break_no_promise() -> None:
+    csv = always(reply(b"a,b", headers={"Content-Type": "text/csv"}))
+    async with bench(answering(NUMBER), csv, promise_outputs=True) as api:
+        assert (await api.call()).unwrap() == "a,b"
+    head = one("head", responses=answering(NUMBER)["paths"]["/things"]["get"]["responses"])
+    async with bench(head, always(reply(b"")), promise_outputs=True) as api:
+        assert (await api.call()).unwrap()["status"] == 200
+
+
 @pytest.mark.parametrize(
     "described",
     [answering({}), answering(NUMBER, TEXT), one(), one(responses={"200": {"$ref": "#/gone"}})],

@@ -55,8 +55,7 @@ def result_of(
     decoded = text_of(response)
     if decoded is None:
         return _of_file(response, action)
-    note = _cut_note(response)
-    return ToolResult(content=decoded + note, structured=None if note else decoded)
+    return ToolResult(content=decoded + _cut_note(response))
 
 
 def is_json(media_type: str) -> bool:

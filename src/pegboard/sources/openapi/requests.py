@@ -15,6 +15,7 @@ from pegboard.sources.openapi.styles import in_cookie, in_header, in_path, in_qu
 _IN_PATH = re.compile(r"\{([^{}/]+)\}")
 _LITERAL = "/%-._~!$&'()*+,;=:@"
 _DOTS = frozenset({".", ".."})
+_MOST_DECODINGS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,10 +119,8 @@ def _filled(template: str, values: Mapping[str, str]) -> str:
 
 
 def _climbs(segment: str) -> bool:
-    """Whether a segment has a dot segment in it once it is decoded, however often."""
-    seen = ""
-    while segment != seen:
-        seen = segment
+    """Whether a segment has a dot segment in it once it is decoded, as often as servers do."""
+    for _ in range(_MOST_DECODINGS):
         if not _DOTS.isdisjoint(re.split(r"[/\\;]", segment)):
             return True
         segment = unquote(segment)

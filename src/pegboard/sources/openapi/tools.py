@@ -210,7 +210,7 @@ class _Action:
 
     def output_schema(self) -> JsonSchema | None:
         """The schema of its JSON answer; None when there is none, or more than one."""
-        if self._chosen.override.projection:
+        if self._chosen.override.projection or self._chosen.operation.method == "head":
             return None
         places = [place for kind, place in self._answers() if is_json(kind.strip().lower())]
         unique = {id(place.node): place for place in places if place.node is not None}
