@@ -20,6 +20,7 @@ PegboardError
 │   ├── DependencyCycle         tools would need each other; names the cycle in order
 │   ├── DependencyNotFound      no such node or edge among dependencies; names the nearest
 │   ├── VersionNotFound         no such version, or it is kept no longer
+│   ├── CannotPlan              no tools answer what a plan was asked for
 │   └── InvalidRequest          a request that no tool is to blame for
 ├── ToolFailed                  the tool said no: a safe message and an error id
 │   ├── NobodyToAsk             the tool has a question, and its caller takes none
@@ -229,6 +230,12 @@ class VersionNotFound(CallerError):
     """There is no such version of this, or it is kept no longer; says which there are."""
 
     code = "version_not_found"
+
+
+class CannotPlan(CallerError):
+    """No tools answer what a plan was asked for; says which part, and what is near."""
+
+    code = "cannot_plan"
 
 
 class InvalidRequest(CallerError):

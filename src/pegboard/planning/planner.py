@@ -1,0 +1,254 @@
+"""Making a plan: a goal, capabilities or a chain of tools become a graph."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pegboard.core.graph import Edge, Fallback, Graph, Node
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.tool import Tool, ToolSpec
+from pegboard.errors import CannotPlan
+from pegboard.planning.candidates import Candidate, ranked, usable
+from pegboard.planning.drafting import Draft
+from pegboard.planning.goals import tool_for
+from pegboard.planning.knowledge import Knowledge, NoKnowledge
+from pegboard.planning.request import PlanRequest
+from pegboard.planning.result import Choice, Plan
+from pegboard.planning.wiring import params_given
+from pegboard.registry import ToolRegistry
+
+Prerequisites = Callable[[str], Sequence[str]]
+"""The ids of the tools that must have run before the tool of this id."""
+
+
+class Planner:
+    """Turns requests into graphs; runs nothing and asks no model.
+
+    ```python
+    plan = Planner(registry).plan(
+        PlanRequest(goal="summarize_webpage", params={"url": "https://..."})
+    )
+    plan.graph.nodes
+    ```
+
+    Args:
+        registry: What there is, and who may call it.
+        knowledge: How tools are doing; None for a registry that keeps no records.
+        prerequisites: None takes what the specs say (`ToolSpec.dependencies`).
+        new_id: Makes the plan's id.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        *,
+        knowledge: Knowledge | None = None,
+        prerequisites: Prerequisites | None = None,
+        new_id: Callable[[], str] | None = None,
+    ) -> None:
+        self._registry = registry
+        self._knowledge = knowledge or NoKnowledge()
+        self._prerequisites = prerequisites or self._declared
+        self._new_id = new_id or _new_id
+
+    def plan(self, request: PlanRequest, *, principal: Principal = LOCAL) -> Plan:
+        """A graph of tools that this caller may call.
+
+        Raises:
+            CannotPlan: No tool answers the goal or has a capability; says which, and what is near.
+            ToolNotFound: A chain names a tool that there is not.
+        """
+        tools = usable(self._registry, principal, self._registry.kit)
+        drafting = _Drafting(request, tools, self._knowledge, self._needed)
+        if request.goal:
+            mode = "direct"
+            drafting.goal(request.goal)
+        elif request.capabilities:
+            mode = "capabilities"
+            drafting.capabilities(request.capabilities)
+        else:
+            mode = "chain"
+            chain = [self._registry.get(link.tool, principal=principal) for link in request.chain]
+            drafting.chain(chain)
+        graph = Graph(
+            nodes=drafting.draft.nodes(),
+            id=self._new_id(),
+            task_id=request.task_id,
+            params=request.schema,
+        )
+        draft = drafting.draft
+        return Plan(graph=graph, mode=mode, choices=draft.choices(), notes=draft.notes())
+
+    def _declared(self, tool_id: str) -> Sequence[str]:
+        tool = self._registry.find(tool_id)
+        return () if tool is None else tool.spec.dependencies
+
+    def _needed(self, spec: ToolSpec) -> list[Tool | str]:
+        """What must have run before, as tools where they exist, by id where they do not."""
+        return [self._registry.find(item) or item for item in self._prerequisites(spec.id)]
+
+
+class _Drafting:
+    """One plan in the making."""
+
+    def __init__(
+        self,
+        request: PlanRequest,
+        tools: Sequence[Tool],
+        knowledge: Knowledge,
+        needed: Callable[[ToolSpec], list[Tool | str]],
+    ) -> None:
+        self._request = request
+        self._tools = tools
+        self._knowledge = knowledge
+        self._needed = needed
+        self._params = params_given(request.schema)
+        self.draft = Draft(self._params)
+
+    def goal(self, goal: str) -> None:
+        """Direct mapping."""
+        named, answering = tool_for(goal, self._tools)
+        if named is not None:
+            self._step(named, wanted=goal, reason=f"the goal names '{named.spec.name}'")
+            return
+        best, *others = self._ranked(answering)
+        reason = f"it says that it answers '{goal}': {best.reason}"
+        self._step(best.tool, wanted=goal, reason=reason, others=others)
+
+    def capabilities(self, wanted: Sequence[str]) -> None:
+        """Capability matching; the order follows what the tools take and give."""
+        having = {item: self._having(item) for item in dict.fromkeys(wanted)}
+        missing = [item for item, tools in having.items() if not tools]
+        if missing:
+            raise CannotPlan(self._nobody_has(missing))
+        left = list(having)
+        while left:
+            ranks = {item: self._ranked(having[item]) for item in left}
+            item = self._next([ranks[one][0].spec for one in left], left)
+            best, *others = ranks[item]
+            reason = f"it has the capability '{item}': {best.reason}"
+            self._step(best.tool, wanted=item, reason=reason, others=others)
+            left.remove(item)
+
+    def chain(self, tools: Sequence[Tool]) -> None:
+        """A fallback chain: one step, several tools."""
+        links = self._request.chain
+        first, *others = tools
+        fallbacks = [
+            Fallback(tool=tool.spec.name, input=self.draft.wire(tool.spec, given=link.input).input)
+            for tool, link in zip(others, links[1:], strict=True)
+        ]
+        self._step(
+            first,
+            wanted=links[0].tool,
+            reason="the chain begins with it",
+            given=links[0].input,
+            fallbacks=fallbacks,
+        )
+
+    def _step(
+        self,
+        tool: Tool,
+        *,
+        wanted: str,
+        reason: str,
+        others: Sequence[Candidate] = (),
+        given: Mapping[str, Any] | None = None,
+        fallbacks: Sequence[Fallback] = (),
+    ) -> None:
+        before = self._before(tool, under=())
+        spec = tool.spec
+        wiring = self.draft.wire(spec, given=given)
+        tried = [*fallbacks, *self._fallbacks(others)]
+        id_ = self.draft.new_id(spec)
+        node = Node(
+            id=id_,
+            title=spec.title or spec.name,
+            tool=spec.name,
+            input=wiring.input,
+            edges=_edges((*before, *wiring.steps)),
+            fallbacks=tuple(tried),
+            inferred=wiring.inferred,
+        )
+        choice = Choice(
+            step=id_,
+            wanted=wanted,
+            tool=spec.name,
+            reason=reason,
+            alternatives=tuple(item.spec.name for item in others),
+            scores={item.spec.name: item.score for item in others},
+        )
+        self.draft.add(node, spec, choice, wiring)
+
+    def _before(self, tool: Tool, *, under: tuple[str, ...]) -> list[str]:
+        """Steps for what the tool needs to have run, made where they are not there yet."""
+        name = tool.spec.name
+        if name in under:
+            raise CannotPlan(f"Tools need each other: {' needs '.join((*under, name))}.")
+        ids: list[str] = []
+        for item in self._needed(tool.spec):
+            if isinstance(item, str):
+                self.draft.note(f"'{name}' needs '{item}', which is not there; it is left out.")
+                continue
+            if item not in self._tools:
+                self.draft.note(
+                    f"'{name}' needs '{item.spec.name}', which the caller may not call."
+                )
+                continue
+            known = self.draft.step_of(item.spec.name)
+            if known is None:
+                self._before(item, under=(*under, name))
+                self._step(item, wanted=name, reason=f"'{name}' needs it to have run")
+                known = self.draft.step_of(item.spec.name)
+            ids += [known] if known is not None else []
+        return ids
+
+    def _fallbacks(self, others: Sequence[Candidate]) -> list[Fallback]:
+        """The next best ones, with inputs of their own; one that misses some is no help."""
+        found: list[Fallback] = []
+        for item in others:
+            wiring = self.draft.wire(item.spec)
+            if not wiring.missing and len(found) < self._request.fallbacks:
+                found.append(Fallback(tool=item.spec.name, input=wiring.input))
+        return found
+
+    def _next(self, specs: Sequence[ToolSpec], left: Sequence[str]) -> str:
+        """Which capability comes next: one that waits for no other, and can be given the most.
+
+        Between equals the order in which they were asked for holds.
+        """
+
+        def key(place: int) -> tuple[int, float, int]:
+            others = [spec for spec in specs if spec is not specs[place]]
+            return (self.draft.waits(specs[place], others), -self._fit(specs[place]), place)
+
+        return left[min(range(len(left)), key=key)]
+
+    def _having(self, capability: str) -> list[Tool]:
+        return [tool for tool in self._tools if capability in tool.spec.capabilities]
+
+    def _ranked(self, tools: Sequence[Tool]) -> list[Candidate]:
+        fits = {tool.spec.name: self._fit(tool.spec) for tool in tools}
+        return ranked(tools, self._knowledge, fits)
+
+    def _fit(self, spec: ToolSpec) -> float:
+        return self.draft.wire(spec).fit
+
+    def _nobody_has(self, missing: Sequence[str]) -> str:
+        from difflib import get_close_matches
+
+        known = sorted({item for tool in self._tools for item in tool.spec.capabilities})
+        told: list[str] = []
+        for item in missing:
+            near = get_close_matches(item, known, n=3)
+            told.append(f"'{item}'" + (f" (near: {', '.join(near)})" if near else ""))
+        return f"No tool that the caller may call has the capability {', '.join(told)}."
+
+
+def _edges(steps: Sequence[str]) -> tuple[Edge, ...]:
+    return tuple(Edge(node=step) for step in dict.fromkeys(steps))
+
+
+def _new_id() -> str:
+    from secrets import token_hex
+
+    return f"plan_{token_hex(8)}"
