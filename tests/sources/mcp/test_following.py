@@ -107,3 +107,41 @@ def test_of_very_many_resources_the_first_hundred_are_followed() -> None:
     following.resources([f"a://{number}" for number in range(1000)])
 
     assert len(following.followed) == 100
+
+
+async def test_a_stream_of_changes_that_breaks_is_opened_again_and_the_lists_are_read() -> None:
+    """Modern era over HTTP: the server restarts, and nothing stays missed."""
+    asked: list[str] = []
+
+    def result_of(message: dict[str, Any]) -> dict[str, Any]:
+        about = {"tools": {"listChanged": True}}
+        common = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+        if message["method"] == "server/discover":
+            return {**common, "supportedVersions": ["2026-07-28"], "capabilities": about}
+        return {**common, "tools": []}
+
+    async def answer(received: Received, writer: asyncio.StreamWriter) -> None:
+        message = json.loads(received.body)
+        asked.append(message["method"])
+        number = message["id"]
+        if message["method"] != "subscriptions/listen":
+            body = json.dumps({"jsonrpc": "2.0", "id": number, "result": result_of(message)})
+            writer.write(reply(body.encode(), headers={"content-type": "application/json"}))
+            return
+        meta = {"io.modelcontextprotocol/subscriptionId": number}
+        params = {"notifications": {"toolsListChanged": True}, "_meta": meta}
+        event = {"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged"}
+        body = f"data: {json.dumps({**event, 'params': params})}\n\n"
+        writer.write(reply(body.encode(), headers={"content-type": "text/event-stream"}))
+
+    async with (
+        serving(answer) as server,
+        opened({"url": f"http://{server.authority}/mcp"}) as source,
+    ):
+        told: list[int] = []
+        source.on_change(lambda: told.append(1))
+        await source.tools()
+        await until(lambda: asked.count("subscriptions/listen") >= 2)
+        assert (await source.health()).reason == ""
+
+    assert told

@@ -256,3 +256,45 @@ async def test_an_sse_server_found_at_another_path_is_spoken_to_as_such() -> Non
         methods = {request.method for request in server.requests}
 
     assert methods == {"POST", "GET"}
+
+
+async def test_on_sse_a_request_that_cannot_be_posted_fails_at_once() -> None:
+    """All answers come on one stream there, so nothing would ever come for this one."""
+    streams: list[asyncio.StreamWriter] = []
+    posted: list[str] = []
+
+    async def answer(received: Received, writer: asyncio.StreamWriter) -> None:
+        if received.method == "GET":
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+            writer.write(b"event: endpoint\ndata: /post\n\n")
+            streams.append(writer)
+            return
+        message = json.loads(received.body)
+        posted.append(message["method"])
+        if message["method"] == "tools/call":
+            writer.write(reply(status=500))
+            return
+        writer.write(reply(b"", status=202))
+        results = {
+            "initialize": {
+                "protocolVersion": "2024-11-05",
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "sse", "version": "1"},
+            },
+            "tools/list": {"tools": [TOOL]},
+        }
+        if message["method"] in results:
+            body = {"jsonrpc": "2.0", "id": message["id"], "result": results[message["method"]]}
+            streams[-1].write(f"event: message\ndata: {json.dumps(body)}\n\n".encode())
+
+    async with serving(answer) as server:
+        config = {"url": f"http://{server.authority}/sse", "protocol": "legacy"}
+        async with opened(config) as source:
+            tools = await by_action(source)
+            async with asyncio.timeout(5):
+                with pytest.raises(Unavailable, match="HTTP 500"):
+                    await tools["buy"].run({}, call_of())
+                with pytest.raises(Unavailable, match="HTTP 500"):
+                    await tools["buy"].run({}, call_of())  # on a new session
+
+    assert posted.count("tools/call") == 2

@@ -84,6 +84,7 @@ async def test_a_server_that_is_killed_leaves_nothing_and_comes_back() -> None:
         first = (await tools["process"].run({}, call_of())).structured["result"]
         os.kill(first, signal.SIGKILL)
         await until(lambda: not psutil.pid_exists(first))
+        await asyncio.sleep(0.3)  # the end of its output is on its way
         second = (await tools["process"].run({}, call_of())).structured["result"]
 
     assert second != first

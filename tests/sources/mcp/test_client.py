@@ -1,0 +1,104 @@
+"""What the MCP library raises, as our errors."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp import MCPError
+from pydantic import TypeAdapter, ValidationError
+
+from pegboard.errors import (
+    InvalidRequest,
+    MCPConnectionError,
+    PegboardError,
+    RateLimited,
+    SourceUnavailable,
+    ToolFailed,
+    ToolTimeout,
+)
+from pegboard.sources.mcp.client import connection_error, translated
+from pegboard.sources.mcp.config import McpConfig
+from pegboard.sources.mcp.statuses import SessionLost
+from pegboard.sources.mcp.transports import Link
+
+LINK = Link(name="shop", config=McpConfig(command="x"), http=None, base_dir=Path())
+
+
+def _invalid() -> Exception:
+    try:
+        TypeAdapter(int).validate_python("x")
+    except ValidationError as error:
+        return error
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "says"),
+    [
+        (MCPError(types.INVALID_PARAMS, "no glue"), InvalidRequest, "'shop': no glue"),
+        (MCPError(types.REQUEST_TIMEOUT, "too slow"), ToolTimeout, "too slow"),
+        (MCPError(types.CONNECTION_CLOSED, "Gone."), MCPConnectionError, "it answered: Gone"),
+        (MCPError(types.METHOD_NOT_FOUND, " "), ToolFailed, "it gave no reason"),
+        (MCPError(-1, "x" * 5000), ToolFailed, "x" * 2000 + "…"),
+        (
+            MCPError(
+                types.URL_ELICITATION_REQUIRED, "Log in.", {"elicitations": [{"url": "http://a/"}]}
+            ),
+            ToolFailed,
+            "Log in. Open http://a/ first",
+        ),
+        (MCPError(types.URL_ELICITATION_REQUIRED, "Log in.", [1]), ToolFailed, "Log in"),
+        (MCPError(types.URL_ELICITATION_REQUIRED, "Go.", {"elicitations": []}), ToolFailed, "Go"),
+        (_invalid(), ToolFailed, "what MCP does not allow"),
+        (RuntimeError("secret inside"), ToolFailed, "could not be asked .RuntimeError"),
+        (ExceptionGroup("", [MCPError(-1, "inner")]), ToolFailed, "inner"),
+        (ExceptionGroup("", [OSError(), OSError()]), ToolFailed, "ExceptionGroup"),
+        (SessionLost("forgotten"), SessionLost, "forgotten"),
+    ],
+    ids=[
+        *("params", "timeout", "closed", "blank", "long", "pages", "odd", "no-page", "invalid"),
+        *("other", "group", "two", "ours"),
+    ],
+)
+def test_a_failed_request_becomes_one_of_our_errors(
+    error: Exception, kind: type[PegboardError], says: str
+) -> None:
+    found = translated(LINK, None, "", error)
+
+    assert type(found) is kind
+    assert says.replace(" .", " (") in str(found)
+    assert "secret" not in str(found)
+
+
+def test_what_the_transport_knows_is_told_first() -> None:
+    fault = RateLimited("slowly")
+
+    assert translated(LINK, fault, "", MCPError(-1, "x")) is fault
+    assert "because" in str(translated(LINK, None, "because", RuntimeError()))
+    closed = MCPError(types.CONNECTION_CLOSED, "x")
+    assert "because" in str(translated(LINK, None, "because", closed))
+
+
+@pytest.mark.parametrize(
+    ("fault", "why", "error", "says"),
+    [
+        (None, "", TimeoutError(), "did not greet within 30 s. Check that it is an MCP server"),
+        (None, "it was ended; its last words: hm", TimeoutError(), "Meanwhile its last words: hm"),
+        (RateLimited("slowly", retry_after=3), "", OSError(), "slowly No session"),
+        (MCPConnectionError("no route"), "", OSError(), "no route"),
+        (None, "it ended", MCPError(-1, "x"), "could not be started: it ended"),
+        (None, "", MCPError(-7, "not you"), "refuses to begin: not you (code -7)"),
+        (None, "", asyncio.CancelledError(), "does not speak MCP as it should"),
+        (None, "", SourceUnavailable("no network", permanent=True), "no network"),
+    ],
+    ids=["silent", "words", "limited", "fault", "ended", "refused", "odd", "ours"],
+)
+def test_a_session_that_cannot_be_opened_says_what_to_check(
+    fault: Any, why: str, error: BaseException, says: str
+) -> None:
+    found = connection_error(LINK, fault, why, error)
+
+    assert type(found) is MCPConnectionError
+    assert says in str(found)
