@@ -5,6 +5,7 @@ import sys
 
 import typer
 
+from pegboard.cli.commands.add import add
 from pegboard.cli.commands.call import call
 from pegboard.cli.commands.doctor import doctor
 from pegboard.cli.commands.explain import explain
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 for command in (init, tools, show, call, explain, sources, history, serve, doctor):
     app.command()(command)
+app.add_typer(add, name="add")
 app.add_typer(mcp, name="mcp")
 
 

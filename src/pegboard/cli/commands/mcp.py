@@ -1,13 +1,27 @@
 """`pegboard mcp`: the board as an MCP server over stdin and stdout."""
 
+import shutil
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pegboard.cli.exits import exits
+from pegboard.cli.mcp_clients import (
+    CLIENTS,
+    address_entry,
+    client_of,
+    command_entry,
+    config_path,
+    project_path,
+    write_config,
+)
 from pegboard.cli.options import BoardOption, DataOption, settings
+from pegboard.cli.output import note, say, say_json
 from pegboard.errors import ConfigError
+from pegboard.runtime import Settings
+from pegboard.runtime.settings import environ
 
 Globs = Annotated[
     list[str] | None,
@@ -58,3 +72,64 @@ def serve(
             own=own,
         )
         serve_stdio(chosen, part=part)
+
+
+@mcp.command()
+def config(
+    client: Annotated[str, typer.Argument(help=f"One of {', '.join(CLIENTS)}.")],
+    *,
+    write: Annotated[
+        bool, typer.Option("--write", help="Put it into the client's file; others' entries stay.")
+    ] = False,
+    project: Annotated[
+        bool, typer.Option("--project", help="For this folder instead of for you everywhere.")
+    ] = False,
+    name: Annotated[str, typer.Option(help="What the client calls the server.")] = "pegboard",
+    url: Annotated[
+        str, typer.Option(help="Of a server that runs, as http://127.0.0.1:8321/mcp.")
+    ] = "",
+    only: Globs = None,
+    source: Sources = None,
+    category: Categories = None,
+    exclude: Excluded = None,
+    own: Own = "",
+    board: BoardOption = None,
+    data: DataOption = None,
+) -> None:
+    """Show what to write into the configuration of an MCP client, or write it."""
+    with exits():
+        known = client_of(client)
+        chosen = settings(board, data)
+        if url:
+            entry = address_entry(known, url)
+        else:
+            given = {"only": only, "source": source, "category": category, "exclude": exclude}
+            chosen_part = [
+                f"--{key}={item}" for key, items in given.items() for item in items or ()
+            ]
+            own_part = [f"--as={own}"] if own else []
+            entry = command_entry(known, [*_command(chosen), *chosen_part, *own_part])
+        path = (
+            project_path(known, Path.cwd())
+            if project
+            else config_path(known, platform=sys.platform, home=Path.home(), environment=environ())
+        )
+        if not write:
+            note(f"# {known.title}: {path}")
+            say_json({known.key: {name: entry}})
+            return
+        kept = write_config(known, path, name, entry)
+        say(f"Wrote '{name}' into {path}" + (f"; as it was before: {kept}" if kept else ""))
+        note(f"Restart {known.title} if it runs.")
+
+
+def _command(chosen: Settings) -> list[str]:
+    """What starts this board from anywhere."""
+    program = shutil.which("pegboard")
+    command = [program] if program else [sys.executable, "-m", "pegboard"]
+    command.append("mcp")
+    if chosen.board is not None:
+        command += ["--board", str(chosen.board.resolve())]
+    if chosen.data is not None:
+        command += ["--data", str(chosen.data.resolve())]
+    return command
