@@ -1,4 +1,6 @@
-from collections.abc import AsyncIterator
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -6,6 +8,20 @@ from pegboard.sandbox import BACK_ENDS, ProbedSandbox
 
 _PROBED: dict[str, ProbedSandbox] = {}
 """One for each back end, probed by the first test that needs it."""
+
+
+@pytest.fixture(scope="session")
+def temporary() -> Iterator[Path]:
+    """A short path, as the names of sockets need it."""
+    with tempfile.TemporaryDirectory(prefix="pb-") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture(autouse=True)
+def folders_of_jobs_are_apart(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that tests that run beside these do not see them, and the other way round."""
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setenv("TMPDIR", str(temporary))
 
 
 @pytest.fixture(params=[item.name for item in BACK_ENDS])

@@ -18,6 +18,7 @@ ORDERS: dict[str, Any] = {
     "directory": "/",
     "uid": None,
     "dies_with_parent": False,
+    "folder": "",
     "landlock": None,
     "filter": "",
     "limits": {},

@@ -228,6 +228,21 @@ async def test_a_folder_that_cannot_be_opened_is_removed_all_the_same(
     assert not is_there(outcome.stdout.decode().strip(), "closed")
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root removes a folder however it is closed")
+async def test_removing_a_closed_folder_changes_nothing_that_it_links_to(
+    sandbox: ProbedSandbox, secret: Path
+) -> None:
+    before = state_of(secret)
+    command = (
+        f"pwd; mkdir closed; ln -s {secret} closed/link; mkdir -m 500 shut; umask 0777; mkdir d"
+    )
+
+    outcome = await shell(sandbox, f"{command}; chmod 500 closed")
+
+    assert not is_there(outcome.stdout.decode().strip(), "closed")
+    assert state_of(secret) == before
+
+
 async def test_folders_nested_without_end_are_removed_all_the_same(sandbox: ProbedSandbox) -> None:
     code = (
         "import os\nprint(os.getcwd())\nfor _ in range(2000):\n    os.mkdir('d'); os.chdir('d')\n"

@@ -121,12 +121,14 @@ async def test_what_a_job_is_given_does_not_show_in_command_lines(sandbox: Probe
 @pytest.mark.timeout(30)
 async def test_a_fork_bomb_ends_with_its_time(sandbox: ProbedSandbox) -> None:
     before = processes()
-    limits = SandboxLimits(timeout=1.5, processes=20)
+    marker = f"bomb-{time.monotonic_ns()}"
+    command = f"bomb() {{ bomb | bomb & }}; bomb; sleep 20; echo {marker}"
 
-    outcome = await shell(sandbox, "bomb() { bomb | bomb & }; bomb; sleep 20", limits=limits)
+    outcome = await shell(sandbox, command, limits=SandboxLimits(timeout=1.5, processes=20))
 
     assert outcome.duration < 10
     assert processes() <= before
+    assert running(marker) == []
 
 
 async def test_no_more_processes_run_than_allowed(sandbox: ProbedSandbox) -> None:
@@ -263,6 +265,7 @@ async def test_jobs_end_when_we_are_killed(
     sandbox: ProbedSandbox, request: pytest.FixtureRequest
 ) -> None:
     name = request.node.callspec.params["sandbox"]
+    before = left_behind()[2]
     marker = f"orphan-{time.monotonic_ns()}"
     command = [sys.executable, "-c", SERVER, name, marker]
     server = _started(command)
@@ -272,6 +275,7 @@ async def test_jobs_end_when_we_are_killed(
     server.wait()
 
     await until(lambda: running(marker) == [])
+    await until(lambda: left_behind()[2] == before)
 
 
 def _started(command: list[str]) -> subprocess.Popen[bytes]:

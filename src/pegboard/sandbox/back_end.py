@@ -109,6 +109,7 @@ class BackEnd(ABC):
             "directory": seat.folder if job.directory is None else str(job.directory),
             "uid": seat.uid,
             "dies_with_parent": True,
+            "folder": seat.folder if self.folder_on_disk else "",
             "landlock": self.landlock(job, seat),
             "filter": seccomp_filter(os.uname().machine, self.rules(job, seat)).hex(),
             "limits": {

@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> NoReturn:
     status = 2 if status_at == "-" else int(status_at)
     try:
         if life_at != "-":
-            _supervise(orders["uid"], life=int(life_at))
+            _supervise(orders, life=int(life_at))
         confine(orders)
     except OSError as error:
         what = f"{error.filename}: " if error.filename else ""
@@ -164,7 +164,7 @@ def _install_filter(program: bytes) -> None:
     _call(_LIBC.prctl, _SET_SECCOMP, _FILTER_MODE, head, 0, 0)
 
 
-def _supervise(uid: int | None, *, life: int) -> None:
+def _supervise(orders: Mapping[str, Any], *, life: int) -> None:
     """Return in a child; stay behind as the parent of all that the job starts, and end it.
 
     Whatever loses its parent becomes a child of this process, which kills it when the command has
@@ -183,9 +183,11 @@ def _supervise(uid: int | None, *, life: int) -> None:
     poll = select.poll()
     poll.register(life, select.POLLIN)
     poll.register(ended, select.POLLIN)
-    poll.poll()
+    events = dict(poll.poll())
     _, outcome = os.waitpid(child, os.WNOHANG)
-    _kill_all(uid)
+    _kill_all(orders["uid"])
+    if life in events and orders["folder"]:  # it may be that nobody else is left to do it
+        os.execv("/bin/rm", ["rm", "-rf", "--", orders["folder"]])  # noqa: S606 - a fixed program
     code = os.waitstatus_to_exitcode(outcome)
     os._exit(code if code >= 0 else 128 - code)
 
