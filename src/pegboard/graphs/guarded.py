@@ -11,10 +11,7 @@ from pegboard.graphs.halts import StoreFailed
 
 
 class GuardedSteps:
-    """Steps whose store may fail: then `StoreFailed` ends the play, and no node has failed.
-
-    What a node does never raises one of our errors within `do`: it comes out as an outcome.
-    """
+    """Steps whose store may fail: then `StoreFailed` ends the play, and no node has failed."""
 
     def __init__(self, steps: RunSteps) -> None:
         self._steps = steps
@@ -44,10 +41,21 @@ class GuardedSteps:
         marked: bool = False,
         takes: str = "",
     ) -> Any:
-        """Do it and record it."""
+        """Do it and record it; what the work itself raises comes out as it is."""
+        own: list[PegboardError] = []
+
+        async def watched() -> Any:
+            try:
+                return await work()
+            except PegboardError as error:
+                own.append(error)
+                raise
+
         try:
-            return await self._steps.do(slot, work, marked=marked, takes=takes)
+            return await self._steps.do(slot, watched, marked=marked, takes=takes)
         except PegboardError as error:
+            if own and own[0] is error:
+                raise
             raise StoreFailed(str(error)) from error
 
     async def next(self, tasks: "Mapping[str, asyncio.Future[Any]]") -> Happened:

@@ -10,7 +10,7 @@ from pegboard.core.graph import Node, NodeState
 from pegboard.core.result import ToolResult
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema, Retry, Tool
-from pegboard.errors import ApprovalRequired, PegboardError, ToolNotFound
+from pegboard.errors import ApprovalRequired, PegboardError, ToolFailed, ToolNotFound
 from pegboard.execution.call import owner_of
 from pegboard.execution.handles import find, value_of
 from pegboard.execution.repeating import delay_before, is_repeatable, may_repeat
@@ -104,14 +104,20 @@ async def _called(
 
 
 async def _output(doing: Doing, result: ToolResult) -> Any:
-    """The whole value: other nodes get no first page of it."""
+    """The whole value: other nodes get no first page of it.
+
+    Raises:
+        ToolFailed: Only a page is left of it.
+    """
     meta = result.meta
-    if meta.truncated and meta.handle:
+    if meta.truncated:
         owner = owner_of(doing.session.ctx.principal)
         try:
             return value_of(await find(meta.handle, doing.session.board.kit.results, owner))
-        except PegboardError:
-            return result.text
+        except PegboardError as error:
+            raise ToolFailed(
+                f"'{doing.step}' was done, but its output of {meta.total_bytes} bytes was not kept."
+            ) from error
     if result.structured is not None:
         return result.structured
     return None if result.content == "null" else result.text

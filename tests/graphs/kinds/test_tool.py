@@ -1,0 +1,248 @@
+"""Nodes that call tools: fallbacks, retries, pins, whole outputs, approvals."""
+
+import pytest
+from tests.graphs.made import OBJECT, Bench, at_the_bench, call, states
+
+from pegboard.access import Policy
+from pegboard.core.graph import Fallback, NodeState
+from pegboard.core.memory import MemoryResults
+from pegboard.core.run import RunResult
+from pegboard.core.tool import Retry
+from pegboard.errors import ToolTimeout, Unavailable
+from pegboard.execution import Kit
+from pegboard.execution.kit import Settings
+from pegboard.graphs.kinds.tool import ToolNode
+
+
+def test_fallbacks_are_tried_in_order_until_one_answers() -> None:
+    async def work(bench: Bench) -> RunResult:
+        return await bench.run(
+            call(
+                "a",
+                "read",
+                input={"fail": "no", "x": "$.params.x"},
+                fallbacks=(
+                    Fallback(tool="look"),
+                    Fallback(tool="find", input={"y": "$.params.x"}),
+                    Fallback(tool="pay", input={}),
+                ),
+            ),
+            given={"x": 1},
+        )
+
+    node = at_the_bench(work).nodes[0]
+
+    assert (node.tool, node.output, node.attempts) == ("find", {"y": 1}, 3)
+
+
+def test_each_fallback_has_a_key_of_its_own() -> None:
+    async def work(bench: Bench) -> list[str]:
+        fallbacks = (Fallback(tool="look"), Fallback(tool="find"))
+        await bench.run(
+            call("a", "read", input={"fail": "no"}, fallbacks=fallbacks, on_failure="skip")
+        )
+        return [key.partition(":")[2] for key in bench.world.keys]
+
+    assert at_the_bench(work) == ["a:0", "a:0+1", "a:0+2"]
+
+
+def test_a_node_fails_with_the_last_error_when_no_fallback_answers() -> None:
+    async def work(bench: Bench) -> RunResult:
+        fallbacks = (Fallback(tool="look", input={"fail": "neither"}),)
+        return await bench.run(call("a", input={"fail": "no"}, fallbacks=fallbacks))
+
+    result = at_the_bench(work)
+
+    assert result.error is not None
+    assert result.error["message"] == "neither"
+
+
+def test_a_write_that_may_have_happened_is_not_done_by_another_tool() -> None:
+    async def work(bench: Bench) -> tuple[RunResult, int]:
+        bench.world.failing["pay"] = [ToolTimeout("late")]
+        result = await bench.run(call("a", "pay", fallbacks=(Fallback(tool="write"),)))
+        return result, bench.world.starts_of("write")
+
+    result, written = at_the_bench(work)
+
+    assert (states(result), written) == ({"a": "failed"}, 0)
+
+
+@pytest.mark.parametrize("tool", ["read", "put"])
+def test_what_may_be_repeated_is_done_by_another_tool_after_a_timeout(tool: str) -> None:
+    async def work(bench: Bench) -> RunResult:
+        bench.world.failing[tool] = [ToolTimeout("late")]
+        return await bench.run(call("a", tool, fallbacks=(Fallback(tool="find"),)))
+
+    assert at_the_bench(work).nodes[0].tool == "find"
+
+
+def test_a_node_tries_again_as_its_own_policy_says_under_one_key() -> None:
+    async def work(bench: Bench) -> tuple[RunResult, list[str]]:
+        bench.world.failing["read"] = [Unavailable("down"), Unavailable("down")]
+        retry = Retry(max_retries=2, backoff=0)
+        return await bench.run(call("a", retry=retry)), bench.world.keys
+
+    result, keys = at_the_bench(work)
+
+    assert result.nodes[0].attempts == 3
+    assert len(keys) == 3
+    assert len(set(keys)) == 1
+
+
+def test_a_node_does_not_try_again_what_cannot_be_repeated() -> None:
+    async def work(bench: Bench) -> tuple[RunResult, int]:
+        bench.world.failing["pay"] = [Unavailable("down")]
+        result = await bench.run(call("a", "pay", retry=Retry(max_retries=2, backoff=0)))
+        return result, bench.world.starts_of("pay")
+
+    result, paid = at_the_bench(work)
+
+    assert (states(result), paid) == ({"a": "failed"}, 1)
+
+
+def test_a_node_does_not_try_again_past_its_time() -> None:
+    async def work(bench: Bench) -> RunResult:
+        bench.world.failing["read"] = [Unavailable("down", retry_after=5)] * 3
+        return await bench.run(call("a", retry=Retry(max_retries=2), timeout=3))
+
+    result = at_the_bench(work)
+
+    assert result.nodes[0].attempts == 1
+    assert result.duration_ms == pytest.approx(100)
+
+
+def test_a_tool_may_be_named_with_a_pin() -> None:
+    async def work(bench: Bench) -> RunResult:
+        bench.add("versioned", version="1.2.3")
+        return await bench.run(call("a", "versioned@1.2"))
+
+    assert at_the_bench(work).nodes[0].tool == "versioned"
+
+
+def test_a_tool_that_went_away_fails_its_node_and_names_the_nearest() -> None:
+    async def work(bench: Bench) -> RunResult:
+        bench.add("vanishing", effect="write")
+
+        async def gone() -> RunResult:
+            return await bench.run(call("first", "read"), call("a", "vanishing", "first"))
+
+        import asyncio
+
+        running = asyncio.create_task(gone())
+        await asyncio.sleep(0.05)
+        bench.registry.remove("vanishing")
+        return await running
+
+    result = at_the_bench(work)
+
+    assert result.error is not None
+    assert result.error["code"] == "tool_not_found"
+
+
+def test_other_nodes_get_the_whole_of_a_large_output() -> None:
+    settings = Settings(max_result_bytes=1_000)
+
+    async def work(bench: Bench) -> RunResult:
+        return await bench.run(call("a", input={"text": "x" * 5_000}))
+
+    node = at_the_bench(work, settings=settings).nodes[0]
+
+    assert node.output == {"text": "x" * 5_000}
+
+
+def test_an_output_of_which_only_a_page_is_left_fails_its_node() -> None:
+    kit = {"settings": Settings(max_result_bytes=1_000), "results": MemoryResults(max_bytes=10)}
+
+    async def work(bench: Bench) -> RunResult:
+        return await bench.run(call("a", input={"text": "x" * 5_000}))
+
+    result = at_the_bench(work, **kit)
+
+    assert result.error is not None
+    assert "was not kept" in result.error["message"]
+
+
+def test_a_tool_that_gives_nothing_gives_null() -> None:
+    from pegboard import tool
+
+    @tool(effect="read")
+    async def nothing() -> None:
+        """Give nothing."""
+
+    async def work(bench: Bench) -> RunResult:
+        bench.registry.add(nothing)
+        return await bench.run(call("a", "nothing"))
+
+    assert at_the_bench(work).output == {"a": None}
+
+
+ASKS = Policy(ask=("pay",))
+
+
+def test_a_call_that_needs_an_approval_waits_for_it_and_then_runs() -> None:
+    async def work(bench: Bench) -> None:
+        waiting = await bench.runner.run(graph())
+        asked = waiting.pending[0]
+
+        assert waiting.state is NodeState.WAITING
+        assert (asked.kind, asked.step, asked.choices) == ("approval", "a", ("approve", "deny"))
+        assert states(waiting) == {"a": "waiting", "b": "completed"}
+
+        bench.registry.apply(Kit(now=bench.clock.time, monotonic=bench.clock.monotonic))
+        await bench.runner.answer(waiting.run_id, asked.id, {"answer": "approve"})
+        done = await bench.runner.result(waiting.run_id)
+
+        assert done.state is NodeState.COMPLETED
+        assert bench.world.starts_of("pay") == 1
+
+    at_the_bench(work, policy=ASKS)
+
+
+def test_a_call_that_is_still_asked_about_after_an_approval_waits_again() -> None:
+    async def work(bench: Bench) -> None:
+        waiting = await bench.runner.run(graph())
+        await bench.runner.answer(waiting.run_id, waiting.pending[0].id, "approve")
+        again = await bench.runner.result(waiting.run_id)
+
+        assert again.state is NodeState.WAITING
+        assert again.pending[0].id != waiting.pending[0].id
+        assert bench.world.starts_of("pay") == 0
+
+    at_the_bench(work, policy=ASKS)
+
+
+def test_a_call_that_a_person_refused_fails_and_never_runs() -> None:
+    async def work(bench: Bench) -> None:
+        waiting = await bench.runner.run(graph())
+        await bench.runner.answer(waiting.run_id, waiting.pending[0].id, {"answer": "deny"})
+        done = await bench.runner.result(waiting.run_id)
+
+        assert states(done) == {"a": "failed", "b": "completed"}
+        assert done.error is not None
+        assert done.error["code"] == "access_denied"
+        assert bench.world.starts_of("pay") == 0
+
+    at_the_bench(work, policy=ASKS)
+
+
+def test_a_call_that_waited_for_an_approval_when_the_run_failed_was_never_made() -> None:
+    async def work(bench: Bench) -> RunResult:
+        return await bench.run(call("a", "pay"), call("bad", input={"fail": "no", "seconds": 1}))
+
+    result = at_the_bench(work, policy=ASKS)
+
+    assert states(result) == {"a": "cancelled", "bad": "failed"}
+
+
+def test_the_kind_says_what_is_missing() -> None:
+    from pegboard.core.graph import Node
+
+    assert [fault[1] for fault in ToolNode().faults(Node(id="a"))] == ["tool_missing"]
+    assert ToolNode().output_schema(Node(id="a"), lambda _: OBJECT) is None
+
+
+def graph():  # noqa: ANN201 - a graph
+    from pegboard.core.graph import Graph
+
+    return Graph(nodes=(call("a", "pay", input={"n": 1}), call("b", "read")))
