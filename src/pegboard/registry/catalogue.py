@@ -1,15 +1,27 @@
 """The tools of a registry by name: one flat dict, with origins and an order."""
 
 from collections.abc import Callable, Iterator
-from typing import Literal
+from typing import Literal, get_args
 
 from pegboard.core.names import is_wire_name
 from pegboard.core.tool import Tool
 from pegboard.errors import DuplicateTool, InvalidRequest, ToolNotFound
 from pegboard.registry.changes import Changes
 from pegboard.registry.likeness import nearest_names
+from pegboard.registry.versions import Versions, fits_pin
 
 OnConflict = Literal["error", "replace"]
+
+
+def checked(on_conflict: OnConflict) -> OnConflict:
+    """What to do about a name that is taken, if there is such a thing.
+
+    Raises:
+        InvalidRequest: There is not.
+    """
+    if on_conflict not in get_args(OnConflict):
+        raise InvalidRequest(f"on_conflict is 'error' or 'replace', not {on_conflict!r}")
+    return on_conflict
 
 
 class Catalogue:
@@ -17,6 +29,7 @@ class Catalogue:
 
     Attributes:
         version: Grows with each change, so that what was derived can be kept until then.
+        versions: Where older versions of its tools are found; None for nowhere.
     """
 
     def __init__(self, changes: Changes) -> None:
@@ -24,6 +37,7 @@ class Catalogue:
         self._tools: dict[str, Tool] = {}
         self._ids: dict[str, str] | None = None
         self.version = 0
+        self.versions: Versions | None = None
 
     def add(self, name: str, tool: Tool, *, on_conflict: OnConflict) -> None:
         """Put a tool on the board.
@@ -55,12 +69,23 @@ class Catalogue:
         return tool
 
     def find(self, name: str) -> Tool | None:
-        """The tool of a wire name or an id; None when there is none."""
+        """The tool of a wire name or an id, or of one with a pin; None when there is none."""
         tool = self._tools.get(name)
         if tool is not None:
             return tool
         wire = self._by_id().get(name)
-        return self._tools.get(wire) if wire is not None else None
+        if wire is not None:
+            return self._tools.get(wire)
+        return self._pinned(name) if "@" in name else None
+
+    def _pinned(self, name: str) -> Tool | None:
+        """The tool of `search@1.2`: the one on the board if that fits, or else an older version."""
+        plain, _, pin = name.partition("@")
+        tool = self._tools.get(plain) or self._tools.get(self._by_id().get(plain, ""))
+        if tool is None or fits_pin(tool.spec.version, pin):
+            return tool
+        older = self.versions
+        return None if older is None else older.before(tool, pin)
 
     def nearest(
         self, name: str, may_name: Callable[[Tool], bool] = lambda _: True

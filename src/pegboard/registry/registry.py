@@ -1,8 +1,8 @@
 """One registry, one flat list of tools, one way to call them."""
 
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from pegboard.access import Explanation, Policy, Switches, decide, explain
 from pegboard.core.context import Arguments, ToolContext
@@ -12,13 +12,14 @@ from pegboard.core.ports.listener import Listener
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
-from pegboard.errors import ConfigError, InvalidRequest, ToolNotFound
-from pegboard.registry.catalogue import Catalogue, OnConflict
+from pegboard.errors import ConfigError, ToolNotFound
+from pegboard.registry.catalogue import Catalogue, OnConflict, checked
 from pegboard.registry.changes import Changes
 from pegboard.registry.offers import Offers
 from pegboard.registry.query import ToolQuery, matches
 from pegboard.registry.renamed import RenamedTool
 from pegboard.registry.search import SearchIndex
+from pegboard.registry.versions import Versions
 from pegboard.tools import as_tool
 from pegboard.tools.function import FunctionTool
 
@@ -46,6 +47,7 @@ class ToolRegistry:
     Attributes:
         offers: Resources and prompts.
         changes: Tells whoever listens that something came, went or changed.
+        versions: Older versions of tools, which are called by a pin: `search@1.2`.
     """
 
     def __init__(
@@ -62,12 +64,11 @@ class ToolRegistry:
 
         self.changes = Changes()
         self._catalogue = Catalogue(self.changes)
-        if on_conflict not in get_args(OnConflict):
-            raise InvalidRequest(f"on_conflict is 'error' or 'replace', not {on_conflict!r}")
-        self._on_conflict: OnConflict = on_conflict
+        self._on_conflict: OnConflict = checked(on_conflict)
         if kit is not None and (policy is not None or listeners):
             raise ConfigError("ToolRegistry: give the policy and the listeners within the kit")
         self._kit = kit or Kit(policy=policy or Policy(), emitter=Emitter(listeners))
+        self.versions = self._catalogue.versions = Versions(self._kit.now)
         self.offers = Offers(self._kit, self.changes)
         self._pipeline = Pipeline(self._catalogue.find, self.nearest, self._kit)
         self._index: tuple[int, SearchIndex] | None = None
@@ -257,7 +258,8 @@ class ToolRegistry:
 
     def filter_by_category(self, *categories: str) -> "ToolRegistry":
         """A view with the tools of these categories."""
-        return self._filtered(lambda tool: tool.spec.category in categories)
+        items = self._catalogue.items()
+        return self._view((name, tool) for name, tool in items if tool.spec.category in categories)
 
     def prefixed(self, prefix: str) -> "ToolRegistry":
         """A view in which every name begins with this."""
@@ -277,13 +279,11 @@ class ToolRegistry:
 
         return self._view(self._catalogue.items(), kit=replace(self._kit, policy=policy))
 
-    def _filtered(self, keep: Callable[[Tool], bool]) -> "ToolRegistry":
-        return self._view((name, tool) for name, tool in self._catalogue.items() if keep(tool))
-
     def _view(
         self, tools: Iterable[tuple[str, Tool]], *, kit: "Kit | None" = None
     ) -> "ToolRegistry":
         view = ToolRegistry(on_conflict=self._on_conflict, kit=kit or self._kit)
+        view.versions = view._catalogue.versions = self.versions
         for name, tool in tools:
             view._catalogue.add(name, tool, on_conflict="error")
         return view

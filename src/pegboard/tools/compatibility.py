@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from pegboard.tools.schema_apart import why_apart
-from pegboard.tools.schema_document import Document
+from pegboard.tools.schema_document import Document, canonical
 from pegboard.tools.schema_facts import Facts, Values
 from pegboard.tools.schema_keywords import Case, complaints
 from pegboard.tools.schema_misfit import Misfit
@@ -67,7 +67,7 @@ def schema_fits(given: Any, wanted: Any, *, closed: bool = False) -> Fit:
     for who, document in (("what is given", first), ("what is wanted", second)):
         if document.fault:
             return _doubtful(Misfit(message=f"{who} {document.fault}"))
-    if _text(given) == _text(wanted):
+    if canonical(given) == canonical(wanted):
         return Fit(answer=Fits.YES)
     try:
         return _compared(first, second)
@@ -86,12 +86,6 @@ def _compared(first: Document, second: Document) -> Fit:
     if reason := why_apart(comparison, values, other):
         return Fit(answer=Fits.NO, reasons=(reason,))
     return _doubtful(*misfits)
-
-
-def _text(schema: Any) -> bytes:
-    from msgspec import json
-
-    return json.encode(schema, order="sorted")
 
 
 def _doubtful(*reasons: Misfit) -> Fit:

@@ -163,6 +163,19 @@ class Document:
         return target
 
 
+def canonical(value: Any) -> bytes:
+    """A schema, or a part of one, as text that is the same for whatever is the same JSON."""
+    from msgspec import json
+
+    return json.encode(value, order="sorted", enc_hook=_as_json)
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, Mapping):  # one that cannot be changed, say
+        return dict(cast("Node", value))
+    return value.__name__ if isinstance(value, type) else repr(value)
+
+
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 

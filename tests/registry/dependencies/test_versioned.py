@@ -40,6 +40,14 @@ def test_a_change_that_changes_nothing_makes_none() -> None:
     assert graph.diff(1, 1).is_empty
 
 
+def test_an_edge_is_removed_whoever_said_it() -> None:
+    graph = chain()
+    graph.apply(GraphChange(add_edges=(("a_v1", "b_v1"),)), origin="board")
+    graph.apply(GraphChange(remove_edges=(("a_v1", "b_v1"),)))
+
+    assert graph.diff(1, 3) == GraphDiff(removed_edges=(("a_v1", "b_v1"),))
+
+
 def test_removing_a_tool_takes_its_edges_along() -> None:
     graph = chain()
     graph.apply(GraphChange(remove_nodes=("b_v1",)))

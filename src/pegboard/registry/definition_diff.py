@@ -1,0 +1,98 @@
+"""How one definition of a tool differs from another, and what that means for those who use it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pegboard.core.tool import ToolSpec
+from pegboard.registry.schema_diff import Change, Kind, schema_changes
+from pegboard.tools.schema_document import canonical
+
+_WORDS = ("title", "description", "category", "tags")
+_OPERATORS = ("timeout", "retry", "limits", "max_result_bytes", "credential")
+_CLAIMS = (
+    *("name", "effect", "idempotent", "cacheable", "cache_ttl", "cache_per_principal"),
+    *("exclusive", "handler", "source"),
+)
+"""What callers and policy rely on: any change of it is breaking, also one for the better, since an
+upstream that says that it only reads now would be asked about less."""
+_LISTS: Mapping[str, tuple[Kind, Kind]] = {
+    "capabilities": (Kind.ADDITIVE, Kind.BREAKING),
+    "dependencies": (Kind.BREAKING, Kind.ADDITIVE),
+    "scopes": (Kind.BREAKING, Kind.ADDITIVE),
+}
+"""What one more means, and one less."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefinitionDiff:
+    """Every difference, each with its place."""
+
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def kind(self) -> Kind | None:
+        """The gravest kind among the changes; None when there is none."""
+        kinds = {change.kind for change in self.changes}
+        return next((k for k in (Kind.BREAKING, Kind.ADDITIVE, Kind.WORDING) if k in kinds), None)
+
+    def of_kind(self, kind: Kind) -> tuple[Change, ...]:
+        """The changes of one kind."""
+        return tuple(change for change in self.changes if change.kind is kind)
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.changes)) or "no change"
+
+
+def definition_diff(old: ToolSpec, new: ToolSpec) -> DefinitionDiff:
+    """How `new` differs from `old`; versions, ids and states of life do not count."""
+    return DefinitionDiff(changes=tuple(_changes(old, new)))
+
+
+def definition_digest(spec: ToolSpec) -> str:
+    """SHA-256 of all that a diff looks at, as hex; equal for definitions without a difference."""
+    import hashlib
+
+    return hashlib.sha256(canonical({field: _plain(spec, field) for field in _FIELDS})).hexdigest()
+
+
+_FIELDS = (*_WORDS, *_OPERATORS, *_CLAIMS, *_LISTS, "input_schema", "output_schema")
+
+
+def _changes(old: ToolSpec, new: ToolSpec) -> Iterator[Change]:
+    for fields, kind in (
+        (_CLAIMS, Kind.BREAKING),
+        (_WORDS, Kind.WORDING),
+        (_OPERATORS, Kind.ADDITIVE),
+    ):
+        for field in fields:
+            before, after = _plain(old, field), _plain(new, field)
+            if before != after or type(before) is not type(after):
+                yield Change(place=field, kind=kind, before=before, after=after)
+    for field, (more, less) in _LISTS.items():
+        before, after = getattr(old, field), getattr(new, field)
+        for item in sorted(set(after) - set(before)):
+            yield Change(place=f"{field}.{item}", kind=more, after=item)
+        for item in sorted(set(before) - set(after)):
+            yield Change(place=f"{field}.{item}", kind=less, before=item)
+    yield from schema_changes("input_schema", old.input_schema, new.input_schema, direction="input")
+    yield from _output(old.output_schema, new.output_schema)
+
+
+def _output(old: Any, new: Any) -> Iterator[Change]:
+    if old is None or new is None:
+        if old is not new:
+            kind = Kind.ADDITIVE if old is None else Kind.BREAKING
+            yield Change(place="output_schema", kind=kind, before=old, after=new)
+        return
+    yield from schema_changes("output_schema", old, new, direction="output")
+
+
+def _plain(spec: ToolSpec, field: str) -> Any:
+    """A field as JSON; lists that are sets are sorted."""
+    from msgspec import json
+
+    value = getattr(spec, field)
+    if field in _LISTS or field == "tags":
+        return sorted(value)
+    return json.decode(canonical(value))

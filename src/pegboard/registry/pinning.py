@@ -1,0 +1,84 @@
+"""What to do when an upstream changes the definition of a tool after it was approved.
+
+Models obey descriptions, and policy believes annotations: whoever may change them unseen may tell
+an agent what to do. So only what lets everything work as before passes for additive; other words
+do not.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from pegboard.core.tool import ToolSpec
+from pegboard.errors import ConfigError
+from pegboard.registry.definition_diff import DefinitionDiff, definition_diff, definition_digest
+from pegboard.registry.schema_diff import Kind
+
+PinningPolicy = Literal["auto", "additive", "ask", "block"]
+"""`auto` takes every change, `additive` those that are additive and asks about others, `ask` asks
+about all, `block` keeps what was approved for good."""
+
+_NO_DIFF = DefinitionDiff()
+
+Outcome = Literal["accept", "hold", "refuse"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What becomes of a definition.
+
+    Attributes:
+        outcome: `accept` it; `hold` it back until somebody approves the diff; `refuse` it.
+        reason: Why, in a sentence.
+        diff: What changed.
+        digest: Of the new definition: what an approval has to name.
+    """
+
+    outcome: Outcome
+    reason: str
+    digest: str
+    diff: DefinitionDiff = _NO_DIFF
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the new definition may be used."""
+        return self.outcome == "accept"
+
+
+def judge(
+    old: ToolSpec | None, new: ToolSpec, policy: PinningPolicy, *, approved: str = ""
+) -> Verdict:
+    """Whether a definition that an upstream gives may replace the one that was approved.
+
+    Args:
+        old: The definition in use; None for a tool that is seen for the first time.
+        new: What the upstream says now.
+        policy: What the operator wants.
+        approved: The digest that somebody approved since; empty for none.
+
+    Raises:
+        ConfigError: There is no such policy.
+    """
+    if policy not in get_args(PinningPolicy):
+        raise ConfigError(f"pinning is one of auto, additive, ask, block; found {policy!r}")
+    digest = definition_digest(new)
+    if old is None:
+        return Verdict(outcome="accept", reason="is seen for the first time", digest=digest)
+    if definition_digest(old) == digest:
+        return Verdict(outcome="accept", reason="is unchanged", digest=digest)
+    diff = definition_diff(old, new)
+    outcome, reason = _by_policy(policy, diff, is_approved=approved == digest)
+    return Verdict(outcome=outcome, reason=reason, digest=digest, diff=diff)
+
+
+def _by_policy(
+    policy: PinningPolicy, diff: DefinitionDiff, *, is_approved: bool
+) -> tuple[Outcome, str]:
+    if policy == "block":
+        return "refuse", f"changes are blocked: {diff}"
+    if is_approved:
+        return "accept", "this very definition was approved"
+    if policy == "auto":
+        return "accept", "every change is accepted"
+    if policy == "additive" and diff.kind is Kind.ADDITIVE and not diff.of_kind(Kind.WORDING):
+        return "accept", "every change is additive"
+    return "hold", f"has to be approved: {diff}"
