@@ -19,6 +19,7 @@ from calling import cost_by_size, cost_of_a_call
 from confining import cost_of_confining
 from dependencies import cost_of_dependencies
 from importing import cost_of_importing
+from mcp_proxy import cost_of_proxying
 from registering import cost_of_registering
 from searching import cost_of_searching
 from serving import cost_of_serving
@@ -34,6 +35,7 @@ TOPICS: dict[str, Callable[[], str]] = {
     "search": lambda: asyncio.run(cost_of_searching()),
     "dependencies": cost_of_dependencies,
     "serve": cost_of_serving,
+    "proxy": lambda: asyncio.run(cost_of_proxying()),
     "sandbox": lambda: asyncio.run(cost_of_confining()),
 }
 
