@@ -21,8 +21,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The first test that needs the server pays for its start."""
     for item in items:
         names = getattr(item, "fixturenames", ())
-        kind: Any = getattr(getattr(item, "callspec", None), "params", {}).get("kind")
-        if kind == "postgres" or {"postgres", "own_server"} & set(names):
+        params: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+        if "postgres" in params.values() or {"postgres", "own_server"} & set(names):
             item.add_marker(pytest.mark.timeout(_SLOW_START))
 
 
@@ -65,3 +65,15 @@ def postgres(postgres_server: str) -> str:
             )
     assert is_postgres(postgres_server)
     return postgres_server
+
+
+@pytest.fixture
+async def other(
+    kind: str, storage: Storage, tmp_path: Path, clock: FakeClock
+) -> AsyncIterator[Storage]:
+    """The same storage as another server sees it; itself, where servers cannot share."""
+    if not is_postgres(kind):
+        yield storage
+        return
+    async with a_storage(kind, tmp_path, clock) as opened:
+        yield opened

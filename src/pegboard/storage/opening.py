@@ -25,6 +25,7 @@ def open_storage(
     store_arguments: bool = False,
     redact: Redact | None = None,
     outcome_ttl: float = DAY,
+    audit_reads: bool = False,
     max_queued: int = 10_000,
 ) -> Storage:
     """Open a data directory for this process alone, or a PostgreSQL database that others share.
@@ -42,6 +43,7 @@ def open_storage(
         store_arguments: Whether history keeps the arguments of calls and not only their digest.
         redact: Takes secrets out of arguments and messages before they are stored.
         outcome_ttl: Seconds for which an idempotency key is remembered.
+        audit_reads: Whether calls that only read go into the audit trail too.
         max_queued: Records that may wait to be written; further ones are dropped and counted.
 
     Raises:
@@ -64,6 +66,7 @@ def open_storage(
         store_arguments=store_arguments,
         redact=redact or unchanged,
         outcome_ttl=outcome_ttl,
+        audit_reads=audit_reads,
     )
 
 

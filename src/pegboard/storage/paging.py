@@ -1,4 +1,4 @@
-"""Pages of history: an order that never changes, and cursors into it."""
+"""Pages of what was stored: an order that never changes, and cursors into it."""
 
 import base64
 import binascii
@@ -6,24 +6,23 @@ import json
 import math
 from typing import Any, cast
 
-from pegboard.core.ports.store import HistoryQuery
 from pegboard.errors import InvalidRequest
 
 MAX_LIMIT = 1_000
 
 Position = tuple[float, int]
-"""When a call started and its number; newer ones are greater."""
+"""When something began and its number; newer ones are greater."""
 
 
-def page_size(query: HistoryQuery) -> int:
-    """How many calls a page has.
+def page_size(limit: int) -> int:
+    """How many entries a page has.
 
     Raises:
-        InvalidRequest: The limit is not a number of calls.
+        InvalidRequest: The limit is not a number of entries.
     """
-    if not 1 <= query.limit <= MAX_LIMIT:
-        raise InvalidRequest(f"limit must be between 1 and {MAX_LIMIT}, not {query.limit}")
-    return query.limit
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidRequest(f"limit must be between 1 and {MAX_LIMIT}, not {limit}")
+    return limit
 
 
 def cursor_of(position: Position) -> str:
@@ -33,7 +32,7 @@ def cursor_of(position: Position) -> str:
 
 
 def position_of(cursor: str) -> Position | None:
-    """The position of the last call of the page before; None for the first page.
+    """The position of the last entry of the page before; None for the first page.
 
     Raises:
         InvalidRequest: The cursor is not one of ours.
@@ -57,4 +56,4 @@ def position_of(cursor: str) -> Position | None:
 
 
 def _refused() -> InvalidRequest:
-    return InvalidRequest("the cursor is not one that a page of history gave out")
+    return InvalidRequest("the cursor is not one that a page gave out")

@@ -3,7 +3,11 @@
 from types import TracebackType
 from typing import Protocol, Self
 
+from pegboard.core.ports.approval import ApprovalStore
+from pegboard.core.ports.audit import AuditStore
+from pegboard.core.ports.catalogue import CatalogueStore, DependencyStore, PinStore
 from pegboard.core.ports.listener import Listener
+from pegboard.core.ports.run import RunStore
 from pegboard.core.ports.store import History, Journal, OutcomeStore, ResultStore
 
 
@@ -37,6 +41,41 @@ class Storage(Protocol):
     @property
     def outcomes(self) -> OutcomeStore:
         """Keeps first outcomes by idempotency key."""
+        ...
+
+    @property
+    def catalogue(self) -> CatalogueStore:
+        """Keeps versions of tools that were registered while the board ran."""
+        ...
+
+    @property
+    def pins(self) -> PinStore:
+        """Keeps which definitions of upstreams are approved."""
+        ...
+
+    @property
+    def dependencies(self) -> DependencyStore:
+        """Keeps every change of the dependency graph."""
+        ...
+
+    @property
+    def approvals(self) -> ApprovalStore:
+        """Keeps what people are asked and what they decide."""
+        ...
+
+    @property
+    def runs(self) -> RunStore:
+        """Keeps plans, runs, and what happened in them."""
+        ...
+
+    @property
+    def audit(self) -> AuditStore:
+        """Keeps what has to be provable."""
+        ...
+
+    @property
+    def auditor(self) -> Listener:
+        """Writes calls into the audit trail."""
         ...
 
     @property

@@ -205,6 +205,7 @@ RUNS = Table(
     _maybe("lease_until"),
     Column("last_event", _Number, nullable=False),
     _text("body"),
+    Column("result", Text),
 )
 _UNFINISHED = text("finished_at IS NULL")
 Index("runs_by_time", RUNS.c.created_at, RUNS.c.number)

@@ -21,14 +21,19 @@ Params = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
 Builder = Callable[[Callable[[Table], Any]], Executable]
 """Builds a statement with the database's own `insert`, which knows ON CONFLICT."""
 
+# `inline`: nobody asks for the number that a row gets.
 _INSERTS: dict[str, Callable[[Table], Any]] = {
-    "sqlite": sqlite.insert,
-    "postgresql": postgresql.insert,
+    "sqlite": lambda table: sqlite.insert(table).inline(),
+    "postgresql": lambda table: postgresql.insert(table).inline(),
 }
 _DIALECTS: dict[str, Any] = {
     "sqlite": pysqlite_dialect(),
     "postgresql": psycopg_dialect(paramstyle="format"),
 }
+
+
+# Otherwise the count of an INSERT is gone with its cursor.
+_COUNTED = {"preserve_rowcount": True}
 
 
 class Prepared:
@@ -101,7 +106,10 @@ class Transaction:
     def execute(self, statement: Executable, values: Params = None) -> int:
         """How many rows it has touched."""
         try:
-            result = cast("CursorResult[Any]", self.core.execute(statement, values))
+            result = cast(
+                "CursorResult[Any]",
+                self.core.execute(statement, values, execution_options=_COUNTED),
+            )
             return result.rowcount
         except DBAPIError as error:
             raise own(error) from None

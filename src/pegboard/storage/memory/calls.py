@@ -62,7 +62,7 @@ class MemoryCalls:
         return started_at, self._number
 
     async def calls(self, query: HistoryQuery) -> HistoryPage:
-        limit = page_size(query)
+        limit = page_size(query.limit)
         before = position_of(query.cursor)
         with self._gate:
             entries = [*self._finished.values(), *self._unfinished.values()]

@@ -6,7 +6,13 @@ from typing import Self
 from pegboard.core.gate import Gate
 from pegboard.core.memory import MemoryOutcomes, MemoryResults
 from pegboard.core.ports.clock import Clock, SystemClock
+from pegboard.storage.memory.approvals import MemoryApprovals
+from pegboard.storage.memory.audit import MemoryAudit
 from pegboard.storage.memory.calls import MemoryCalls
+from pegboard.storage.memory.catalogue import MemoryCatalogue
+from pegboard.storage.memory.dependencies import MemoryDependencies
+from pegboard.storage.memory.pins import MemoryPins
+from pegboard.storage.memory.runs import MemoryRuns
 from pegboard.storage.rows import Redact, unchanged
 
 _SYSTEM_CLOCK = SystemClock()
@@ -29,6 +35,7 @@ class MemoryStorage:
         store_arguments: bool = False,
         redact: Redact | None = None,
         outcome_ttl: float = DAY,
+        audit_reads: bool = False,
         max_calls: int = 10_000,
         max_result_bytes: int = 64 * 1024 * 1024,
         max_outcomes: int = 10_000,
@@ -47,11 +54,18 @@ class MemoryStorage:
         self.outcomes = MemoryOutcomes(
             most=max_outcomes, ttl=outcome_ttl, now=clock.time, gate=gate
         )
+        self.catalogue = MemoryCatalogue(gate)
+        self.pins = MemoryPins(gate)
+        self.dependencies = MemoryDependencies(gate)
+        self.approvals = MemoryApprovals(gate, clock=clock)
+        self.runs = MemoryRuns(gate, clock=clock)
+        self.audit = MemoryAudit(gate, clock=clock, redact=redact or unchanged, reads=audit_reads)
+        self.auditor = self.audit
 
     @property
     def dropped(self) -> int:
         """Records that came after the end, and starts pushed out before their record came."""
-        return self._calls.dropped
+        return self._calls.dropped + self.audit.dropped
 
     async def flush(self) -> None:
         """Return at once: nothing waits."""

@@ -41,7 +41,7 @@ class SqlHistory:
             InvalidRequest: The cursor is not one of ours, or the limit is out of range.
             Unavailable: The database cannot be read.
         """
-        limit = page_size(query)
+        limit = page_size(query.limit)
         wanted = _select(query).limit(limit + 1)
         await self._catch_up()
         rows = await self._database.read(lambda transaction: transaction.all(wanted))

@@ -9,10 +9,16 @@ from pegboard.core.ports.clock import Clock
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Rows, Transaction
 from pegboard.storage.rows import Redact
+from pegboard.storage.sql.approvals import SqlApprovals
+from pegboard.storage.sql.audit import SqlAudit, SqlAuditor
+from pegboard.storage.sql.catalogue import SqlCatalogue
+from pegboard.storage.sql.dependencies import SqlDependencies
 from pegboard.storage.sql.history import SqlHistory
 from pegboard.storage.sql.outcomes import SqlOutcomes, sweep_outcomes
+from pegboard.storage.sql.pins import SqlPins
 from pegboard.storage.sql.recorder import SqlRecorder
 from pegboard.storage.sql.results import SqlResults, sweep_results
+from pegboard.storage.sql.runs import SqlRuns
 
 
 class SqlStorage:
@@ -26,6 +32,7 @@ class SqlStorage:
         store_arguments: bool,
         redact: Redact,
         outcome_ttl: float,
+        audit_reads: bool,
     ) -> None:
         """Open the database with what is to be swept in it from time to time.
 
@@ -41,6 +48,13 @@ class SqlStorage:
         self.history = SqlHistory(database, flush=self.flush)
         self.results = SqlResults(database, clock=clock)
         self.outcomes = SqlOutcomes(database, clock=clock, ttl=outcome_ttl)
+        self.catalogue = SqlCatalogue(database)
+        self.pins = SqlPins(database)
+        self.dependencies = SqlDependencies(database)
+        self.approvals = SqlApprovals(database, clock=clock)
+        self.runs = SqlRuns(database, clock=clock)
+        self.audit = SqlAudit(database, clock=clock)
+        self.auditor = SqlAuditor(database, redact=redact, reads=audit_reads)
 
     @property
     def dropped(self) -> int:

@@ -105,6 +105,7 @@ def _runs() -> None:
         *_maybe("lease_until"),
         sa.Column("last_event", _NUMBER, nullable=False),
         *_text("body"),
+        sa.Column("result", sa.Text),
     )
     op.create_index("runs_by_time", "runs", ["created_at", "number"])
     op.create_index("runs_by_end", "runs", ["finished_at"])

@@ -1,0 +1,102 @@
+"""The audit trail in memory."""
+
+from collections.abc import Sequence
+
+from pegboard.core.event import CallRecord, Event
+from pegboard.core.frozen import freeze
+from pegboard.core.gate import Gate
+from pegboard.core.ports.audit import AuditEntry, AuditRecord, AuditReport
+from pegboard.core.ports.clock import Clock
+from pegboard.errors import Unavailable
+from pegboard.storage.auditing import call_entries, is_audited
+from pegboard.storage.chain import BEGINNING, Check, linked, marker
+from pegboard.storage.rows import Redact
+
+
+class MemoryAudit:
+    """An `AuditStore` and its listener, in memory. Safe for several threads.
+
+    Beyond its bound the older half is forgotten, with a record that says so.
+    """
+
+    def __init__(
+        self, gate: Gate, *, clock: Clock, redact: Redact, reads: bool, bound: int = 20_000
+    ) -> None:
+        """Start empty; what is closed with the gate answers `Unavailable`."""
+        self._gate = gate
+        self._clock = clock
+        self._redact = redact
+        self._reads = reads
+        self._bound = bound
+        self._records: list[AuditRecord] = []
+        self.dropped = 0
+
+    def on_event(self, event: Event) -> None:
+        """Keep what the trail keeps of a call."""
+        if not isinstance(event, CallRecord) or not is_audited(event, reads=self._reads):
+            return
+        entries = call_entries([freeze(event)], self._redact)
+        try:
+            with self._gate:
+                self._append(entries)
+        except Unavailable:
+            self.dropped += 1
+
+    async def append(self, entries: Sequence[AuditEntry]) -> Sequence[AuditRecord]:
+        with self._gate:
+            return self._append(entries)
+
+    async def records(
+        self, *, after: int = 0, limit: int = 100, kind: str = "", tenant: str | None = None
+    ) -> Sequence[AuditRecord]:
+        with self._gate:
+            found = [
+                record
+                for record in self._records
+                if record.sequence > after
+                and kind in {"", record.kind}
+                and tenant in {None, record.tenant}
+            ]
+            return found[:limit]
+
+    async def verify(self, *, anchor: tuple[int, str] | None = None) -> AuditReport:
+        with self._gate:
+            records = list(self._records)
+        check = Check(anchor=anchor)
+        for record in records:
+            check.read(record)
+        sequence, head = _place(records)
+        return check.report(sequence=sequence, head=head)
+
+    async def retain(self, *, since: float, by: str) -> AuditRecord | None:
+        with self._gate:
+            kept = next(
+                (index for index, item in enumerate(self._records) if item.at >= since),
+                len(self._records),
+            )
+            return self._forget(kept, since=since, by=by)
+
+    def _append(self, entries: Sequence[AuditEntry]) -> Sequence[AuditRecord]:
+        sequence, previous = _place(self._records)
+        records = linked(entries, sequence=sequence, previous=previous)
+        self._records.extend(records)
+        if len(self._records) > self._bound:
+            half = len(self._records) // 2
+            self._forget(half, since=self._records[half].at, by="the bound of memory")
+        return records
+
+    def _forget(self, count: int, *, since: float, by: str) -> AuditRecord | None:
+        if not count:
+            return None
+        first, last = self._records[0].sequence, self._records[count - 1]
+        said = marker(last, first=first, since=since, by=by, at=self._clock.time())
+        sequence, previous = _place(self._records)
+        self._records = [
+            *self._records[count:],
+            *linked([said], sequence=sequence, previous=previous),
+        ]
+        return self._records[-1]
+
+
+def _place(records: Sequence[AuditRecord]) -> tuple[int, str]:
+    return (records[-1].sequence, records[-1].hash) if records else (0, BEGINNING)

@@ -1,0 +1,26 @@
+"""The changes of the dependency graph in memory."""
+
+from collections.abc import Sequence
+
+from pegboard.core.gate import Gate
+from pegboard.core.ports.catalogue import DependencyChange
+
+
+class MemoryDependencies:
+    """A `DependencyStore` in memory. Safe for several threads."""
+
+    def __init__(self, gate: Gate) -> None:
+        """Start empty; what is closed with the gate answers `Unavailable`."""
+        self._gate = gate
+        self._changes: list[DependencyChange] = []
+
+    async def append(self, change: DependencyChange) -> bool:
+        with self._gate:
+            if change.version != len(self._changes) + 1:
+                return False
+            self._changes.append(change)
+            return True
+
+    async def changes(self, after: int = 0) -> Sequence[DependencyChange]:
+        with self._gate:
+            return self._changes[max(0, after) :]

@@ -1,0 +1,61 @@
+"""Approved and held definitions in memory."""
+
+from collections.abc import Sequence
+
+from pegboard.core.gate import Gate
+from pegboard.core.ports.catalogue import HeldDefinition, Pin
+from pegboard.storage.json_text import copied
+
+_Place = tuple[str, str]
+
+
+class MemoryPins:
+    """A `PinStore` in memory. Safe for several threads."""
+
+    def __init__(self, gate: Gate) -> None:
+        """Start empty; what is closed with the gate answers `Unavailable`."""
+        self._gate = gate
+        self._pins: dict[_Place, Pin] = {}
+        self._held: dict[_Place, HeldDefinition] = {}
+
+    async def approve(self, pins: Sequence[Pin]) -> None:
+        new = {(pin.source, pin.name): copied(pin) for pin in pins}
+        with self._gate:
+            self._pins.update(new)
+            for pin in pins:
+                held = self._held.get((pin.source, pin.name))
+                if held is not None and held.digest == pin.digest:
+                    del self._held[pin.source, pin.name]
+
+    async def hold(self, held: Sequence[HeldDefinition]) -> None:
+        new = {(item.source, item.name): copied(item) for item in held}
+        with self._gate:
+            self._held.update(new)
+
+    async def drop(self, source: str, *, name: str = "", pins: bool = False) -> int:
+        def is_meant(place: _Place) -> bool:
+            return place[0] == source and name in {"", place[1]}
+
+        with self._gate:
+            held = [place for place in self._held if is_meant(place)]
+            for place in held:
+                del self._held[place]
+            for place in [place for place in self._pins if pins and is_meant(place)]:
+                del self._pins[place]
+            return len(held)
+
+    async def pins(self, source: str = "") -> Sequence[Pin]:
+        with self._gate:
+            return [
+                copied(pin)
+                for place, pin in sorted(self._pins.items(), key=lambda item: item[0])
+                if source in {"", place[0]}
+            ]
+
+    async def held(self, source: str = "") -> Sequence[HeldDefinition]:
+        with self._gate:
+            return [
+                copied(item)
+                for place, item in sorted(self._held.items(), key=lambda item: item[0])
+                if source in {"", place[0]}
+            ]

@@ -1,0 +1,158 @@
+"""What happens in runs, in memory: steps, signals, events, and how a run rests."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct, structs
+
+from pegboard.core.gate import Gate
+from pegboard.core.ports.clock import Clock
+from pegboard.core.ports.durability import Signal
+from pegboard.core.ports.run import Plan, RunEvent, StoredRun, StoredSignal, StoredStep
+from pegboard.core.run import RunResult
+from pegboard.storage.json_text import copied
+from pegboard.storage.leasing import lost
+
+
+class Entry(Struct, kw_only=True):
+    """A run, and what happened in it."""
+
+    number: int
+    run: StoredRun
+    steps: dict[str, StoredStep] = {}
+    signals: dict[str, StoredSignal] = {}
+    events: list[RunEvent] = []
+
+
+class MemoryRunJournal:
+    """The part of a `RunStore` that is written while a run is played."""
+
+    def __init__(self, gate: Gate, *, clock: Clock, bound: int = 10_000) -> None:
+        """Start empty; what is closed with the gate answers `Unavailable`.
+
+        Args:
+            gate: Closed together with the other stores.
+            clock: What time it is.
+            bound: Runs; beyond it those that have ended are forgotten, the oldest first.
+        """
+        self._gate = gate
+        self._clock = clock
+        self._bound = bound
+        self._plans: dict[str, Plan] = {}
+        self._runs: dict[str, Entry] = {}
+        self._number = 0
+        self._signals = 0
+
+    async def rest(
+        self,
+        result: RunResult,
+        owner: str,
+        *,
+        heard: int = 0,
+        wake_at: float | None = None,
+        events: Sequence[RunEvent] = (),
+    ) -> bool:
+        new = copied(result)
+        with self._gate:
+            entry = self._held(result.run_id, owner)
+            _emit(entry, events)
+            is_final = result.state.is_final
+            unheard = any(signal.number > heard for signal in entry.signals.values())
+            if unheard and not is_final:
+                entry.run = structs.replace(entry.run, result=new)
+                return False
+            entry.run = structs.replace(
+                entry.run,
+                result=new,
+                state=result.state,
+                lease_owner="",
+                lease_until=None,
+                wake_at=None if is_final else wake_at,
+                finished_at=self._clock.time() if is_final else None,
+            )
+            return True
+
+    async def reserve(
+        self, run_id: str, path: str, owner: str, *, takes: str = ""
+    ) -> StoredStep | None:
+        with self._gate:
+            entry = self._held(run_id, owner)
+            known = entry.steps.get(path)
+            if known is not None:
+                return copied(known)
+            entry.steps[path] = StoredStep(path=path, started_at=self._clock.time())
+            _take(entry, takes, path)
+            return None
+
+    async def record(
+        self,
+        run_id: str,
+        step: StoredStep,
+        owner: str,
+        *,
+        takes: str = "",
+        events: Sequence[RunEvent] = (),
+    ) -> None:
+        new = copied(step)
+        with self._gate:
+            entry = self._held(run_id, owner)
+            known = entry.steps.get(step.path)
+            started_at = step.started_at if known is None else known.started_at
+            entry.steps[step.path] = structs.replace(new, started_at=started_at)
+            _take(entry, takes, step.path)
+            _emit(entry, events)
+
+    async def steps(self, run_id: str) -> Sequence[StoredStep]:
+        with self._gate:
+            entry = self._runs.get(run_id)
+            steps: dict[str, StoredStep] = {} if entry is None else entry.steps
+            return [copied(steps[path]) for path in sorted(steps)]
+
+    async def signal(self, run_id: str, signal: Signal) -> bool:
+        new = copied(signal)
+        with self._gate:
+            entry = self._runs.get(run_id)
+            if entry is None:
+                return False
+            if signal.id not in entry.signals:
+                self._signals += 1
+                entry.signals[signal.id] = StoredSignal(number=self._signals, signal=new)
+                if entry.run.finished_at is None:
+                    entry.run = structs.replace(entry.run, wake_at=self._clock.time())
+            return True
+
+    async def signals(self, run_id: str, *, after: int = 0) -> Sequence[StoredSignal]:
+        with self._gate:
+            entry = self._runs.get(run_id)
+            known: Any = () if entry is None else entry.signals.values()
+            return [copied(signal) for signal in known if signal.number > after]
+
+    async def emit(self, run_id: str, events: Sequence[RunEvent]) -> int:
+        with self._gate:
+            entry = self._runs.get(run_id)
+            return 0 if entry is None else _emit(entry, events)
+
+    async def events(self, run_id: str, *, after: int = 0, limit: int = 500) -> Sequence[RunEvent]:
+        with self._gate:
+            entry = self._runs.get(run_id)
+            events: list[RunEvent] = [] if entry is None else entry.events
+            return [copied(event) for event in events[max(0, after) :][:limit]]
+
+    def _held(self, run_id: str, owner: str) -> Entry:
+        entry = self._runs.get(run_id)
+        if entry is None or entry.run.lease_owner != owner:
+            raise lost(run_id)
+        return entry
+
+
+def _emit(entry: Entry, events: Sequence[RunEvent]) -> int:
+    for event in events:
+        number = len(entry.events) + 1
+        entry.events.append(structs.replace(copied(event), sequence=number))
+    return len(entry.events)
+
+
+def _take(entry: Entry, signal_id: str, path: str) -> None:
+    signal = entry.signals.get(signal_id)
+    if signal is not None:
+        entry.signals[signal_id] = structs.replace(signal, taken_by=path)

@@ -1,0 +1,145 @@
+"""Plans and runs in memory, and who plays them."""
+
+from msgspec import structs
+
+from pegboard.core.graph import NodeState
+from pegboard.core.ports.durability import RunStart
+from pegboard.core.ports.run import LEASE, Plan, RunPage, RunQuery, StoredRun
+from pegboard.errors import InvalidRequest
+from pegboard.storage.json_text import copied
+from pegboard.storage.leasing import GOES_ON
+from pegboard.storage.memory.run_journal import Entry, MemoryRunJournal
+from pegboard.storage.paging import cursor_of, page_size, position_of
+
+
+class MemoryRuns(MemoryRunJournal):
+    """A `RunStore` in memory. Safe for several threads."""
+
+    async def put_plan(self, plan: Plan) -> None:
+        new = copied(plan)
+        with self._gate:
+            if self._plans.setdefault(plan.id, new) != new:
+                raise InvalidRequest(f"there is another plan '{plan.id}': give this one an id")
+
+    async def plan(self, id: str) -> Plan | None:  # noqa: A002 - it is known by its id
+        with self._gate:
+            known = self._plans.get(id)
+            return None if known is None else copied(known)
+
+    async def create(
+        self, start: RunStart, *, plan_id: str = "", owner: str = "", seconds: float = LEASE
+    ) -> bool:
+        run = StoredRun(
+            start=copied(start),
+            plan_id=plan_id,
+            state=NodeState.IN_PROGRESS if owner else NodeState.PENDING,
+            lease_owner=owner,
+            lease_until=self._clock.time() + seconds if owner else None,
+        )
+        with self._gate:
+            if start.run_id in self._runs:
+                return False
+            self._make_room()
+            self._number += 1
+            self._runs[start.run_id] = Entry(number=self._number, run=run)
+            return True
+
+    async def get(self, id: str) -> StoredRun | None:  # noqa: A002 - it is known by its id
+        with self._gate:
+            entry = self._runs.get(id)
+            return None if entry is None else copied(entry.run)
+
+    async def runs(self, query: RunQuery) -> RunPage:
+        limit, before = page_size(query.limit), position_of(query.cursor)
+        with self._gate:
+            found = [
+                ((entry.run.start.created_at, entry.number), entry.run)
+                for entry in self._runs.values()
+                if _matches(query, entry.run)
+            ]
+            wanted = [item for item in found if before is None or item[0] < before]
+            wanted.sort(key=lambda item: item[0], reverse=True)
+            return RunPage(
+                runs=[copied(run) for _, run in wanted[:limit]],
+                next_cursor=cursor_of(wanted[limit - 1][0]) if len(wanted) > limit else "",
+            )
+
+    async def take(self, owner: str, *, seconds: float = LEASE) -> StoredRun | None:
+        with self._gate:
+            now = self._clock.time()
+            for entry in self._runs.values():
+                run = entry.run
+                is_due = run.state in GOES_ON or (run.wake_at is not None and run.wake_at <= now)
+                if run.finished_at is None and _is_free(run, "", now) and is_due:
+                    return _lease(entry, owner, now + seconds)
+            return None
+
+    async def lease(
+        self,
+        id: str,  # noqa: A002 - it is known by its id
+        owner: str,
+        *,
+        seconds: float = LEASE,
+    ) -> StoredRun | None:
+        with self._gate:
+            now, entry = self._clock.time(), self._runs.get(id)
+            if entry is None or entry.run.finished_at is not None:
+                return None
+            if not _is_free(entry.run, owner, now):
+                return None
+            return _lease(entry, owner, now + seconds)
+
+    async def release(self, id: str, owner: str) -> None:  # noqa: A002 - it is known by its id
+        with self._gate:
+            entry = self._runs.get(id)
+            if entry is not None and entry.run.lease_owner == owner:
+                entry.run = structs.replace(entry.run, lease_owner="", lease_until=None)
+
+    async def forget(self, *, finished_before: float) -> int:
+        with self._gate:
+            old = [
+                run_id
+                for run_id, entry in self._runs.items()
+                if entry.run.finished_at is not None and entry.run.finished_at < finished_before
+            ]
+            for run_id in old:
+                del self._runs[run_id]
+            return len(old)
+
+    def _make_room(self) -> None:
+        """Forget the run that ended first, beyond the bound."""
+        if len(self._runs) < self._bound:
+            return
+        ended = [
+            (entry.run.finished_at, run_id)
+            for run_id, entry in self._runs.items()
+            if entry.run.finished_at is not None
+        ]
+        if ended:
+            del self._runs[min(ended)[1]]
+
+
+def _is_free(run: StoredRun, owner: str, now: float) -> bool:
+    is_over = run.lease_until is not None and run.lease_until <= now
+    return run.lease_owner in {"", owner} or is_over
+
+
+def _lease(entry: Entry, owner: str, until: float) -> StoredRun:
+    entry.run = structs.replace(
+        entry.run,
+        state=NodeState.IN_PROGRESS,
+        wake_at=None,
+        lease_owner=owner,
+        lease_until=until,
+    )
+    return copied(entry.run)
+
+
+def _matches(query: RunQuery, run: StoredRun) -> bool:
+    principal = run.start.principal
+    return (
+        query.state in {"", run.state}
+        and query.plan_id in {"", run.plan_id}
+        and query.principal in {"", principal.id}
+        and query.tenant in {None, principal.tenant}
+    )

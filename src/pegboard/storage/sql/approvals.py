@@ -1,0 +1,160 @@
+"""Approvals in a database."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlalchemy import Select, and_, or_, select, tuple_, update
+
+from pegboard.core.frozen import clean_text
+from pegboard.core.ports.approval import Approval, ApprovalPage, ApprovalQuery, Decided, Verdict
+from pegboard.core.ports.clock import Clock
+from pegboard.storage.approving import OPEN, decided, is_overdue, seen, used
+from pegboard.storage.databases.database import Database
+from pegboard.storage.databases.transaction import Transaction
+from pegboard.storage.json_text import copied, dump, load
+from pegboard.storage.paging import cursor_of, page_size, position_of
+from pegboard.storage.tables import APPROVALS as TABLE
+
+_Change = Callable[[Approval], Approval | None]
+
+
+class SqlApprovals:
+    """The `ApprovalStore` of a database."""
+
+    def __init__(self, database: Database, *, clock: Clock) -> None:
+        """Keep them there."""
+        self._database = database
+        self._clock = clock
+
+    async def ask(self, approval: Approval) -> Approval:
+        values = {
+            "id": clean_text(approval.id),
+            "state": approval.state,
+            "principal": clean_text(approval.principal),
+            "tenant": clean_text(approval.tenant),
+            "tool": clean_text(approval.tool),
+            "run_id": clean_text(approval.run_id),
+            "digest": approval.digest,
+            "created_at": approval.created_at,
+            "expires_at": approval.expires_at,
+            "body": dump(approval),
+        }
+
+        def ask(transaction: Transaction) -> Approval:
+            statement = transaction.insert(TABLE).values(values)
+            transaction.execute(statement.on_conflict_do_nothing(index_elements=["id"]))
+            return _of(transaction, approval.id) or copied(approval)
+
+        return seen(await self._database.run(ask), self._clock.time())
+
+    async def get(self, id: str) -> Approval | None:  # noqa: A002 - it is known by its id
+        found = await self._database.read(lambda transaction: _of(transaction, id))
+        return None if found is None else seen(found, self._clock.time())
+
+    async def approvals(self, query: ApprovalQuery) -> ApprovalPage:
+        limit, now = page_size(query.limit), self._clock.time()
+        wanted = _select(query, now).limit(limit + 1)
+        rows = await self._database.read(lambda transaction: transaction.all(wanted))
+        page = rows[:limit]
+        more = len(rows) > limit
+        return ApprovalPage(
+            approvals=[seen(load(row.body, Approval), now) for row in page],
+            next_cursor=cursor_of((page[-1].created_at, page[-1].number)) if more else "",
+        )
+
+    async def decide(
+        self,
+        id: str,  # noqa: A002 - it is known by its id
+        verdict: Verdict,
+        *,
+        by: str,
+        note: str = "",
+        edited: Any = None,
+        edited_digest: str = "",
+    ) -> Decided:
+        now = self._clock.time()
+        answer = {
+            "decided_by": by,
+            "note": note,
+            "edited": edited,
+            "edited_digest": edited_digest,
+        }
+        known, changed = await self._change(id, lambda item: decided(item, verdict, now, answer))
+        if changed is not None:
+            return Decided(applied=True, approval=changed)
+        return Decided(applied=False, approval=None if known is None else seen(known, now))
+
+    async def use(self, id: str, *, digest: str, call_id: str) -> Approval | None:  # noqa: A002
+        now = self._clock.time()
+        _, changed = await self._change(id, lambda item: used(item, digest, now, call_id))
+        return changed
+
+    async def expire(self) -> Sequence[Approval]:
+        now = self._clock.time()
+        overdue = (
+            select(TABLE.c.body)
+            .where(TABLE.c.state.in_(OPEN), TABLE.c.expires_at <= now)
+            .order_by(TABLE.c.number)
+            .with_for_update(skip_locked=True)
+        )
+
+        def expire(transaction: Transaction) -> list[Approval]:
+            found = [load(row.body, Approval) for row in transaction.all(overdue)]
+            ended = [seen(item, now) for item in found if is_overdue(item, now)]
+            for item in ended:
+                _store(transaction, item)
+            return ended
+
+        return await self._database.run(expire)
+
+    async def _change(
+        self,
+        id: str,  # noqa: A002 - it is known by its id
+        change: _Change,
+    ) -> tuple[Approval | None, Approval | None]:
+        """Change it while nobody else does; as it was, and as it is when the change applies."""
+
+        def apply(transaction: Transaction) -> tuple[Approval | None, Approval | None]:
+            known = _of(transaction, id, lock=True)
+            changed = None if known is None else change(known)
+            if changed is not None:
+                _store(transaction, changed)
+            return known, changed
+
+        return await self._database.run(apply)
+
+
+def _of(transaction: Transaction, id: str, *, lock: bool = False) -> Approval | None:  # noqa: A002
+    wanted = select(TABLE.c.body).where(TABLE.c.id == clean_text(id))
+    row = transaction.first(wanted.with_for_update() if lock else wanted)
+    return None if row is None else load(row.body, Approval)
+
+
+def _store(transaction: Transaction, approval: Approval) -> None:
+    transaction.execute(
+        update(TABLE)
+        .where(TABLE.c.id == clean_text(approval.id))
+        .values(state=approval.state, body=dump(approval))
+    )
+
+
+def _select(query: ApprovalQuery, now: float) -> Select[*tuple[Any, ...]]:
+    wanted = select(TABLE.c.number, TABLE.c.created_at, TABLE.c.body).order_by(
+        TABLE.c.created_at.desc(), TABLE.c.number.desc()
+    )
+    for name in ("principal", "run_id", "tool", "digest"):
+        if value := getattr(query, name):
+            wanted = wanted.where(TABLE.c[name] == clean_text(value))
+    if query.tenant is not None:
+        wanted = wanted.where(TABLE.c.tenant == clean_text(query.tenant))
+    if query.state == "expired":
+        late = and_(TABLE.c.state.in_(OPEN), TABLE.c.expires_at <= now)
+        wanted = wanted.where(or_(TABLE.c.state == "expired", late))
+    elif query.state:
+        wanted = wanted.where(TABLE.c.state == query.state)
+        if query.state in OPEN:
+            wanted = wanted.where(or_(TABLE.c.expires_at.is_(None), TABLE.c.expires_at > now))
+    position = position_of(query.cursor)
+    if position is not None:
+        wanted = wanted.where(tuple_(TABLE.c.created_at, TABLE.c.number) < position)
+    return wanted

@@ -1,0 +1,207 @@
+"""The audit trail in a database."""
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Row, delete, func, insert, select, update
+
+from pegboard.core.event import CallRecord, Event
+from pegboard.core.frozen import Frozen, clean_text, freeze
+from pegboard.core.ports.audit import AuditEntry, AuditRecord, AuditReport
+from pegboard.core.ports.clock import Clock
+from pegboard.errors import Unavailable
+from pegboard.storage.auditing import call_entries, is_audited
+from pegboard.storage.chain import Check, linked, marker
+from pegboard.storage.databases.database import Database
+from pegboard.storage.databases.transaction import Transaction
+from pegboard.storage.rows import Redact
+from pegboard.storage.tables import AUDIT, AUDIT_HEAD
+
+_CHUNK = 1_000
+
+
+class SqlAudit:
+    """The `AuditStore` of a database."""
+
+    def __init__(self, database: Database, *, clock: Clock) -> None:
+        """Keep it there."""
+        self._database = database
+        self._clock = clock
+
+    async def append(self, entries: Sequence[AuditEntry]) -> Sequence[AuditRecord]:
+        kept = tuple(entries)
+        return await self._database.run(lambda transaction: _append(transaction, kept))
+
+    async def records(
+        self, *, after: int = 0, limit: int = 100, kind: str = "", tenant: str | None = None
+    ) -> Sequence[AuditRecord]:
+        wanted = select(AUDIT).where(AUDIT.c.sequence > after).order_by(AUDIT.c.sequence)
+        if kind:
+            wanted = wanted.where(AUDIT.c.kind == clean_text(kind))
+        if tenant is not None:
+            wanted = wanted.where(AUDIT.c.tenant == clean_text(tenant))
+        wanted = wanted.limit(limit)
+        rows = await self._database.read(lambda transaction: transaction.all(wanted))
+        return [_record(row) for row in rows]
+
+    async def verify(self, *, anchor: tuple[int, str] | None = None) -> AuditReport:
+        report = await self._verify(anchor)
+        if report.fault and report.first != await self._first():
+            # Somebody has let old records go in the meantime.
+            return await self._verify(anchor)
+        return report
+
+    async def retain(self, *, since: float, by: str) -> AuditRecord | None:
+        now = self._clock.time()
+
+        def retain(transaction: Transaction) -> AuditRecord | None:
+            _lock_head(transaction)
+            kept = transaction.first(select(func.min(AUDIT.c.sequence)).where(AUDIT.c.at >= since))
+            before = kept[0] if kept else None
+            gone = select(AUDIT).order_by(AUDIT.c.sequence)
+            if before is not None:
+                gone = gone.where(AUDIT.c.sequence < before)
+            first = transaction.first(gone.limit(1))
+            last = transaction.first(gone.order_by(None).order_by(AUDIT.c.sequence.desc()).limit(1))
+            if first is None or last is None:
+                return None
+            said = marker(_record(last), first=first.sequence, since=since, by=by, at=now)
+            (record,) = _append(transaction, (said,))
+            transaction.execute(delete(AUDIT).where(AUDIT.c.sequence <= last.sequence))
+            return record
+
+        return await self._database.run(retain)
+
+    async def _verify(self, anchor: tuple[int, str] | None) -> AuditReport:
+        # One statement sees one moment; what is written later is not asked for.
+        newest = select(func.max(AUDIT.c.sequence)).scalar_subquery().label("newest")
+        state = select(AUDIT_HEAD.c.sequence, AUDIT_HEAD.c.hash, newest)
+        head = await self._database.read(lambda transaction: transaction.first(state))
+        if head is None:
+            return AuditReport(
+                checked=0, first=0, last=0, head="", fault="the head of the chain is missing"
+            )
+        check, after, last = Check(anchor=anchor), 0, max(head.sequence, head.newest or 0)
+        while rows := await self._page(after, last):
+            for row in rows:
+                check.read(_record(row))
+            after = rows[-1].sequence
+        return check.report(sequence=head.sequence, head=head.hash)
+
+    async def _page(self, after: int, last: int) -> Sequence[Row[Any]]:
+        wanted = (
+            select(AUDIT)
+            .where(AUDIT.c.sequence > after, AUDIT.c.sequence <= last)
+            .order_by(AUDIT.c.sequence)
+            .limit(_CHUNK)
+        )
+        return await self._database.read(lambda transaction: transaction.all(wanted))
+
+    async def _first(self) -> int:
+        oldest = select(func.min(AUDIT.c.sequence))
+        row = await self._database.read(lambda transaction: transaction.first(oldest))
+        return (row[0] if row else None) or 0
+
+
+class SqlAuditor:
+    """The listener that writes calls into the audit trail, in the order in which they ended.
+
+    Records that come while others wait to be written are written together.
+    """
+
+    def __init__(self, database: Database, *, redact: Redact, reads: bool) -> None:
+        """Write there, calls that only read too if they are wanted."""
+        self._database = database
+        self._redact = redact
+        self._reads = reads
+        self._lock = threading.Lock()
+        self._batch: _Batch | None = None
+
+    def on_event(self, event: Event) -> None:
+        """Queue the record of a call for the next commit."""
+        if not isinstance(event, CallRecord) or not is_audited(event, reads=self._reads):
+            return
+        frozen = freeze(event)
+        with self._lock:
+            batch = self._batch
+            if batch is not None and batch.take(frozen):
+                return
+            batch = self._batch = _Batch(frozen, self._redact)
+        # A gap in the trail is worse than a longer queue.
+        self._database.post(batch.write, keep=True)
+
+
+class _Batch:
+    """Records on their way into one transaction."""
+
+    def __init__(self, first: Frozen, redact: Redact) -> None:
+        self._lock = threading.Lock()
+        self._calls = [first]
+        self._redact = redact
+        self._entries: Sequence[AuditEntry] | None = None
+        self._written: AuditRecord | None = None
+
+    def take(self, frozen: Frozen) -> bool:
+        """Take one more, unless writing has begun."""
+        with self._lock:
+            if self._entries is not None:
+                return False
+            self._calls.append(frozen)
+            return True
+
+    def write(self, transaction: Transaction) -> None:
+        """May be run again: what a lost connection left open is looked up, not written twice."""
+        with self._lock:
+            if self._entries is None:
+                self._entries = call_entries(self._calls, self._redact)
+                self._calls = []
+            entries = self._entries
+        if self._written is not None and _is_there(transaction, self._written):
+            return
+        with transaction.savepoint():
+            try:
+                self._written = _append(transaction, entries)[0]
+            except Unavailable as error:
+                # Later does not help: the calls are still in the history, and this is counted.
+                raise LookupError(str(error)) from error
+
+
+def _append(transaction: Transaction, entries: Sequence[AuditEntry]) -> Sequence[AuditRecord]:
+    head = _lock_head(transaction)
+    records = linked(entries, sequence=head.sequence, previous=head.hash)
+    if records:
+        transaction.execute(insert(AUDIT), [_row(record) for record in records])
+        last = records[-1]
+        transaction.execute(update(AUDIT_HEAD).values(sequence=last.sequence, hash=last.hash))
+    return records
+
+
+def _lock_head(transaction: Transaction) -> Row[Any]:
+    """The place of the newest record; other servers wait, so that the sequence has no gaps."""
+    head = transaction.first(select(AUDIT_HEAD.c.sequence, AUDIT_HEAD.c.hash).with_for_update())
+    if head is None:
+        raise Unavailable("The audit trail has lost its head: verify it.", permanent=True)
+    return head
+
+
+def _is_there(transaction: Transaction, record: AuditRecord) -> bool:
+    wanted = select(AUDIT.c.hash).where(AUDIT.c.sequence == record.sequence)
+    found = transaction.first(wanted)
+    return found is not None and found.hash == record.hash
+
+
+def _row(record: AuditRecord) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in AuditRecord.__struct_fields__}
+
+
+def _record(row: Row[Any]) -> AuditRecord:
+    return AuditRecord(
+        sequence=row.sequence,
+        at=row.at,
+        kind=row.kind,
+        tenant=row.tenant,
+        body=row.body,
+        previous=row.previous,
+        hash=row.hash,
+    )

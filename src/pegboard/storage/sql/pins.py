@@ -1,0 +1,126 @@
+"""Approved and held definitions in a database."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Table, and_, delete, or_, select
+
+from pegboard.core.frozen import clean_text
+from pegboard.core.ports.catalogue import HeldDefinition, Pin
+from pegboard.storage.databases.database import Database
+from pegboard.storage.databases.transaction import Transaction
+from pegboard.storage.json_text import dump, load
+from pegboard.storage.tables import HELD_DEFINITIONS, PINS
+
+_CHUNK = 200  # definitions in one statement
+
+
+class SqlPins:
+    """The `PinStore` of a database."""
+
+    def __init__(self, database: Database) -> None:
+        """Keep it there."""
+        self._database = database
+
+    async def approve(self, pins: Sequence[Pin]) -> None:
+        rows = [
+            _place(pin)
+            | {"approved_at": pin.approved_at, "approved_by": clean_text(pin.approved_by)}
+            for pin in pins
+        ]
+
+        def approve(transaction: Transaction) -> None:
+            _put(transaction, PINS, rows)
+            for start in range(0, len(rows), _CHUNK):
+                transaction.execute(_waiting(rows[start : start + _CHUNK]))
+
+        await self._database.run(approve)
+
+    async def hold(self, held: Sequence[HeldDefinition]) -> None:
+        rows = [_place(item) | {"held_at": item.held_at, "diff": dump(item.diff)} for item in held]
+        await self._database.run(lambda transaction: _put(transaction, HELD_DEFINITIONS, rows))
+
+    async def drop(self, source: str, *, name: str = "", pins: bool = False) -> int:
+        def drop(transaction: Transaction) -> int:
+            if pins:
+                transaction.execute(_of(delete(PINS), PINS, source, name))
+            held = _of(delete(HELD_DEFINITIONS), HELD_DEFINITIONS, source, name)
+            return transaction.execute(held)
+
+        return await self._database.run(drop)
+
+    async def pins(self, source: str = "") -> Sequence[Pin]:
+        wanted = _of(select(PINS), PINS, source, "")
+        rows = await self._database.read(lambda transaction: transaction.all(wanted))
+        found = [
+            Pin(
+                source=row.source,
+                name=row.name,
+                digest=row.digest,
+                definition=load(row.definition, dict[str, Any]),
+                approved_at=row.approved_at,
+                approved_by=row.approved_by,
+            )
+            for row in rows
+        ]
+        return sorted(found, key=lambda pin: (pin.source, pin.name))
+
+    async def held(self, source: str = "") -> Sequence[HeldDefinition]:
+        wanted = _of(select(HELD_DEFINITIONS), HELD_DEFINITIONS, source, "")
+        rows = await self._database.read(lambda transaction: transaction.all(wanted))
+        found = [
+            HeldDefinition(
+                source=row.source,
+                name=row.name,
+                digest=row.digest,
+                definition=load(row.definition, dict[str, Any]),
+                held_at=row.held_at,
+                diff=load(row.diff, object),
+            )
+            for row in rows
+        ]
+        return sorted(found, key=lambda item: (item.source, item.name))
+
+
+def _place(item: Pin | HeldDefinition) -> dict[str, Any]:
+    return {
+        "source": clean_text(item.source),
+        "name": clean_text(item.name),
+        "digest": item.digest,
+        "definition": dump(item.definition),
+    }
+
+
+def _put(transaction: Transaction, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    """Insert or replace; in one order, so that servers that do the same do not lock each other."""
+    if not rows:
+        return
+    statement = transaction.insert(table)
+    given = {name: statement.excluded[name] for name in rows[0] if name not in {"source", "name"}}
+    transaction.execute(
+        statement.on_conflict_do_update(index_elements=["source", "name"], set_=given),
+        sorted(rows, key=lambda row: (row["source"], row["name"])),
+    )
+
+
+def _waiting(rows: Sequence[dict[str, Any]]) -> Any:
+    """Delete what is held with the digest that is approved."""
+    table = HELD_DEFINITIONS.c
+    return delete(HELD_DEFINITIONS).where(
+        or_(
+            *(
+                and_(
+                    table.source == row["source"],
+                    table.name == row["name"],
+                    table.digest == row["digest"],
+                )
+                for row in rows
+            )
+        )
+    )
+
+
+def _of(statement: Any, table: Table, source: str, name: str) -> Any:
+    if source:
+        statement = statement.where(table.c.source == clean_text(source))
+    return statement.where(table.c.name == clean_text(name)) if name else statement

@@ -1,0 +1,235 @@
+"""What happens in runs, in a database: steps, signals, events, and how a run rests."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+from sqlalchemy import Row, insert, select, update
+
+from pegboard.core.frozen import clean_text
+from pegboard.core.ports.clock import Clock
+from pegboard.core.ports.durability import Signal
+from pegboard.core.ports.run import RunEvent, StoredSignal, StoredStep
+from pegboard.core.run import RunResult
+from pegboard.storage.databases.database import Database
+from pegboard.storage.databases.transaction import Transaction
+from pegboard.storage.json_text import dump, load
+from pegboard.storage.leasing import lost
+from pegboard.storage.tables import RUN_EVENTS, RUN_SIGNALS, RUN_STEPS, RUNS
+
+
+class SqlRunJournal:
+    """The part of a `RunStore` that is written while a run is played."""
+
+    def __init__(self, database: Database, *, clock: Clock) -> None:
+        """Keep it there."""
+        self._database = database
+        self._clock = clock
+
+    async def rest(
+        self,
+        result: RunResult,
+        owner: str,
+        *,
+        heard: int = 0,
+        wake_at: float | None = None,
+        events: Sequence[RunEvent] = (),
+    ) -> bool:
+        body, now, kept = dump(result), self._clock.time(), tuple(events)
+        unheard = (
+            select(RUN_SIGNALS.c.number)
+            .where(RUN_SIGNALS.c.run_id == clean_text(result.run_id), RUN_SIGNALS.c.number > heard)
+            .limit(1)
+        )
+
+        def rest(transaction: Transaction) -> bool:
+            row = _held(transaction, result.run_id, owner)
+            changes: dict[str, Any] = {
+                "result": body,
+                "last_event": _emit(transaction, row, kept),
+            }
+            goes_on = not result.state.is_final and transaction.first(unheard) is not None
+            if not goes_on:
+                changes |= {"state": result.state, "lease_owner": "", "lease_until": None}
+                changes |= {"wake_at": None if result.state.is_final else wake_at}
+                changes |= {"finished_at": now if result.state.is_final else None}
+            _change(transaction, result.run_id, changes)
+            return not goes_on
+
+        return await self._database.run(rest)
+
+    async def reserve(
+        self, run_id: str, path: str, owner: str, *, takes: str = ""
+    ) -> StoredStep | None:
+        values = {
+            "run_id": clean_text(run_id),
+            "path": clean_text(path),
+            "started_at": self._clock.time(),
+            "finished_at": None,
+            "value": "",
+        }
+
+        def reserve(transaction: Transaction) -> StoredStep | None:
+            _held(transaction, run_id, owner)
+            statement = transaction.insert(RUN_STEPS).values(values)
+            if transaction.execute(
+                statement.on_conflict_do_nothing(index_elements=["run_id", "path"])
+            ):
+                _take(transaction, run_id, takes, path)
+                return None
+            there = select(RUN_STEPS).where(
+                RUN_STEPS.c.run_id == values["run_id"], RUN_STEPS.c.path == values["path"]
+            )
+            return _step(transaction.all(there)[0])
+
+        return await self._database.run(reserve)
+
+    async def record(
+        self,
+        run_id: str,
+        step: StoredStep,
+        owner: str,
+        *,
+        takes: str = "",
+        events: Sequence[RunEvent] = (),
+    ) -> None:
+        kept = tuple(events)
+        outcome = {"finished_at": step.finished_at, "value": dump(step.value)}
+        values = {
+            "run_id": clean_text(run_id),
+            "path": clean_text(step.path),
+            "started_at": step.started_at,
+            **outcome,
+        }
+
+        def record(transaction: Transaction) -> None:
+            row = _held(transaction, run_id, owner)
+            statement = transaction.insert(RUN_STEPS).values(values)
+            transaction.execute(
+                statement.on_conflict_do_update(index_elements=["run_id", "path"], set_=outcome)
+            )
+            _take(transaction, run_id, takes, step.path)
+            if kept:
+                _change(transaction, run_id, {"last_event": _emit(transaction, row, kept)})
+
+        await self._database.run(record)
+
+    async def steps(self, run_id: str) -> Sequence[StoredStep]:
+        wanted = select(RUN_STEPS).where(RUN_STEPS.c.run_id == clean_text(run_id))
+        rows = await self._database.read(lambda transaction: transaction.all(wanted))
+        return sorted((_step(row) for row in rows), key=lambda step: step.path)
+
+    async def signal(self, run_id: str, signal: Signal) -> bool:
+        now = self._clock.time()
+        values = {
+            "run_id": clean_text(run_id),
+            "id": clean_text(signal.id),
+            "taken_by": "",
+            "body": dump(signal),
+        }
+
+        def send(transaction: Transaction) -> bool:
+            # The run is locked first: so the numbers of its signals come in the order of commits.
+            row = _locked(transaction, run_id)
+            if row is None:
+                return False
+            statement = transaction.insert(RUN_SIGNALS).values(values)
+            is_new = transaction.execute(
+                statement.on_conflict_do_nothing(index_elements=["run_id", "id"])
+            )
+            if is_new and row.finished_at is None:
+                _change(transaction, run_id, {"wake_at": now})
+            return True
+
+        return await self._database.run(send)
+
+    async def signals(self, run_id: str, *, after: int = 0) -> Sequence[StoredSignal]:
+        wanted = (
+            select(RUN_SIGNALS)
+            .where(RUN_SIGNALS.c.run_id == clean_text(run_id), RUN_SIGNALS.c.number > after)
+            .order_by(RUN_SIGNALS.c.number)
+        )
+        rows = await self._database.read(lambda transaction: transaction.all(wanted))
+        return [
+            StoredSignal(number=row.number, signal=load(row.body, Signal), taken_by=row.taken_by)
+            for row in rows
+        ]
+
+    async def emit(self, run_id: str, events: Sequence[RunEvent]) -> int:
+        kept = tuple(events)
+
+        def emit(transaction: Transaction) -> int:
+            row = _locked(transaction, run_id)
+            if row is None:
+                return 0
+            last = _emit(transaction, row, kept)
+            _change(transaction, run_id, {"last_event": last})
+            return last
+
+        return await self._database.run(emit)
+
+    async def events(self, run_id: str, *, after: int = 0, limit: int = 500) -> Sequence[RunEvent]:
+        wanted = (
+            select(RUN_EVENTS.c.body)
+            .where(RUN_EVENTS.c.run_id == clean_text(run_id), RUN_EVENTS.c.sequence > after)
+            .order_by(RUN_EVENTS.c.sequence)
+            .limit(limit)
+        )
+        rows = await self._database.read(lambda transaction: transaction.all(wanted))
+        return [load(row.body, RunEvent) for row in rows]
+
+
+def _locked(transaction: Transaction, run_id: str) -> Row[Any] | None:
+    return transaction.first(
+        select(RUNS.c.id, RUNS.c.lease_owner, RUNS.c.last_event, RUNS.c.finished_at)
+        .where(RUNS.c.id == clean_text(run_id))
+        .with_for_update()
+    )
+
+
+def _held(transaction: Transaction, run_id: str, owner: str) -> Row[Any]:
+    """The run, while this owner has it and nobody can take it.
+
+    Raises:
+        Unavailable: Somebody else has it.
+    """
+    row = _locked(transaction, run_id)
+    if row is None or row.lease_owner != clean_text(owner):
+        raise lost(run_id)
+    return row
+
+
+def _change(transaction: Transaction, run_id: str, changes: dict[str, Any]) -> None:
+    transaction.execute(update(RUNS).where(RUNS.c.id == clean_text(run_id)).values(changes))
+
+
+def _emit(transaction: Transaction, run: Row[Any], events: Sequence[RunEvent]) -> int:
+    """Add the events after the run's last one; the sequence of the last."""
+    rows = [
+        {"run_id": run.id, "sequence": number, "body": dump(replace(event, sequence=number))}
+        for number, event in enumerate(events, run.last_event + 1)
+    ]
+    if rows:
+        transaction.execute(insert(RUN_EVENTS), rows)
+    return run.last_event + len(rows)
+
+
+def _take(transaction: Transaction, run_id: str, signal_id: str, path: str) -> None:
+    if signal_id:
+        transaction.execute(
+            update(RUN_SIGNALS)
+            .where(
+                RUN_SIGNALS.c.run_id == clean_text(run_id),
+                RUN_SIGNALS.c.id == clean_text(signal_id),
+            )
+            .values(taken_by=clean_text(path))
+        )
+
+
+def _step(row: Row[Any]) -> StoredStep:
+    return StoredStep(
+        path=row.path,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        value=None if row.finished_at is None else load(row.value, object),
+    )

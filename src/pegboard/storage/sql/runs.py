@@ -1,0 +1,185 @@
+"""Plans and runs in a database, and who plays them."""
+
+from typing import Any
+
+from sqlalchemy import Row, Select, delete, or_, select, tuple_, update
+
+from pegboard.core.frozen import clean_text
+from pegboard.core.graph import NodeState
+from pegboard.core.ports.durability import RunStart
+from pegboard.core.ports.run import LEASE, Plan, RunPage, RunQuery, StoredRun
+from pegboard.core.run import RunResult
+from pegboard.errors import InvalidRequest
+from pegboard.storage.databases.transaction import Transaction
+from pegboard.storage.json_text import dump, load
+from pegboard.storage.leasing import GOES_ON
+from pegboard.storage.paging import cursor_of, page_size, position_of
+from pegboard.storage.sql.run_journal import SqlRunJournal
+from pegboard.storage.tables import PLANS, RUN_EVENTS, RUN_SIGNALS, RUN_STEPS, RUNS
+
+
+class SqlRuns(SqlRunJournal):
+    """The `RunStore` of a database."""
+
+    async def put_plan(self, plan: Plan) -> None:
+        values = {"id": clean_text(plan.id), "body": dump(plan)}
+
+        def put(transaction: Transaction) -> Plan | None:
+            statement = transaction.insert(PLANS).values(values)
+            transaction.execute(statement.on_conflict_do_nothing(index_elements=["id"]))
+            return _plan(transaction, plan.id)
+
+        if await self._database.run(put) != load(values["body"], Plan):
+            raise InvalidRequest(f"there is another plan '{plan.id}': give this one an id")
+
+    async def plan(self, id: str) -> Plan | None:  # noqa: A002 - it is known by its id
+        return await self._database.read(lambda transaction: _plan(transaction, id))
+
+    async def create(
+        self, start: RunStart, *, plan_id: str = "", owner: str = "", seconds: float = LEASE
+    ) -> bool:
+        values = {
+            "id": clean_text(start.run_id),
+            "plan_id": clean_text(plan_id),
+            "state": NodeState.IN_PROGRESS if owner else NodeState.PENDING,
+            "principal": clean_text(start.principal.id),
+            "tenant": clean_text(start.principal.tenant),
+            "created_at": start.created_at,
+            "lease_owner": clean_text(owner),
+            "lease_until": self._clock.time() + seconds if owner else None,
+            "last_event": 0,
+            "body": dump(start),
+        }
+
+        def create(transaction: Transaction) -> bool:
+            statement = transaction.insert(RUNS).values(values)
+            return bool(
+                transaction.execute(statement.on_conflict_do_nothing(index_elements=["id"]))
+            )
+
+        return await self._database.run(create)
+
+    async def get(self, id: str) -> StoredRun | None:  # noqa: A002 - it is known by its id
+        wanted = select(RUNS).where(RUNS.c.id == clean_text(id))
+        row = await self._database.read(lambda transaction: transaction.first(wanted))
+        return None if row is None else _run(row)
+
+    async def runs(self, query: RunQuery) -> RunPage:
+        limit = page_size(query.limit)
+        wanted = _select(query).limit(limit + 1)
+        rows = await self._database.read(lambda transaction: transaction.all(wanted))
+        page = rows[:limit]
+        more = len(rows) > limit
+        return RunPage(
+            runs=[_run(row) for row in page],
+            next_cursor=cursor_of((page[-1].created_at, page[-1].number)) if more else "",
+        )
+
+    async def take(self, owner: str, *, seconds: float = LEASE) -> StoredRun | None:
+        now = self._clock.time()
+        wanted = (
+            select(RUNS)
+            .where(
+                RUNS.c.finished_at.is_(None),
+                or_(RUNS.c.lease_owner == "", RUNS.c.lease_until <= now),
+                or_(RUNS.c.state.in_(GOES_ON), RUNS.c.wake_at <= now),
+            )
+            .order_by(RUNS.c.number)
+            .limit(1)
+            .with_for_update(skip_locked=True)
+        )
+        return await self._database.run(
+            lambda transaction: _lease(transaction, wanted, owner, now + seconds)
+        )
+
+    async def lease(
+        self,
+        id: str,  # noqa: A002 - it is known by its id
+        owner: str,
+        *,
+        seconds: float = LEASE,
+    ) -> StoredRun | None:
+        now = self._clock.time()
+        wanted = (
+            select(RUNS)
+            .where(
+                RUNS.c.id == clean_text(id),
+                RUNS.c.finished_at.is_(None),
+                or_(
+                    RUNS.c.lease_owner.in_(("", clean_text(owner))),
+                    RUNS.c.lease_until <= now,
+                ),
+            )
+            .with_for_update()
+        )
+        return await self._database.run(
+            lambda transaction: _lease(transaction, wanted, owner, now + seconds)
+        )
+
+    async def release(self, id: str, owner: str) -> None:  # noqa: A002 - it is known by its id
+        statement = (
+            update(RUNS)
+            .where(RUNS.c.id == clean_text(id), RUNS.c.lease_owner == clean_text(owner))
+            .values(lease_owner="", lease_until=None)
+        )
+        await self._database.run(lambda transaction: transaction.execute(statement))
+
+    async def forget(self, *, finished_before: float) -> int:
+        old = select(RUNS.c.id).where(RUNS.c.finished_at < finished_before)
+
+        def forget(transaction: Transaction) -> int:
+            for table in (RUN_STEPS, RUN_EVENTS, RUN_SIGNALS):
+                transaction.execute(delete(table).where(table.c.run_id.in_(old)))
+            return transaction.execute(delete(RUNS).where(RUNS.c.finished_at < finished_before))
+
+        return await self._database.run(forget)
+
+
+def _plan(transaction: Transaction, id: str) -> Plan | None:  # noqa: A002 - it is known by its id
+    row = transaction.first(select(PLANS.c.body).where(PLANS.c.id == clean_text(id)))
+    return None if row is None else load(row.body, Plan)
+
+
+def _lease(
+    transaction: Transaction, wanted: Select[*tuple[Any, ...]], owner: str, until: float
+) -> StoredRun | None:
+    row = transaction.first(wanted)
+    if row is None:
+        return None
+    transaction.execute(
+        update(RUNS)
+        .where(RUNS.c.id == row.id)
+        .values(
+            state=NodeState.IN_PROGRESS,
+            wake_at=None,
+            lease_owner=clean_text(owner),
+            lease_until=until,
+        )
+    )
+    return _run(transaction.all(select(RUNS).where(RUNS.c.id == row.id))[0])
+
+
+def _select(query: RunQuery) -> Select[*tuple[Any, ...]]:
+    wanted = select(RUNS).order_by(RUNS.c.created_at.desc(), RUNS.c.number.desc())
+    for name in ("state", "plan_id", "principal"):
+        if value := getattr(query, name):
+            wanted = wanted.where(RUNS.c[name] == clean_text(value))
+    if query.tenant is not None:
+        wanted = wanted.where(RUNS.c.tenant == clean_text(query.tenant))
+    position = position_of(query.cursor)
+    if position is not None:
+        wanted = wanted.where(tuple_(RUNS.c.created_at, RUNS.c.number) < position)
+    return wanted
+
+
+def _run(row: Row[Any]) -> StoredRun:
+    return StoredRun(
+        start=load(row.body, RunStart),
+        plan_id=row.plan_id,
+        state=NodeState(row.state),
+        result=None if row.result is None else load(row.result, RunResult),
+        finished_at=row.finished_at,
+        wake_at=row.wake_at,
+        lease_owner=row.lease_owner,
+        lease_until=row.lease_until,
+    )

@@ -1,0 +1,244 @@
+"""What people are asked, in every storage."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.storage.made import NOON
+
+from pegboard.core.ports.approval import Approval, ApprovalQuery
+from pegboard.errors import InvalidRequest
+from pegboard.storage import Storage
+from pegboard.testing import FakeClock
+
+
+def an_approval(id: str = "a1", **changes: Any) -> Approval:
+    fields: dict[str, Any] = {
+        "digest": f"digest of {id}",
+        "tool": "shop__refund",
+        "principal": "ada",
+        "tenant": "acme",
+        "created_at": NOON,
+        "arguments": {"order": 17, "card": "4111"},
+        "shown": {"order": 17, "card": "***"},
+        "version": "1.0.0",
+        "reason": "refunds are asked for",
+        "run_id": "run1",
+        "node_id": "refund",
+        "expires_at": NOON + 60,
+    }
+    return Approval(id=id, **(fields | changes))
+
+
+async def ids(storage: Storage, **query: Any) -> list[str]:
+    page = await storage.approvals.approvals(ApprovalQuery(**query))
+    return [approval.id for approval in page.approvals]
+
+
+async def test_a_question_is_given_back_whole(storage: Storage) -> None:
+    assert await storage.approvals.ask(an_approval()) == an_approval()
+    assert await storage.approvals.get("a1") == an_approval()
+    assert await storage.approvals.get("a2") is None
+
+
+async def test_the_same_question_again_is_the_one_that_is_there(storage: Storage) -> None:
+    await storage.approvals.ask(an_approval())
+    await storage.approvals.decide("a1", "approved", by="bob")
+
+    again = await storage.approvals.ask(an_approval(created_at=NOON + 1))
+    assert (again.state, again.created_at) == ("approved", NOON)
+
+
+async def test_an_approval_lets_one_call_through(storage: Storage, clock: FakeClock) -> None:
+    await storage.approvals.ask(an_approval())
+    decided = await storage.approvals.decide("a1", "approved", by="bob", note="fine")
+    clock.advance(1)
+    used = await storage.approvals.use("a1", digest="digest of a1", call_id="c1")
+
+    assert decided.applied
+    assert decided.approval == an_approval(
+        state="approved", decided_by="bob", decided_at=NOON, note="fine"
+    )
+    assert used == an_approval(
+        state="used",
+        decided_by="bob",
+        decided_at=NOON,
+        note="fine",
+        used_at=NOON + 1,
+        call_id="c1",
+    )
+    assert await storage.approvals.get("a1") == used
+    assert await storage.approvals.use("a1", digest="digest of a1", call_id="c2") is None
+
+
+async def test_the_call_that_has_used_it_may_ask_again(storage: Storage) -> None:
+    await storage.approvals.ask(an_approval())
+    await storage.approvals.decide("a1", "approved", by="bob")
+    first = await storage.approvals.use("a1", digest="digest of a1", call_id="c1")
+
+    assert await storage.approvals.use("a1", digest="digest of a1", call_id="c1") == first
+
+
+async def test_an_approval_is_good_for_nothing_but_its_own_call(storage: Storage) -> None:
+    await storage.approvals.ask(an_approval())
+    await storage.approvals.decide("a1", "approved", by="bob")
+
+    assert await storage.approvals.use("a1", digest="another", call_id="c1") is None
+    assert await storage.approvals.use("a2", digest="digest of a1", call_id="c1") is None
+    approval = await storage.approvals.get("a1")
+    assert approval is not None
+    assert approval.state == "approved"
+
+
+async def test_an_edited_approval_lets_the_edited_call_through_alone(storage: Storage) -> None:
+    await storage.approvals.ask(an_approval())
+    decided = await storage.approvals.decide(
+        "a1", "edited", by="bob", edited={"order": 18}, edited_digest="digest of the edited"
+    )
+
+    assert decided.approval is not None
+    assert decided.approval.edited == {"order": 18}
+    assert await storage.approvals.use("a1", digest="digest of a1", call_id="c1") is None
+    used = await storage.approvals.use("a1", digest="digest of the edited", call_id="c1")
+    assert used is not None
+    assert (used.state, used.edited) == ("used", {"order": 18})
+
+
+@pytest.mark.parametrize("decision", ["pending", "denied"])
+async def test_what_is_not_approved_lets_nothing_through(storage: Storage, decision: str) -> None:
+    await storage.approvals.ask(an_approval())
+    if decision == "denied":
+        await storage.approvals.decide("a1", "denied", by="bob", note="no")
+
+    assert await storage.approvals.use("a1", digest="digest of a1", call_id="c1") is None
+
+
+async def test_whoever_decides_second_is_told_what_the_first_said(storage: Storage) -> None:
+    await storage.approvals.ask(an_approval())
+    await storage.approvals.decide("a1", "denied", by="bob", note="no")
+
+    second = await storage.approvals.decide("a1", "approved", by="eve")
+    assert not second.applied
+    assert second.approval == an_approval(
+        state="denied", decided_by="bob", decided_at=NOON, note="no"
+    )
+    nobody = await storage.approvals.decide("a2", "approved", by="eve")
+    assert (nobody.applied, nobody.approval) == (False, None)
+
+
+async def test_of_many_who_decide_at_once_one_decides(storage: Storage, other: Storage) -> None:
+    await storage.approvals.ask(an_approval())
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(
+                server.approvals.decide(
+                    "a1", "approved" if number % 2 else "denied", by=str(number)
+                )
+            )
+            for number, server in enumerate([storage, other] * 10)
+        ]
+
+    outcomes = [task.result() for task in tasks]
+    (winner,) = [outcome.approval for outcome in outcomes if outcome.applied]
+    assert {outcome.approval for outcome in outcomes if outcome.approval is None} == set()
+    assert all(outcome.approval == winner for outcome in outcomes)
+    assert await storage.approvals.get("a1") == winner
+
+
+async def test_of_many_calls_at_once_one_is_let_through(storage: Storage, other: Storage) -> None:
+    await storage.approvals.ask(an_approval())
+    await storage.approvals.decide("a1", "approved", by="bob")
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(
+                server.approvals.use("a1", digest="digest of a1", call_id=f"c{number}")
+            )
+            for number, server in enumerate([storage, other] * 10)
+        ]
+
+    assert len([task for task in tasks if task.result() is not None]) == 1
+
+
+@pytest.mark.parametrize("verdict", [None, "approved", "edited"])
+async def test_after_its_time_it_can_neither_be_decided_nor_used(
+    storage: Storage, clock: FakeClock, verdict: Any
+) -> None:
+    await storage.approvals.ask(an_approval())
+    if verdict:
+        await storage.approvals.decide("a1", verdict, by="bob", edited_digest="")
+    clock.advance(60)
+
+    late = await storage.approvals.decide("a1", "approved", by="bob")
+    used = await storage.approvals.use("a1", digest="digest of a1", call_id="c1")
+    seen = await storage.approvals.get("a1")
+
+    assert not late.applied
+    assert late.approval is not None
+    assert late.approval.state == "expired"
+    assert used is None
+    assert seen is not None
+    assert seen.state == "expired"
+
+
+async def test_what_has_expired_is_told_once(
+    storage: Storage, other: Storage, clock: FakeClock
+) -> None:
+    await storage.approvals.ask(an_approval("a1"))
+    await storage.approvals.ask(an_approval("a2", expires_at=None))
+    await storage.approvals.ask(an_approval("a3", expires_at=NOON + 61))
+    await storage.approvals.ask(an_approval("a4"))
+    await storage.approvals.decide("a4", "denied", by="bob")
+    assert await storage.approvals.expire() == []
+    clock.advance(60)
+
+    assert await storage.approvals.expire() == [an_approval("a1", state="expired")]
+    assert await other.approvals.expire() == []
+    assert await storage.approvals.get("a1") == an_approval("a1", state="expired")
+
+
+async def test_approvals_are_shown_newest_first_page_by_page(storage: Storage) -> None:
+    for number in range(5):
+        await storage.approvals.ask(an_approval(f"a{number}", created_at=NOON + number // 2))
+    first = await storage.approvals.approvals(ApprovalQuery(limit=2))
+    second = await storage.approvals.approvals(ApprovalQuery(limit=2, cursor=first.next_cursor))
+    third = await storage.approvals.approvals(ApprovalQuery(limit=2, cursor=second.next_cursor))
+
+    pages = [[item.id for item in page.approvals] for page in (first, second, third)]
+    assert pages == [["a4", "a3"], ["a2", "a1"], ["a0"]]
+    assert third.next_cursor == ""
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"state": "pending"}, ["a3", "a2"]),
+        ({"state": "approved"}, []),
+        ({"state": "expired"}, ["a1", "a0"]),
+        ({"state": "denied"}, ["a4"]),
+        ({"principal": "bob"}, ["a2"]),
+        ({"tenant": ""}, ["a3"]),
+        ({"run_id": "run2"}, ["a3"]),
+        ({"tool": "shop__pay"}, ["a4"]),
+        ({"digest": "digest of a0"}, ["a0"]),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, (dict, list)) else None,
+)
+async def test_approvals_are_found(
+    storage: Storage, clock: FakeClock, query: dict[str, Any], expected: list[str]
+) -> None:
+    await storage.approvals.ask(an_approval("a0"))
+    await storage.approvals.ask(an_approval("a1"))
+    await storage.approvals.decide("a1", "approved", by="bob")
+    await storage.approvals.ask(an_approval("a2", principal="bob", expires_at=NOON + 100))
+    await storage.approvals.ask(an_approval("a3", tenant="", run_id="run2", expires_at=None))
+    await storage.approvals.ask(an_approval("a4", tool="shop__pay"))
+    await storage.approvals.decide("a4", "denied", by="bob")
+    clock.advance(60)
+
+    assert await ids(storage, **query) == expected
+
+
+@pytest.mark.parametrize("query", [{"limit": 0}, {"cursor": "!"}], ids=["limit", "cursor"])
+async def test_a_wrong_query_is_refused(storage: Storage, query: dict[str, Any]) -> None:
+    with pytest.raises(InvalidRequest):
+        await storage.approvals.approvals(ApprovalQuery(**query))

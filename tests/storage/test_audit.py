@@ -1,0 +1,197 @@
+"""The audit trail, in every storage."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from tests.storage.made import NOON, a_record, a_storage, a_written
+
+from pegboard.core.ports.audit import AuditEntry, AuditReport
+from pegboard.errors import InvalidRequest
+from pegboard.storage import Storage
+from pegboard.testing import FakeClock
+
+
+def an_entry(number: int = 0, **changes: Any) -> AuditEntry:
+    fields: dict[str, Any] = {
+        "kind": "approval",
+        "at": NOON + number,
+        "body": {"b": number, "a": ["é\x00\ud800", None, 0.1]},
+        "tenant": "acme",
+    }
+    return AuditEntry(**(fields | changes))
+
+
+async def test_records_are_numbered_and_each_carries_the_hash_of_the_one_before(
+    storage: Storage,
+) -> None:
+    first = await storage.audit.append([an_entry(0), an_entry(1)])
+    second = await storage.audit.append([an_entry(2)])
+    records = await storage.audit.records()
+
+    assert [*first, *second] == list(records)
+    assert [record.sequence for record in records] == [1, 2, 3]
+    assert records[0].previous == "0" * 64
+    assert records[1].previous == records[0].hash
+    assert records[2].previous == records[1].hash
+    assert records[0].body == '{"a":["\\u00e9\\u0000\\ud800",null,0.1],"b":0}'
+    assert await storage.audit.append([]) == []
+
+
+async def test_the_same_entries_give_the_same_chain_in_every_storage(storage: Storage) -> None:
+    records = await storage.audit.append([an_entry(0), an_entry(1, tenant="", at=NOON + 0.1)])
+
+    assert records[1].hash == ("07bc5ba396c449a2cbbe3edf40a70654e6b5b121b2913ab9fd9a4f3da22b2815")
+
+
+async def test_records_are_found(storage: Storage) -> None:
+    await storage.audit.append(
+        [an_entry(0), an_entry(1, kind="policy"), an_entry(2, tenant=""), an_entry(3)]
+    )
+
+    async def found(**query: Any) -> list[int]:
+        return [record.sequence for record in await storage.audit.records(**query)]
+
+    assert await found(after=1, limit=2) == [2, 3]
+    assert await found(kind="policy") == [2]
+    assert await found(tenant="") == [3]
+    assert await found(tenant="acme", kind="approval") == [1, 4]
+
+
+async def test_an_entry_that_is_no_json_is_refused_with_those_beside_it(storage: Storage) -> None:
+    for body in ({"a": object()}, {"a": float("nan")}):
+        with pytest.raises(InvalidRequest, match="has to be JSON"):
+            await storage.audit.append([an_entry(0), an_entry(1, body=body)])
+
+    assert await storage.audit.records() == []
+
+
+async def test_a_chain_as_it_was_written_is_intact(storage: Storage) -> None:
+    empty = await storage.audit.verify()
+    records = await storage.audit.append([an_entry(number) for number in range(2_500)])
+    report = await storage.audit.verify(anchor=(17, records[16].hash))
+
+    assert empty == AuditReport(checked=0, first=0, last=0, head="0" * 64)
+    assert empty.is_intact
+    assert report == AuditReport(checked=2_500, first=1, last=2_500, head=records[-1].hash)
+
+
+async def test_a_record_that_was_noted_elsewhere_has_to_be_there(storage: Storage) -> None:
+    await storage.audit.append([an_entry(0)])
+
+    other = await storage.audit.verify(anchor=(1, "f" * 64))
+    missing = await storage.audit.verify(anchor=(2, "f" * 64))
+    assert (other.sequence, other.fault) == (1, "record 1 is not the one noted")
+    assert (missing.sequence, missing.is_intact) == (2, False)
+
+
+async def test_servers_that_write_at_once_leave_no_gap(storage: Storage, other: Storage) -> None:
+    async with asyncio.TaskGroup() as group:
+        for number in range(20):
+            for server in (storage, other):
+                group.create_task(server.audit.append([an_entry(number), an_entry(number)]))
+                server.auditor.on_event(a_written(f"{number}"))
+    await storage.flush()
+    await other.flush()
+
+    report = await storage.audit.verify()
+    assert (report.fault, report.last) == ("", 120)
+
+
+async def test_old_records_are_forgotten_with_a_word_that_keeps_the_chain_whole(
+    storage: Storage, clock: FakeClock
+) -> None:
+    await storage.audit.append([an_entry(number) for number in range(5)])
+    said = await storage.audit.retain(since=NOON + 3, by="ada")
+    records = await storage.audit.records()
+    report = await storage.audit.verify()
+
+    assert said is not None
+    assert (said.kind, said.at) == ("retention", clock.time())
+    assert json.loads(said.body) == {
+        "by": "ada",
+        "since": NOON + 3,
+        "first": 1,
+        "last": 3,
+        "hash": records[0].previous,
+    }
+    assert [record.sequence for record in records] == [4, 5, 6]
+    assert (report.fault, report.first, report.last) == ("", 4, 6)
+    assert await storage.audit.retain(since=NOON + 3, by="ada") is None
+
+
+async def test_all_records_can_be_forgotten_but_the_word_itself(storage: Storage) -> None:
+    await storage.audit.append([an_entry(number) for number in range(5)])
+    await storage.audit.retain(since=NOON + 5, by="ada")
+    await storage.audit.append([an_entry(6)])
+    await storage.audit.retain(since=NOON + 6, by="ada")
+    report = await storage.audit.verify()
+
+    assert (report.fault, report.checked) == ("", 2)
+
+
+async def test_a_late_record_that_is_old_is_kept_with_those_before_it(storage: Storage) -> None:
+    await storage.audit.append([an_entry(5), an_entry(0), an_entry(6)])
+
+    assert await storage.audit.retain(since=NOON + 1, by="ada") is None
+    assert len(await storage.audit.records()) == 3
+
+
+async def test_calls_that_change_something_or_were_refused_are_in_the_trail(
+    storage: Storage,
+) -> None:
+    calls = [
+        a_record("read"),
+        a_written("write", reason="x" * 10),
+        a_record("admin", effect="admin"),
+        a_record("denied", decision="deny", status="denied"),
+        a_record("asked", decision="ask", status="approval_needed"),
+        a_record("unknown tool", effect=""),
+    ]
+    for call in calls:
+        storage.auditor.on_event(call)
+    await storage.flush()
+    records = await storage.audit.records()
+
+    kept = [json.loads(record.body)["call_id"] for record in records]
+    assert kept == ["write", "admin", "denied", "asked"]
+    assert {record.kind for record in records} == {"call"}
+    assert {record.tenant for record in records} == {"acme"}
+    first = json.loads(records[0].body)
+    assert (first["principal"], first["status"], first["effect"]) == ("ada", "completed", "write")
+    assert "arguments" not in first
+
+
+async def test_calls_that_only_read_are_in_the_trail_where_they_are_wanted(
+    kind: str, tmp_path: Any, clock: FakeClock
+) -> None:
+    async with a_storage(kind, tmp_path, clock, audit_reads=True) as storage:
+        storage.auditor.on_event(a_record("read"))
+        storage.auditor.on_event(a_written("write"))
+        await storage.flush()
+        records = await storage.audit.records()
+
+    assert [json.loads(record.body)["call_id"] for record in records] == ["read", "write"]
+
+
+async def test_secrets_and_numbers_that_are_none_cost_no_record_of_the_trail(
+    kind: str, tmp_path: Any, clock: FakeClock
+) -> None:
+    def redact(text: str) -> str:
+        if "poison" in text:
+            raise LookupError(text)
+        return text.replace("hunter2", "***")
+
+    async with a_storage(kind, tmp_path, clock, redact=redact) as storage:
+        storage.auditor.on_event(a_written("w1", reason="hunter2"))
+        storage.auditor.on_event(a_written("w2", reason="poison"))
+        storage.auditor.on_event(a_written("w3", started_at=float("nan"), duration_ms=float("inf")))
+        await storage.flush()
+        records = await storage.audit.records()
+        report = await storage.audit.verify()
+
+    bodies = [json.loads(record.body) for record in records]
+    assert [body["reason"] for body in bodies] == ["***", "", ""]
+    assert (records[2].at, bodies[2]["duration_ms"]) == (0.0, None)
+    assert report.is_intact

@@ -1,0 +1,60 @@
+"""Which class keeps what: each part of a storage has one in memory and one in a database."""
+
+from typing import Any
+
+import pytest
+
+from pegboard.core.memory import MemoryOutcomes, MemoryResults
+from pegboard.storage import Storage
+from pegboard.storage.memory.approvals import MemoryApprovals
+from pegboard.storage.memory.audit import MemoryAudit
+from pegboard.storage.memory.calls import MemoryCalls
+from pegboard.storage.memory.catalogue import MemoryCatalogue
+from pegboard.storage.memory.dependencies import MemoryDependencies
+from pegboard.storage.memory.pins import MemoryPins
+from pegboard.storage.memory.run_journal import MemoryRunJournal
+from pegboard.storage.memory.runs import MemoryRuns
+from pegboard.storage.sql.approvals import SqlApprovals
+from pegboard.storage.sql.audit import SqlAudit, SqlAuditor
+from pegboard.storage.sql.catalogue import SqlCatalogue
+from pegboard.storage.sql.dependencies import SqlDependencies
+from pegboard.storage.sql.history import SqlHistory
+from pegboard.storage.sql.outcomes import SqlOutcomes
+from pegboard.storage.sql.pins import SqlPins
+from pegboard.storage.sql.recorder import SqlRecorder
+from pegboard.storage.sql.results import SqlResults
+from pegboard.storage.sql.run_journal import SqlRunJournal
+from pegboard.storage.sql.runs import SqlRuns
+from pegboard.storage.sql.storage import SqlStorage
+
+PARTS: dict[str, tuple[type[Any], type[Any]]] = {
+    "listener": (MemoryCalls, SqlRecorder),
+    "journal": (MemoryCalls, SqlRecorder),
+    "history": (MemoryCalls, SqlHistory),
+    "results": (MemoryResults, SqlResults),
+    "outcomes": (MemoryOutcomes, SqlOutcomes),
+    "catalogue": (MemoryCatalogue, SqlCatalogue),
+    "pins": (MemoryPins, SqlPins),
+    "dependencies": (MemoryDependencies, SqlDependencies),
+    "approvals": (MemoryApprovals, SqlApprovals),
+    "runs": (MemoryRuns, SqlRuns),
+    "audit": (MemoryAudit, SqlAudit),
+    "auditor": (MemoryAudit, SqlAuditor),
+}
+
+
+async def test_each_part_is_kept_by_its_class(storage: Storage) -> None:
+    place = int(isinstance(storage, SqlStorage))
+
+    kept = {name: type(getattr(storage, name)) for name in PARTS}
+    assert kept == {name: classes[place] for name, classes in PARTS.items()}
+    assert issubclass(MemoryRuns, MemoryRunJournal)
+    assert issubclass(SqlRuns, SqlRunJournal)
+
+
+@pytest.mark.parametrize("classes", PARTS.values(), ids=list(PARTS))
+def test_both_classes_have_the_same_methods(classes: tuple[type[Any], type[Any]]) -> None:
+    memory, sql = ({name for name in dir(each) if not name.startswith("_")} for each in classes)
+
+    # What else they have is nobody's but their own: `sweep` of memory, or another part.
+    assert sql <= memory
