@@ -74,3 +74,15 @@ def test_a_server_that_ended_can_be_started_again_at_once() -> None:
 
     with bound_socket(Settings(port=port)) as again:
         assert again.getsockname()[1] == port
+
+
+def test_what_is_written_is_sent_at_once() -> None:
+    with bound_socket(Settings(port=0)) as listening:
+        listening.listen()
+        with (
+            socket.create_connection(listening.getsockname()),
+            listening.accept()[0] as accepted,
+        ):
+            protocol = accepted.proto
+
+    assert protocol == socket.IPPROTO_TCP  # by which asyncio knows that it may turn delays off
