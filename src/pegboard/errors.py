@@ -13,6 +13,9 @@ PegboardError
 │   ├── SyncUse                 an async tool was called on the sync surface (a ValueError)
 │   ├── AccessDenied            `decide` said no, with its reason
 │   ├── ApprovalRequired        `decide` said ask, and nobody has approved yet
+│   ├── ApprovalNotFound        no approval of this id for this caller
+│   ├── ApprovalDecided         somebody else has answered it
+│   ├── ApprovalExpired         it is too late to answer it
 │   ├── IdempotencyConflict     the key was used with other arguments
 │   ├── HandleNotFound          no stored result under this handle for this caller
 │   ├── GraphInvalid            a graph, or what is in one, is wrong; one line per fault
@@ -161,13 +164,40 @@ class AccessDenied(CallerError):
 
 
 class ApprovalRequired(CallerError):
-    """The decision was *ask*: a person has to approve this call first."""
+    """The decision was *ask*: a person has to approve this call first.
+
+    Attributes:
+        approval_id: Of what a person is asked; empty when nobody was.
+    """
 
     code = "approval_required"
 
-    def __init__(self, tool: str, reason: str) -> None:
-        super().__init__(f"Approval needed for '{tool}': {reason}. The tool was not run.")
+    def __init__(self, tool: str, reason: str, *, approval_id: str = "") -> None:
+        then = f" Call it again, unchanged, once approval {approval_id} is given."
+        super().__init__(
+            f"Approval needed for '{tool}': {reason}. The tool was not run."
+            f"{then if approval_id else ''}"
+        )
         self.reason = reason
+        self.approval_id = approval_id
+
+
+class ApprovalNotFound(CallerError):
+    """No approval has this id, or not for this caller."""
+
+    code = "approval_not_found"
+
+
+class ApprovalDecided(CallerError):
+    """Somebody has answered an approval already; the first answer holds."""
+
+    code = "approval_decided"
+
+
+class ApprovalExpired(CallerError):
+    """An approval has passed its time: the call has to be made again, and asks anew."""
+
+    code = "approval_expired"
 
 
 class IdempotencyConflict(CallerError):

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from tests.shape import tree
 
-LONG_MODULES: dict[str, str] = {}
+LONG_MODULES: dict[str, str] = {
+    "errors.py": "one tree of all errors, drawn in its docstring",
+}
 LONG_OTHER_FILES: dict[str, str] = {}
 OTHER_INIT_FILES: dict[str, str] = {
     "__init__.py": "the front door imports its names on first use",

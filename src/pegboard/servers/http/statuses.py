@@ -22,10 +22,20 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.SyncUse: 500,
         errors.AccessDenied: 403,
         errors.ApprovalRequired: 409,
+        errors.ApprovalExpired: 410,
+        errors.ApprovalDecided: 409,
+        errors.ApprovalNotFound: 404,
         errors.IdempotencyConflict: 409,
         errors.HandleNotFound: 404,
+        errors.DependencyCycle: 409,
+        errors.CannotPlan: 422,
+        errors.GraphInvalid: 422,
+        errors.RunNotFound: 404,
+        errors.DependencyNotFound: 404,
+        errors.VersionNotFound: 404,
         errors.InvalidRequest: 400,
         errors.ToolFailed: 502,
+        errors.NobodyToAsk: 502,
         errors.ToolOutputError: 502,
         errors.Unavailable: 503,
         errors.ToolTimeout: 504,
@@ -33,6 +43,7 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.BreakerOpen: 503,
         errors.Overloaded: 503,
         errors.SourceUnavailable: 503,
+        errors.MCPConnectionError: 503,
     }
 )
 
