@@ -20,6 +20,7 @@ PegboardError
 │   ├── HandleNotFound          no stored result under this handle for this caller
 │   ├── GraphInvalid            a graph, or what is in one, is wrong; one line per fault
 │   ├── RunNotFound             no run of this id for this caller
+│   ├── PlanNotFound            no plan of this id for this caller
 │   ├── DependencyCycle         tools would need each other; names the cycle in order
 │   ├── DependencyNotFound      no such node or edge among dependencies; names the nearest
 │   ├── VersionNotFound         no such version, or it is kept no longer
@@ -227,6 +228,12 @@ class RunNotFound(CallerError):
     """No run has this id, or not for this caller."""
 
     code = "run_not_found"
+
+
+class PlanNotFound(CallerError):
+    """No plan has this id, or not for this caller."""
+
+    code = "plan_not_found"
 
 
 class DependencyCycle(CallerError):

@@ -4,7 +4,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from pegboard.errors import PegboardError, ToolArgumentError, ToolFailed
+from pegboard.errors import (
+    ApprovalRequired,
+    GraphInvalid,
+    PegboardError,
+    ToolArgumentError,
+    ToolFailed,
+)
 
 
 class TextPart(Struct, frozen=True, tag="text"):
@@ -157,7 +163,9 @@ def error_to_dict(error: PegboardError) -> dict[str, Any]:
         data["retry_after"] = round(error.retry_after, 3)
     if error.error_id is not None:
         data["error_id"] = error.error_id
-    if isinstance(error, ToolArgumentError):
+    if isinstance(error, ApprovalRequired) and error.approval_id:
+        data["approval_id"] = error.approval_id
+    if isinstance(error, (ToolArgumentError, GraphInvalid)):
         data["problems"] = [
             {"path": item.path, "message": item.message, "kind": item.kind}
             for item in error.problems

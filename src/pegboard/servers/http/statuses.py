@@ -31,6 +31,7 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.CannotPlan: 422,
         errors.GraphInvalid: 422,
         errors.RunNotFound: 404,
+        errors.PlanNotFound: 404,
         errors.DependencyNotFound: 404,
         errors.VersionNotFound: 404,
         errors.InvalidRequest: 400,
