@@ -15,7 +15,12 @@ CATCH_ALL: dict[str, str] = {
     "observability/outbox.py": "events that failed are counted, and later ones must get through",
     "runtime/source_set.py": "what a source raises becomes its reason, and stops no other source",
     "servers/http/shell.py": "what no route foresaw is logged under an id, and told by it alone",
+    "servers/mcp/handlers.py": "what no request foresaw is logged, and told by its id alone",
+    "servers/mcp/telling.py": "a client that cannot be told of its call's progress fails no call",
+    "servers/mcp/watching.py": "a client that cannot be told of a change holds up no other",
     "sources/langchain/client.py": "whatever a function that makes tools raises becomes a reason",
+    "sources/mcp/session.py": "whatever ends a session is told to who waits for it, and no other",
+    "sources/mcp/upstream.py": "what the MCP library raises becomes one of our errors here",
     "storage/writer.py": "one bad row must not stop the others; whoever awaits it gets the error",
     "tools/importing.py": "whatever a module raises at import becomes a reason",
     "tools/threads.py": "what a tool raised in its thread is handed to the task that waits for it",
@@ -24,6 +29,7 @@ UNFINISHED: dict[str, str] = {
     "testing/source_contract.py": "`open_source` is what whoever inherits the contract writes",
 }
 ERRORS_OF_THEIR_OWN: dict[str, str] = {
+    "sources/mcp/statuses.py:SessionLost": "an `Unavailable` that its source answers by itself",
     "sources/sql/session.py:Stale": "a signal inside one source, which never leaves it",
 }
 

@@ -23,7 +23,10 @@ from tests.sources.mcp.opening import (
 )
 
 from pegboard.errors import MCPConnectionError
-from pegboard.sources.mcp.stdio import Child, Command
+from pegboard.sources.mcp import stdio
+from pegboard.sources.mcp.child import Child, Command
+
+assert stdio
 
 
 def _command(program: str, *arguments: str, directory: Path | None = None) -> Command:

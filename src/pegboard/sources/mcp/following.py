@@ -12,6 +12,7 @@ from mcp import MCPError
 from mcp.client import Client
 from mcp.client.subscriptions import SubscriptionLost
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 _LOG = logging.getLogger("pegboard.mcp")
 _FIRST_WAIT = 1.0
@@ -138,7 +139,7 @@ async def _quietly(client: Client, request: Any) -> None:
     """Ask for something that a server may refuse without harm."""
     try:
         await client.session.send_request(request, types.EmptyResult)
-    except Exception as error:  # noqa: BLE001 - foreign code: recorded in the log
+    except (MCPError, ValidationError) as error:
         _LOG.debug("%s was refused: %s", request.method, error)
 
 

@@ -13,10 +13,11 @@ from mcp.client.streamable_http import streamable_http_client
 
 from pegboard.core.ports.http import HttpClient
 from pegboard.errors import MCPConnectionError, PegboardError, SourceUnavailable
+from pegboard.sources.mcp.child import Child, Command
 from pegboard.sources.mcp.config import McpConfig, revealed
 from pegboard.sources.mcp.guarded_http import MOST_BYTES, GuardedTransport
 from pegboard.sources.mcp.statuses import Landing
-from pegboard.sources.mcp.stdio import Child, Command, stdio_transport
+from pegboard.sources.mcp.stdio import stdio_transport
 
 _SSE_SILENCE = 24 * 3600.0
 Transport = AbstractAsyncContextManager[Any]

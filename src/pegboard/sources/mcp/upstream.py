@@ -182,7 +182,7 @@ class Upstream:
     async def close(self) -> None:
         """End all sessions; safe to call twice."""
         home = self._home
-        if home is not None and not home.is_closed():
+        if home is not None and home.is_running():
             await self._on_home(self._sessions.close())
 
     # how

@@ -1,0 +1,256 @@
+"""A server as a child process that speaks on its stdin and stdout, until it is ended.
+
+The child leads a process group of its own. A `sh` beside it waits on a pipe from this process and
+kills the group when the pipe breaks: so nothing stays behind, whichever way this process ends.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+from pegboard.errors import MCPConnectionError
+
+_LOG = logging.getLogger("pegboard.mcp")
+_GRACE_SECONDS = 2.0
+_POLL_SECONDS = 0.01
+_CHUNK = 64 * 1024
+_MOST_MESSAGE_BYTES = 64 * 1024 * 1024
+_MOST_LOGGED = 1000
+_KEPT_LINES = 8
+_LONGEST_LINE = 300
+_GUARD = 'read -r _ || kill -s KILL -- "-$1"'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """What to start.
+
+    Attributes:
+        environment: All of the child's variables.
+        hide: Takes secrets out of what the child says on stderr.
+    """
+
+    name: str
+    program: str
+    arguments: Sequence[str] = ()
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    directory: Path
+    hide: Callable[[str], str]
+
+
+class Child:
+    """A running server."""
+
+    def __init__(self, command: Command, process: asyncio.subprocess.Process) -> None:
+        if process.stdin is None or process.stdout is None or process.stderr is None:
+            raise ValueError("a server is started with three pipes")
+        self._command = command
+        self._process = process
+        self._stdin, self._stdout, self._stderr = process.stdin, process.stdout, process.stderr
+        self._guard: asyncio.subprocess.Process | None = None
+        self._said: deque[str] = deque(maxlen=_KEPT_LINES)
+        self._logged = 0
+        self._garbage = ""
+        self._has_ended = False
+        self._is_stopped = False
+        self.pid = process.pid
+
+    @classmethod
+    async def started(cls, command: Command) -> "Child":
+        """Start it.
+
+        Raises:
+            MCPConnectionError: It cannot be started; says what to check.
+        """
+        if not command.directory.is_dir():
+            raise MCPConnectionError(
+                f"{command.name}: its folder {command.directory} does not exist; check 'cwd'.",
+                permanent=True,
+                nothing_done=True,
+            )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                command.program,
+                *command.arguments,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env=dict(command.environment),
+                cwd=command.directory,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise _not_started(command, error) from error
+        child = cls(command, process)
+        try:
+            child._guard = await _guarded(process.pid)
+        except BaseException:
+            child.kill()
+            _close_pipes(process)
+            raise
+        return child
+
+    async def listen(self) -> None:
+        """Write what it says on stderr to the log, up to a point."""
+        async for line in _lines(self._stderr, cut=True):
+            text = self._command.hide(line.decode(errors="replace").rstrip())[:_LONGEST_LINE]
+            if text:
+                self._said.append(text)
+            self._logged += 1
+            if self._logged <= _MOST_LOGGED:
+                _LOG.info("%s says: %s", self._command.name, text)
+            elif self._logged == _MOST_LOGGED + 1:
+                _LOG.warning("%s says more on stderr than is logged", self._command.name)
+
+    async def receive(self, deliver: Callable[[Any], Any]) -> None:
+        """Hand on each message until the child closes its stdout."""
+        async for line in _lines(self._stdout):
+            try:
+                message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+            except ValueError:
+                self._tell_garbage(line)
+                continue
+            await deliver(SessionMessage(message))
+        self._has_ended = True
+
+    async def send(self, message: SessionMessage) -> None:
+        """Write one message; returns when the child's pipe has room for more."""
+        data = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+        self._stdin.write(data.encode() + b"\n")
+        await self._stdin.drain()
+
+    def why(self) -> str:
+        """How it ended, with its last words."""
+        code = self._process.returncode
+        if self._is_stopped:
+            reason = "it was ended"
+        elif code is None:
+            reason = "it closed its output"
+        elif code < 0:
+            reason = f"it was ended by signal {signal.Signals(-code).name}"
+        else:
+            reason = f"it ended with exit code {code}"
+        return f"{reason}{self.words()}"
+
+    def words(self) -> str:
+        """What it said that was no MCP."""
+        odd, last = self._garbage, " | ".join(self._said)
+        told = f"; on stdout it wrote what is no MCP message: {odd}" if odd else ""
+        return f"{told}; its last words: {last}" if last else told
+
+    async def stop(self) -> None:
+        """End it as MCP says: close its stdin, wait, then terminate, then kill its whole group."""
+        self._is_stopped = self._process.returncode is None and not self._has_ended
+        try:
+            self._stdin.close()
+            if not await self._gone():
+                self._signal(signal.SIGTERM)
+                await self._gone()
+        finally:
+            self.kill()
+        await self._gone()
+
+    def kill(self) -> None:
+        """Kill its group now."""
+        self._signal(signal.SIGKILL)
+
+    async def leave(self) -> None:
+        """Let the guard go, and give back the pipes."""
+        guard = self._guard
+        if guard is not None and guard.stdin is not None:
+            with contextlib.suppress(OSError):
+                guard.stdin.write(b"done\n")
+                guard.stdin.close()
+            await guard.wait()
+            _close_pipes(guard)
+        _close_pipes(self._process)
+
+    async def ended(self) -> None:
+        """Wait a moment for its exit code, which comes after the end of its output."""
+        await self._gone(0.5)
+
+    async def _gone(self, seconds: float = _GRACE_SECONDS) -> bool:
+        # not `wait()`: that waits for the pipes too, which a grandchild may hold open
+        until = asyncio.get_running_loop().time() + seconds
+        while self._process.returncode is None:
+            if asyncio.get_running_loop().time() >= until:
+                return False
+            await asyncio.sleep(_POLL_SECONDS)
+        return True
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    def _tell_garbage(self, line: bytes) -> None:
+        text = self._command.hide(line.decode(errors="replace").strip())[:_LONGEST_LINE]
+        if not text:
+            return
+        if not self._garbage:
+            self._garbage = text
+            _LOG.warning(
+                "%s writes to stdout what is no MCP message; the first line: %s",
+                self._command.name,
+                text,
+            )
+
+
+def _close_pipes(process: asyncio.subprocess.Process) -> None:
+    # a grandchild that holds a pipe keeps asyncio's transport open; nothing public closes it
+    transport = getattr(process, "_transport", None)
+    if transport is not None:
+        transport.close()
+
+
+async def _guarded(group: int) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        "/bin/sh",
+        "-c",
+        _GUARD,
+        "pegboard-guard",
+        str(group),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={"PATH": os.defpath},
+        start_new_session=True,
+    )
+
+
+async def _lines(stream: asyncio.StreamReader, *, cut: bool = False) -> AsyncGenerator[bytes]:
+    """Lines of any length up to the largest message; what goes beyond ends the reading."""
+    pieces: list[bytes] = []
+    size = 0
+    while chunk := await stream.read(_CHUNK):
+        *whole, rest = chunk.split(b"\n")
+        for line in whole:
+            yield b"".join(pieces) + line
+            pieces.clear()
+            size = 0
+        size += len(rest)
+        if not cut or size < _CHUNK:
+            pieces.append(rest)
+        if size > _MOST_MESSAGE_BYTES:
+            return
+    if any(pieces):
+        yield b"".join(pieces)
+
+
+def _not_started(command: Command, error: OSError | ValueError) -> MCPConnectionError:
+    if isinstance(error, FileNotFoundError):
+        advice = f"there is no program '{command.program}'; install it, or give its full path"
+    elif isinstance(error, PermissionError):
+        advice = f"'{command.program}' may not be executed; check its permissions"
+    else:
+        advice = f"'{command.program}' cannot be started ({type(error).__name__})"
+    return MCPConnectionError(f"{command.name}: {advice}.", permanent=True, nothing_done=True)
