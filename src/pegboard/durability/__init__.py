@@ -2,5 +2,6 @@
 
 from pegboard.durability.journal import MemoryJournal
 from pegboard.durability.memory import MemoryDurability
+from pegboard.durability.stored import StoredDurability
 
-__all__ = ["MemoryDurability", "MemoryJournal"]
+__all__ = ["MemoryDurability", "MemoryJournal", "StoredDurability"]

@@ -1,0 +1,95 @@
+"""The steps of one run that is kept in a store, while it is played."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from pegboard.core.ports.durability import (
+    Happened,
+    Interrupted,
+    Recorded,
+    RunStart,
+    RunSteps,
+    Slot,
+)
+from pegboard.core.run import RunResult
+from pegboard.durability.ledger import Ledger
+
+
+class StoredSteps:
+    """A `RunSteps` over a ledger.
+
+    Args:
+        ledger: Of the run.
+        prefix: Before the paths of all steps.
+        hears: Whether it hears of signals: the run's own steps do.
+    """
+
+    def __init__(self, ledger: Ledger, *, prefix: str = "", hears: bool = True) -> None:
+        self._ledger = ledger
+        self._prefix = prefix
+        self._hears = hears
+        self._reserved: set[str] = set()
+
+    @property
+    def start(self) -> RunStart:
+        return self._ledger.start
+
+    def reserve(self, step: str) -> Slot:
+        path = f"{self._prefix}{step}"
+        if path in self._reserved:
+            raise ValueError(f"the step '{path}' was reserved before in this play")
+        self._reserved.add(path)
+        return Slot(step=path)
+
+    def inside(self, slot: Slot) -> RunSteps:
+        return StoredSteps(self._ledger, prefix=f"{slot.step}/", hears=False)
+
+    def found(self, slot: Slot) -> Recorded | Interrupted | None:
+        step = self._ledger.steps.get(slot.step)
+        if step is None:
+            return None
+        if step.finished_at is None:
+            return Interrupted(started_at=step.started_at)
+        return Recorded(value=step.value)
+
+    async def do(
+        self,
+        slot: Slot,
+        work: Callable[[], Awaitable[Any]],
+        *,
+        marked: bool = False,
+        takes: str = "",
+    ) -> Any:
+        ledger = self._ledger
+        started_at = ledger.now()
+        if marked:
+            await ledger.mark(slot.step, takes=takes)
+        value = await work()
+        await ledger.record(slot.step, started_at, value, takes=takes)
+        return value
+
+    async def next(self, tasks: "Mapping[str, asyncio.Future[Any]]") -> Happened:
+        while True:
+            if self._hears and self._ledger.ear.is_set():
+                await self._ledger.listen()
+            signals = self._ledger.tell() if self._hears else ()
+            done = tuple(key for key, task in tasks.items() if task.done())
+            if signals or done or not tasks:
+                return Happened(done=done, signals=signals)
+            await self._wait(tasks)
+
+    async def park(self, seen: RunResult) -> bool:  # noqa: ARG002 - it is stored when the play ends
+        if self._ledger.ear.is_set():
+            await self._ledger.listen()
+        return not self._ledger.has_untold
+
+    async def _wait(self, tasks: "Mapping[str, asyncio.Future[Any]]") -> None:
+        if not self._hears:
+            await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_COMPLETED)
+            return
+        listening = asyncio.ensure_future(self._ledger.ear.wait())
+        try:
+            await asyncio.wait([*tasks.values(), listening], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            listening.cancel()

@@ -1,0 +1,66 @@
+"""Boards of tools that tell what they did, and processes that play runs on one store."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard import SchemaTool, ToolContext, ToolRegistry, ToolSpec
+from pegboard.core.graph import Edge, Graph, Node, Wait
+from pegboard.core.ports.run import RunStore
+from pegboard.core.tool import Effect
+from pegboard.durability import StoredDurability
+from pegboard.graphs import GraphRunner
+
+OBJECT: dict[str, Any] = {"type": "object", "additionalProperties": True}
+
+
+def node(id: str, tool: str = "read", *after: str, **changes: Any) -> Node:
+    return Node(id=id, tool=tool, edges=tuple(Edge(node=name) for name in after), **changes)
+
+
+def waiting(id: str, *after: str, **wait: Any) -> Node:
+    edges = tuple(Edge(node=name) for name in after)
+    return Node(id=id, kind="wait", wait=Wait(**wait), edges=edges)
+
+
+def graph(*nodes: Node, **more: Any) -> Graph:
+    return Graph(nodes=nodes, **more)
+
+
+class Process:
+    """One process that plays runs; `did` outlives it when it is handed on.
+
+    Attributes:
+        did: The steps that were done, by the `step` that they were given.
+        gate: Tools wait for it when their arguments say `held`.
+    """
+
+    def __init__(self, store: RunStore, *, did: list[str] | None = None, **options: Any) -> None:
+        self.did: list[str] = [] if did is None else did
+        self.gate = asyncio.Event()
+        self.began = asyncio.Event()
+        options.setdefault("every", 0.02)
+        self.durability = StoredDurability(store, **options)
+        self.registry = ToolRegistry()
+        for name, effect in (("read", Effect.READ), ("write", Effect.WRITE)):
+            spec = ToolSpec(name=name, description=name, effect=effect, input_schema=OBJECT)
+            self.registry.add(SchemaTool(spec=spec, run=self._run))
+        self.runner = GraphRunner(self.registry, durability=self.durability)
+
+    async def _run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
+        self.began.set()
+        if "held" in arguments:
+            await self.gate.wait()
+        self.did.append(str(arguments.get("step", "")))
+        return dict(arguments)
+
+    async def crash(self) -> None:
+        """Stop as a killed process does: nothing more is written, and no lease is given back."""
+        durability = self.durability
+        for player in list(durability._players.values()):
+            player._is_lost = True
+            player._task.cancel()
+        durability._players.clear()
+        if durability._tending is not None:
+            durability._tending.cancel()
+        await asyncio.sleep(0)

@@ -1,0 +1,338 @@
+"""Runs in the board's own database: what survives, who plays, and what is never done twice."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.durability.made import Process, graph, node, waiting
+
+from pegboard.core.graph import NodeState
+from pegboard.core.ports.durability import Signal
+from pegboard.core.ports.run import RunStore
+from pegboard.core.run import RunResult
+from pegboard.errors import InvalidRequest, RunNotFound, Unavailable
+from pegboard.storage import MemoryStorage, open_storage
+
+STEPS = graph(
+    node("a", "write", input={"step": "a"}),
+    node("b", "write", "a", input={"step": "b"}),
+    node("c", "read", "b", input={"step": "c", "from": "$.steps.b.output.step"}),
+)
+HELD = graph(
+    node("a", "write", input={"step": "a"}),
+    node("b", "write", "a", input={"step": "b", "held": True}),
+)
+OWNER: dict[str, Any] = {"owner": "us"}
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[RunStore]:
+    storage = MemoryStorage() if request.param == "memory" else open_storage(tmp_path)
+    async with storage:
+        yield storage.runs
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not is_so():  # noqa: ASYNC110 - it looks at what no event tells of
+            await asyncio.sleep(0.01)
+
+
+async def until_state(process: Process, run_id: str, state: NodeState) -> RunResult:
+    async with asyncio.timeout(5):
+        while True:
+            result = await process.runner.result(run_id, wait=False)
+            if result.state is state:
+                return result
+            await asyncio.sleep(0.01)
+
+
+async def test_a_run_is_played_to_its_end_and_kept(store: RunStore) -> None:
+    process = Process(store, **OWNER)
+    result = await process.runner.run(STEPS, run_id="r")
+    await process.durability.close()
+
+    kept = await store.get("r")
+    assert kept is not None
+    assert kept.result == result
+    assert (kept.state, kept.lease_owner) == (NodeState.COMPLETED, "")
+    assert result.output == {"c": {"step": "c", "from": "b"}}
+    assert process.did == ["a", "b", "c"]
+
+
+async def test_the_same_id_is_the_same_run(store: RunStore) -> None:
+    process = Process(store, **OWNER)
+    async with process.durability:
+        await process.runner.run(STEPS, run_id="r")
+        await process.runner.run(STEPS, run_id="r")
+
+    assert process.did == ["a", "b", "c"]
+
+
+async def test_a_process_that_dies_leaves_its_run_to_the_next(store: RunStore) -> None:
+    first = Process(store, **OWNER)
+    graph_ = graph(
+        node("a", "write", input={"step": "a"}),
+        node("b", "read", "a", input={"step": "b", "held": True}),
+        node("c", "write", "b", input={"step": "c"}),
+    )
+    await first.runner.start(graph_, run_id="r")
+    await until(lambda: first.did == ["a"])
+    await asyncio.sleep(0.05)
+    await first.crash()
+
+    second = Process(store, did=first.did, **OWNER)
+    second.gate.set()
+    assert await second.durability.follow() == ("r",)
+    result = await second.runner.result("r")
+    await second.durability.close()
+
+    assert result.state is NodeState.COMPLETED
+    assert second.did == ["a", "b", "c"]
+
+
+async def test_a_write_that_was_cut_off_is_asked_about_and_not_repeated(store: RunStore) -> None:
+    first = Process(store, **OWNER)
+    await first.runner.start(HELD, run_id="r")
+    await until(lambda: first.did == ["a"])
+    await asyncio.sleep(0.05)
+    await first.crash()
+
+    second = Process(store, did=first.did, **OWNER)
+    second.gate.set()
+    await second.durability.recover()
+    result = await second.runner.result("r")
+    assert [(item.kind, item.step) for item in result.pending] == [("unknown", "b")]
+    assert second.did == ["a"]
+
+    answer = {"answer": "happened", "output": {"step": "b"}}
+    await second.runner.answer("r", result.pending[0].id, answer)
+    ended = await second.runner.result("r")
+    await second.durability.close()
+    assert ended.state is NodeState.COMPLETED
+    assert ended.output == {"b": {"step": "b"}}
+    assert second.did == ["a"]
+
+
+async def test_a_question_survives_the_process_and_holds_no_lease(store: RunStore) -> None:
+    asking = graph(
+        node("a", "write", input={"step": "a"}),
+        waiting("ask", "a", question="Shall I?"),
+        node("b", "write", "ask", input={"step": "$.steps.ask.output.word"}),
+    )
+    first = Process(store, **OWNER)
+    waits = await first.runner.run(asking, run_id="r")
+    kept = await store.get("r")
+    await first.durability.close()
+    assert waits.state is NodeState.WAITING
+    assert kept is not None
+    assert kept.lease_owner == ""
+
+    second = Process(store, did=first.did, **OWNER)
+    await second.runner.answer("r", waits.pending[0].id, {"word": "yes"})
+    ended = await second.runner.result("r")
+    await second.durability.close()
+
+    assert ended.state is NodeState.COMPLETED
+    assert second.did == ["a", "yes"]
+
+
+async def test_a_wait_for_a_time_ends_by_itself(store: RunStore) -> None:
+    process = Process(store, **OWNER)
+    timed = graph(waiting("nap", seconds=0.1), node("a", "read", "nap", input={"step": "a"}))
+    result = await process.runner.run(timed, run_id="r")
+    await process.durability.close()
+
+    assert result.state is NodeState.COMPLETED
+    assert result.duration_ms >= 100
+
+
+async def test_another_process_goes_on_when_the_time_has_come(store: RunStore) -> None:
+    timed = graph(waiting("nap", seconds=0.1), node("a", "read", "nap", input={"step": "a"}))
+    first = Process(store, **OWNER)
+    await first.runner.start(timed, run_id="r")
+    await until_state(first, "r", NodeState.WAITING)
+    await first.durability.close()
+
+    second = Process(store, **OWNER)
+    assert await second.durability.follow() == ()
+    await until_state(second, "r", NodeState.COMPLETED)
+    await second.durability.close()
+    assert second.did == ["a"]
+
+
+async def test_pause_resume_and_cancel_are_heard(store: RunStore) -> None:
+    process = Process(store, **OWNER)
+    await process.runner.start(HELD, run_id="r")
+    await process.began.wait()
+    await process.runner.pause("r")
+    process.gate.set()
+    paused = await process.runner.result("r")
+    await process.runner.resume("r")
+    ended = await process.runner.result("r")
+    await process.runner.start(
+        graph(node("x", input={"held": True, "step": "x"}), waiting("w", "x", event="never")),
+        run_id="s",
+    )
+    await process.runner.cancel("s")
+    cancelled = await process.runner.result("s")
+    await process.durability.close()
+
+    assert paused.state is NodeState.PAUSED
+    assert ended.state is NodeState.COMPLETED
+    assert cancelled.state is NodeState.CANCELLED
+
+
+async def test_two_processes_share_a_store_and_one_takes_over(store: RunStore) -> None:
+    first = Process(store, lease=0.2)
+    second = Process(store, did=first.did, lease=0.2)
+    second.gate.set()
+    await second.durability.follow()
+    await first.runner.start(
+        graph(
+            node("a", "write", input={"step": "a"}),
+            node("b", "read", "a", input={"step": "b", "held": True}),
+        ),
+        run_id="r",
+    )
+    await asyncio.sleep(0.3)
+    assert first.did == ["a"]  # the lease is renewed, and nobody else takes the run
+
+    await first.crash()
+    ended = await second.runner.result("r")
+    await second.durability.close()
+    assert ended.state is NodeState.COMPLETED
+    assert first.did == ["a", "b"]
+
+
+async def test_a_message_that_another_process_takes_is_heard_where_the_run_is_played(
+    store: RunStore,
+) -> None:
+    first, second = Process(store), Process(store)
+    await first.runner.start(HELD, run_id="r")
+    await first.began.wait()
+    await second.runner.cancel("r")
+    ended = await second.runner.result("r")
+    await first.durability.close()
+    await second.durability.close()
+
+    assert ended.state is NodeState.CANCELLED
+
+
+async def test_in_a_shared_store_a_run_that_waits_is_parked(store: RunStore) -> None:
+    process = Process(store)
+    await process.runner.start(
+        graph(node("a", input={"held": True, "step": "a"}), waiting("w", "a", question="?")),
+        run_id="r",
+    )
+    await asyncio.sleep(0.1)  # it has looked for messages meanwhile
+    process.gate.set()
+    result = await process.runner.result("r")
+    await process.durability.close()
+
+    assert result.state is NodeState.WAITING
+    assert result.pending[0].message == "?"
+
+
+async def test_who_has_lost_the_lease_stops(store: RunStore) -> None:
+    process = Process(store, **OWNER)
+    await process.runner.start(HELD, run_id="r")
+    await process.began.wait()
+    await store.release("r", "us")
+    assert await store.lease("r", "another", seconds=60) is not None
+    await process.durability._renew()
+    await until(lambda: not process.durability._players)
+    process.gate.set()
+    await process.durability.close()
+
+    assert "b" not in process.did
+
+
+async def test_an_owner_that_comes_back_changes_nothing(store: RunStore) -> None:
+    process = Process(store, **OWNER)
+    await process.runner.start(HELD, run_id="r")
+    await process.began.wait()
+    await asyncio.sleep(0.05)
+    await store.release("r", "us")
+    assert await store.lease("r", "another", seconds=60) is not None
+    process.gate.set()
+    with pytest.raises(Unavailable, match="somebody else"):
+        await process.runner.result("r")
+    await process.durability.close()
+
+    assert [step.path for step in await store.steps("r") if step.finished_at is None] == ["b"]
+
+
+async def test_a_closed_one_takes_nothing_more(store: RunStore) -> None:
+    process = Process(store, **OWNER)
+    await process.durability.close()
+
+    with pytest.raises(Unavailable, match="closed"):
+        await process.runner.start(STEPS)
+    with pytest.raises(Unavailable, match="closed"):
+        await process.durability.recover()
+    with pytest.raises(Unavailable, match="closed"):
+        await process.durability.follow()
+
+
+async def test_what_there_is_not_is_not_found(store: RunStore) -> None:
+    process = Process(store, **OWNER)
+    with pytest.raises(RunNotFound):
+        await process.durability.signal("none", Signal(id="s", topic="control"))
+    with pytest.raises(RunNotFound):
+        await process.durability.seen("none")
+    with pytest.raises(RunNotFound):
+        await process.durability.settled("none")
+    assert await process.durability.begun("none") is None
+
+
+async def test_without_a_runner_nothing_is_played(store: RunStore) -> None:
+    process = Process(store, **OWNER)
+    process.durability._play = None
+    with pytest.raises(Unavailable, match="No runner"):
+        await process.runner.start(STEPS)
+
+
+async def test_an_answer_to_nothing_is_refused(store: RunStore) -> None:
+    process = Process(store, **OWNER)
+    await process.runner.run(STEPS, run_id="r")
+    with pytest.raises(InvalidRequest, match="does not ask"):
+        await process.runner.answer("r", "b", {"answer": "happened"})
+    await process.durability.close()
+
+
+async def test_a_store_that_does_not_answer_ends_no_tending(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    storage = open_storage(tmp_path)
+    process = Process(storage.runs, lease=0.03)
+    await process.runner.start(HELD, run_id="r")
+    await process.began.wait()
+    await storage.close()
+    process.durability._soon("r")
+    await until(lambda: "does not answer" in caplog.text)
+    await until(lambda: "could not be taken up" in caplog.text)
+    await process.durability.close()
+
+    assert "free only when its lease ends" in caplog.text
+
+
+async def test_a_store_that_is_gone_is_told_and_the_run_stays(tmp_path: Path) -> None:
+    storage = open_storage(tmp_path)
+    process = Process(storage.runs, **OWNER)
+    await process.runner.start(HELD, run_id="r")
+    await process.began.wait()
+    await asyncio.sleep(0.05)
+    await storage.close()
+    waits = asyncio.create_task(process.runner.result("r"))
+    process.gate.set()
+    with pytest.raises(Unavailable):
+        await waits
+    await process.durability.close()
+
+    async with open_storage(tmp_path) as again:
+        left = await again.runs.get("r")
+    assert left is not None
+    assert left.state is NodeState.IN_PROGRESS
