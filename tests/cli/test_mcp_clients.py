@@ -39,7 +39,7 @@ PLAIN = {"command": "/bin/pegboard", "args": ["mcp", "--board", "/b.yaml"]}
     ],
 )
 def test_each_client_has_its_file(name: str, platform: str, place: str) -> None:
-    home = Path("/home/ada")
+    home = Path("/nest")
 
     found = config_path(client_of(name), platform=platform, home=home, environment={})
 
@@ -50,7 +50,7 @@ def test_windows_says_where_its_settings_are() -> None:
     found = config_path(
         client_of("vscode"),
         platform="win32",
-        home=Path("/home/ada"),
+        home=Path("/nest"),
         environment={"APPDATA": "/roaming"},
     )
 
@@ -58,7 +58,7 @@ def test_windows_says_where_its_settings_are() -> None:
 
 
 def test_a_project_has_a_file_of_its_own_where_the_client_has_one() -> None:
-    folder = Path("/work")
+    folder = Path("/there")
 
     assert project_path(client_of("vscode"), folder) == folder / ".vscode" / "mcp.json"
     with pytest.raises(InvalidRequest, match="leave --project"):

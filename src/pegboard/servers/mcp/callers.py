@@ -86,5 +86,4 @@ def is_modern(request: Request) -> bool:
 
 
 def _connection(request: Request) -> Connection:
-    # the SDK hands its low-level handlers no other way to what lives as long as their connection
-    return request.session._connection  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    return request.session._connection  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the SDK hands handlers no other way to what lives as long as their connection
