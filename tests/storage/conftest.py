@@ -22,7 +22,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         names = getattr(item, "fixturenames", ())
         params: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
-        if "postgres" in params.values() or {"postgres", "own_server"} & set(names):
+        if "postgres" in params.values() or {"postgres", "own_postgres"} & set(names):
             item.add_marker(pytest.mark.timeout(_SLOW_START))
 
 

