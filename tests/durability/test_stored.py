@@ -307,7 +307,7 @@ async def test_a_store_that_does_not_answer_ends_no_tending(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     storage = open_storage(tmp_path)
-    process = Process(storage.runs, lease=0.03)
+    process = Process(storage.runs, lease=0.03, **OWNER)
     await process.runner.start(HELD, run_id="r")
     await process.began.wait()
     await storage.close()
