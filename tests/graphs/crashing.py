@@ -35,6 +35,9 @@ class MortalLoop(asyncio.SelectorEventLoop):
         self.is_dead = False
         self._dies_at = dies_at
 
+    def dies_after(self, steps: int) -> None:
+        self._dies_at = self.steps + steps + 1
+
     def time(self) -> float:
         return self.clock.monotonic()
 
@@ -109,9 +112,8 @@ async def driven(bench: Bench, graph: Graph, *, run_id: str = "r") -> RunResult:
 async def _answer(bench: Bench, run_id: str, pending: Pending) -> None:
     match pending.kind:
         case "unknown":
-            tool = pending.step.rpartition("/")[2].partition("[")[0]
-            done = [dict(a) for name, a, _ in bench.world.ended if name == tool]
-            mine = [a for a in done if a.get("step") == pending.step]
+            done = [dict(arguments) for _, arguments, _ in bench.world.ended]
+            mine = [arguments for arguments in done if arguments.get("step") == pending.step]
             answer = {"answer": "happened", "output": mine[0]} if mine else "did_not_happen"
             await bench.runner.answer(run_id, pending.id, answer)
         case "person":
