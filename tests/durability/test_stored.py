@@ -310,6 +310,7 @@ async def test_a_store_that_does_not_answer_ends_no_tending(
     process = Process(storage.runs, lease=0.03, **OWNER)
     await process.runner.start(HELD, run_id="r")
     await process.began.wait()
+    await asyncio.sleep(0.05)
     await storage.close()
     process.durability._soon("r")
     await until(lambda: "does not answer" in caplog.text)
