@@ -33,10 +33,13 @@ from pegboard.runtime.wiring.listeners import ClosingListener
 from pegboard.runtime.wiring.listeners import listeners as wired_listeners
 from pegboard.runtime.wiring.metrics import metrics as wired_metrics
 from pegboard.runtime.wiring.network import http_client
+from pegboard.runtime.wiring.runs import plans_and_runs
 from pegboard.runtime.wiring.sandbox import sandbox as wired_sandbox
 from pegboard.runtime.wiring.storage import storage as wired_storage
 
 if TYPE_CHECKING:
+    from pegboard.features.plans import Plans
+    from pegboard.features.runs import Runs
     from pegboard.observability import Metrics
     from pegboard.sandbox import ProbedSandbox
     from pegboard.storage import Storage
@@ -65,6 +68,8 @@ class Opened:
         self._masking = Masking()
         self._stack = AsyncExitStack()
         self.sources: SourceSet
+        self.plans: Plans
+        self.runs: Runs
         self.sandbox: ProbedSandbox
         self._services: Services
 
@@ -152,6 +157,7 @@ class Opened:
         self._put_static(static)
         stack.push_async_callback(self.sources.close)
         await self.sources.open(states)
+        self.plans, self.runs = plans_and_runs(self.registry, self._settings, self.storage, stack)
 
     async def _static_tools(self, loaded: LoadedBoard, stack: AsyncExitStack) -> list[Tool]:
         within = self._settings.list_timeout

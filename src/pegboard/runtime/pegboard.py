@@ -22,6 +22,8 @@ from pegboard.runtime.settings import Settings, environ
 from pegboard.runtime.source_set import SourceState
 
 if TYPE_CHECKING:
+    from pegboard.features.plans import Plans
+    from pegboard.features.runs import Runs
     from pegboard.sandbox import Finding
 
 
@@ -116,6 +118,16 @@ class Pegboard:
     def history(self) -> History:
         """What was called."""
         return self._open.storage.history
+
+    @property
+    def plans(self) -> "Plans":
+        """Makes, checks and keeps plans."""
+        return self._open.plans
+
+    @property
+    def runs(self) -> "Runs":
+        """Starts, shows and steers runs of plans and graphs."""
+        return self._open.runs
 
     def render_metrics(self) -> bytes:
         """The metrics in Prometheus' text format.

@@ -1,0 +1,1 @@
+"""The rules of the service, one room a noun."""

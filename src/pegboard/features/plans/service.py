@@ -1,0 +1,178 @@
+"""What the service does with plans: make them, check them, keep them, and give them back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pegboard.core.graph import Graph
+from pegboard.core.ports.run import Plan as StoredPlan
+from pegboard.core.ports.run import RunStore
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.errors import GraphInvalid, PlanNotFound
+from pegboard.execution.call import owner_of
+from pegboard.features.plans.policy import may_see
+from pegboard.graphs import Fault, Preview, preview, read_graph, write_graph
+from pegboard.graphs.preview import DurationOf
+from pegboard.planning import Choice, Planner, PlanRequest
+from pegboard.registry import ToolRegistry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedPlan:
+    """A graph, and what a run of it would be like.
+
+    Attributes:
+        graph: None where the document is none; the faults say why.
+        preview: Its faults, layers, effects, and the approvals that would be asked.
+    """
+
+    graph: Graph | None
+    preview: Preview
+
+    @property
+    def is_runnable(self) -> bool:
+        """Whether nothing but notes was found."""
+        return self.graph is not None and all(fault.is_note for fault in self.preview.faults)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadePlan:
+    """A plan that is kept.
+
+    Attributes:
+        id: What it is run by.
+        mode: How it was made; empty for one that was made before.
+        choices: Why each step is there; empty for one that was made before.
+        notes: What the planner could not decide.
+    """
+
+    id: str
+    task_id: str
+    graph: Graph
+    preview: Preview
+    created_at: float
+    mode: str = ""
+    choices: tuple[Choice, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Plans:
+    """Makes, checks and keeps plans; runs nothing.
+
+    ```python
+    made = await board.plans.make(PlanRequest(goal="summarize_webpage", params={"url": "..."}))
+    made.preview.faults
+    ```
+
+    Args:
+        registry: What there is.
+        store: Where plans are kept.
+        planner: Makes the graphs.
+        duration: How many seconds a tool usually takes; None when nobody knows.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        store: RunStore,
+        *,
+        planner: Planner,
+        duration: DurationOf | None = None,
+    ) -> None:
+        self._registry = registry
+        self._store = store
+        self._planner = planner
+        self._duration = duration
+
+    async def make(self, request: PlanRequest, *, principal: Principal = LOCAL) -> MadePlan:
+        """A plan, kept under its id; its faults are told, and it is kept all the same.
+
+        What the request gave as params is what a run of the plan is given, unless it says
+        otherwise.
+
+        Raises:
+            CannotPlan: No tools answer; says which part, and what is near.
+            ToolNotFound: A chain names a tool that there is not.
+        """
+        made = self._planner.plan(request, principal=principal)
+        graph = made.graph
+        if request.params_schema is None:
+            graph = graph.changed(params=_remembering(graph.params, request.params))
+        kept = StoredPlan(
+            id=graph.id,
+            graph=write_graph(graph),
+            created_at=self._registry.kit.now(),
+            task_id=graph.task_id,
+            created_by=owner_of(principal),
+        )
+        await self._store.put_plan(kept)
+        return MadePlan(
+            id=graph.id,
+            task_id=graph.task_id,
+            graph=graph,
+            preview=self._preview(graph, principal),
+            created_at=kept.created_at,
+            mode=made.mode,
+            choices=made.choices,
+            notes=made.notes,
+        )
+
+    def check(self, document: Mapping[str, Any], *, principal: Principal = LOCAL) -> CheckedPlan:
+        """Every fault of a plan or a graph that somebody wrote, with its place; nothing is kept."""
+        try:
+            graph = read_graph(document)
+        except GraphInvalid as error:
+            return CheckedPlan(graph=None, preview=_unreadable(error))
+        return CheckedPlan(graph=graph, preview=self._preview(graph, principal))
+
+    async def get(self, id: str, *, principal: Principal = LOCAL) -> MadePlan:  # noqa: A002 - a plan is known by its id
+        """A plan that was made before, checked against the board as it is now.
+
+        Raises:
+            PlanNotFound: There is none of this id for this caller.
+        """
+        kept = await self._store.plan(id)
+        if kept is None or not may_see(principal, kept.created_by):
+            raise PlanNotFound(f"There is no plan '{id[:100]}'.")
+        graph = read_graph(kept.graph)
+        return MadePlan(
+            id=kept.id,
+            task_id=kept.task_id,
+            graph=graph,
+            preview=self._preview(graph, principal),
+            created_at=kept.created_at,
+        )
+
+    def _preview(self, graph: Graph, principal: Principal) -> Preview:
+        return preview(graph, board=self._registry, principal=principal, duration=self._duration)
+
+
+def _remembering(schema: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of the params, with what was given as what is given again."""
+    properties = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties") or {})
+    told = {
+        name: {**node, "default": params[name]} if name in params else dict(node)
+        for name, node in properties.items()
+    }
+    return {**schema, "properties": told} if told else dict(schema)
+
+
+def remembered(graph: Graph, params: Mapping[str, Any]) -> dict[str, Any]:
+    """What a run is given: these params, and what the graph says of those that are left out."""
+    properties = cast("Mapping[str, Mapping[str, Any]]", graph.params.get("properties") or {})
+    known = {name: node["default"] for name, node in properties.items() if "default" in node}
+    return {**known, **params}
+
+
+def _unreadable(error: GraphInvalid) -> Preview:
+    return Preview(
+        faults=tuple(
+            Fault(code=f"document_{item.kind}", place=item.path, message=item.message)
+            for item in error.problems
+        ),
+        layers=(),
+        effects={},
+        approvals=(),
+        seconds=None,
+        longest=None,
+    )

@@ -1,0 +1,174 @@
+"""What happens in runs, written down for whoever watches them."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from msgspec import to_builtins
+
+from pegboard.core.event import Event, NodeChanged, RunFinished, RunStarted
+from pegboard.core.ports.run import RunEvent, RunStore
+from pegboard.errors import PegboardError
+
+_LOG = logging.getLogger("pegboard.runs")
+_PAGE = 500
+_MOST_WAITING = 100_000
+_MOST_KNOWN = 10_000
+_AGAIN_AFTER = 1.0
+_SILENT = {"run_id", "at", "principal", "tenant", "parent_id", "replayed"}
+
+
+class RunFeed:
+    """A listener that keeps the events of runs in their store, and wakes who waits for them.
+
+    A run that is played again tells again what it did before; what is kept already is not kept
+    twice, and what a crash has lost is kept then.
+
+    Args:
+        store: Where events go.
+
+    Attributes:
+        dropped: Events that were lost because the store took none for too long.
+    """
+
+    def __init__(self, store: RunStore) -> None:
+        self.dropped = 0
+        self._store = store
+        self._waiting: dict[str, list[RunEvent]] = {}
+        self._count = 0
+        self._known: dict[str, dict[str, str]] = {}
+        self._watchers: dict[str, set[asyncio.Event]] = {}
+        self._news = asyncio.Event()
+        self._writing: asyncio.Task[None] | None = None
+        self._closed = False
+
+    def on_event(self, event: Event) -> None:
+        """Take an event of a run; those of calls and sources are others' business."""
+        if not isinstance(event, (RunStarted, NodeChanged, RunFinished)) or self._closed:
+            return
+        if self._count >= _MOST_WAITING:
+            self.dropped += 1
+            return
+        self._count += 1
+        self._waiting.setdefault(event.run_id, []).append(_kept(event))
+        self._news.set()
+        if self._writing is None:
+            self._writing = asyncio.get_running_loop().create_task(self._written())
+
+    def is_behind(self, run_id: str) -> bool:
+        """Whether something that happened is not kept yet."""
+        return run_id in self._waiting
+
+    async def news(self, run_id: str, *, within: float) -> None:
+        """Wait until something more is kept of a run here, or so many seconds."""
+        woken = asyncio.Event()
+        self._watchers.setdefault(run_id, set()).add(woken)
+        try:
+            async with asyncio.timeout(within):
+                await woken.wait()
+        except TimeoutError:
+            return
+        finally:
+            watchers = self._watchers.get(run_id, set())
+            watchers.discard(woken)
+            if not watchers:
+                self._watchers.pop(run_id, None)
+
+    async def close(self) -> None:
+        """Keep what waits, and end."""
+        self._closed = True
+        if self._writing is not None:
+            self._writing.cancel()
+            await asyncio.wait([self._writing])
+        await self._flushed()
+        for run_id in list(self._watchers):
+            self._wake(run_id)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing more will come."""
+        return self._closed
+
+    async def _written(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            if not await self._flushed():
+                await asyncio.sleep(_AGAIN_AFTER)
+                self._news.set()
+
+    async def _flushed(self) -> bool:
+        """Keep what waits; whether all of it could be."""
+        for run_id in list(self._waiting):
+            events = self._waiting.pop(run_id)
+            try:
+                await self._keep(run_id, events)
+            except PegboardError as error:
+                _LOG.warning("events of the run %s are not kept yet: %s", run_id, error)
+                self._waiting[run_id] = [*events, *self._waiting.get(run_id, [])]
+                return False
+            except asyncio.CancelledError:
+                self._waiting[run_id] = [*events, *self._waiting.get(run_id, [])]
+                raise
+            self._count -= len(events)
+            self._wake(run_id)
+        return True
+
+    async def _keep(self, run_id: str, events: Sequence[RunEvent]) -> None:
+        known = self._known.get(run_id)
+        if known is None:
+            known = await self._read(run_id)
+        then = dict(known)  # what is known changes once the events are kept
+        new = [event for event in events if _is_new(event, then)]
+        if new:
+            await self._store.emit(run_id, new)
+        known = then
+        if any(event.kind == "run_finished" for event in new):
+            self._known.pop(run_id, None)
+            return
+        self._known[run_id] = known
+        if len(self._known) > _MOST_KNOWN:
+            del self._known[next(iter(self._known))]
+
+    async def _read(self, run_id: str) -> dict[str, str]:
+        known: dict[str, str] = {}
+        after = 0
+        while page := await self._store.events(run_id, after=after, limit=_PAGE):
+            for event in page:
+                known[_subject(event)] = str(event.data.get("state", event.kind))
+            after = page[-1].sequence
+        return known
+
+    def _wake(self, run_id: str) -> None:
+        for watcher in self._watchers.get(run_id, ()):
+            watcher.set()
+
+
+def _kept(event: RunStarted | NodeChanged | RunFinished) -> RunEvent:
+    data = {
+        key: value
+        for key, value in to_builtins(event).items()
+        if key not in _SILENT and value not in ("", 0)
+    }
+    match event:
+        case RunStarted():
+            return RunEvent(kind="run_started", at=event.started_at, data=data)
+        case NodeChanged():
+            return RunEvent(kind="node_changed", at=event.at, data=data)
+        case RunFinished():
+            at = event.started_at + event.duration_ms / 1000
+            return RunEvent(kind="run_finished", at=at, data=data)
+
+
+def _subject(event: RunEvent) -> str:
+    return str(event.data["node"]) if event.kind == "node_changed" else f"~{event.kind}"
+
+
+def _is_new(event: RunEvent, known: dict[str, str]) -> bool:
+    """Whether it is not what was kept last of the same node, or of the run."""
+    subject = _subject(event)
+    state = str(event.data.get("state", event.kind))
+    is_new = known.get(subject) != state
+    if is_new:
+        known[subject] = state
+    return is_new

@@ -1,0 +1,297 @@
+"""What the service does with runs: start, show, watch, steer them, and take answers."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pegboard.core.context import ToolContext
+from pegboard.core.event import digest_of
+from pegboard.core.graph import Graph, NodeState
+from pegboard.core.ports.run import RunEvent, RunQuery, RunStore, StoredRun
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.errors import GraphInvalid, IdempotencyConflict, RunNotFound, ToolNotFound
+from pegboard.features.plans.service import Plans, remembered
+from pegboard.features.runs.feed import RunFeed
+from pegboard.features.runs.policy import may_see, sees_all
+from pegboard.features.runs.starting import call_graph, run_id_for
+from pegboard.features.runs.view import RunView, as_it_is
+from pegboard.features.runs.watching import coming_events, known_events
+from pegboard.graphs import GraphRunner, read_graph, write_graph
+from pegboard.registry import ToolRegistry
+
+Follow = Callable[[], Awaitable[tuple[str, ...]]]
+_BEING_PLAYED = frozenset({NodeState.PENDING, NodeState.READY, NodeState.IN_PROGRESS})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunList:
+    """One page of runs, newest first."""
+
+    runs: tuple[RunView, ...]
+    next_cursor: str = ""
+
+
+class Runs:
+    """Runs of plans and graphs, for callers who may see their own.
+
+    ```python
+    view = await board.runs.start_plan(plan_id, {"url": "https://example.com"})
+    view = await board.runs.wait(view.id)
+    view.result.state, view.result.output
+    ```
+
+    Args:
+        registry: Whose tools.
+        store: Where runs are kept.
+        runner: Plays them.
+        plans: Where plans come from.
+        feed: Tells when something has happened.
+        follow: Takes up what other processes have left, now and from now on.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        store: RunStore,
+        *,
+        runner: GraphRunner,
+        plans: Plans,
+        feed: RunFeed,
+        follow: Follow,
+    ) -> None:
+        self._registry = registry
+        self._store = store
+        self._runner = runner
+        self._plans = plans
+        self._feed = feed
+        self._follow = follow
+
+    async def start_plan(
+        self,
+        plan_id: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        principal: Principal = LOCAL,
+        key: str = "",
+    ) -> RunView:
+        """Start a run of a plan.
+
+        Args:
+            plan_id: Which plan.
+            params: What it is given; what is left out is what the plan was made with.
+            principal: For whom.
+            key: The same key gives the same run again; empty for a new one.
+
+        Raises:
+            PlanNotFound: There is no such plan for this caller.
+            GraphInvalid: The plan cannot run on this board; every fault.
+            InvalidRequest: The params do not fit.
+            IdempotencyConflict: The key was used for something else.
+        """
+        plan = await self._plans.get(plan_id, principal=principal)
+        return await self._start(plan.graph, params or {}, principal=principal, key=key)
+
+    async def start_graph(
+        self,
+        graph: Graph,
+        params: Mapping[str, Any] | None = None,
+        *,
+        principal: Principal = LOCAL,
+        key: str = "",
+    ) -> RunView:
+        """Start a run of a graph that belongs to no plan; arguments and errors as above."""
+        return await self._start(graph.changed(id=""), params or {}, principal=principal, key=key)
+
+    async def start_call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        principal: Principal = LOCAL,
+        seconds: float | None = None,
+        key: str = "",
+    ) -> RunView:
+        """Start a run that is one call of one tool; its output is the call's.
+
+        Args:
+            tool: Name or id.
+            arguments: As they are: no text in them is taken for a path.
+            principal: For whom.
+            seconds: For the whole run; None for no limit.
+            key: The same key gives the same run again.
+
+        Raises:
+            ToolNotFound: There is no such tool for this caller.
+            GraphInvalid: The arguments do not fit, or the caller may not call it.
+        """
+        if self._registry.find(tool) is None:
+            raise ToolNotFound(tool, self._registry.nearest(tool, principal))
+        graph = call_graph(tool, arguments, seconds=seconds)
+        return await self._start(graph, {}, principal=principal, key=key)
+
+    async def get(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
+        """How a run is now.
+
+        Raises:
+            RunNotFound: There is none of this id for this caller.
+        """
+        return await self._view(await self._visible(run_id, principal))
+
+    async def wait(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
+        """How a run is once it has ended, or waits for what time alone does not bring.
+
+        Raises:
+            RunNotFound: There is none of this id for this caller.
+            Unavailable: It cannot be played here and now; says why.
+        """
+        await self._visible(run_id, principal)
+        await self._runner.result(run_id)
+        return await self.get(run_id, principal=principal)
+
+    async def list(self, query: RunQuery, *, principal: Principal = LOCAL) -> RunList:
+        """One page of the runs that this caller may see.
+
+        Raises:
+            InvalidRequest: The cursor is not one of ours, or the limit is out of range.
+        """
+        mine = "" if sees_all(principal) else principal.id
+        if mine and query.principal not in {"", mine}:
+            return RunList(runs=())
+        wanted = RunQuery(
+            state=query.state,
+            plan_id=query.plan_id,
+            principal=mine or query.principal,
+            tenant=principal.tenant,
+            limit=query.limit,
+            cursor=query.cursor,
+        )
+        page = await self._store.runs(wanted)
+        return RunList(runs=tuple(map(_brief, page.runs)), next_cursor=page.next_cursor)
+
+    async def pause(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
+        """Start nothing new in a run; what is being done goes on to its end."""
+        return await self._steered(run_id, self._runner.pause, principal)
+
+    async def resume(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
+        """Let a paused run go on; one whose process died is taken up."""
+        return await self._steered(run_id, self._runner.resume, principal)
+
+    async def cancel(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
+        """Start nothing new in a run, and cancel what is being done."""
+        return await self._steered(run_id, self._runner.cancel, principal)
+
+    async def answer(
+        self, run_id: str, pending_id: str, answer: Any, *, principal: Principal = LOCAL
+    ) -> RunView:
+        """Answer what a run asks: a question, an approval, or what happened to a call.
+
+        Raises:
+            RunNotFound: There is none of this id for this caller.
+            InvalidRequest: It does not ask this, or the answer does not fit.
+        """
+        run = await self._visible(run_id, principal)
+        await self._runner.answer(run_id, pending_id, answer)
+        return await self._view(run)
+
+    async def send(
+        self,
+        run_id: str,
+        event: str,
+        message: Any = None,
+        *,
+        message_id: str = "",
+        principal: Principal = LOCAL,
+    ) -> RunView:
+        """Send a run a message by name; the same id again is the same message.
+
+        Raises:
+            RunNotFound: There is none of this id for this caller.
+        """
+        run = await self._visible(run_id, principal)
+        await self._runner.send(run_id, event, message, id=message_id)
+        return await self._view(run)
+
+    async def decided(self, run_id: str, *, approved: bool, step: str = "") -> None:
+        """An approval that a run waits for was decided: it makes the call again, or gives it up.
+
+        Args:
+            run_id: Which run; one that waits for nothing of the kind is left alone.
+            approved: What was decided.
+            step: Only this step; empty for all that wait for an approval.
+
+        Raises:
+            RunNotFound: There is no such run.
+        """
+        seen = await self._runner.result(run_id, wait=False)
+        verdict = "approve" if approved else "deny"
+        for item in seen.pending:
+            if item.kind == "approval" and step in {"", item.step}:
+                await self._runner.answer(run_id, item.id, {"answer": verdict})
+
+    async def events(
+        self, run_id: str, *, after: int = 0, principal: Principal = LOCAL
+    ) -> AsyncIterator[RunEvent]:
+        """What happens in a run, from an event on and until it has ended.
+
+        Raises:
+            RunNotFound: There is none of this id for this caller.
+        """
+        await self._visible(run_id, principal)
+        coming = coming_events(
+            self._store, self._feed, run_id, after=after, now=self._registry.kit.now
+        )
+        async for event in coming:
+            yield event
+
+    async def follow(self) -> tuple[str, ...]:
+        """Take up the runs that nobody plays, now and from now on: for a server."""
+        return await self._follow()
+
+    async def _start(
+        self, graph: Graph, params: Mapping[str, Any], *, principal: Principal, key: str
+    ) -> RunView:
+        given = remembered(graph, params)
+        ctx: ToolContext[Any] = ToolContext(principal=principal)
+        run_id = await self._runner.start(graph, given, ctx=ctx, run_id=run_id_for(principal, key))
+        run = await self._visible(run_id, principal)
+        if key:
+            wanted = digest_of({"graph": write_graph(graph), "params": given})
+            found = digest_of({"graph": run.start.graph, "params": run.start.params})
+            if wanted != found:
+                raise IdempotencyConflict("This idempotency key was used for another run.")
+        return await self._view(run)
+
+    async def _steered(
+        self, run_id: str, steer: Callable[[str], Awaitable[None]], principal: Principal
+    ) -> RunView:
+        await self._visible(run_id, principal)
+        await steer(run_id)
+        return await self.get(run_id, principal=principal)
+
+    async def _visible(self, run_id: str, principal: Principal) -> StoredRun:
+        run = await self._store.get(run_id)
+        if run is None or not may_see(principal, run):
+            raise RunNotFound(f"There is no run '{run_id[:100]}'.")
+        return run
+
+    async def _view(self, run: StoredRun) -> RunView:
+        graph = _graph_of(run)
+        if run.result is not None and run.state not in _BEING_PLAYED:
+            return RunView(run=run, graph=graph, result=run.result)
+        events = await known_events(self._store, run.start.run_id)
+        result = as_it_is(run, graph, events, now=self._registry.kit.now())
+        return RunView(run=run, graph=graph, result=result)
+
+
+def _brief(run: StoredRun) -> RunView:
+    """A run for a list: as it last rested, without looking at what goes on."""
+    graph = _graph_of(run)
+    result = run.result or as_it_is(run, graph, (), now=run.start.created_at)
+    return RunView(run=run, graph=graph, result=result)
+
+
+def _graph_of(run: StoredRun) -> Graph:
+    try:
+        return read_graph(run.start.graph)
+    except GraphInvalid:  # written by a version that knew more
+        return Graph(nodes=(), name=str(run.start.graph.get("name", "")))

@@ -1,0 +1,98 @@
+"""How a run is: what is stored of it, and while it is played what its events say."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import structs
+
+from pegboard.core.graph import Graph, NodeState
+from pegboard.core.ports.run import RunEvent, StoredRun
+from pegboard.core.run import NodeRun, RunResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView:
+    """A run, for showing.
+
+    Attributes:
+        graph: What it runs.
+        result: How it is.
+    """
+
+    run: StoredRun
+    graph: Graph
+    result: RunResult
+
+    @property
+    def id(self) -> str:
+        """The run's."""
+        return self.run.start.run_id
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-compatible data."""
+        start, result = self.run.start, self.result.to_dict()
+        return {
+            "run_id": start.run_id,
+            "plan_id": self.run.plan_id or None,
+            "task_id": self.graph.task_id or None,
+            "graph": self.graph.name or self.graph.id,
+            "state": result["state"],
+            "params": dict(start.params),
+            "output": result["output"],
+            "error": result["error"],
+            "nodes": result["nodes"],
+            "pending": result["pending"],
+            "principal": start.principal.id,
+            "created_at": start.created_at,
+            "finished_at": self.run.finished_at,
+            "duration_ms": result["duration_ms"],
+        }
+
+
+def as_it_is(run: StoredRun, graph: Graph, events: Sequence[RunEvent], *, now: float) -> RunResult:
+    """How a run is that is being played, or was when its player was lost."""
+    begun: dict[str, NodeRun] = {}
+    for event in events:
+        if event.kind == "node_changed":
+            node = _changed(begun.get(event.data["node"]), event)
+            begun[node.id] = node
+    return RunResult(
+        run_id=run.start.run_id,
+        graph=graph.id or graph.name,
+        state=run.state,
+        nodes=tuple(_with_parts(node.id, begun) for node in graph),
+        started_at=run.start.created_at,
+        duration_ms=round((now - run.start.created_at) * 1000, 3),
+    )
+
+
+def _changed(before: NodeRun | None, event: RunEvent) -> NodeRun:
+    data = event.data
+    state, duration = NodeState(data["state"]), float(data.get("duration_ms", 0.0))
+    started_at = before.started_at if before is not None and before.started_at else 0.0
+    if state.is_final and duration:
+        started_at = event.at - duration / 1000
+    elif not started_at and state is NodeState.IN_PROGRESS:
+        started_at = event.at
+    error = {"code": data["error_code"], "message": ""} if data.get("error_code") else None
+    return NodeRun(
+        id=data["node"],
+        state=state,
+        error=error,
+        reason=data.get("reason", ""),
+        started_at=started_at,
+        duration_ms=duration,
+        attempts=data.get("attempts", 0),
+        tool=data.get("tool", ""),
+    )
+
+
+def _with_parts(node_id: str, begun: dict[str, NodeRun]) -> NodeRun:
+    node = begun.get(node_id) or NodeRun(id=node_id, state=NodeState.PENDING)
+    return structs.replace(node, parts=tuple(_parts(node_id, begun.values())))
+
+
+def _parts(node_id: str, runs: Iterable[NodeRun]) -> Iterable[NodeRun]:
+    """What lies within a node, whole and flat: items, rounds, and nodes of an inner graph."""
+    return (run for run in runs if run.id.startswith((f"{node_id}[", f"{node_id}/")))

@@ -1,0 +1,35 @@
+"""Plans and runs of a board: the planner, the runner, and what watches them."""
+
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+from pegboard.registry import ToolRegistry
+from pegboard.runtime.settings import Settings
+from pegboard.runtime.wiring.durability import durability
+
+if TYPE_CHECKING:
+    from pegboard.features.plans import Plans
+    from pegboard.features.runs import Runs
+    from pegboard.storage import Storage
+
+
+def plans_and_runs(
+    registry: ToolRegistry, settings: Settings, storage: "Storage", stack: AsyncExitStack
+) -> "tuple[Plans, Runs]":
+    """The two services, sharing one store; the stack stops the runs before it closes anything."""
+    from pegboard.features.plans import Plans
+    from pegboard.features.runs import RunFeed, Runs
+    from pegboard.graphs import GraphRunner
+    from pegboard.planning import Planner
+
+    feed = RunFeed(storage.runs)
+    registry.kit.emitter.add(feed)
+    stack.push_async_callback(feed.close)
+    kept = durability(settings, storage)
+    stack.push_async_callback(kept.close)
+    runner = GraphRunner(registry, durability=kept)
+    plans = Plans(registry, storage.runs, planner=Planner(registry))
+    runs = Runs(
+        registry, storage.runs, runner=runner, plans=plans, feed=feed, follow=kept.follow
+    )
+    return plans, runs
