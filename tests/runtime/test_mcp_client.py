@@ -15,6 +15,7 @@ from tests.sources.mcp.workshop import server as workshop
 from pegboard import MCPClient, MCPConnectionError, ToolRegistry, tool
 from pegboard.errors import ConfigError, InvalidRequest
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
 COMMAND = [sys.executable, str(WORKSHOP)]
 TWO = {"mcpServers": {"one": STDIO, "two": {**STDIO, "include": ["add", "note"]}}}
 

@@ -59,7 +59,7 @@ def children() -> list[psutil.Process]:
     return [item for item in found if item.status() != psutil.STATUS_ZOMBIE]
 
 
-async def until(condition: Callable[[], bool], *, seconds: float = 5.0) -> None:
+async def until(condition: Callable[[], bool], *, seconds: float = 15.0) -> None:
     """Wait for it; what does not come is an error."""
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 - what is waited for is outside this process

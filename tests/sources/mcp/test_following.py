@@ -12,6 +12,7 @@ from tests.sources.mcp.workshop import server as workshop
 from pegboard.core.principal import LOCAL
 from pegboard.sources.mcp.following import Following
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
 ERAS = pytest.mark.parametrize("protocol", ["legacy", "auto"])
 
 

@@ -28,9 +28,12 @@ from pegboard.sources.mcp import session, upstream
 assert session
 assert upstream
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::mcp.shared.exceptions.MCPDeprecationWarning"  # the workshop logs, as servers still do
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(60),  # servers take seconds to start
+    # the workshop logs, as servers still do
+    pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning"),
+]
 ERAS = pytest.mark.parametrize("protocol", ["legacy", "auto"])
 
 

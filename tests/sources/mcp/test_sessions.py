@@ -12,6 +12,8 @@ from pegboard.errors import MCPConnectionError, Overloaded, SourceUnavailable
 from pegboard.sources.mcp.sessions import OPERATOR, Sessions
 from pegboard.sources.mcp.upstream import key_of
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
+
 
 async def test_the_longest_unused_session_makes_room_for_another() -> None:
     async with opened({**STDIO, "max_sessions": 2}) as source:

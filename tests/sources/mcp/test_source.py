@@ -30,6 +30,7 @@ from pegboard.sources.mcp import KIND
 from pegboard.sources.mcp.config import McpConfig
 from pegboard.testing import SourceContract
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
 TIME = str(Path(sys.executable).with_name("mcp-server-time"))
 GIT = str(Path(sys.executable).with_name("mcp-server-git"))
 

@@ -27,6 +27,7 @@ from pegboard.sources.mcp import stdio
 from pegboard.sources.mcp.child import Child, Command
 
 assert stdio
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
 
 
 def _command(program: str, *arguments: str, directory: Path | None = None) -> Command:
@@ -71,7 +72,7 @@ async def test_each_caller_has_a_process_of_their_own() -> None:
 async def test_a_server_that_dies_midway_is_told_at_once_and_the_next_call_starts_another() -> None:
     async with opened(STDIO) as source:
         tools = await by_action(source)
-        async with asyncio.timeout(4):
+        async with asyncio.timeout(15):
             with pytest.raises(MCPConnectionError, match=r"exit code 3.*out of glue") as caught:
                 await tools["die"].run({}, call_of())
         again = await tools["add"].run({"a": 1, "b": 1}, call_of())
