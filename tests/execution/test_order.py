@@ -39,14 +39,15 @@ def test_the_order_is_the_one_that_was_decided() -> None:
         "count",
         "validate",
         "decide",
-        "approve",
         "idempotency",
+        "approve",
         "shape",
         "cache",
         "limit",
         "recheck",
         "breaker",
         "start",
+        "spend",
         "retry",
         "deadline",
         "check_output",
@@ -86,7 +87,8 @@ def test_each_other_step_is_there_for_the_tools_that_need_it(
     names = built(a_target(a_spec(**spec), keyed=keyed), a_kit(**kit))
 
     waits = {"recheck"} if step in {"idempotency", "cache", "limit"} else set[str]()
-    assert set(names) == {*ALWAYS, step, *waits}
+    spends = {"spend"} if step == "approve" else set[str]()
+    assert set(names) == {*ALWAYS, step, *waits, *spends}
 
 
 @pytest.mark.parametrize(
@@ -133,12 +135,13 @@ async def test_a_call_passes_down_the_order_and_its_result_back_up() -> None:
 
     result = await path(a_call(key="k"))
 
-    passed = [step.__name__ for step in ORDER if step.__name__ not in {"approve", "run"}]
+    needless = {"approve", "spend"}
+    passed = [step.__name__ for step in ORDER if step.__name__ not in {*needless, "run"}]
     down = [line for line in log if line.startswith("<")]
     up = [line for line in log if line.startswith(">")]
     assert result.text == "done"
-    assert [f"< {name}" for name in passed] == [line for line in down if "approve" not in line]
-    assert [f"> {name}" for name in reversed(passed)] == [x for x in up if "approve" not in x]
+    assert [f"< {name}" for name in passed] == [x for x in down if x[2:] not in needless]
+    assert [f"> {name}" for name in reversed(passed)] == [x for x in up if x[2:] not in needless]
     assert log.index("< breaker") < log.index("started find") < log.index("< retry")
 
 

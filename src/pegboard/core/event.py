@@ -95,6 +95,53 @@ class SourceChanged(Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class ApprovalChanged(Struct, frozen=True, kw_only=True):
+    """A person is asked about a call, or what was asked is in another state.
+
+    Attributes:
+        state: One of `ApprovalState`: `pending` when it is asked, then what became of it.
+        at: Unix seconds.
+        digest: Of the call that it is good for; of the edited one when it was edited.
+        by: Who has decided.
+        call_id: The call that has used it.
+    """
+
+    approval_id: str
+    state: str
+    at: float
+    tool: str
+    digest: str
+    principal: str
+    tenant: str = ""
+    version: str = ""
+    reason: str = ""
+    by: str = ""
+    note: str = ""
+    run_id: str = ""
+    call_id: str = ""
+
+
+class BoardChanged(Struct, frozen=True, kw_only=True):
+    """Somebody has changed what the board is or allows.
+
+    Attributes:
+        kind: `policy`, `switch`, `catalogue`, ...
+        action: What was done: `changed`, `turned_off`, `registered`, ...
+        at: Unix seconds.
+        subject: To what, as the name of a tool; empty for all of it.
+        by: Who did it; empty for the operator, by file or by code.
+        detail: More, as JSON-compatible data; never a secret.
+    """
+
+    kind: str
+    action: str
+    at: float
+    subject: str = ""
+    by: str = ""
+    tenant: str = ""
+    detail: Mapping[str, Any] = {}
+
+
 class RunStarted(Struct, frozen=True, kw_only=True):
     """A run of a graph is being played; told again when it is taken up after a crash or a wait.
 
@@ -152,7 +199,16 @@ class RunFinished(Struct, frozen=True, kw_only=True):
     error_code: str = ""
 
 
-Event = CallStarted | CallRecord | SourceChanged | RunStarted | NodeChanged | RunFinished
+Event = (
+    CallStarted
+    | CallRecord
+    | SourceChanged
+    | ApprovalChanged
+    | BoardChanged
+    | RunStarted
+    | NodeChanged
+    | RunFinished
+)
 
 _WITHHELD = frozenset({"principal", "arguments", "error_detail"})
 _SHOWN = tuple(name for name in CallRecord.__struct_fields__ if name not in _WITHHELD)

@@ -10,6 +10,7 @@ from msgspec import Struct
 from pegboard.core.asking import LogLine
 from pegboard.core.context import Arguments, Call, Progress, ToolContext
 from pegboard.core.decision import Decision
+from pegboard.core.ports.approval import Approval
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 from pegboard.execution.redaction import redacted_value
@@ -29,6 +30,7 @@ class Run(Struct, eq=False, kw_only=True):
         cancelling: How many requests to cancel the task there were before the attempt.
         caller: Calls another tool on behalf of this call.
         arguments: The arguments as `validate` read them.
+        approval: What lets it through although the policy asks.
         attempts: How often the tool itself was started.
     """
 
@@ -44,6 +46,7 @@ class Run(Struct, eq=False, kw_only=True):
     caller: Call | None = None
     arguments: Mapping[str, Any] = NO_ARGUMENTS
     decision: Decision | None = None
+    approval: Approval | None = None
     attempts: int = 0
     cached: bool = False
     replayed: bool = False

@@ -4,9 +4,12 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import cast
 
 from pegboard.access import Policy, Switches
+from pegboard.core.approvals import MemoryApprovals
 from pegboard.core.memory import MemoryOutcomes, MemoryResults
+from pegboard.core.ports.approval import ApprovalStore
 from pegboard.core.ports.store import Journal, OutcomeStore, ResultStore
 from pegboard.execution.breakers import Breakers
 from pegboard.execution.cache import ResultCache
@@ -17,6 +20,10 @@ from pegboard.execution.limiters import Limiters
 
 def _unknown(_name: str) -> str:
     return ""
+
+
+_IN_MEMORY = cast("ApprovalStore", None)
+"""Stands for a store of the kit's own, which tells the time by the kit's clock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +39,7 @@ class Settings:
         max_result_bytes: What a result may hold before it is stored and paged; 0 for no limit.
         result_ttl: How long a stored result is kept; at 0 it has expired when its handle is given.
         batch_concurrency: Calls of one batch in flight at once; 0 for no limit.
+        approval_ttl: For how long a person's answer is waited for, and then holds; 0 for ever.
         keep_arguments: Whether what is recorded may quote arguments; else the operator's detail of
             an error is kept without them.
     """
@@ -42,6 +50,7 @@ class Settings:
     max_result_bytes: int = 100_000
     result_ttl: float = 24 * 3600.0
     batch_concurrency: int = 16
+    approval_ttl: float = 24 * 3600.0
     keep_arguments: bool = False
 
 
@@ -50,6 +59,7 @@ class Kit:
     """Everything a call needs beside its tool.
 
     Attributes:
+        approvals: What people are asked and have decided; in memory unless given.
         flights: Calls with a key that run in this process; whoever shares `outcomes` shares these.
         journal: Where the starts of writes are stored first; None keeps none.
         redact: Takes secrets out of text; None when there are none to take out.
@@ -63,6 +73,7 @@ class Kit:
     emitter: Emitter = field(default_factory=Emitter)
     results: ResultStore = field(default_factory=MemoryResults)
     outcomes: OutcomeStore = field(default_factory=MemoryOutcomes)
+    approvals: ApprovalStore = _IN_MEMORY
     flights: Flights = field(default_factory=Flights)
     journal: Journal | None = None
     cache: ResultCache = field(default_factory=ResultCache)
@@ -74,3 +85,7 @@ class Kit:
     random: Callable[[], float] = random.random
     now: Callable[[], float] = time.time
     monotonic: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        if self.approvals is _IN_MEMORY:
+            object.__setattr__(self, "approvals", MemoryApprovals(now=self.now))

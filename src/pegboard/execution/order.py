@@ -1,8 +1,8 @@
 """The steps of a call, in order. A new step is one file and one line here.
 
 A call passes down this list and its result comes back up, so that the flow is: resolve, count,
-validate, decide, approve, idempotency, (shape, on the way up), cache, limit, recheck, breaker,
-start, retry, deadline, run, check output, shape, count, record.
+validate, decide, idempotency, approve, (shape, on the way up), cache, limit, recheck, breaker,
+start, spend, retry, deadline, run, check output, shape, count, record.
 """
 
 from collections.abc import Callable
@@ -24,6 +24,7 @@ from pegboard.execution.steps.record import record
 from pegboard.execution.steps.retry import retry
 from pegboard.execution.steps.run import run
 from pegboard.execution.steps.shape import shape
+from pegboard.execution.steps.spend import spend
 from pegboard.execution.steps.start import start
 from pegboard.execution.steps.validate import validate
 from pegboard.execution.target import Target
@@ -36,14 +37,15 @@ ORDER: tuple[Step, ...] = (
     count,  # inside record: what is in flight is what has begun and not been recorded
     validate,  # before decide: rules look at arguments that have their declared types
     decide,  # before anything that costs or keeps something
-    approve,  # a person sees a call that is valid and would be allowed
     idempotency,  # before limits: a repeated call gets its first outcome and uses nothing up
+    approve,  # a person sees a call that is valid and would be allowed, and was not made before
     shape,  # inside idempotency: a replay has the same handle; outside cache: handles have owners
     cache,  # a cached answer needs no turn, no breaker and no attempt
     limit,  # one turn a call: its retries do not queue again
     recheck,  # after the waits; before the breaker, which would take a refusal for an answer
     breaker,  # outside retry: it counts calls that failed for good
     start,  # after the waits, before the first attempt: what is stored as started really starts
+    spend,  # after all that may turn a call away; outside retry: one approval for all attempts
     retry,  # around single attempts
     deadline,  # each attempt has its own
     check_output,  # inside the cache: what breaks its promise is never an answer

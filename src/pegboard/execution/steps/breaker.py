@@ -29,8 +29,9 @@ def breaker(target: Target, kit: Kit, following: Handler) -> Handler:
                 guard.failed(probe=probe)
             raise
         except PegboardError:
-            told = True
-            guard.succeeded()  # an answer, though not a welcome one: the source is there
+            told = call.attempts > 0  # a call that was turned away before tells nothing
+            if told:
+                guard.succeeded()  # an answer, though not a welcome one: the source is there
             raise
         finally:
             if not told:

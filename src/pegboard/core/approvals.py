@@ -1,0 +1,168 @@
+"""Approvals kept in memory, for registries without a storage: gone with the process."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from pegboard.core.gate import Gate
+from pegboard.core.ports.approval import Approval, ApprovalPage, ApprovalQuery, Decided, Verdict
+from pegboard.errors import InvalidRequest, Overloaded
+
+_OPEN = frozenset({"pending", "approved", "edited"})
+_FILTERS = ("state", "principal", "run_id", "tool", "digest")
+_LONGEST_PAGE = 1_000
+
+
+class MemoryApprovals:
+    """An `ApprovalStore` of at most `most`; those that are over are forgotten first, the oldest.
+
+    Safe for several threads.
+    """
+
+    def __init__(self, *, now: Callable[[], float] = time.time, most: int = 10_000) -> None:
+        """Start empty."""
+        self._now = now
+        self._most = most
+        self._gate = Gate()
+        self._items: dict[str, Approval] = {}
+        self._numbers: dict[str, int] = {}
+        self._number = 0
+
+    async def ask(self, approval: Approval) -> Approval:
+        """Keep the question and return it; one of this id that is there already is returned.
+
+        Raises:
+            Overloaded: Too many are waiting.
+        """
+        with self._gate:
+            now = self._now()
+            kept = self._items.get(approval.id)
+            if kept is None:
+                self._make_room(now)
+                self._number += 1
+                self._numbers[approval.id] = self._number
+                kept = self._items[approval.id] = approval
+            return _seen(kept, now)
+
+    async def get(self, id: str) -> Approval | None:  # noqa: A002 - it is known by its id
+        """One approval; None when there is none."""
+        with self._gate:
+            known = self._items.get(id)
+            return None if known is None else _seen(known, self._now())
+
+    async def approvals(self, query: ApprovalQuery) -> ApprovalPage:
+        """One page, newest first.
+
+        Raises:
+            InvalidRequest: The cursor is not one of ours, or the limit is out of range.
+        """
+        if not 1 <= query.limit <= _LONGEST_PAGE:
+            raise InvalidRequest(f"limit has to be from 1 to {_LONGEST_PAGE}")
+        before = _position(query.cursor)
+        with self._gate:
+            now = self._now()
+            places = {
+                (item.created_at, self._numbers[item.id]): _seen(item, now)
+                for item in self._items.values()
+            }
+        found = [
+            place
+            for place in sorted(places, reverse=True)
+            if (before is None or place < before) and _matches(query, places[place])
+        ]
+        page = found[: query.limit]
+        more = len(found) > len(page)
+        return ApprovalPage(
+            approvals=[places[place] for place in page],
+            next_cursor=f"{page[-1][0]!r}_{page[-1][1]}" if more else "",
+        )
+
+    async def decide(
+        self,
+        id: str,  # noqa: A002 - it is known by its id
+        verdict: Verdict,
+        *,
+        by: str,
+        note: str = "",
+        edited: Any = None,
+        edited_digest: str = "",
+    ) -> Decided:
+        """Answer it, if nobody has yet and it is not too late."""
+        with self._gate:
+            now, known = self._now(), self._items.get(id)
+            if known is None:
+                return Decided(applied=False, approval=None)
+            shown = _seen(known, now)
+            if shown.state != "pending":
+                return Decided(applied=False, approval=shown)
+            changed = self._items[id] = structs.replace(
+                known,
+                state=verdict,
+                decided_by=by,
+                decided_at=now,
+                note=note,
+                edited=edited,
+                edited_digest=edited_digest,
+            )
+            return Decided(applied=True, approval=changed)
+
+    async def use(self, id: str, *, digest: str, call_id: str) -> Approval | None:  # noqa: A002 - it is known by its id
+        """Let one call through: give the approval if it is approved and was not used."""
+        with self._gate:
+            now, known = self._now(), self._items.get(id)
+            if known is None or digest != (known.edited_digest or known.digest):
+                return None
+            if known.state == "used":
+                return known if known.call_id == call_id else None
+            if _seen(known, now).state not in {"approved", "edited"}:
+                return None
+            used = structs.replace(known, state="used", used_at=now, call_id=call_id)
+            self._items[id] = used
+            return used
+
+    async def expire(self) -> Sequence[Approval]:
+        """Mark what has passed its time, and return it: each once."""
+        with self._gate:
+            now = self._now()
+            ended = [
+                shown
+                for item in self._items.values()
+                if (shown := _seen(item, now)).state != item.state
+            ]
+            self._items.update({item.id: item for item in ended})
+            return ended
+
+    def _make_room(self, now: float) -> None:
+        if len(self._items) < self._most:
+            return
+        over = next((i.id for i in self._items.values() if _seen(i, now).state not in _OPEN), None)
+        if over is None:
+            raise Overloaded("Too many approvals are waiting.", nothing_done=True)
+        del self._items[over], self._numbers[over]
+
+
+def _seen(approval: Approval, now: float) -> Approval:
+    """As it is now, whether or not somebody has marked it as expired."""
+    expires_at = approval.expires_at
+    if approval.state in _OPEN and expires_at is not None and expires_at <= now:
+        return structs.replace(approval, state="expired")
+    return approval
+
+
+def _matches(query: ApprovalQuery, approval: Approval) -> bool:
+    wanted = ((getattr(query, name), getattr(approval, name)) for name in _FILTERS)
+    return query.tenant in {None, approval.tenant} and all(
+        want in {"", has} for want, has in wanted
+    )
+
+
+def _position(cursor: str) -> tuple[float, int] | None:
+    if not cursor:
+        return None
+    at, _, number = cursor.partition("_")
+    try:
+        return float(at), int(number)
+    except ValueError as error:
+        raise InvalidRequest("This cursor is not one of ours.") from error
