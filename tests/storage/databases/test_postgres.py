@@ -208,7 +208,7 @@ def test_a_database_that_cannot_keep_every_text_is_refused(own_server: Any) -> N
         address,
         "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'",
     )
-    with pytest.raises(ConfigError, match="encoded in LATIN1: make one with CREATE DATABASE"):
+    with pytest.raises(ConfigError, match="it is encoded in LATIN1: make one with CREATE DATABASE"):
         open_storage(address.replace("/postgres?", "/latin?"))
     admin(address, "DROP DATABASE latin WITH (FORCE)")
 

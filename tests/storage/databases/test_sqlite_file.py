@@ -10,7 +10,8 @@ from tests.storage.made import NOON, a_record, a_start
 from pegboard.core.ports.store import HistoryQuery
 from pegboard.errors import ConfigError, Unavailable
 from pegboard.storage import open_history, open_storage
-from pegboard.storage.databases.sqlite_file import open_writer
+from pegboard.storage.databases.reader import Reader
+from pegboard.storage.databases.sqlite_file import open_reader, open_writer
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.migrating import REVISIONS
 from pegboard.testing import FakeClock
@@ -159,3 +160,13 @@ def test_storage_that_cannot_be_read_back_is_let_go_of(
 
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         opened[0].driver.execute("SELECT 1")
+
+
+async def test_a_reader_that_was_closed_says_so(tmp_path: Path) -> None:
+    open_writer(tmp_path / "pegboard.db", NOON).close()
+    reader = Reader(open_reader(tmp_path / "pegboard.db"))
+    reader.close()
+    reader.close()
+
+    with pytest.raises(Unavailable, match="closed"):
+        await reader.read(lambda transaction: transaction)

@@ -112,7 +112,7 @@ class ApprovalStore(Protocol):
         """Answer it, if nobody has yet and it is not too late."""
         ...
 
-    async def use(self, id: str, *, digest: str, call_id: str) -> Approval | None:  # noqa: A002
+    async def use(self, id: str, *, digest: str, call_id: str) -> Approval | None:  # noqa: A002 - it is known by its id
         """Let one call through: give the approval if it is approved and was not used.
 
         Args:

@@ -25,6 +25,8 @@ from pegboard.storage.databases.transaction import Operation, Rows, Transaction,
 THREADS = 8
 _MAX_WAITING = 10_000
 _ATTEMPTS = 3
+_STALE_ATTEMPTS = THREADS + 2
+"""After a restart of the server each connection of the pool may be stale, one after the other."""
 
 
 class PostgresDatabase:
@@ -113,9 +115,8 @@ class PostgresDatabase:
             except psycopg.Error as error:
                 if is_own_fault(error):
                     raise
-                # What was lost with its connection may be stale since a restart of the server.
-                retry = is_in_the_way(error) or isinstance(error, _Stale)
-                if attempt == _ATTEMPTS or not retry:
+                most = _STALE_ATTEMPTS if isinstance(error, _Stale) else _ATTEMPTS
+                if attempt >= (most if is_in_the_way(error) or isinstance(error, _Stale) else 0):
                     raise unavailable(error, nothing_done=True) from error
             attempt += 1
 
@@ -128,7 +129,6 @@ class PostgresDatabase:
             except psycopg.OperationalError as error:
                 if transaction.driver.broken:
                     core.invalidate(error)
-                    self._engine.dispose()
                     raise _Stale(str(error)) from error
                 raise
             try:

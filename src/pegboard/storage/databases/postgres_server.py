@@ -48,17 +48,24 @@ def connect(url: str) -> "psycopg.Connection[Any]":
     """
     given = conninfo_to_dict(url)
     connection = psycopg.connect(make_conninfo("", **_DEFAULTS | given), client_encoding="utf8")
+    try:
+        _prepare(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare(connection: "psycopg.Connection[Any]") -> None:
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
-        connection.close()
         raise ConfigError(
-            f"The database is encoded in {encoding}: make one with CREATE DATABASE ... "
-            "ENCODING 'UTF8' TEMPLATE template0."
+            f"it is encoded in {encoding}: make one with CREATE DATABASE ... ENCODING 'UTF8' "
+            "TEMPLATE template0"
         )
     connection.adapters.register_dumper(str, _WithoutNul)
     connection.execute(_SETTINGS)
     connection.commit()
-    return connection
 
 
 def prepare(core: Connection, now: float) -> None:

@@ -92,7 +92,7 @@ class MemoryApprovals:
             self._approvals[id] = copied(changed)
             return Decided(applied=True, approval=copied(changed))
 
-    async def use(self, id: str, *, digest: str, call_id: str) -> Approval | None:  # noqa: A002
+    async def use(self, id: str, *, digest: str, call_id: str) -> Approval | None:  # noqa: A002 - it is known by its id
         with self._gate:
             known = self._approvals.get(id)
             changed = known and used(known, digest, self._clock.time(), call_id)

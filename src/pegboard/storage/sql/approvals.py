@@ -84,7 +84,7 @@ class SqlApprovals:
             return Decided(applied=True, approval=changed)
         return Decided(applied=False, approval=None if known is None else seen(known, now))
 
-    async def use(self, id: str, *, digest: str, call_id: str) -> Approval | None:  # noqa: A002
+    async def use(self, id: str, *, digest: str, call_id: str) -> Approval | None:  # noqa: A002 - it is known by its id
         now = self._clock.time()
         _, changed = await self._change(id, lambda item: used(item, digest, now, call_id))
         return changed
@@ -124,7 +124,7 @@ class SqlApprovals:
         return await self._database.run(apply)
 
 
-def _of(transaction: Transaction, id: str, *, lock: bool = False) -> Approval | None:  # noqa: A002
+def _of(transaction: Transaction, id: str, *, lock: bool = False) -> Approval | None:  # noqa: A002 - it is known by its id
     wanted = select(TABLE.c.body).where(TABLE.c.id == clean_text(id))
     row = transaction.first(wanted.with_for_update() if lock else wanted)
     return None if row is None else load(row.body, Approval)
