@@ -18,6 +18,7 @@ _EXTRAS = {
     "sql": "sqlglot",
     "server": "fastapi",
     "otel": "opentelemetry.sdk",
+    "mcp": "mcp",
     "sandbox": "pydantic_monty",
 }
 Check = tuple[str, str, str]
