@@ -21,7 +21,9 @@ CATCH_ALL: dict[str, str] = {
     "sources/langchain/client.py": "whatever a function that makes tools raises becomes a reason",
     "sources/mcp/session.py": "whatever ends a session is told to who waits for it, and no other",
     "sources/mcp/upstream.py": "what the MCP library raises becomes one of our errors here",
-    "storage/writer.py": "one bad row must not stop the others; whoever awaits it gets the error",
+    "storage/auditing.py": "a call that cannot be redacted is kept in the trail without its reason",
+    "storage/databases/outbox.py": "one bad row must not stop the others, and is counted",
+    "storage/databases/writer.py": "one bad row must not stop the others; who awaits it is told",
     "tools/importing.py": "whatever a module raises at import becomes a reason",
     "tools/threads.py": "what a tool raised in its thread is handed to the task that waits for it",
 }
@@ -30,6 +32,7 @@ UNFINISHED: dict[str, str] = {
 }
 ERRORS_OF_THEIR_OWN: dict[str, str] = {
     "sources/mcp/statuses.py:SessionLost": "an `Unavailable` that its source answers by itself",
+    "storage/databases/postgres.py:_Stale": "a signal inside the pool, which never leaves it",
     "sources/sql/session.py:Stale": "a signal inside one source, which never leaves it",
 }
 

@@ -63,6 +63,13 @@ async def test_what_is_closed_says_so_and_counts_what_still_comes(
         storage.outcomes.claim(an_outcome()),
         storage.outcomes.settle("acme/ada", "k1", ToolResult()),
         storage.outcomes.release("acme/ada", "k1"),
+        storage.catalogue.active(),
+        storage.pins.pins(),
+        storage.dependencies.changes(),
+        storage.approvals.expire(),
+        storage.runs.take("one"),
+        storage.runs.reserve("r1", "fetch", "one"),
+        storage.audit.append([]),
         storage.flush(),
         storage.sweep(),
     ]

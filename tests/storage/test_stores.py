@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from pegboard.core.approvals import MemoryApprovals
 from pegboard.core.memory import MemoryOutcomes, MemoryResults
 from pegboard.storage import Storage
-from pegboard.storage.memory.approvals import MemoryApprovals
 from pegboard.storage.memory.audit import MemoryAudit
 from pegboard.storage.memory.calls import MemoryCalls
 from pegboard.storage.memory.catalogue import MemoryCatalogue

@@ -21,11 +21,23 @@ class MemoryApprovals:
     Safe for several threads.
     """
 
-    def __init__(self, *, now: Callable[[], float] = time.time, most: int = 10_000) -> None:
-        """Start empty."""
+    def __init__(
+        self,
+        *,
+        now: Callable[[], float] = time.time,
+        most: int = 10_000,
+        gate: Gate | None = None,
+    ) -> None:
+        """Start empty.
+
+        Args:
+            now: Unix seconds.
+            most: Approvals.
+            gate: Shared with what is closed together with it; None for one of its own.
+        """
         self._now = now
         self._most = most
-        self._gate = Gate()
+        self._gate = gate or Gate()
         self._items: dict[str, Approval] = {}
         self._numbers: dict[str, int] = {}
         self._number = 0

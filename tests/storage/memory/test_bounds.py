@@ -1,31 +1,14 @@
 """What memory holds is bounded: what is over goes first, and what is open stays."""
 
-import pytest
 from tests.storage.made import NOON, a_written
-from tests.storage.test_approvals import an_approval
 from tests.storage.test_audit import an_entry
 from tests.storage.test_runs import a_result, a_start
 
 from pegboard.core.gate import Gate
-from pegboard.errors import Overloaded
-from pegboard.storage.memory.approvals import MemoryApprovals
 from pegboard.storage.memory.audit import MemoryAudit
 from pegboard.storage.memory.runs import MemoryRuns
 from pegboard.storage.rows import unchanged
 from pegboard.testing import FakeClock
-
-
-async def test_approvals_that_are_over_make_room(clock: FakeClock) -> None:
-    approvals = MemoryApprovals(Gate(), clock=clock, bound=2)
-    await approvals.ask(an_approval("open", expires_at=None))
-    await approvals.ask(an_approval("over"))
-    clock.advance(60)
-    await approvals.ask(an_approval("new", expires_at=None))
-
-    assert await approvals.get("over") is None
-    assert await approvals.get("open") is not None
-    with pytest.raises(Overloaded, match="Too many approvals"):
-        await approvals.ask(an_approval("more"))
 
 
 async def test_runs_that_ended_make_room_the_oldest_first(clock: FakeClock) -> None:

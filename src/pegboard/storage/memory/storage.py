@@ -3,10 +3,10 @@
 from types import TracebackType
 from typing import Self
 
+from pegboard.core.approvals import MemoryApprovals
 from pegboard.core.gate import Gate
 from pegboard.core.memory import MemoryOutcomes, MemoryResults
 from pegboard.core.ports.clock import Clock, SystemClock
-from pegboard.storage.memory.approvals import MemoryApprovals
 from pegboard.storage.memory.audit import MemoryAudit
 from pegboard.storage.memory.calls import MemoryCalls
 from pegboard.storage.memory.catalogue import MemoryCatalogue
@@ -57,7 +57,7 @@ class MemoryStorage:
         self.catalogue = MemoryCatalogue(gate)
         self.pins = MemoryPins(gate)
         self.dependencies = MemoryDependencies(gate)
-        self.approvals = MemoryApprovals(gate, clock=clock)
+        self.approvals = MemoryApprovals(now=clock.time, gate=gate)
         self.runs = MemoryRuns(gate, clock=clock)
         self.audit = MemoryAudit(gate, clock=clock, redact=redact or unchanged, reads=audit_reads)
         self.auditor = self.audit
