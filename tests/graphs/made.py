@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from tests.execution.made import Heard, in_virtual_time
 
 from pegboard import SchemaTool, ToolContext, ToolRegistry, ToolSpec
-from pegboard.core.memory import MemoryResults
 from pegboard.core.graph import Edge, Graph, Node
+from pegboard.core.memory import MemoryResults
 from pegboard.core.run import RunResult
 from pegboard.core.tool import Effect
 from pegboard.durability import MemoryDurability, MemoryJournal
@@ -58,6 +58,7 @@ class Bench:
         journal: MemoryJournal | None = None,
         **kit: Any,
     ) -> None:
+        kit.setdefault("results", MemoryResults(now=clock.time))
         self.clock = clock
         self.world = world or World()
         self.heard = Heard()
@@ -66,7 +67,7 @@ class Bench:
                 emitter=Emitter((self.heard,)),
                 now=clock.time,
                 monotonic=clock.monotonic,
-                **({"results": MemoryResults(now=clock.time)} | kit),
+                **kit,
             )
         )
         for name in ("read", "look", "find"):

@@ -8,6 +8,7 @@ from tests.graphs.made import World, after, call, states
 
 from pegboard.core.graph import Edge, Fallback, ForEach, Graph, Node, Repeat, Wait
 from pegboard.core.run import RunResult
+from pegboard.durability.journal import Kept
 from pegboard.testing import FakeClock
 
 
@@ -62,11 +63,11 @@ OUTPUTS = {"calls": {"n": 1}, "parts": {"pay": "pay[1]", "poll": 1}, "waits": {"
 
 
 def lived(graph: Graph, *deaths: int) -> tuple[Life, World]:
-    """Live through these deaths, then to the end; what was recorded before each is not done again."""
+    """Live through these deaths, then to the end; what was recorded is not done again."""
     clock, world, journal = FakeClock(), World(), slow_journal()
-    for dies_at in (*deaths, 0):
-        before = len(world.keys)
-        recorded = _recorded(journal.runs)
+
+    def live(dies_at: int) -> Life:
+        recorded, before = _recorded(journal.runs), len(world.keys)
         life = Life(
             lambda bench: driven(bench, graph),
             clock=clock,
@@ -74,16 +75,19 @@ def lived(graph: Graph, *deaths: int) -> tuple[Life, World]:
             journal=journal,
             dies_at=dies_at,
         )
-        journal = journal.copied()
         again = {key.split(":")[1] for key in world.keys[before:]}
         assert again.isdisjoint(recorded), "a step that had ended was done again"
+        return life
+
+    for dies_at in deaths:
+        life = live(dies_at)
         if not life.has_died:
-            break
-    return life, world
+            return life, world
+        journal = journal.copied()
+    return live(0), world
 
 
-def _recorded(runs: object) -> set[str]:
-    assert isinstance(runs, dict)
+def _recorded(runs: dict[str, Kept]) -> set[str]:
     steps = runs["r"].steps if "r" in runs else {}
     done = {path for path, step in steps.items() if step.value is not None}
     # a call that failed has a fallback, which is called under the same path

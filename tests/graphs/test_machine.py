@@ -19,7 +19,9 @@ from pegboard.graphs.structure import structure_faults
 from pegboard.testing import FakeClock
 
 ENDS = {NodeState.COMPLETED, NodeState.FAILED}
-OUTCOMES = st.sampled_from(["completed", "completed", "completed", "failed", "any"])
+OUTCOMES: st.SearchStrategy[Any] = st.sampled_from(
+    ["completed", "completed", "completed", "failed", "any"]
+)
 CONDITIONS = st.sampled_from(["", "", "", "params.yes", "!params.yes"])
 
 

@@ -3,7 +3,7 @@
 import pytest
 from tests.graphs.made import Bench, at_the_bench, call, states
 
-from pegboard.core.graph import ForEach, Node, NodeState, Repeat
+from pegboard.core.graph import ForEach, Node, Repeat
 from pegboard.core.run import NodeRun, RunResult
 from pegboard.graphs import KINDS, run_graph
 from pegboard.graphs.doing import Doing

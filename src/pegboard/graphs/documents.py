@@ -32,18 +32,8 @@ def read_graph(document: Mapping[str, Any]) -> Graph:
     try:
         return form.model_validate(document).to_graph()
     except ValidationError as error:
-        problems = [
-            Problem(
-                path=_path(item["loc"]),
-                message=_message(item),
-                kind=_KINDS.get(item["type"], "value"),
-            )
-            for item in error.errors(include_url=False, include_context=False)
-        ]
-        raise GraphInvalid(name, tuple(problems[:_MOST_PROBLEMS])) from error
-    except RecursionError as error:
-        problem = Problem(path="", message="graphs within graphs, too many times")
-        raise GraphInvalid(name, (problem,)) from error
+        found = error.errors(include_url=False, include_context=False)
+        raise GraphInvalid(name, tuple(map(_problem, found[:_MOST_PROBLEMS]))) from error
 
 
 def write_graph(graph: Graph) -> dict[str, Any]:
@@ -109,6 +99,13 @@ def _fields(value: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
         if field.name not in leave_out and item != default:
             written[field.name] = _written(item)
     return written
+
+
+def _problem(fault: Any) -> Problem:
+    if fault["type"] == "recursion_loop":
+        return Problem(path="", message="graphs within graphs, too many times")
+    kind = _KINDS.get(fault["type"], "value")
+    return Problem(path=_path(fault["loc"]), message=_message(fault), kind=kind)
 
 
 def _path(location: tuple[int | str, ...]) -> str:

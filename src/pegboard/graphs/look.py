@@ -1,6 +1,7 @@
 """What the checker knows of a graph: what each path in it leads to."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from msgspec import Struct
@@ -207,7 +208,7 @@ class Look:
     def _item_of(self, node: Node) -> JsonSchema | None:
         if node.for_each is None:
             return None
-        items = self.schema_of(node.for_each.items, node)
+        items = self.schema_of(node.for_each.items, replace(node, for_each=None))
         if isinstance(node.for_each.items, (list, tuple)):
             parts = items["prefixItems"]
             return _hoisted({"anyOf": parts}) if parts else None

@@ -13,7 +13,7 @@ def cycle_of(graph: Graph) -> tuple[str, ...]:
         sorter.prepare()
     except CycleError as error:
         cycle: Sequence[str] = error.args[1]
-        return tuple(reversed(cycle))  # it goes from a node to what comes before; we go on
+        return tuple(cycle)
     return ()
 
 

@@ -80,7 +80,7 @@ def _health_faults(
     look: Look, spec: ToolSpec, at: str, *, has_another: bool = False
 ) -> Iterator[Fault]:
     if spec.status is Status.DEPRECATED:
-        message = f"'{spec.name}' is deprecated."
+        message = f"'{spec.name}' is deprecated and will go away."
         yield Fault(code="tool_deprecated", place=at, message=message, is_note=True)
     health = None if look.terms.health is None else look.terms.health(spec.name)
     if health is None:

@@ -242,7 +242,7 @@ def test_the_kind_says_what_is_missing() -> None:
     assert ToolNode().output_schema(Node(id="a"), lambda _: OBJECT) is None
 
 
-def graph():  # noqa: ANN201 - a graph
+def graph():
     from pegboard.core.graph import Graph
 
     return Graph(nodes=(call("a", "pay", input={"n": 1}), call("b", "read")))

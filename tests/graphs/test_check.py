@@ -1,0 +1,132 @@
+"""Wrong graphs, each with everything that is wrong with it."""
+
+from typing import Any
+
+import pytest
+from tests.graphs.boards import BOARD, HEALTH, any_, fetch
+from tests.graphs.wrong_graphs import TABLE
+
+from pegboard.core.graph import Fallback, Graph, Node
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.errors import GraphInvalid
+from pegboard.graphs import KINDS, check
+from pegboard.graphs.check import MOST_DEPTH, refuse_faults
+
+
+def found(graph: Graph, **more: Any) -> list[str]:
+    faults = check(graph, board=BOARD, **more)
+    return [f"{'~' if fault.is_note else ''}{fault.place} {fault.code}" for fault in faults]
+
+
+@pytest.mark.parametrize("case", TABLE)
+def test_every_fault_is_told_at_once_with_its_place(case: str) -> None:
+    nodes, more, expected = TABLE[case]
+
+    told = found(Graph(nodes=nodes, **more), env={"STAGE"})
+
+    assert told == (expected.split(" | ") if expected else [])
+
+
+def test_each_fault_has_a_sentence_that_helps() -> None:
+    said = {
+        fault.code: fault.message
+        for nodes, more, _ in TABLE.values()
+        for fault in check(Graph(nodes=nodes, **more), board=BOARD, env={"STAGE"})
+    }
+
+    mute = {code: text for code, text in said.items() if len(text.split()) < 5}
+    assert mute == {}
+    assert "a -> b -> c -> a" in said["cycle"] or "a -> a" in said["cycle"]
+    assert (
+        "Did you mean 'web__fetch'"
+        in check(Graph(nodes=(any_(tool="web__fetsh"),)), board=BOARD)[0].message
+    )
+    assert "1.2.3" in said["version_unknown"]
+
+
+def test_a_cycle_is_named_in_the_order_of_its_edges() -> None:
+    graph = Graph(nodes=(any_("a", "c"), any_("b", "a"), any_("c", "b")))
+
+    assert "a -> b -> c -> a" in check(graph, board=BOARD)[0].message
+
+
+def test_hidden_tools_are_never_named() -> None:
+    for name in ("secret__tol", "denied__tol"):
+        (fault,) = check(
+            Graph(nodes=(any_(tool=name),)), board=BOARD, principal=Principal(id="eve")
+        )
+
+        assert "secret__tool" not in fault.message
+        assert "denied__tool" not in fault.message
+
+
+def test_each_step_is_judged_for_this_caller() -> None:
+    graph = Graph(nodes=(any_(tool="secret__tool"),))
+
+    (fault,) = check(graph, board=BOARD, principal=Principal(id="eve"))
+    assert "lacks the scope secret" in fault.message
+    assert (
+        check(graph, board=BOARD, principal=Principal(id="ada", scopes=frozenset({"secret"}))) == []
+    )
+
+
+def test_a_tool_that_is_not_well_needs_a_fallback() -> None:
+    graph = Graph(
+        nodes=(
+            fetch("a"),
+            fetch("b", fallbacks=(Fallback(tool="any__thing"),)),
+            Node(id="c", tool="text__sum", input={"text": "t"}),
+        )
+    )
+
+    assert found(graph, health=HEALTH.get) == [
+        "nodes[0].tool tool_unhealthy",
+        "~nodes[1].tool tool_unhealthy",
+        "~nodes[2].tool tool_degraded",
+    ]
+
+
+def test_graphs_are_not_endlessly_deep() -> None:
+    graph = Graph(nodes=(any_(),))
+    for _ in range(MOST_DEPTH + 1):
+        graph = Graph(nodes=(Node(id="g", kind="graph", graph=graph),))
+
+    assert [line.rpartition(" ")[2] for line in found(graph)] == ["graph_too_deep"]
+
+
+def test_a_graph_with_faults_is_refused_and_notes_are_no_faults() -> None:
+    refuse_faults(Graph(nodes=(any_(tool="old__tool"),)), board=BOARD)
+
+    graph = Graph(nodes=(any_("a", "b"), any_(tool="no__tool")), name="g")
+    with pytest.raises(GraphInvalid) as caught:
+        refuse_faults(graph, board=BOARD, principal=LOCAL, kinds=KINDS)
+
+    assert [problem.kind for problem in caught.value.problems] == [
+        "edge_to_nothing",
+        "tool_unknown",
+    ]
+    assert "nodes[0].edges[0].node: There is no node 'b'." in str(caught.value)
+
+
+def test_a_fault_says_itself_as_data_and_as_text() -> None:
+    (fault,) = check(Graph(nodes=()), board=BOARD)
+
+    assert str(fault) == "nodes: A graph has at least one node."
+    assert fault.to_dict() == {
+        "code": "graph_empty",
+        "place": "nodes",
+        "message": "A graph has at least one node.",
+        "severity": "fault",
+    }
+
+
+def test_ten_thousand_nodes_are_checked_in_a_moment() -> None:
+    nodes = (
+        any_("n0"),
+        *(
+            any_(f"n{i}", f"n{i - 1}", input={"x": f"$.steps.n{i - 1}.output"})
+            for i in range(1, 3000)
+        ),
+    )
+
+    assert check(Graph(nodes=nodes), board=BOARD) == []
