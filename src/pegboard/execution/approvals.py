@@ -1,6 +1,7 @@
 """What a person is asked before a call runs: bound to that very call, and shown without secrets."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, cast
@@ -17,6 +18,7 @@ from pegboard.execution.kit import Kit
 from pegboard.execution.redaction import MASK, redacted_value
 
 _LONGEST_SHOWN = 4_000
+_KEY = re.compile(r"(?P<step>.+?):[\d.]+(?:\+\d+)?(?::\d+)?")
 _SETTLED = frozenset({"used", "expired"})
 
 
@@ -99,8 +101,16 @@ def _question(
         shown=shown(call.raw, spec, kit),
         reason=reason,
         run_id=call.ctx.run_id,
+        node_id=_node(call),
         expires_at=now + ttl if ttl else None,
     )
+
+
+def _node(call: Run) -> str:
+    """Which step of its run makes the call, as the key of its calls says; empty outside runs."""
+    run_id, key = call.ctx.run_id, call.ctx.idempotency_key or ""
+    found = _KEY.fullmatch(key.removeprefix(f"{run_id}:")) if run_id else None
+    return found["step"] if found else ""
 
 
 def shown(arguments: Arguments, spec: ToolSpec, kit: Kit) -> Any:

@@ -61,6 +61,19 @@ class Settings(BaseModel):
     store_arguments: Annotated[
         bool, Field(description="Keep arguments in the history, redacted; otherwise a digest.")
     ] = False
+    approval_ttl: Annotated[
+        float,
+        Field(
+            ge=0, description="Seconds for which an approval is waited for and holds; 0 for ever."
+        ),
+    ] = 24 * 3600.0
+    audit: Annotated[
+        Literal["auto", "on", "reads", "off"],
+        Field(
+            description="The audit trail of what changes something or was refused; `reads` adds "
+            "every call, `auto` is on where something is kept."
+        ),
+    ] = "auto"
     reload: Annotated[
         Literal["on", "off"], Field(description="Whether the server follows the board file.")
     ] = "on"

@@ -23,7 +23,18 @@ def storage(settings: Settings, *, redact: Callable[[str], str] | None) -> "Stor
     """
     from pegboard.storage import MemoryStorage, open_storage
 
-    place = place_of(settings)
+    place, reads = place_of(settings), settings.audit == "reads"
     if place is None:
-        return MemoryStorage(store_arguments=settings.store_arguments, redact=redact)
-    return open_storage(place, store_arguments=settings.store_arguments, redact=redact)
+        return MemoryStorage(
+            store_arguments=settings.store_arguments, redact=redact, audit_reads=reads
+        )
+    return open_storage(
+        place, store_arguments=settings.store_arguments, redact=redact, audit_reads=reads
+    )
+
+
+def is_audited(settings: Settings) -> bool:
+    """Whether what happens goes into the audit trail."""
+    if settings.audit == "auto":
+        return place_of(settings) is not None
+    return settings.audit != "off"

@@ -1,0 +1,5 @@
+"""What people are asked before calls run, and what they answer."""
+
+from pegboard.features.approvals.service import Approvals
+
+__all__ = ["Approvals"]

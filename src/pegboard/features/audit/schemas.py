@@ -1,0 +1,101 @@
+"""What is asked of the audit trail, and what is answered."""
+
+import json
+from typing import Annotated, Any
+
+from msgspec import to_builtins
+from pydantic import BaseModel, ConfigDict, Field
+
+from pegboard.core.ports.audit import AuditRecord, AuditReport
+
+_CLOSED = ConfigDict(extra="forbid", frozen=True)
+
+
+class AuditFilter(BaseModel):
+    """Query of `GET /audit`."""
+
+    model_config = _CLOSED
+
+    after: Annotated[
+        int, Field(ge=0, le=2**53, description="Records behind this sequence; 0 for the oldest.")
+    ] = 0
+    kind: Annotated[
+        str, Field(max_length=100, description="As `call`, `approval`, `policy` or `source`.")
+    ] = ""
+    limit: Annotated[int, Field(ge=1, le=1000, description="Records on a page.")] = 100
+
+
+class AnchorFilter(BaseModel):
+    """Query of `GET /audit/verify`."""
+
+    model_config = _CLOSED
+
+    anchor: Annotated[
+        str,
+        Field(
+            pattern="^([0-9]{1,15}:[0-9a-f]{64})?$",
+            description="`SEQUENCE:HASH` as it was noted elsewhere at an earlier time.",
+        ),
+    ] = ""
+
+
+class AuditRecordAnswer(BaseModel):
+    """A record in its place of the chain."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    sequence: int
+    at: Annotated[float, Field(description="Unix seconds.")]
+    kind: str
+    tenant: str
+    body: Annotated[str, Field(description="The canonical JSON that was hashed.")]
+    previous: Annotated[str, Field(description="The hash of the record before.")]
+    hash: str
+
+
+class AuditList(BaseModel):
+    """One page of the audit trail, oldest first."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    records: list[AuditRecordAnswer]
+    next_after: Annotated[
+        int | None, Field(description="`after` of the next page; null when this was the last.")
+    ]
+
+
+class AuditReportAnswer(BaseModel):
+    """What a check of the chain has found."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    intact: Annotated[bool, Field(description="Nothing was changed, removed or reordered.")]
+    checked: int
+    first: int
+    last: int
+    head: Annotated[str, Field(description="Hash of the newest; note it elsewhere.")]
+    fault: str = ""
+    sequence: Annotated[int | None, Field(description="Of the record at fault.")] = None
+
+
+def record_to_dict(record: AuditRecord) -> dict[str, Any]:
+    """As `AuditRecordAnswer` describes it."""
+    return to_builtins(record)
+
+
+def report_to_dict(report: AuditReport) -> dict[str, Any]:
+    """As `AuditReportAnswer` describes it."""
+    return {"intact": report.is_intact, **to_builtins(report)}
+
+
+def body_of(record: AuditRecord) -> dict[str, Any]:
+    """What a record says, read."""
+    return json.loads(record.body)
+
+
+def anchor_of(text: str) -> tuple[int, str] | None:
+    """The anchor of `SEQUENCE:HASH`; None for an empty text."""
+    if not text:
+        return None
+    sequence, _, digest = text.partition(":")
+    return int(sequence), digest

@@ -1,0 +1,64 @@
+"""What the service does with the audit trail: show it page by page, and check it."""
+
+from typing import Any
+
+from pegboard.core.ports.audit import AuditRecord, AuditReport, AuditStore
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.errors import AccessDenied
+
+SCOPE = "audit:read"
+"""Whoever has this scope reads the whole trail of the tenant."""
+
+
+class Audit:
+    """The audit trail of a board.
+
+    ```python
+    report = await board.audit.verify()
+    report.is_intact, report.head
+    ```
+    """
+
+    def __init__(self, store: AuditStore, *, flush: Any) -> None:
+        """Read there, after what waits to be written has been written by `flush`."""
+        self._store = store
+        self._flush = flush
+
+    async def records(
+        self,
+        *,
+        after: int = 0,
+        limit: int = 100,
+        kind: str = "",
+        principal: Principal = LOCAL,
+    ) -> list[AuditRecord]:
+        """Records with a greater sequence, oldest first.
+
+        Raises:
+            AccessDenied: The caller may not read the trail.
+        """
+        _check(principal)
+        await self._flush()
+        tenant = None if "*" in principal.scopes else principal.tenant
+        return list(await self._store.records(after=after, limit=limit, kind=kind, tenant=tenant))
+
+    async def verify(
+        self, *, anchor: tuple[int, str] | None = None, principal: Principal = LOCAL
+    ) -> AuditReport:
+        """Read the whole chain and say whether it is as it was written.
+
+        Args:
+            anchor: A sequence and its hash, noted elsewhere at an earlier time.
+            principal: Who asks.
+
+        Raises:
+            AccessDenied: The caller may not read the trail.
+        """
+        _check(principal)
+        await self._flush()
+        return await self._store.verify(anchor=anchor)
+
+
+def _check(principal: Principal) -> None:
+    if not principal.has_scope(SCOPE):
+        raise AccessDenied("the audit trail", f"the caller lacks the scope {SCOPE}")

@@ -1,0 +1,270 @@
+"""People decide about calls, once; what they decide outlives the process and beats nobody's no."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegboard import ToolRegistry, tool
+from pegboard.core.context import ToolContext
+from pegboard.core.event import ApprovalChanged, Event
+from pegboard.core.ports.approval import Approval, ApprovalQuery
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.errors import (
+    AccessDenied,
+    ApprovalDecided,
+    ApprovalExpired,
+    ApprovalNotFound,
+    ApprovalRequired,
+    InvalidRequest,
+    RunNotFound,
+    ToolArgumentError,
+    Unavailable,
+)
+from pegboard.execution import Kit
+from pegboard.execution.emitter import Emitter
+from pegboard.features.approvals import Approvals
+from pegboard.storage import open_storage
+from pegboard.testing import FakeClock
+
+RAN: list[tuple[int, str]] = []
+ADA = Principal(id="ada", tenant="acme")
+EVE = Principal(id="eve", tenant="acme", scopes=frozenset({"approvals:decide"}))
+MAX = Principal(id="max", tenant="other", scopes=frozenset({"approvals:decide"}))
+
+
+@tool(effect="admin")
+async def refund(order: int, why: str = "") -> str:
+    """Refund an order."""
+    RAN.append((order, why))
+    return f"refunded {order}"
+
+
+class Heard:
+    def __init__(self) -> None:
+        self.states: list[str] = []
+
+    def on_event(self, event: Event) -> None:
+        if isinstance(event, ApprovalChanged):
+            self.states.append(event.state)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_ran() -> None:
+    RAN.clear()
+
+
+def a_registry(**kit: Any) -> ToolRegistry:
+    return ToolRegistry([refund], kit=Kit(**kit))
+
+
+async def asked(registry: ToolRegistry, principal: Principal = ADA, order: Any = 1) -> str:
+    ctx: ToolContext[Any] = ToolContext(principal=principal)
+    error = (await registry.call("refund", {"order": order}, ctx)).error
+    assert isinstance(error, ApprovalRequired)
+    return error.approval_id
+
+
+async def called(registry: ToolRegistry, principal: Principal = ADA) -> Any:
+    return await registry.call("refund", {"order": 1}, ToolContext(principal=principal))
+
+
+async def test_an_approved_call_runs_once_when_it_is_made_again() -> None:
+    heard = Heard()
+    registry = a_registry(emitter=Emitter([heard]))
+    approvals = Approvals(registry)
+    approval = await approvals.decide(await asked(registry), "approve", principal=EVE)
+
+    assert (approval.state, approval.decided_by, RAN) == ("approved", "eve", [])
+    assert (await called(registry)).text == "refunded 1"
+    assert (await called(registry)).error.code == "approval_required"
+    assert RAN == [(1, "")]
+    assert heard.states == ["pending", "approved", "used", "pending"]
+
+
+async def test_an_edited_call_runs_with_what_the_approver_wants() -> None:
+    registry = a_registry()
+    edited = {"order": "2", "why": "the other one"}
+    approval = await Approvals(registry).decide(await asked(registry), "edit", arguments=edited)
+
+    assert approval.edited == edited
+    assert (await called(registry)).text == "refunded 2"
+    assert RAN == [(2, "the other one")]
+
+
+async def test_a_denied_call_never_runs_and_says_why() -> None:
+    registry = a_registry()
+    await Approvals(registry).decide(await asked(registry), "deny", note="too much", principal=EVE)
+
+    result = await called(registry)
+
+    assert result.error.code == "access_denied"
+    assert result.text == "Access to 'refund' denied: eve refused it: too much"
+    assert RAN == []
+
+
+@pytest.mark.parametrize(
+    ("decision", "arguments", "kind", "said"),
+    [
+        ("edit", None, InvalidRequest, "needs 'arguments'"),
+        ("approve", {"order": 1}, InvalidRequest, "go with 'edit'"),
+        ("edit", {"order": "x"}, ToolArgumentError, "order"),
+        ("edit", {"order": 1, "why": "[redacted]"}, InvalidRequest, "still hold"),
+    ],
+    ids=["no arguments", "arguments too many", "they do not fit", "a mask"],
+)
+async def test_a_decision_that_makes_no_sense_decides_nothing(
+    decision: Any, arguments: Any, kind: type[Exception], said: str
+) -> None:
+    registry = a_registry()
+    approvals = Approvals(registry)
+    approval = await asked(registry)
+
+    with pytest.raises(kind, match=said):
+        await approvals.decide(approval, decision, arguments=arguments)
+    assert (await approvals.get(approval)).state == "pending"
+
+
+async def test_of_two_who_decide_at_once_one_is_told_that_the_other_was_first() -> None:
+    registry = a_registry()
+    approvals = Approvals(registry)
+    approval = await asked(registry)
+
+    outcomes = await asyncio.wait_for(
+        _all(
+            approvals.decide(approval, "approve", principal=EVE),
+            approvals.decide(approval, "deny", principal=LOCAL),
+        ),
+        5,
+    )
+
+    lost = [item for item in outcomes if isinstance(item, ApprovalDecided)]
+    won = [item for item in outcomes if isinstance(item, Approval)]
+    assert (len(lost), len(won)) == (1, 1)
+    assert str(lost[0]) == f"This approval is {won[0].state} already, by {won[0].decided_by}."
+
+
+async def _all(*work: Any) -> list[Any]:
+    tasks = [asyncio.ensure_future(item) for item in work]
+    await asyncio.wait(tasks)
+    return [task.exception() or task.result() for task in tasks]
+
+
+async def test_what_has_expired_cannot_be_decided_and_is_told() -> None:
+    clock, heard, woken = FakeClock(), Heard(), list[str]()
+    registry = a_registry(now=clock.time, emitter=Emitter([heard]))
+
+    async def wake(approval: Approval) -> None:
+        woken.append(approval.id)
+
+    approvals = Approvals(registry, wake=wake)
+    approval = await asked(registry)
+    clock.advance(24 * 3600)
+
+    with pytest.raises(ApprovalExpired):
+        await approvals.decide(approval, "approve")
+    assert await approvals.expire() == 1
+    assert await approvals.expire() == 0
+    assert await asked(registry) != approval
+    assert heard.states == ["pending", "expired", "pending"]
+    assert woken == []
+
+
+@pytest.mark.parametrize("principal", [MAX, Principal(id="bob", tenant="acme")], ids=str)
+async def test_an_approval_of_others_is_not_there(principal: Principal) -> None:
+    registry = a_registry()
+    approvals = Approvals(registry)
+    approval = await asked(registry)
+
+    with pytest.raises(ApprovalNotFound):
+        await approvals.decide(approval, "approve", principal=principal)
+    page = await approvals.list(ApprovalQuery(), principal=principal)
+    assert list(page.approvals) == []
+
+
+async def test_who_asks_sees_the_approval_and_does_not_decide_it() -> None:
+    registry = a_registry()
+    approvals = Approvals(registry)
+    approval = await asked(registry)
+
+    assert (await approvals.get(approval, principal=ADA)).id == approval
+    with pytest.raises(AccessDenied, match="approvals:decide"):
+        await approvals.decide(approval, "approve", principal=ADA)
+    others = await approvals.list(ApprovalQuery(principal="eve"), principal=ADA)
+    assert list(others.approvals) == []
+    mine = await approvals.list(ApprovalQuery(), principal=ADA)
+    assert [item.id for item in mine.approvals] == [approval]
+    assert len((await approvals.list(ApprovalQuery(), principal=EVE)).approvals) == 1
+    assert len((await approvals.list(ApprovalQuery())).approvals) == 1
+
+
+async def test_an_approval_survives_a_restart_between_asking_deciding_and_using(
+    tmp_path: Path,
+) -> None:
+    async with open_storage(tmp_path) as storage:
+        approval = await asked(a_registry(approvals=storage.approvals))
+    async with open_storage(tmp_path) as storage:
+        await Approvals(a_registry(approvals=storage.approvals)).decide(approval, "approve")
+    async with open_storage(tmp_path) as storage:
+        assert (await called(a_registry(approvals=storage.approvals))).text == "refunded 1"
+    async with open_storage(tmp_path) as storage:
+        again = await called(a_registry(approvals=storage.approvals))
+
+    assert again.error.code == "approval_required"
+    assert RAN == [(1, "")]
+
+
+async def test_of_many_calls_at_once_a_database_lets_one_through(tmp_path: Path) -> None:
+    async with open_storage(tmp_path) as storage:
+        registry = a_registry(approvals=storage.approvals)
+        await Approvals(registry).decide(await asked(registry), "approve")
+        results = await _all(*(called(registry) for _ in range(10)))
+
+    assert RAN == [(1, "")]
+    assert sorted(result.is_error for result in results) == [False] + [True] * 9
+
+
+async def test_without_its_store_a_call_that_is_asked_about_does_not_run(tmp_path: Path) -> None:
+    async with open_storage(tmp_path) as storage:
+        registry = a_registry(approvals=storage.approvals)
+    result = await called(registry)
+
+    assert isinstance(result.error, Unavailable)
+    assert RAN == []
+
+
+async def test_a_run_is_woken_by_each_decision_and_once_more_if_it_did_not_wait_yet() -> None:
+    registry, woken = a_registry(), list[tuple[str, str]]()
+
+    async def wake(approval: Approval) -> None:
+        woken.append((approval.run_id, approval.node_id))
+        raise RunNotFound("not here") if len(woken) > 1 else Unavailable("later")
+
+    approvals = Approvals(registry, wake=wake)
+    ctx: ToolContext[Any] = ToolContext(
+        principal=ADA, run_id="r1", idempotency_key="r1:each[2]/pay:3.0+1"
+    )
+    error = (await registry.call("refund", {"order": 1}, ctx)).error
+    assert isinstance(error, ApprovalRequired)
+    await approvals.decide(error.approval_id, "deny")
+    await approvals.catch_up()
+
+    assert woken == [("r1", "each[2]/pay")] * 2
+
+
+async def test_it_looks_through_its_approvals_from_time_to_time() -> None:
+    clock = FakeClock()
+    registry = a_registry(now=clock.time)
+    approvals = Approvals(registry)
+    approval = await asked(registry)
+    clock.advance(24 * 3600)
+    watching = asyncio.create_task(approvals.watch(0.001))
+    for _ in range(1000):
+        await asyncio.sleep(0.001)
+        if (await registry.kit.approvals.expire()) == []:
+            break
+    watching.cancel()
+    await asyncio.wait([watching])
+
+    assert (await approvals.get(approval)).state == "expired"
