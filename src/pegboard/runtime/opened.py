@@ -29,15 +29,18 @@ from pegboard.runtime.settings import Settings, environ
 from pegboard.runtime.source_entries import checked
 from pegboard.runtime.source_set import SourceSet, SourceState
 from pegboard.runtime.static_tools import static_tools
+from pegboard.runtime.wiring.approvals import approvals as wired_approvals
 from pegboard.runtime.wiring.listeners import ClosingListener
 from pegboard.runtime.wiring.listeners import listeners as wired_listeners
 from pegboard.runtime.wiring.metrics import metrics as wired_metrics
 from pegboard.runtime.wiring.network import http_client
 from pegboard.runtime.wiring.runs import plans_and_runs
 from pegboard.runtime.wiring.sandbox import sandbox as wired_sandbox
+from pegboard.runtime.wiring.storage import is_audited
 from pegboard.runtime.wiring.storage import storage as wired_storage
 
 if TYPE_CHECKING:
+    from pegboard.features.approvals import Approvals
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
     from pegboard.observability import Metrics
@@ -68,6 +71,7 @@ class Opened:
         self._masking = Masking()
         self._stack = AsyncExitStack()
         self.sources: SourceSet
+        self.approvals: Approvals
         self.plans: Plans
         self.runs: Runs
         self.sandbox: ProbedSandbox
@@ -97,7 +101,8 @@ class Opened:
             for listener in wired_listeners(settings, masking):
                 wired.append(listener)
                 stack.push_async_callback(asyncio.to_thread, listener.close)
-            emitter = Emitter([storage.listener, *listeners, *wired])
+            audit = [storage.auditor] if is_audited(settings) else []
+            emitter = Emitter([storage.listener, *audit, *listeners, *wired])
             kit = _kit(policy, settings, storage, emitter, masking)
             counters = None
             if metrics:
@@ -158,6 +163,7 @@ class Opened:
         stack.push_async_callback(self.sources.close)
         await self.sources.open(states)
         self.plans, self.runs = plans_and_runs(self.registry, self._settings, self.storage, stack)
+        self.approvals = wired_approvals(self.registry, self.runs, stack)
 
     async def _static_tools(self, loaded: LoadedBoard, stack: AsyncExitStack) -> list[Tool]:
         within = self._settings.list_timeout
@@ -251,7 +257,9 @@ def _kit(
             call_timeout=settings.call_timeout,
             max_result_bytes=settings.max_result_bytes,
             keep_arguments=settings.store_arguments,
+            approval_ttl=settings.approval_ttl,
         ),
+        approvals=storage.approvals,
         emitter=emitter,
         results=storage.results,
         outcomes=storage.outcomes,

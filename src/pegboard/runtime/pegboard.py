@@ -22,6 +22,8 @@ from pegboard.runtime.settings import Settings, environ
 from pegboard.runtime.source_set import SourceState
 
 if TYPE_CHECKING:
+    from pegboard.features.approvals import Approvals
+    from pegboard.features.audit import Audit
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
     from pegboard.sandbox import Finding
@@ -118,6 +120,19 @@ class Pegboard:
     def history(self) -> History:
         """What was called."""
         return self._open.storage.history
+
+    @property
+    def approvals(self) -> "Approvals":
+        """What people are asked before calls run, and what they answer."""
+        return self._open.approvals
+
+    @property
+    def audit(self) -> "Audit":
+        """What has to be provable."""
+        from pegboard.features.audit import Audit
+
+        storage = self._open.storage
+        return Audit(storage.audit, flush=storage.flush)
 
     @property
     def plans(self) -> "Plans":
