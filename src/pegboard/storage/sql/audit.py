@@ -4,7 +4,8 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row, delete, func, insert, select, update
+from msgspec.structs import astuple
+from sqlalchemy import Row, bindparam, delete, func, select, update
 
 from pegboard.core.event import CallRecord, Event
 from pegboard.core.frozen import Frozen, clean_text, freeze
@@ -14,11 +15,32 @@ from pegboard.errors import Unavailable
 from pegboard.storage.auditing import call_entries, is_audited
 from pegboard.storage.chain import Check, linked, marker
 from pegboard.storage.databases.database import Database
-from pegboard.storage.databases.transaction import Transaction
+from pegboard.storage.databases.transaction import Prepared, Transaction
 from pegboard.storage.rows import Redact
 from pegboard.storage.tables import AUDIT, AUDIT_HEAD
 
 _CHUNK = 1_000
+
+# Calls are written through these, each in the transaction of some other write.
+_HEAD = Prepared(
+    lambda _: (
+        select(AUDIT_HEAD.c.sequence, AUDIT_HEAD.c.hash)
+        .where(AUDIT_HEAD.c.id == bindparam("id_"))
+        .with_for_update()
+    ),
+    "id_",
+)
+_ADD = Prepared(lambda insert: insert(AUDIT), *(column.name for column in AUDIT.c))
+_MOVE = Prepared(
+    lambda _: (
+        update(AUDIT_HEAD)
+        .values(sequence=bindparam("sequence"), hash=bindparam("hash"))
+        .where(AUDIT_HEAD.c.id == bindparam("id_"))
+    ),
+    "sequence",
+    "hash",
+    "id_",
+)
 
 
 class SqlAudit:
@@ -168,31 +190,26 @@ class _Batch:
 
 
 def _append(transaction: Transaction, entries: Sequence[AuditEntry]) -> Sequence[AuditRecord]:
-    head = _lock_head(transaction)
-    records = linked(entries, sequence=head.sequence, previous=head.hash)
+    sequence, previous = _lock_head(transaction)
+    records = linked(entries, sequence=sequence, previous=previous)
     if records:
-        transaction.execute(insert(AUDIT), [_row(record) for record in records])
-        last = records[-1]
-        transaction.execute(update(AUDIT_HEAD).values(sequence=last.sequence, hash=last.hash))
+        transaction.quick_many(_ADD, [astuple(record) for record in records])
+        transaction.quick(_MOVE, (records[-1].sequence, records[-1].hash, 1))
     return records
 
 
-def _lock_head(transaction: Transaction) -> Row[Any]:
+def _lock_head(transaction: Transaction) -> tuple[int, str]:
     """The place of the newest record; other servers wait, so that the sequence has no gaps."""
-    head = transaction.first(select(AUDIT_HEAD.c.sequence, AUDIT_HEAD.c.hash).with_for_update())
+    head = transaction.quick(_HEAD, (1,)).fetchone()
     if head is None:
         raise Unavailable("The audit trail has lost its head: verify it.", permanent=True)
-    return head
+    return head[0], head[1]
 
 
 def _is_there(transaction: Transaction, record: AuditRecord) -> bool:
     wanted = select(AUDIT.c.hash).where(AUDIT.c.sequence == record.sequence)
     found = transaction.first(wanted)
     return found is not None and found.hash == record.hash
-
-
-def _row(record: AuditRecord) -> dict[str, Any]:
-    return {name: getattr(record, name) for name in AuditRecord.__struct_fields__}
 
 
 def _record(row: Row[Any]) -> AuditRecord:
