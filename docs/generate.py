@@ -175,12 +175,8 @@ def cli_page() -> str:
     from pegboard.cli.app import app
     from pegboard.cli.exits import Exit
 
-    group: Any = get_command(app)
-    commands = {"pegboard": group} | {
-        f"pegboard {name}": command for name, command in group.commands.items()
-    }
     parts: list[str] = []
-    for name, command in commands.items():
+    for name, command in _commands("pegboard", get_command(app)):
         context = typer.Context(command, info_name=name, terminal_width=90)
         parts += [f"## `{name}`", f"```text\n{command.get_help(context)}\n```"]
     codes = [(f"`{code.value}`", code.name.lower().replace("_", " ")) for code in Exit]
@@ -191,6 +187,13 @@ def cli_page() -> str:
         _table(("code", "meaning"), codes),
         *parts,
     )
+
+
+def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """A command, and all those below it."""
+    yield name, command
+    for below, inner in getattr(command, "commands", {}).items():
+        yield from _commands(f"{name} {below}", inner)
 
 
 def http_page() -> str:

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from tests.shape import tree
@@ -53,19 +54,26 @@ def test_every_key_of_a_board_is_listed() -> None:
 
 
 def test_every_command_and_each_of_its_options_is_listed() -> None:
-    group: Any = get_command(app)
+    commands = dict(_below(get_command(app)))
     text = (REFERENCE / "cli.md").read_text(encoding="utf-8")
     parts = text.split("\n## `pegboard ")[1:]
     sections = {part.partition("`")[0]: part for part in parts}
 
-    assert sections.keys() == group.commands.keys()
+    assert sections.keys() == commands.keys()
     assert [
         f"{name} {option}"
-        for name, command in group.commands.items()
+        for name, command in commands.items()
         for parameter in command.params
         for option in parameter.opts
         if not parameter.hidden and option not in sections[name]
     ] == []
+
+
+def _below(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """All commands of a command, with their names from there."""
+    for part, inner in getattr(command, "commands", {}).items():
+        yield f"{name} {part}".strip(), inner
+        yield from _below(inner, f"{name} {part}".strip())
 
 
 def test_every_built_in_tool_is_listed() -> None:
