@@ -102,7 +102,7 @@ def _fields(value: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def _problem(fault: Any) -> Problem:
-    if fault["type"] == "recursion_loop":
+    if fault["type"].startswith("recursion"):
         return Problem(path="", message="graphs within graphs, too many times")
     kind = _KINDS.get(fault["type"], "value")
     return Problem(path=_path(fault["loc"]), message=_message(fault), kind=kind)

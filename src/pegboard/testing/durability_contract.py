@@ -1,0 +1,170 @@
+"""What every durability promises, as tests that a back end's own test inherits."""
+
+import asyncio
+import time
+
+from pegboard.core.graph import NodeState
+from pegboard.core.ports.durability import Durability, RunSteps, Signal
+from pegboard.core.run import Pending, RunResult
+from pegboard.errors import PegboardError, RunNotFound
+from pegboard.testing.durability_plays import Odd, ended, ends, giving, raises, start_of, waiting
+from pegboard.testing.durability_steps import StepPromises
+
+
+class DurabilityContract(StepPromises):
+    """Inherit from this in a test class, and say how a store is made and opened.
+
+    ```python
+    class TestMemory(DurabilityContract):
+        def new_store(self) -> MemoryJournal:
+            return MemoryJournal()
+
+        async def open(self, store: MemoryJournal) -> MemoryDurability:
+            return MemoryDurability(store)
+    ```
+
+    Opening the same store again, after `close`, is what the next process does. Needs pytest and
+    nothing else: each test runs its own event loop, on a store of its own.
+    """
+
+    def test_a_run_is_played_and_its_end_is_kept(self) -> None:
+        """Also for the next process."""
+
+        async def play(steps: RunSteps) -> RunResult:
+            assert steps.start == start_of(), "the play began with something else"
+            return ended(steps, output={"n": [1, None]})
+
+        async def first(durability: Durability) -> None:
+            assert await durability.start(start_of()), "it was there before"
+            result = await durability.settled("r")
+            assert result.state is NodeState.COMPLETED
+            assert result.output == {"n": [1, None]}, "the output is another"
+            assert await durability.seen("r") == result
+
+        async def second(durability: Durability) -> None:
+            result = await durability.settled("r")
+            assert result.output == {"n": [1, None]}, "the next process does not know the end"
+            assert await durability.recover() == (), "what has ended is played again"
+
+        self._lives(play, first, second)
+
+    def test_a_run_is_started_once(self) -> None:
+        """The same id is the same run, whatever else is said."""
+        plays: list[str] = []
+
+        async def play(steps: RunSteps) -> RunResult:
+            plays.append(steps.start.run_id)
+            return ended(steps)
+
+        async def first(durability: Durability) -> None:
+            assert await durability.start(start_of())
+            await durability.settled("r")
+            assert not await durability.start(start_of()), "it was started again"
+            await durability.settled("r")
+            assert plays == ["r"], f"it was played {len(plays)} times"
+
+        self._lives(play, first)
+
+    def test_what_there_is_not_is_not_found(self) -> None:
+        """By no method that is asked about one run."""
+
+        async def first(durability: Durability) -> None:
+            assert await durability.begun("nothing") is None
+            for wish in (
+                lambda: durability.seen("nothing"),
+                lambda: durability.settled("nothing"),
+                lambda: durability.signal("nothing", Signal(id="s", topic="t")),
+            ):
+                assert await raises(wish, RunNotFound), "a run that there is not was found"
+            await durability.start(start_of())
+            await durability.settled("r")
+            assert await durability.begun("r") == start_of(), "it began with something else"
+
+        self._lives(ends, first)
+
+    def test_a_run_that_parked_is_played_again_when_a_signal_comes(self) -> None:
+        """Until then nothing of it is done."""
+        plays: list[int] = []
+
+        async def play(steps: RunSteps) -> RunResult:
+            signals = (await steps.next({})).signals
+            plays.append(len(signals))
+            if signals:
+                return ended(steps, output=signals[0].message)
+            return await waiting(steps, Pending(id="w", step="w", kind="event", event="e"))
+
+        async def first(durability: Durability) -> None:
+            await durability.start(start_of())
+            waiting = await durability.settled("r")
+            assert waiting.state is NodeState.WAITING
+            assert [item.id for item in waiting.pending] == ["w"], "what it waits for is lost"
+            await durability.signal("r", Signal(id="1", topic="event:e", message="came"))
+            assert (await durability.settled("r")).output == "came"
+
+        self._lives(play, first)
+        assert plays[-1] == 1
+
+    def test_a_run_that_parked_is_played_again_when_it_is_time(self) -> None:
+        """`settled` waits for that: nobody else is needed."""
+        plays: list[int] = []
+
+        async def play(steps: RunSteps) -> RunResult:
+            plays.append(1)
+            slot = steps.reserve("until")
+            if steps.found(slot) is not None:
+                return ended(steps)
+            await steps.do(slot, giving(1))
+            until = steps.start.created_at + 0.2
+            return await waiting(steps, Pending(id="w", step="w", kind="time", until=until))
+
+        async def first(durability: Durability) -> None:
+            begun = start_of(created_at=time.time())
+            await durability.start(begun)
+            assert (await durability.settled("r")).state is NodeState.COMPLETED
+
+        self._lives(play, first)
+
+    def test_a_play_that_ends_in_an_error_can_be_recovered(self) -> None:
+        """Whoever waits hears the error; the run is as it was."""
+        plays: list[int] = []
+
+        async def play(steps: RunSteps) -> RunResult:
+            plays.append(1)
+            if len(plays) == 1:
+                raise Odd("the store is gone")
+            return ended(steps)
+
+        async def first(durability: Durability) -> None:
+            await durability.start(start_of())
+            await asyncio.sleep(0.05)
+            await raises(lambda: durability.settled("r"), PegboardError)
+            await durability.recover()
+            assert (await durability.settled("r")).state is NodeState.COMPLETED
+
+        self._lives(play, first)
+
+    def test_a_run_has_one_player_at_a_time(self) -> None:
+        """However many signals come, and whoever asks to recover."""
+        playing: list[int] = []
+        most: list[int] = []
+
+        async def play(steps: RunSteps) -> RunResult:
+            playing.append(1)
+            most.append(len(playing))
+            await asyncio.sleep(0.05)
+            playing.pop()
+            signals = (await steps.next({})).signals
+            if len(signals) == 3:
+                return ended(steps)
+            return await waiting(steps, Pending(id="w", step="w", kind="event"))
+
+        async def first(durability: Durability) -> None:
+            await durability.start(start_of())
+            for name in ("1", "2", "3"):
+                await durability.signal("r", Signal(id=name, topic="t"))
+                await durability.recover()
+            result = await durability.settled("r")
+            assert result.state is NodeState.COMPLETED, "a signal was not heard"
+
+        self._lives(play, first)
+        assert max(most) == 1, f"{max(most)} players played one run"
