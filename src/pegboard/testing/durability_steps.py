@@ -152,6 +152,7 @@ class StepPromises:
             await asyncio.sleep(0.1)
             await durability.signal("r", Signal(id="1", topic="t", message={"n": 1}))
             await durability.signal("r", Signal(id="1", topic="t", message={"n": 1}))
+            await asyncio.sleep(0.05)
             await durability.signal("r", Signal(id="2", topic="end", message=2))
             await durability.settled("r")
 
