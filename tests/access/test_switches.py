@@ -85,3 +85,19 @@ def test_a_tool_under_another_name_is_off_too(off: Switches) -> None:
 
     assert decision is not None
     assert decision.rule == "switch.tool"
+
+
+def test_whoever_listens_is_told_what_was_turned_off_and_on() -> None:
+    told: list[tuple[str, str, str]] = []
+    switches = Switches()
+    switches.told = lambda action, subject, why: told.append((action, subject, why))
+
+    switches.turn_off(tool="pay", writes=True, reason="an incident")
+    switches.turn_on(source="shop", tool="pay")
+
+    assert told == [
+        ("turned_off", "tool pay", "an incident"),
+        ("turned_off", "all writes", "an incident"),
+        ("turned_on", "tool pay", ""),
+        ("turned_on", "source shop", ""),
+    ]

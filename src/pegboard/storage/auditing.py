@@ -1,11 +1,16 @@
-"""Which calls the audit trail keeps, and what of them."""
+"""What the audit trail keeps: which calls, what people decide, and what changes the board."""
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
-from pegboard.core.event import CallRecord
-from pegboard.core.frozen import Frozen
+from msgspec import to_builtins
+
+from pegboard.core.event import ApprovalChanged, BoardChanged, CallRecord, Event, SourceChanged
+from pegboard.core.frozen import Frozen, clean_text, freeze
 from pegboard.core.ports.audit import AuditEntry
+from pegboard.storage.chain import RETENTION
 from pegboard.storage.rows import Redact, call_row
 
 _KEPT = (
@@ -52,10 +57,65 @@ def call_entry(frozen: Frozen, redact: Redact) -> AuditEntry:
     )
 
 
-def call_entries(calls: Sequence[Frozen], redact: Redact) -> Sequence[AuditEntry]:
-    """The same of several; one that cannot be redacted is kept without its reason."""
+class Audited:
+    """Takes of each event what the trail keeps of it; of a source only that it changed.
+
+    Nothing in what it gives can change any more, so that it may wait in a queue.
+    """
+
+    def __init__(
+        self, redact: Redact, *, reads: bool, now: Callable[[], float] = time.time
+    ) -> None:
+        """Keep calls that only read too if they are wanted; sources are told at this time."""
+        self._redact = redact
+        self._reads = reads
+        self._now = now
+        self._sources: dict[str, SourceChanged] = {}
+
+    def of(self, event: Event) -> Frozen | AuditEntry | None:
+        """What is kept of an event; None when it need not be provable."""
+        match event:
+            case CallRecord():
+                return freeze(event) if is_audited(event, reads=self._reads) else None
+            case ApprovalChanged():
+                return self._entry("approval", event.at, event)
+            case BoardChanged():
+                # the store's own kind says that records are gone
+                kind = "board" if event.kind == RETENTION else event.kind
+                return self._entry(kind, event.at, event)
+            case SourceChanged():
+                known, self._sources[event.source] = self._sources.get(event.source), event
+                return None if known == event else self._entry("source", self._now(), event)
+            case _:
+                return None
+
+    def _entry(
+        self, kind: str, at: float, event: ApprovalChanged | BoardChanged | SourceChanged
+    ) -> AuditEntry:
+        body = _redacted(to_builtins(event, str_keys=True), self._redact)
+        kept = {name: value for name, value in body.items() if name not in {"at", "kind"}}
+        at = at if math.isfinite(at) else 0.0
+        return AuditEntry(kind=kind, at=at, tenant=body.get("tenant", ""), body=kept)
+
+
+def _redacted(value: Any, redact: Redact) -> Any:
+    if isinstance(value, str):
+        return clean_text(redact(value))
+    if isinstance(value, dict):
+        items = cast("dict[str, Any]", value).items()
+        return {name: _redacted(item, redact) for name, item in items}
+    if isinstance(value, (list, tuple)):
+        return [_redacted(item, redact) for item in cast("list[Any]", value)]
+    return value
+
+
+def entries_of(kept: Sequence[Frozen | AuditEntry], redact: Redact) -> Sequence[AuditEntry]:
+    """The entries of several; a call that cannot be redacted is kept without its reason."""
     entries: list[AuditEntry] = []
-    for call in calls:
+    for call in kept:
+        if isinstance(call, AuditEntry):
+            entries.append(call)
+            continue
         try:
             entries.append(call_entry(call, redact))
         except Exception:  # noqa: BLE001 - the redactor is not ours, and a gap in the trail is worse

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-from pegboard.core.event import CallRecord, Event
-from pegboard.core.frozen import freeze
+from pegboard.core.event import Event
 from pegboard.core.gate import Gate
 from pegboard.core.ports.audit import AuditEntry, AuditRecord, AuditReport
 from pegboard.core.ports.clock import Clock
 from pegboard.errors import Unavailable
-from pegboard.storage.auditing import call_entries, is_audited
+from pegboard.storage.auditing import Audited, entries_of
 from pegboard.storage.chain import BEGINNING, Check, linked, marker
 from pegboard.storage.rows import Redact
 
@@ -26,16 +25,17 @@ class MemoryAudit:
         self._gate = gate
         self._clock = clock
         self._redact = redact
-        self._reads = reads
+        self._audited = Audited(redact, reads=reads, now=clock.time)
         self._bound = bound
         self._records: list[AuditRecord] = []
         self.dropped = 0
 
     def on_event(self, event: Event) -> None:
-        """Keep what the trail keeps of a call."""
-        if not isinstance(event, CallRecord) or not is_audited(event, reads=self._reads):
+        """Keep what the trail keeps of an event."""
+        kept = self._audited.of(event)
+        if kept is None:
             return
-        entries = call_entries([freeze(event)], self._redact)
+        entries = entries_of([kept], self._redact)
         try:
             with self._gate:
                 self._append(entries)

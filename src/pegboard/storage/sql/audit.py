@@ -7,12 +7,12 @@ from typing import Any
 from msgspec.structs import astuple
 from sqlalchemy import Row, bindparam, delete, func, select, update
 
-from pegboard.core.event import CallRecord, Event
-from pegboard.core.frozen import Frozen, clean_text, freeze
+from pegboard.core.event import Event
+from pegboard.core.frozen import Frozen, clean_text
 from pegboard.core.ports.audit import AuditEntry, AuditRecord, AuditReport
 from pegboard.core.ports.clock import Clock
 from pegboard.errors import Unavailable
-from pegboard.storage.auditing import call_entries, is_audited
+from pegboard.storage.auditing import Audited, entries_of
 from pegboard.storage.chain import Check, linked, marker
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Prepared, Transaction
@@ -127,7 +127,7 @@ class SqlAudit:
 
 
 class SqlAuditor:
-    """The listener that writes calls into the audit trail, in the order in which they ended.
+    """The listener that writes what happens into the audit trail, in the order of its events.
 
     Records that come while others wait to be written are written together.
     """
@@ -136,20 +136,20 @@ class SqlAuditor:
         """Write there, calls that only read too if they are wanted."""
         self._database = database
         self._redact = redact
-        self._reads = reads
+        self._audited = Audited(redact, reads=reads)
         self._lock = threading.Lock()
         self._batch: _Batch | None = None
 
     def on_event(self, event: Event) -> None:
-        """Queue the record of a call for the next commit."""
-        if not isinstance(event, CallRecord) or not is_audited(event, reads=self._reads):
+        """Queue what the trail keeps of an event for the next commit."""
+        kept = self._audited.of(event)
+        if kept is None:
             return
-        frozen = freeze(event)
         with self._lock:
             batch = self._batch
-            if batch is not None and batch.take(frozen):
+            if batch is not None and batch.take(kept):
                 return
-            batch = self._batch = _Batch(frozen, self._redact)
+            batch = self._batch = _Batch(kept, self._redact)
         # A gap in the trail is worse than a longer queue.
         self._database.post(batch.write, keep=True)
 
@@ -157,26 +157,26 @@ class SqlAuditor:
 class _Batch:
     """Records on their way into one transaction."""
 
-    def __init__(self, first: Frozen, redact: Redact) -> None:
+    def __init__(self, first: Frozen | AuditEntry, redact: Redact) -> None:
         self._lock = threading.Lock()
         self._calls = [first]
         self._redact = redact
         self._entries: Sequence[AuditEntry] | None = None
         self._written: AuditRecord | None = None
 
-    def take(self, frozen: Frozen) -> bool:
+    def take(self, kept: Frozen | AuditEntry) -> bool:
         """Take one more, unless writing has begun."""
         with self._lock:
             if self._entries is not None:
                 return False
-            self._calls.append(frozen)
+            self._calls.append(kept)
             return True
 
     def write(self, transaction: Transaction) -> None:
         """May be run again: what a lost connection left open is looked up, not written twice."""
         with self._lock:
             if self._entries is None:
-                self._entries = call_entries(self._calls, self._redact)
+                self._entries = entries_of(self._calls, self._redact)
                 self._calls = []
             entries = self._entries
         if self._written is not None and _is_there(transaction, self._written):

@@ -1,0 +1,42 @@
+"""What changes a board's rules becomes an event, for whoever has to prove it later."""
+
+from dataclasses import fields
+from typing import Any
+
+from msgspec import to_builtins
+
+from pegboard.access import Policy
+from pegboard.core.event import BoardChanged, digest_of
+from pegboard.execution import Kit
+
+
+def tell_of_switches(kit: Kit) -> None:
+    """Emit an event for each kill switch that is thrown from now on."""
+
+    def told(action: str, subject: str, why: str) -> None:
+        kit.emitter.emit(
+            BoardChanged(
+                kind="switch",
+                action=action,
+                at=kit.now(),
+                subject=subject,
+                detail={"reason": why} if why else {},
+            )
+        )
+
+    kit.switches.told = told
+
+
+def tell_of_policy(kit: Kit, before: Policy, after: Policy) -> None:
+    """Emit an event when the rules of a reloaded board are others."""
+    old, new = _rules(before), _rules(after)
+    if old == new:
+        return
+    changed = {name: new[name] for name in new if old[name] != new[name]}
+    detail = {"before": digest_of(old), "after": digest_of(new), "rules": changed}
+    kit.emitter.emit(BoardChanged(kind="policy", action="changed", at=kit.now(), detail=detail))
+
+
+def _rules(policy: Policy) -> dict[str, Any]:
+    names = [item.name for item in fields(policy) if item.compare]
+    return {name: to_builtins(getattr(policy, name), enc_hook=str, str_keys=True) for name in names}
