@@ -30,6 +30,7 @@ from pegboard.runtime.source_entries import checked
 from pegboard.runtime.source_set import SourceSet, SourceState
 from pegboard.runtime.static_tools import static_tools
 from pegboard.runtime.wiring.approvals import approvals as wired_approvals
+from pegboard.runtime.wiring.board_events import tell_of_policy, tell_of_switches
 from pegboard.runtime.wiring.listeners import ClosingListener
 from pegboard.runtime.wiring.listeners import listeners as wired_listeners
 from pegboard.runtime.wiring.metrics import metrics as wired_metrics
@@ -112,6 +113,7 @@ class Opened:
                 kit.emitter.add(counters)
             opened = cls(settings, storage, kit, loaded=loaded, own_tools=tools, metrics=counters)
             opened._masking = masking
+            tell_of_switches(kit)
             await opened._fill(stack, states)
             opened._stack = stack.pop_all()
         return opened
@@ -138,7 +140,9 @@ class Opened:
         self._masking.use(_secrets(loaded, self._settings, states))
         kit = replace(self.registry.kit, policy=policy, redact=self._masking.for_calls)
         self._loaded = loaded
+        before = self.registry.kit.policy
         self.registry.apply(kit)
+        tell_of_policy(kit, before, policy)
         self._put_static(static)
         await self._follow({state.name: state for state in states})
 
