@@ -16,7 +16,12 @@ from pegboard.errors import ConfigError
 from pegboard.storage import open_history, open_storage
 from pegboard.storage.databases.sqlite_file import open_writer
 from pegboard.storage.migrating import REVISIONS, TABLE, migrate
-from pegboard.storage.migrations.versions import m0001_calls, m0002_catalogue_and_runs
+from pegboard.storage.migrations.versions.m0001_calls import down_revision as BEFORE_FIRST
+from pegboard.storage.migrations.versions.m0001_calls import revision as FIRST
+from pegboard.storage.migrations.versions.m0002_catalogue_and_runs import (
+    down_revision as BEFORE_SECOND,
+)
+from pegboard.storage.migrations.versions.m0002_catalogue_and_runs import revision as SECOND
 from pegboard.storage.tables import METADATA
 from pegboard.testing import FakeClock
 
@@ -121,10 +126,8 @@ def test_the_list_of_revisions_is_that_of_the_migrations() -> None:
 
 
 def test_each_revision_follows_the_one_before() -> None:
-    modules = (m0001_calls, m0002_catalogue_and_runs)
-
-    assert tuple(module.revision for module in modules) == REVISIONS
-    assert tuple(module.down_revision for module in modules) == (None, *REVISIONS[:-1])
+    assert (FIRST, SECOND) == REVISIONS
+    assert (BEFORE_FIRST, BEFORE_SECOND) == (None, FIRST)
 
 
 def tables(path: Path) -> set[str]:
