@@ -8,10 +8,12 @@ from tests.shape import tree
 
 CATCH_ALL: dict[str, str] = {
     "execution/emitter.py": "a listener that fails must not change the outcome of a call",
+    "durability/player.py": "whoever waits for the run is told; it stays stored as it was",
     "execution/pipeline.py": "a call that fails before its path exists is recorded all the same",
     "execution/steps/idempotency.py": "whatever broke, the key's outcome is written down first",
     "execution/steps/record.py": "this is where every call is recorded, whatever broke",
     "execution/steps/run.py": "what foreign code raises becomes one of our errors here",
+    "graphs/nodes.py": "a kind of node is foreign code: what it raises is its node's failure",
     "observability/outbox.py": "events that failed are counted, and later ones must get through",
     "runtime/source_set.py": "what a source raises becomes its reason, and stops no other source",
     "servers/http/shell.py": "what no route foresaw is logged under an id, and told by it alone",
@@ -28,9 +30,13 @@ CATCH_ALL: dict[str, str] = {
     "tools/threads.py": "what a tool raised in its thread is handed to the task that waits for it",
 }
 UNFINISHED: dict[str, str] = {
+    "testing/durability_steps.py": "how a store is made and opened is what whoever inherits writes",
     "testing/source_contract.py": "`open_source` is what whoever inherits the contract writes",
 }
 ERRORS_OF_THEIR_OWN: dict[str, str] = {
+    "graphs/halts.py:Parked": "a signal inside one room, which never leaves it",
+    "graphs/halts.py:Stopped": "a signal inside one room, which never leaves it",
+    "graphs/halts.py:StoreFailed": "a signal inside one room, which never leaves it",
     "sources/mcp/statuses.py:SessionLost": "an `Unavailable` that its source answers by itself",
     "storage/databases/postgres.py:_Stale": "a signal inside the pool, which never leaves it",
     "sources/sql/session.py:Stale": "a signal inside one source, which never leaves it",

@@ -63,6 +63,7 @@ class Look:
         self.terms = terms
         self.at = at
         self._ancestors = Ancestors(graph)
+        self._nodes = {node.id: node for node in graph}
         self._outputs: dict[str, JsonSchema | None] = {}
         self._depth = 0
 
@@ -154,7 +155,7 @@ class Look:
         if not path.keys:
             return None
         name = step_of(path, self.graph)
-        if name is None or self.graph.node(name) is None:
+        if name is None or name not in self._nodes:
             known = ", ".join(item.id for item in self.graph.nodes[:8])
             message = f"{path.text}: there is no such step; there are {known}."
             return Fault(code="step_unknown", place=place, message=message)
@@ -176,7 +177,7 @@ class Look:
 
     def _seen_of_step(self, reference: Reference) -> Seen:
         name = step_of(reference, self.graph)
-        node = None if name is None else self.graph.node(name)
+        node = None if name is None else self._nodes.get(name)
         if node is None or len(reference.keys) < 2:
             return Seen()
         rest = reference.keys[2:]

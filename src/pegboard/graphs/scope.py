@@ -62,6 +62,7 @@ class Scope:
             "env": session.env,
         }
         self._known = known
+        self._nodes = {node.id: node for node in graph}
         self._order = {node.id: place for place, node in enumerate(graph)}
         self._left = {node.id: len(node.depends_on) for node in graph}
         self._followers: dict[str, list[Node]] = {node.id: [] for node in graph}
@@ -186,9 +187,9 @@ class Scope:
 
     def _why_edge_fails(self, edge: Edge) -> str:
         run = self.runs[edge.node]
-        before = self.graph.node(edge.node)
+        before = self._nodes[edge.node]
         state = run.state
-        goes_on = before is not None and before.on_failure == "continue"
+        goes_on = before.on_failure == "continue"
         if state is NodeState.FAILED and edge.outcome == "completed" and goes_on:
             state = NodeState.COMPLETED
         wanted = (
@@ -218,8 +219,7 @@ class Scope:
 
     def _ends_the_graph(self, node_id: str) -> bool:
         """Whether nobody deals with the failure of this node."""
-        node = self.graph.node(node_id)
-        if node is None or node.on_failure != "fail":
+        if self._nodes[node_id].on_failure != "fail":
             return False
         edges = (edge for node in self._followers[node_id] for edge in node.edges)
         return not any(edge.node == node_id and edge.outcome != "completed" for edge in edges)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import get_args
 
 from pegboard.core.graph import Edge, Graph, Join, Node, OnFailure
@@ -35,13 +35,14 @@ def structure_faults(
     if graph.timeout is not None and graph.timeout <= 0:
         yield _number(f"{at}timeout", "timeout", "more than 0 seconds")
     counts = Counter(node.id for node in graph)
+    branching = {edge.node for node in graph for edge in node.edges if edge.outcome == "failed"}
     for place, node in enumerate(graph):
         where = f"{at}nodes[{place}]"
         yield from _id_faults(node, where, counts)
         yield from _kind_faults(node, where, kinds)
         yield from _edge_faults(node, where, counts)
         yield from _number_faults(node, where)
-        yield from _failure_faults(node, where, graph)
+        yield from _failure_faults(node, where, branching)
     if cycle := cycle_of(graph):
         first = next(place for place, node in enumerate(graph) if node.id == cycle[0])
         way = " -> ".join(cycle)
@@ -106,7 +107,7 @@ def _number_faults(node: Node, where: str) -> Iterator[Fault]:
             yield Fault(code="repeat_unbounded", place=f"{where}.repeat.most", message=message)
 
 
-def _failure_faults(node: Node, where: str, graph: Graph) -> Iterator[Fault]:
+def _failure_faults(node: Node, where: str, branching: Collection[str]) -> Iterator[Fault]:
     place = f"{where}.on_failure"
     if node.on_failure not in get_args(OnFailure):
         message = f"on_failure is 'fail', 'continue' or 'skip', not '{node.on_failure}'."
@@ -117,10 +118,7 @@ def _failure_faults(node: Node, where: str, graph: Graph) -> Iterator[Fault]:
         yield Fault(
             code="on_failure_unknown", place=f"{where}.for_each.on_failure", message=message
         )
-    has_branch = any(
-        edge.node == node.id and edge.outcome == "failed" for other in graph for edge in other.edges
-    )
-    if has_branch and node.on_failure == "continue":
+    if node.id in branching and node.on_failure == "continue":
         message = (
             "When it fails, its error branch runs and what follows it as well: "
             "on_failure 'skip' leaves the error branch alone."

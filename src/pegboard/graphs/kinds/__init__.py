@@ -1,16 +1,6 @@
 """What nodes can be: one file a kind."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
-from pegboard.graphs.kinds.graph import GraphNode
 from pegboard.graphs.kinds.kind import NodeKind
-from pegboard.graphs.kinds.tool import ToolNode
-from pegboard.graphs.kinds.value import ValueNode
-from pegboard.graphs.kinds.wait import WaitNode
-
-KINDS: Mapping[str, NodeKind] = MappingProxyType(
-    {kind.name: kind for kind in (ToolNode(), GraphNode(), ValueNode(), WaitNode())}
-)
+from pegboard.graphs.kinds.table import KINDS
 
 __all__ = ["KINDS", "NodeKind"]
