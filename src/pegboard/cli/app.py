@@ -6,6 +6,8 @@ import sys
 import typer
 
 from pegboard.cli.commands.add import add
+from pegboard.cli.commands.approvals import approvals
+from pegboard.cli.commands.audit import audit
 from pegboard.cli.commands.call import call
 from pegboard.cli.commands.doctor import doctor
 from pegboard.cli.commands.explain import explain
@@ -27,6 +29,8 @@ app = typer.Typer(
 for command in (init, tools, show, call, explain, sources, history, serve, doctor):
     app.command()(command)
 app.add_typer(add, name="add")
+app.add_typer(approvals, name="approvals")
+app.add_typer(audit, name="audit")
 app.add_typer(mcp, name="mcp")
 
 

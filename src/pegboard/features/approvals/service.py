@@ -138,10 +138,14 @@ class Approvals:
             await self._tell(approval)
         return len(ended)
 
-    async def catch_up(self) -> None:
-        """Wake runs once more that were not waiting yet when their approval was decided."""
+    async def catch_up(self, *, seconds: float | None = None) -> None:
+        """Wake runs that were not waiting yet, or not open, when their approval was decided.
+
+        Args:
+            seconds: Only what was decided in the last so many; None for all that is known.
+        """
         kit = self._registry.kit
-        since = kit.now() - _REMEMBERED
+        since = 0.0 if seconds is None else kit.now() - seconds
         for state in _DECIDED:
             page = await kit.approvals.approvals(ApprovalQuery(state=state, limit=200))
             for approval in page.approvals:
@@ -149,14 +153,16 @@ class Approvals:
                     await self._woken(approval)
 
     async def watch(self, every: float) -> None:
-        """Do both from time to time, until cancelled."""
+        """Do both now and from time to time, until cancelled."""
+        seconds: float | None = None
         while True:
-            await asyncio.sleep(every)
             try:
                 await self.expire()
-                await self.catch_up()
+                await self.catch_up(seconds=seconds)
+                seconds = _REMEMBERED
             except PegboardError:
                 _LOG.warning("approvals could not be looked through, and will be later")
+            await asyncio.sleep(every)
 
     def _checked(
         self, approval: Approval, decision: Decision, arguments: Mapping[str, Any] | None

@@ -256,4 +256,5 @@ class Problem(BaseModel):
     retryable: bool
     retry_after: Annotated[float, Field(description="Seconds.")] = 0
     error_id: Annotated[str, Field(description="Under which the operator finds more.")] = ""
+    approval_id: Annotated[str, Field(description="What a person has to approve first.")] = ""
     problems: list[ProblemItem] = Field(default_factory=list[ProblemItem])

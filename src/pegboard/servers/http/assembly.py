@@ -16,7 +16,7 @@ from pegboard.servers.http.body import JsonResponse
 from pegboard.servers.http.gate import Gate, admission
 from pegboard.servers.http.openapi import document
 from pegboard.servers.http.problem import answer_error, answer_framework, answer_invalid
-from pegboard.servers.http.routes import execute, probes, records, tools
+from pegboard.servers.http.routes import approvals, audit, execute, probes, records, tools
 from pegboard.servers.http.shell import BodyLimit, Shell
 from pegboard.servers.mcp import McpEndpoint
 
@@ -70,7 +70,7 @@ def assembled(board: Pegboard) -> FastAPI:
         return JsonResponse(document(app, needs_token=admitted.token is not None))
 
     for prefix in ("", "/v1"):
-        for module in (tools, execute, records, probes):
+        for module in (tools, execute, approvals, audit, records, probes):
             app.include_router(module.router, prefix=prefix, include_in_schema=not prefix)
         app.add_route(f"{prefix}/openapi.json", openapi, include_in_schema=False)
     # they are MCP's own, with its own errors; starlette takes an instance for an ASGI application

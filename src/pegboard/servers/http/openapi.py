@@ -16,6 +16,7 @@ _REASONS = {
     403: "The caller may not do this.",
     404: "There is no such thing, or it is hidden.",
     409: "It conflicts with what is: an approval is needed, or an idempotency key was used.",
+    410: "It has passed its time.",
     413: "The body is too large.",
     415: "The body is not declared as JSON.",
     422: "The request, or a tool's input, does not fit its schema; `problems` says where.",

@@ -1,0 +1,184 @@
+"""`pegboard approvals`: what people are asked before calls run, and their answers."""
+
+import asyncio
+import json as json_library
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, TypeVar
+
+import typer
+
+from pegboard.cli.exits import exits
+from pegboard.cli.kept import http_hint
+from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
+from pegboard.cli.output import note as beside
+from pegboard.cli.output import say, say_json, table
+from pegboard.core.ports.approval import Approval, ApprovalPage, ApprovalQuery
+from pegboard.errors import ConfigError, InvalidRequest
+from pegboard.features.approvals import Approvals
+from pegboard.features.approvals.schemas import approval_to_dict, page_to_dict
+from pegboard.runtime import Pegboard, Settings
+from pegboard.runtime.wiring.kept import kept
+
+T = TypeVar("T")
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The approval, as `ap_...`.")]
+NoteOption = Annotated[str, typer.Option(help="For whoever made the call.")]
+
+approvals = typer.Typer(
+    help="List and decide what people are asked before calls run.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@approvals.command("list")
+def list_approvals(
+    *,
+    state: Annotated[
+        str, typer.Option(help="`pending`, `approved`, `denied`, `edited`, `expired`, `used`, all.")
+    ] = "pending",
+    tool: Annotated[str, typer.Option(help="Only calls of this tool.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 20,
+    cursor: Annotated[str, typer.Option(help="Go on after the page before.")] = "",
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List approvals, newest first; those that wait for an answer unless told otherwise."""
+    wanted = "" if state == "all" else state
+    query = ApprovalQuery(state=wanted, tool=tool, limit=limit, cursor=cursor)
+    with exits():
+        page: ApprovalPage = _stored(settings(data=data), "GET /approvals", _listing(query))
+    if json:
+        say_json(page_to_dict(page))
+        return
+    table(("id", "state", "tool", "caller", "asked", "reason"), map(_row, page.approvals))
+    if page.next_cursor:
+        beside(f"more with --cursor {page.next_cursor}")
+
+
+@approvals.command()
+def show(approval: IdArgument, *, data: DataOption = None, json: JsonOption = False) -> None:
+    """Show one approval with its arguments, without secrets."""
+    with exits():
+        call = f"GET /approvals/{approval}"
+        found = _stored(settings(data=data), call, lambda service: service.get(approval))
+    _said(found, json=json)
+
+
+@approvals.command()
+def approve(
+    approval: IdArgument,
+    *,
+    note: NoteOption = "",
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Approve a call; it runs when it is made again."""
+    _decide(approval, "approve", note, data, json=json)
+
+
+@approvals.command()
+def deny(
+    approval: IdArgument,
+    *,
+    note: NoteOption = "",
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Deny a call; it never runs."""
+    _decide(approval, "deny", note, data, json=json)
+
+
+@approvals.command()
+def edit(
+    approval: IdArgument,
+    *,
+    arguments: Annotated[str, typer.Option(help="All of them, as a JSON object.")],
+    note: NoteOption = "",
+    board: BoardOption = None,
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Approve a call with other arguments, which have to fit the tool."""
+    with exits():
+        chosen = settings(board, data)
+        wanted = _object(arguments)
+
+        async def change(opened: Pegboard) -> Approval:
+            return await opened.approvals.decide(approval, "edit", arguments=wanted, note=note)
+
+        with http_hint(chosen, f"POST /approvals/{approval}", '{"decision": "edit", ...}'):
+            decided = with_board(_with_data(chosen), change)
+    _said(decided, json=json)
+
+
+def _decide(
+    approval: str, decision: Literal["approve", "deny"], note: str, data: Any, *, json: bool
+) -> None:
+    with exits():
+        decided = _stored(
+            settings(data=data),
+            f"POST /approvals/{approval}",
+            lambda service: service.decide(approval, decision, note=note),
+            body=json_library.dumps({"decision": decision}),
+        )
+    _said(decided, json=json)
+
+
+def _stored(
+    chosen: Settings,
+    call: str,
+    use: Callable[[Approvals], Awaitable[T]],
+    *,
+    body: str = "",
+) -> T:
+    """Use what is stored, without opening the board."""
+
+    async def run() -> T:
+        async with kept(_with_data(chosen)) as opened:
+            return await use(opened.approvals)
+
+    with http_hint(chosen, call, body):
+        return asyncio.run(run())
+
+
+def _listing(query: ApprovalQuery) -> Callable[[Approvals], Awaitable[ApprovalPage]]:
+    return lambda service: service.list(query)
+
+
+def _with_data(chosen: Settings) -> Settings:
+    if chosen.data is None and chosen.database is None:
+        raise ConfigError("No data directory: name one with --data, or set PEGBOARD_DATA.")
+    return chosen
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value: Any = json_library.loads(text)
+    except ValueError as error:
+        raise InvalidRequest(f"--arguments: this is no JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise InvalidRequest("--arguments: write a JSON object")
+    return value  # pyright: ignore[reportUnknownVariableType]  # JSON objects have text as keys
+
+
+def _said(approval: Approval, *, json: bool) -> None:
+    data = approval_to_dict(approval)
+    if json:
+        say_json(data)
+        return
+    for key, value in data.items():
+        shown = value if isinstance(value, str) else json_library.dumps(value, ensure_ascii=False)
+        say(f"{key}: {shown}")
+
+
+def _row(approval: Approval) -> tuple[str, ...]:
+    at = datetime.fromtimestamp(approval.created_at, UTC)
+    return (
+        approval.id,
+        approval.state,
+        approval.tool,
+        approval.principal,
+        f"{at:%Y-%m-%d %H:%M:%S}",
+        approval.reason,
+    )

@@ -1,0 +1,124 @@
+"""`pegboard audit`: what has to be provable, and the proof."""
+
+import asyncio
+import json as json_library
+import re
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Annotated, TypeVar
+
+import typer
+
+from pegboard.cli.exits import Exit, exits
+from pegboard.cli.kept import http_hint
+from pegboard.cli.options import DataOption, JsonOption, settings
+from pegboard.cli.output import note, say, say_json, table
+from pegboard.core.ports.audit import AuditRecord
+from pegboard.errors import ConfigError, InvalidRequest
+from pegboard.features.audit import Audit
+from pegboard.features.audit.schemas import anchor_of, body_of, record_to_dict, report_to_dict
+from pegboard.runtime import Settings
+from pegboard.runtime.wiring.kept import kept
+
+T = TypeVar("T")
+_ANCHOR = re.compile(r"\d{1,15}:[0-9a-f]{64}")
+_PAGE = 1_000
+
+KindOption = Annotated[str, typer.Option(help="Only `call`, `approval`, `policy`, `source`, ...")]
+
+audit = typer.Typer(
+    help="Show, export and check the audit trail.", no_args_is_help=True, rich_markup_mode=None
+)
+
+
+@audit.command("list")
+def list_records(
+    *,
+    after: Annotated[int, typer.Option(min=0, help="Only behind this sequence.")] = 0,
+    kind: KindOption = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 50,
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List records, oldest first."""
+    with exits():
+        records = _opened(
+            settings(data=data),
+            "GET /audit",
+            lambda trail: trail.records(after=after, kind=kind, limit=limit),
+        )
+    if json:
+        say_json({"records": [record_to_dict(record) for record in records]})
+        return
+    table(("sequence", "time", "kind", "what", "who", "how"), map(_row, records))
+    if len(records) == limit:
+        note(f"more with --after {records[-1].sequence}")
+
+
+@audit.command()
+def verify(
+    *,
+    anchor: Annotated[
+        str, typer.Option(help="`SEQUENCE:HASH`, noted elsewhere at an earlier time.")
+    ] = "",
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Check that no record was changed, removed or reordered; ends with 1 when one was."""
+    with exits():
+        if anchor and not _ANCHOR.fullmatch(anchor):
+            raise InvalidRequest("--anchor: write SEQUENCE:HASH, as 'audit verify' prints it")
+        report = _opened(
+            settings(data=data),
+            "GET /audit/verify",
+            lambda trail: trail.verify(anchor=anchor_of(anchor)),
+        )
+    if json:
+        say_json(report_to_dict(report))
+    elif report.is_intact:
+        say(f"{report.checked} records are as they were written")
+        if report.last:
+            say(f"anchor: {report.last}:{report.head}")
+    else:
+        say(f"NOT INTACT: {report.fault}")
+    raise typer.Exit(Exit.DONE if report.is_intact else Exit.FAILED)
+
+
+@audit.command()
+def export(
+    *,
+    after: Annotated[int, typer.Option(min=0)] = 0,
+    kind: KindOption = "",
+    data: DataOption = None,
+) -> None:
+    """Print every record as a line of JSON, oldest first."""
+
+    async def write(trail: Audit) -> None:
+        last = after
+        while records := await trail.records(after=last, kind=kind, limit=_PAGE):
+            for record in records:
+                say(json_library.dumps(record_to_dict(record)))
+            last = records[-1].sequence
+
+    with exits():
+        _opened(settings(data=data), "GET /audit", write)
+
+
+def _opened(chosen: Settings, call: str, use: Callable[[Audit], Awaitable[T]]) -> T:
+    async def run() -> T:
+        async with kept(chosen) as opened:
+            return await use(opened.audit)
+
+    if chosen.data is None and chosen.database is None:
+        raise ConfigError("No data directory: name one with --data, or set PEGBOARD_DATA.")
+    with http_hint(chosen, call):
+        return asyncio.run(run())
+
+
+def _row(record: AuditRecord) -> tuple[str, ...]:
+    body = body_of(record)
+    at = datetime.fromtimestamp(record.at, UTC)
+    what = next((body[key] for key in ("tool", "source", "subject", "action") if body.get(key)), "")
+    who = next((body[key] for key in ("by", "principal") if body.get(key)), "")
+    how = next((body[key] for key in ("status", "state", "action") if body.get(key)), "")
+    return (str(record.sequence), f"{at:%Y-%m-%d %H:%M:%S}", record.kind, what, who, how)

@@ -1,0 +1,40 @@
+"""What a board remembers, without the board: for commands that open no source."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pegboard.runtime.settings import Settings
+from pegboard.runtime.wiring.storage import is_audited, storage
+
+if TYPE_CHECKING:
+    from pegboard.features.approvals import Approvals
+    from pegboard.features.audit import Audit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """The services that need no tools."""
+
+    approvals: "Approvals"
+    audit: "Audit"
+
+
+@asynccontextmanager
+async def kept(settings: Settings) -> AsyncGenerator[Kept]:
+    """Open the store alone; what is decided goes into the audit trail.
+
+    Raises:
+        ConfigError: It cannot be used, or another process uses it.
+    """
+    from pegboard.execution import Kit
+    from pegboard.execution.emitter import Emitter
+    from pegboard.features.approvals import Approvals
+    from pegboard.features.audit import Audit
+    from pegboard.registry import ToolRegistry
+
+    async with storage(settings, redact=None) as opened:
+        emitter = Emitter([opened.auditor] if is_audited(settings) else [])
+        registry = ToolRegistry(kit=Kit(approvals=opened.approvals, emitter=emitter))
+        yield Kept(approvals=Approvals(registry), audit=Audit(opened.audit, flush=opened.flush))
