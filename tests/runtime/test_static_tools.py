@@ -8,6 +8,7 @@ from pegboard.core.tool import Effect, Retry, Tool
 from pegboard.errors import ConfigError
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file import parse_board
+from pegboard.runtime.entry_tools import Opening
 from pegboard.runtime.static_tools import static_tools
 from pegboard.sandbox import ProbedSandbox
 
@@ -16,7 +17,8 @@ async def _tool(text: str, folder: Path) -> Tool:
     loaded = parse_board(text, {}, path=folder / "board.yaml")
     async with AsyncExitStack() as stack:
         services = Services(base_dir=folder, sandbox=ProbedSandbox())
-        return (await static_tools(loaded, services, within=5, stack=stack))[0]
+        opening = Opening(services=services, within=5, stack=stack)
+        return (await static_tools(loaded, opening))[0]
 
 
 RFC = """

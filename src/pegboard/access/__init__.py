@@ -2,7 +2,8 @@
 
 from pegboard.access.decide import decide
 from pegboard.access.explain import Explanation, explain
+from pegboard.access.known import may_know
 from pegboard.access.policy import Policy
 from pegboard.access.switches import Switches
 
-__all__ = ["Explanation", "Policy", "Switches", "decide", "explain"]
+__all__ = ["Explanation", "Policy", "Switches", "decide", "explain", "may_know"]

@@ -76,11 +76,16 @@ class Catalogue:
         wire = self._by_id().get(name)
         if wire is not None:
             return self._tools.get(wire)
-        return self._pinned(name) if "@" in name else None
+        if "@" in name:
+            return self._pinned(*name.split("@", 1))
+        plain, _, major = name.rpartition("_v")
+        return self._pinned(plain, major) if major.isdecimal() and plain in self._tools else None
 
-    def _pinned(self, name: str) -> Tool | None:
-        """The tool of `search@1.2`: the one on the board if that fits, or else an older version."""
-        plain, _, pin = name.partition("@")
+    def _pinned(self, plain: str, pin: str) -> Tool | None:
+        """The tool of `search@1.2`: the one on the board if that fits, or else an older version.
+
+        `search_v1` is found so too, once `search` has gone on to `search_v2`.
+        """
         tool = self._tools.get(plain) or self._tools.get(self._by_id().get(plain, ""))
         if tool is None or fits_pin(tool.spec.version, pin):
             return tool

@@ -1,7 +1,7 @@
 """Every version of a tool's definition: pinned, compared, rolled back to, deprecated."""
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
@@ -91,9 +91,7 @@ class Versions:
                 return self.current(spec.name).tool
         kind = definition_diff(known[-1].tool.spec, spec).kind
         taken = {item.version for item in known}
-        version = spec.version
-        if version in taken:
-            version = _next(max(taken, key=_ordered), kind)
+        version = spec.version if spec.version not in taken else following(taken, kind)
         made = tool if version == spec.version else VersionedTool(tool, version=version)
         self._keep(made, digest, kind=kind)
         return made
@@ -161,10 +159,32 @@ class Versions:
         Raises:
             VersionNotFound: There is none; says which there are.
         """
-        place = self._place(name, version)
-        self._current[name] = place
+        tool = self.use(name, version)
         self._rolled_back.add(name)
-        return self._known[name][place].tool
+        return tool
+
+    def use(self, name: str, version: str, *, tool: Tool | None = None) -> Tool:
+        """Make a version the current one, as registering it again does; the tool for the board.
+
+        Args:
+            name: The tool.
+            version: Named in full.
+            tool: What runs this version from now on; None leaves that as it is.
+
+        Raises:
+            VersionNotFound: There is none; says which there are.
+        """
+        place = self._place(name, version)
+        known = self._known[name]
+        if tool is not None:
+            known[place] = replace(known[place], tool=_with_version(tool, known[place]))
+        self._current[name] = place
+        self._rolled_back.discard(name)
+        return known[place].tool
+
+    def is_rolled_back(self, name: str) -> bool:
+        """Whether somebody went back to an older version, which registering does not undo."""
+        return name in self._rolled_back
 
     def diff(self, name: str, old: str, new: str) -> "DefinitionDiff":
         """How the version `new` differs from the version `old`.
@@ -246,7 +266,9 @@ def _ordered(version: str) -> tuple[tuple[int, int | str], ...]:
     return (*numbers, (0, 0))  # so that 1.0.0-beta comes before 1.0.0
 
 
-def _next(version: str, kind: "Kind | None") -> str:
+def following(taken: Iterable[str], kind: "Kind | None") -> str:
+    """The version that comes after all of these when this has changed."""
+    version = max(taken, key=_ordered)
     numbers = [int(part) for part in re.findall(r"\d+", version)[:3]] + [0, 0, 0]
     major, minor, patch = numbers[:3]
     if kind == "breaking":

@@ -87,19 +87,19 @@ class SandboxEntry(BaseModel):
     ] = False
 
 
-class RetryPolicyEntry(BaseModel):
+class RetryPolicyEntry(BaseModel, frozen=True):
     """The RFC's retry policy."""
 
-    model_config = _STRICT
+    model_config = ConfigDict(extra="forbid")
 
     max_retries: Annotated[int, Field(ge=0, le=100)] = 3
     backoff_ms: Annotated[float, Field(ge=0)] = 1000
 
 
-class ToolEntry(BaseModel):
+class ToolEntry(BaseModel, frozen=True):
     """A tool registered by hand, in the form of RFC-0003."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
     tool_id: Annotated[str, Field(description="`{slug}_v{major}`.", pattern=r"^[a-zA-Z0-9_-]+$")]
     name: Annotated[str, Field(description="For people.")] = ""
@@ -138,6 +138,35 @@ class ToolEntry(BaseModel):
     tool: Annotated[str, Field(description="Its name on the server (MCPTool).")] = ""
 
 
+NodeName = Annotated[str, Field(min_length=1, max_length=128)]
+
+
+class GraphEntry(BaseModel):
+    """Which tools need which, beside what the tools say themselves."""
+
+    model_config = _STRICT
+
+    edges: Annotated[
+        tuple[tuple[NodeName, NodeName], ...],
+        Field(description="Pairs of a prerequisite and its dependant, by id or name: `[a, b]`."),
+    ] = ()
+
+
+class CatalogueEntry(BaseModel):
+    """What tools that are registered by API may run here; nothing, unless it is named."""
+
+    model_config = _STRICT
+
+    imports: Annotated[
+        tuple[str, ...],
+        Field(description="Globs over `package.module:name`, for PythonFunction, LangChainTool."),
+    ] = ()
+    scripts: Annotated[
+        tuple[str, ...],
+        Field(description="Folders below which the scripts of a LocalScript may lie."),
+    ] = ()
+
+
 class Board(BaseModel):
     """The whole file."""
 
@@ -152,3 +181,7 @@ class Board(BaseModel):
     sandbox: Annotated[
         SandboxEntry, Field(description="Where foreign code and commands may run.")
     ] = SandboxEntry()
+    graph: Annotated[GraphEntry, Field(description="Which tools need which.")] = GraphEntry()
+    catalogue: Annotated[
+        CatalogueEntry, Field(description="What tools registered by API may run.")
+    ] = CatalogueEntry()

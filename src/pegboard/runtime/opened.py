@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.board_tools import SOURCE as BOARD
 from pegboard.runtime.board_tools import board_tools
+from pegboard.runtime.entry_tools import Opening
 from pegboard.runtime.masking import Masking
 from pegboard.runtime.placing import Placing
 from pegboard.runtime.policy import policy_of
@@ -28,9 +29,10 @@ from pegboard.runtime.secret_values import secret_values
 from pegboard.runtime.settings import Settings, environ
 from pegboard.runtime.source_entries import checked
 from pegboard.runtime.source_set import SourceSet, SourceState
-from pegboard.runtime.static_tools import static_tools
+from pegboard.runtime.static_tools import check_names, static_tools
 from pegboard.runtime.wiring.approvals import approvals as wired_approvals
 from pegboard.runtime.wiring.board_events import tell_of_policy, tell_of_switches
+from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.listeners import ClosingListener
 from pegboard.runtime.wiring.listeners import listeners as wired_listeners
 from pegboard.runtime.wiring.metrics import metrics as wired_metrics
@@ -72,6 +74,7 @@ class Opened:
         self._masking = Masking()
         self._stack = AsyncExitStack()
         self.sources: SourceSet
+        self.parts: CatalogueParts
         self.approvals: Approvals
         self.plans: Plans
         self.runs: Runs
@@ -126,7 +129,7 @@ class Opened:
         """
         policy = policy_of(loaded)
         states = checked(loaded)
-        static = await self._static_tools(loaded, self._stack)
+        static = await static_tools(loaded, self._opening(_by_name(states), self._stack))
         if loaded.board.network != self._loaded.board.network:
             raise ConfigError(
                 f"{loaded.where(('network',))}: a changed network needs a restart of the server"
@@ -135,7 +138,8 @@ class Opened:
             raise ConfigError(
                 f"{loaded.where(('sandbox',))}: a changed sandbox needs a restart of the server"
             )
-        self._check_names(static, states, loaded)
+        check_names(static, loaded, sources=_by_name(states), others=self._others())
+        await self.parts.check_graph(loaded)
         # nothing below is refused: from here on the new board holds
         self._masking.use(_secrets(loaded, self._settings, states))
         kit = replace(self.registry.kit, policy=policy, redact=self._masking.for_calls)
@@ -144,7 +148,8 @@ class Opened:
         self.registry.apply(kit)
         tell_of_policy(kit, before, policy)
         self._put_static(static)
-        await self._follow({state.name: state for state in states})
+        await self._follow(_by_name(states))
+        await self.parts.catalogue.load(anew=True)
 
     async def close(self) -> None:
         """Close everything in reverse order."""
@@ -159,19 +164,45 @@ class Opened:
             listed=Placing(self.registry),
             emitter=self.registry.kit.emitter,
         )
-        static = await self._static_tools(self._loaded, stack)
+        static = await static_tools(self._loaded, self._opening(_by_name(states), stack))
         for item in (*board_tools(self.registry), *self._own_tools):
             self.registry.add(item)
-        self._check_names(static, states, self._loaded)
+        check_names(static, self._loaded, sources=_by_name(states), others=self._others())
         self._put_static(static)
         stack.push_async_callback(self.sources.close)
+        self.parts = self._made_parts(stack)
         await self.sources.open(states)
-        self.plans, self.runs = plans_and_runs(self.registry, self._settings, self.storage, stack)
+        stack.push_async_callback(self.parts.close)
+        await self.parts.open()
+        self.plans, self.runs = plans_and_runs(
+            self.registry, self._settings, self.storage, stack, parts=self.parts
+        )
         self.approvals = wired_approvals(self.registry, self.runs, stack)
 
-    async def _static_tools(self, loaded: LoadedBoard, stack: AsyncExitStack) -> list[Tool]:
-        within = self._settings.list_timeout
-        return await static_tools(loaded, self._services, within=within, stack=stack)
+    def _made_parts(self, stack: AsyncExitStack) -> CatalogueParts:
+        return CatalogueParts(
+            self.registry,
+            self.storage,
+            self._opening(self.sources.states, stack),
+            loaded=lambda: self._loaded,
+            owner_of_name=self._owner,
+            is_shared=self._settings.database is not None,
+        )
+
+    def _opening(self, states: Mapping[str, SourceState], stack: AsyncExitStack) -> Opening:
+        """What the entries of the `tools:` list and of the API are opened with."""
+        return Opening(
+            services=self._services,
+            within=self._settings.list_timeout,
+            stack=stack,
+            servers=lambda: [state.name for state in states.values() if state.kind == "mcp"],
+            find=self.registry.find,
+        )
+
+    def _owner(self, name: str) -> str:
+        """The source that a name belongs to; empty when it is free."""
+        source, _ = split_wire_name(name)
+        return source if source == BOARD or source in self.sources.states else ""
 
     def _made_services(self, stack: AsyncExitStack) -> Services:
         http = http_client(self._loaded.board.network)
@@ -209,25 +240,9 @@ class Opened:
         new = [state for name, state in states.items() if name not in kept]
         await self.sources.follow(gone=gone, kept=sorted(kept), new=new)
 
-    def _check_names(
-        self, static: Sequence[Tool], states: Sequence[SourceState], loaded: LoadedBoard
-    ) -> None:
-        """A name in the `tools:` list is nobody else's, now or when a source lists more.
-
-        Raises:
-            ConfigError: It is; names the line.
-        """
-        sources = {state.name for state in states} | {BOARD}
-        others = set(self.registry.names()) - set(self._static)
-        for index, tool in enumerate(static):
-            name = tool.spec.name
-            where = loaded.where(("tools", index, "tool_id"))
-            source, _ = split_wire_name(name)
-            if source in sources:
-                raise ConfigError(f"{where}: names that begin with '{source}__' are the source's")
-            if name in others:
-                raise ConfigError(f"{where}: there is another tool '{name}'; take another tool_id")
-            others.add(name)
+    def _others(self) -> set[str]:
+        """The names of tools that are not of the `tools:` list."""
+        return set(self.registry.names()) - set(self._static)
 
     def _put_static(self, tools: Sequence[Tool]) -> None:
         for name in self._static:
@@ -245,6 +260,10 @@ class Opened:
         if state is None or source == BOARD or state.status == "ok":
             return ""
         return f"its source '{source}' is {state.status}: {state.reason}"
+
+
+def _by_name(states: Sequence[SourceState]) -> dict[str, SourceState]:
+    return {state.name: state for state in states}
 
 
 def _kit(

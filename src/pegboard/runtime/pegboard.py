@@ -24,6 +24,9 @@ from pegboard.runtime.source_set import SourceState
 if TYPE_CHECKING:
     from pegboard.features.approvals import Approvals
     from pegboard.features.audit import Audit
+    from pegboard.features.catalogue import CatalogueService, Once
+    from pegboard.features.dependencies import DependencyService
+    from pegboard.features.health import BoardHealth
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
     from pegboard.sandbox import Finding
@@ -140,6 +143,26 @@ class Pegboard:
         return self._open.plans
 
     @property
+    def catalogue(self) -> "CatalogueService":
+        """Registers, versions and removes tools while the board runs."""
+        return self._open.parts.catalogue
+
+    @property
+    def dependencies(self) -> "DependencyService":
+        """Which tools need which."""
+        return self._open.parts.dependencies
+
+    @property
+    def tool_health(self) -> "BoardHealth":
+        """How tools and sources have been doing."""
+        return self._open.parts.health
+
+    @property
+    def once(self) -> "Once":
+        """Does what is asked under an idempotency key once."""
+        return self._open.parts.once
+
+    @property
     def runs(self) -> "Runs":
         """Starts, shows and steers runs of plans and graphs."""
         return self._open.runs
@@ -200,6 +223,8 @@ class Pegboard:
         states = list(sources.states.values())
         async with asyncio.TaskGroup() as group:
             asked = [group.create_task(sources.health(state)) for state in states]
+        for state, task in zip(states, asked, strict=True):
+            self.tool_health.checked_source(state.name, task.result())
         return [
             {
                 **state.to_dict(),

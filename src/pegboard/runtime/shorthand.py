@@ -24,6 +24,10 @@ _TYPES: Mapping[str, dict[str, Any]] = {
 _SCHEMA_KEYS = frozenset({"type", "properties", "$ref", "anyOf", "oneOf", "allOf", "$schema"})
 
 
+WORDS = tuple(_TYPES)
+"""The words that a shorthand knows."""
+
+
 def schema_of(given: Mapping[str, Any], where: str) -> dict[str, Any]:
     """JSON Schema of a shorthand; real JSON Schema passes through.
 

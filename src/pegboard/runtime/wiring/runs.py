@@ -10,11 +10,17 @@ from pegboard.runtime.wiring.durability import durability
 if TYPE_CHECKING:
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
+    from pegboard.runtime.wiring.catalogue import CatalogueParts
     from pegboard.storage import Storage
 
 
 def plans_and_runs(
-    registry: ToolRegistry, settings: Settings, storage: "Storage", stack: AsyncExitStack
+    registry: ToolRegistry,
+    settings: Settings,
+    storage: "Storage",
+    stack: AsyncExitStack,
+    *,
+    parts: "CatalogueParts",
 ) -> "tuple[Plans, Runs]":
     """The two services, sharing one store; the stack stops the runs before it closes anything."""
     from pegboard.features.plans import Plans
@@ -28,8 +34,8 @@ def plans_and_runs(
     kept = durability(settings, storage)
     stack.push_async_callback(kept.close)
     runner = GraphRunner(registry, durability=kept)
-    plans = Plans(registry, storage.runs, planner=Planner(registry))
-    runs = Runs(
-        registry, storage.runs, runner=runner, plans=plans, feed=feed, follow=kept.follow
-    )
+    needed = parts.dependencies.prerequisites
+    planner = Planner(registry, knowledge=parts.health, prerequisites=needed)
+    plans = Plans(registry, storage.runs, planner=planner)
+    runs = Runs(registry, storage.runs, runner=runner, plans=plans, feed=feed, follow=kept.follow)
     return plans, runs

@@ -1,0 +1,19 @@
+"""Whether a caller may know of a tool, also while nobody can use it."""
+
+from pegboard.access.decide import decide
+from pegboard.access.policy import Policy
+from pegboard.access.switches import Switches
+from pegboard.core.decision import Action
+from pegboard.core.principal import Principal
+from pegboard.core.tool import Status, ToolSpec
+
+
+def may_know(principal: Principal, tool: ToolSpec, *, policy: Policy, switches: Switches) -> bool:
+    """Whether this caller would see the tool if it could be used.
+
+    What cannot be used is not among the tools that a model is offered; whoever looks after the
+    board has to find it all the same, with the reason.
+    """
+    if tool.unavailable or tool.status in {Status.DISABLED, Status.FAILED}:
+        tool = tool.changed(unavailable="", status=Status.ACTIVE)
+    return decide(principal, tool, Action.LIST, policy=policy, switches=switches).allowed

@@ -1,0 +1,7 @@
+"""Tools that are registered while the board runs: versions, roll-back, persistence."""
+
+from pegboard.features.catalogue.once import Once
+from pegboard.features.catalogue.service import CatalogueService
+from pegboard.features.catalogue.views import Registered
+
+__all__ = ["CatalogueService", "Once", "Registered"]

@@ -1,0 +1,106 @@
+"""What requests and answers about registered tools look like."""
+
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+_CLOSED = ConfigDict(extra="forbid", frozen=True)
+Change = Literal["", "wording", "additive", "breaking"]
+ToolStatus = Literal["active", "deprecated", "disabled", "failed"]
+Version = Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class RegisteredAnswer(BaseModel):
+    """What came of a registration."""
+
+    model_config = _CLOSED
+
+    tool_id: str
+    name: Annotated[str, Field(description="Wire name.")]
+    version: str
+    status: ToolStatus
+    effect: Literal["read", "write", "admin"]
+    change: Annotated[Change, Field(description="Against the version before; empty for the first.")]
+    is_new: Annotated[bool, Field(description="Whether it made a version.")]
+    is_current: Annotated[bool, Field(description="Whether the name means this version now.")]
+    unavailable: Annotated[
+        str, Field(description="Why it cannot be called now, and what is missing; empty if it can.")
+    ]
+
+
+class BulkAnswer(BaseModel):
+    """What came of many registrations, in their order."""
+
+    model_config = _CLOSED
+
+    registered: list[RegisteredAnswer]
+
+
+class RollBackBody(BaseModel):
+    """Which version a name is to mean again."""
+
+    model_config = _CLOSED
+
+    version: Version
+
+
+class DeprecateBody(BaseModel):
+    """Which version should no longer be used."""
+
+    model_config = _CLOSED
+
+    version: Annotated[
+        str, Field(max_length=64, description="Named in full; by default the current one.")
+    ] = ""
+    on: Annotated[date | None, Field(description="From which day on nobody should rely on it.")] = (
+        None
+    )
+
+
+class VersionRow(BaseModel):
+    """One version of a tool."""
+
+    model_config = _CLOSED
+
+    tool_id: str
+    version: str
+    is_current: bool
+    status: ToolStatus
+    change: Change
+    created_at: Annotated[float, Field(description="Unix seconds; 0 when it was never registered.")]
+    created_by: str
+    origin: Annotated[str, Field(description="`api`, `bulk`, `board`, `source:shop`, ...")]
+    deprecated_on: str
+    unavailable: str
+
+
+class VersionList(BaseModel):
+    """Every version of a tool, the oldest first."""
+
+    model_config = _CLOSED
+
+    versions: list[VersionRow]
+
+
+class ChangeRow(BaseModel):
+    """One difference between two definitions."""
+
+    model_config = _CLOSED
+
+    place: str
+    kind: Literal["wording", "additive", "breaking"]
+    before: Any
+    after: Any
+
+
+class DefinitionDiffAnswer(BaseModel):
+    """How one version differs from another."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    name: str
+    from_: Annotated[str, Field(alias="from")]
+    to: str
+    kind: Annotated[Change, Field(description="The gravest kind among the changes.")]
+    changes: list[ChangeRow]

@@ -1,0 +1,94 @@
+"""What is told of a registered tool and of its versions."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import to_builtins
+
+from pegboard.core.ports.catalogue import ToolVersion
+from pegboard.core.tool import ToolSpec
+from pegboard.registry.definition_diff import DefinitionDiff
+from pegboard.registry.versions import Definition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registered:
+    """What came of one registration.
+
+    Attributes:
+        change: What it changed against the version before: `wording`, `additive` or `breaking`;
+            empty for a first version, and for a definition that was known.
+        is_new: Whether it made a version.
+        is_current: Whether the name means this version now.
+    """
+
+    spec: ToolSpec
+    version: str
+    change: str
+    is_new: bool
+    is_current: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-compatible data."""
+        return {
+            "tool_id": self.spec.id,
+            "name": self.spec.name,
+            "version": self.version,
+            "status": self.spec.status.value,
+            "effect": self.spec.effect.value,
+            "change": self.change,
+            "is_new": self.is_new,
+            "is_current": self.is_current,
+            "unavailable": self.spec.unavailable,
+        }
+
+
+def version_row(
+    item: Definition, stored: ToolVersion | None, *, is_current: bool, origin: str
+) -> dict[str, Any]:
+    """One version of a tool, as JSON-compatible data."""
+    deprecation = item.deprecation
+    return {
+        "tool_id": item.tool.spec.id,
+        "version": item.version,
+        "is_current": is_current,
+        "status": item.tool.spec.status.value,
+        "change": item.kind.value if item.kind is not None else "",
+        "created_at": item.since.timestamp() if stored is None else stored.created_at,
+        "created_by": "" if stored is None else stored.created_by,
+        "origin": origin if stored is None else stored.origin,
+        "deprecated_on": deprecation.on.isoformat() if deprecation and deprecation.on else "",
+        "unavailable": item.tool.spec.unavailable,
+    }
+
+
+def diff_dict(diff: DefinitionDiff) -> dict[str, Any]:
+    """The changes of a definition, as JSON-compatible data."""
+    return {
+        "kind": diff.kind.value if diff.kind is not None else "",
+        "changes": [
+            {
+                "place": change.place,
+                "kind": change.kind.value,
+                "before": to_builtins(change.before, enc_hook=str),
+                "after": to_builtins(change.after, enc_hook=str),
+            }
+            for change in diff.changes
+        ],
+    }
+
+
+def only_row(spec: ToolSpec) -> dict[str, Any]:
+    """The one version of a tool that was not registered by API."""
+    return {
+        "tool_id": spec.id,
+        "version": spec.version,
+        "is_current": True,
+        "status": spec.status.value,
+        "change": "",
+        "created_at": 0.0,
+        "created_by": "",
+        "origin": f"source:{spec.source}" if spec.source else "board",
+        "deprecated_on": "",
+        "unavailable": spec.unavailable,
+    }

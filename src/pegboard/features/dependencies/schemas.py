@@ -1,0 +1,92 @@
+"""What requests and answers about the dependency graph look like."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+_CLOSED = ConfigDict(extra="forbid", frozen=True)
+MOST = 20_000
+
+NodeId = Annotated[str, Field(min_length=1, max_length=128)]
+Pair = Annotated[list[NodeId], Field(min_length=2, max_length=2)]
+Nodes = Annotated[list[NodeId], Field(max_length=MOST)]
+Edges = Annotated[list[Pair], Field(max_length=MOST)]
+
+
+class GraphUpdateBody(BaseModel):
+    """What is to be done, all of it or nothing; removals come before additions."""
+
+    model_config = _CLOSED
+
+    add_nodes: Annotated[Nodes, Field(description="Tools, by id or name.")] = Field(
+        default_factory=list[str]
+    )
+    remove_nodes: Annotated[Nodes, Field(description="Taken out with all their edges.")] = Field(
+        default_factory=list[str]
+    )
+    add_edges: Annotated[
+        Edges, Field(description="`[prerequisite, dependant]`; both are there or are added too.")
+    ] = Field(default_factory=list[list[str]])
+    remove_edges: Annotated[Edges, Field(description="Whoever said them.")] = Field(
+        default_factory=list[list[str]]
+    )
+
+
+class GraphNode(BaseModel):
+    """A tool of the graph."""
+
+    model_config = _CLOSED
+
+    id: str
+    name: Annotated[str, Field(description="Wire name; empty when there is no such tool now.")]
+    is_missing: Annotated[bool, Field(description="Something needs it, and it is not there.")]
+    origins: Annotated[list[str], Field(description="Who says it: `spec`, `board`, `api`, ...")]
+
+
+class GraphEdge(BaseModel):
+    """A prerequisite and what depends on it."""
+
+    model_config = _CLOSED
+
+    prerequisite: str
+    dependant: str
+    origins: list[str]
+
+
+class DependencyGraphAnswer(BaseModel):
+    """One version of the graph, or a part of it."""
+
+    model_config = _CLOSED
+
+    version: int
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+    layers: Annotated[
+        list[list[str]],
+        Field(description="Tools of one layer do not need each other; each comes after its needs."),
+    ]
+
+
+class OriginChange(BaseModel):
+    """An edge of both versions that others say now."""
+
+    model_config = _CLOSED
+
+    prerequisite: str
+    dependant: str
+    before: list[str]
+    after: list[str]
+
+
+class GraphDiffAnswer(BaseModel):
+    """How one version of the graph differs from another."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    from_: Annotated[int, Field(alias="from")]
+    to: int
+    added_nodes: list[str]
+    removed_nodes: list[str]
+    added_edges: list[list[str]]
+    removed_edges: list[list[str]]
+    changed_origins: list[OriginChange]

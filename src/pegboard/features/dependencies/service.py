@@ -1,0 +1,227 @@
+"""The dependency graph of a board: what tools, the board file and callers of the API say."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from pegboard.access import may_know
+from pegboard.core.event import BoardChanged
+from pegboard.core.ports.catalogue import DependencyStore
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.errors import AccessDenied, DependencyCycle, Unavailable
+from pegboard.execution.call import owner_of
+from pegboard.features.dependencies.recorded import Recorded
+from pegboard.registry import ToolRegistry
+from pegboard.registry.dependencies import DependencyGraph, GraphChange, GraphDiff, declare
+
+SCOPE = "graph:write"
+"""Whoever has this scope changes the graph."""
+
+Edge = tuple[str, str]
+_BOARD = "board"
+_TRIES = 8
+
+
+class DependencyService:
+    """Reads and changes the graph; every change is kept, and makes a version.
+
+    ```python
+    graph = await board.dependencies.update(GraphChange(add_edges=(("fetch_v1", "clean_v1"),)))
+    ```
+
+    Args:
+        registry: The board's tools.
+        store: Keeps every change.
+
+    Attributes:
+        cycles: What tools say of themselves and would close a cycle; left out of the graph.
+    """
+
+    def __init__(self, registry: ToolRegistry, store: DependencyStore) -> None:
+        self._registry = registry
+        self._store = store
+        self._graph = Recorded()
+        self._lock = asyncio.Lock()
+        self.cycles: tuple[DependencyCycle, ...] = ()
+
+    @property
+    def current(self) -> DependencyGraph:
+        """The newest version."""
+        return self._graph.current
+
+    def at(self, version: int) -> DependencyGraph:
+        """The graph as it was.
+
+        Raises:
+            VersionNotFound: There never was such a version, or it is kept no longer.
+        """
+        return self._graph.at(version)
+
+    def diff(self, old: int, new: int) -> GraphDiff:
+        """How the version `new` differs from the version `old`.
+
+        Raises:
+            VersionNotFound: There never was such a version, or it is kept no longer.
+        """
+        return self._graph.diff(old, new)
+
+    def prerequisites(self, tool_id: str) -> tuple[str, ...]:
+        """The ids of the tools that must have run before this one; empty for an unknown tool."""
+        graph = self.current
+        return graph.prerequisites(tool_id) if tool_id in graph else ()
+
+    def seen_by(self, principal: Principal, graph: DependencyGraph) -> DependencyGraph:
+        """The part of a graph that this caller may see; a tool that is missing is no secret."""
+        return graph.only(filter(self.sees(principal), graph.nodes))
+
+    def sees(self, principal: Principal) -> Callable[[str], bool]:
+        """Whether this caller may see a node."""
+        return partial(self._is_open, principal)
+
+    async def load(self) -> None:
+        """Read what was kept."""
+        async with self._lock:
+            self._graph = Recorded.played(await self._store.changes())
+
+    async def refresh(self) -> None:
+        """Take in what other servers have changed since."""
+        if await self._store.changes(after=self.current.version):
+            await self.load()
+
+    async def follow(self, edges: Sequence[Edge]) -> None:
+        """Make the graph say what the board file says now.
+
+        Raises:
+            DependencyCycle: Its edges close one; nothing has changed then.
+        """
+        wanted = tuple(dict.fromkeys((self.node(a), self.node(b)) for a, b in edges))
+
+        def change(graph: Recorded) -> None:
+            said = {
+                (edge.prerequisite, edge.dependant)
+                for edge in graph.current.edges
+                if _BOARD in edge.origins
+            }
+            nodes = dict.fromkeys(node for edge in wanted for node in edge)
+            graph.apply(
+                GraphChange(
+                    add_nodes=tuple(node for node in nodes if node not in graph.current),
+                    add_edges=tuple(edge for edge in wanted if edge not in said),
+                    retract_edges=tuple(sorted(said - set(wanted))),
+                ),
+                origin=_BOARD,
+            )
+
+        await self._change(change, by="")
+
+    async def declare(self) -> None:
+        """Make the graph say what the tools of the board say of themselves now."""
+        specs = [tool.spec for tool in self._registry]
+
+        def change(graph: Recorded) -> None:
+            self.cycles = declare(graph, specs)
+
+        await self._change(change, by="")
+
+    async def update(
+        self, change: GraphChange, *, principal: Principal = LOCAL, origin: str = "api"
+    ) -> DependencyGraph:
+        """Do all of a change or nothing; tools are named by id or by name.
+
+        Raises:
+            AccessDenied: The caller may not.
+            DependencyCycle: It would close a cycle; names it.
+            DependencyNotFound: A node or an edge is not there; names the nearest.
+        """
+        if not principal.has_scope(SCOPE):
+            raise AccessDenied("the dependency graph", f"the caller lacks the scope {SCOPE}")
+        named = GraphChange(
+            add_nodes=self._nodes(change.add_nodes),
+            remove_nodes=self._nodes(change.remove_nodes),
+            add_edges=self._edges(change.add_edges),
+            remove_edges=self._edges(change.remove_edges),
+        )
+        before = self.current.version
+        by = owner_of(principal)
+        await self._change(lambda graph: graph.apply(named, origin=origin), by=by)
+        graph = self.current
+        if graph.version != before:
+            now = self._registry.kit.now()
+            event = BoardChanged(
+                kind="graph",
+                action="changed",
+                at=now,
+                by=principal.id,
+                tenant=principal.tenant,
+                detail={"version": graph.version},
+            )
+            self._registry.kit.emitter.emit(event)
+        return graph
+
+    def node(self, name: str) -> str:
+        """The id of a tool that is named by id or by name; what is no tool stays as it is."""
+        tool = self._registry.find(name)
+        return name if tool is None else tool.spec.id
+
+    def _nodes(self, names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(map(self.node, names)))
+
+    def _edges(self, edges: Sequence[Edge]) -> tuple[Edge, ...]:
+        return tuple(dict.fromkeys((self.node(a), self.node(b)) for a, b in edges))
+
+    def _is_open(self, principal: Principal, node: str) -> bool:
+        tool = self._registry.find(node)
+        if tool is None:
+            return True
+        kit = self._registry.kit
+        return may_know(principal, tool.spec, policy=kit.policy, switches=kit.switches)
+
+    async def _change(self, do: Callable[[Recorded], object], *, by: str) -> None:
+        """Do it, and keep what it did; where another server was first, on top of what that did."""
+        async with self._lock:
+            for _ in range(_TRIES):
+                graph = self._graph
+                do(graph)
+                if await self._kept(graph, by):
+                    return
+                self._graph = Recorded.played(await self._store.changes())
+        raise Unavailable("Others change the dependency graph all the time.", retry_after=1.0)
+
+    async def _kept(self, graph: Recorded, by: str) -> bool:
+        now = self._registry.kit.now()
+        while graph.made:
+            if not await self._store.append(graph.made[0].kept(now, by)):
+                return False
+            del graph.made[0]
+        return True
+
+
+def graph_dict(graph: DependencyGraph, names: Mapping[str, str]) -> dict[str, Any]:
+    """A graph as JSON-compatible data.
+
+    Args:
+        graph: What to show.
+        names: Wire names by id; a node without one is no tool of the board now.
+    """
+    return {
+        "version": graph.version,
+        "nodes": [
+            {
+                "id": node,
+                "name": names.get(node, ""),
+                "is_missing": node not in names,
+                "origins": list(graph.origins_of_node(node)),
+            }
+            for node in graph.nodes
+        ],
+        "edges": [
+            {
+                "prerequisite": edge.prerequisite,
+                "dependant": edge.dependant,
+                "origins": list(edge.origins),
+            }
+            for edge in graph.edges
+        ],
+        "layers": [list(layer) for layer in graph.layers()],
+    }

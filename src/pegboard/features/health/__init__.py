@@ -1,0 +1,5 @@
+"""The health of a board's tools and sources."""
+
+from pegboard.features.health.service import BoardHealth
+
+__all__ = ["BoardHealth"]

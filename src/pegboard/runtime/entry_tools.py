@@ -1,0 +1,232 @@
+"""One RFC-0003 registration as a tool.
+
+What would run it may be missing, belong to a kind of source that is not there, or not be allowed:
+the tool is then listed as unavailable, and says which key or permission it lacks.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from pegboard.core.context import ToolContext
+from pegboard.core.names import is_source_name, is_wire_name, wire_name
+from pegboard.core.ports.services import Services
+from pegboard.core.tool import Effect, Retry, Status, Tool, ToolSpec
+from pegboard.errors import ConfigError, PegboardError, SourceUnavailable
+from pegboard.runtime.board import ToolEntry
+from pegboard.runtime.entry_sources import KINDS, RUNNERS, config_of, given
+from pegboard.runtime.kinds import load_kind
+from pegboard.runtime.members import member
+from pegboard.runtime.shorthand import schema_of
+from pegboard.tools import SchemaTool
+from pegboard.tools.decorator import mark_of
+from pegboard.tools.raw_schema import compiled
+from pegboard.tools.schema_tool import Run
+
+
+def _always(_entry: ToolEntry) -> str:
+    return ""
+
+
+def _none(_name: str) -> Tool | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """What entries are opened with.
+
+    Attributes:
+        services: What sources may use.
+        within: Seconds for each entry.
+        stack: Closes what was opened for the entries.
+        refused: Why an entry may not run, and what would allow it; empty when it may.
+        servers: Names of the sources that an `MCPTool` may name.
+        find: The tool of a wire name, where it is there already.
+        is_trusted: Whether an entry may say that a request reads whose method writes.
+    """
+
+    services: Services
+    within: float
+    stack: AsyncExitStack
+    refused: Callable[[ToolEntry], str] = _always
+    servers: Callable[[], Collection[str]] = tuple
+    find: Callable[[str], Tool | None] = _none
+    is_trusted: bool = True
+
+
+async def entry_tool(entry: ToolEntry, opening: Opening, *, where: str) -> Tool:
+    """The entry as a tool.
+
+    What runs it is listed by the kind of source that it belongs to, and what that says of itself
+    holds where the entry says nothing.
+
+    Raises:
+        ConfigError: An unknown type, effect or status, a schema that is neither shorthand nor JSON
+            Schema, or an effect weaker than the function's own.
+    """
+    if entry.type not in RUNNERS:
+        raise ConfigError(f"{where}: unknown type '{entry.type}'; known are {', '.join(RUNNERS)}")
+    reason = _reason(entry) or opening.refused(entry)
+    if reason:
+        return _unavailable(_spec(entry, where, None), reason)
+    if entry.type == "MCPTool":
+        return _relayed(entry, opening, where)
+    try:
+        async with asyncio.timeout(opening.within):
+            inner = await _found(entry, opening, where)
+    except TimeoutError:
+        reason = f"opening '{given(entry)}' took more than {opening.within:g} s"
+        return _unavailable(_spec(entry, where, None), reason)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(map(str, fault["loc"]))
+        return _unavailable(_spec(entry, where, None), f"{place}: {fault['msg']}")
+    except PegboardError as error:
+        return _unavailable(_spec(entry, where, None), error.message)
+    spec = _spec(entry, where, inner, is_trusted=opening.is_trusted)
+    return SchemaTool(spec=spec, run=_runner(inner))
+
+
+def _relayed(entry: ToolEntry, opening: Opening, where: str) -> Tool:
+    """A tool of a source under another name: its calls are that tool's, with all its rules."""
+    if not entry.tool:
+        return _unavailable(
+            _spec(entry, where, None), "nothing says which tool of the server it is: write 'tool'"
+        )
+    if not is_source_name(entry.server) or entry.server not in opening.servers():
+        there_are = ", ".join(sorted(opening.servers())) or "none"
+        reason = f"the board has no source '{entry.server}'; there are: {there_are}"
+        return _unavailable(_spec(entry, where, None), reason)
+    target = wire_name(entry.server, entry.tool)
+    spec = _spec(entry, where, None)
+    if entry.input_schema is None:  # the tool itself says what it takes, when it is called
+        known = opening.find(target)
+        schema = {"type": "object", "additionalProperties": True}
+        spec = spec.changed(input_schema=schema if known is None else known.spec.input_schema)
+
+    async def run(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
+        result = await ctx.call(target, arguments)
+        if result.error is not None:
+            raise result.error
+        return result
+
+    return SchemaTool(spec=spec, run=run)
+
+
+def _spec(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: bool = True) -> ToolSpec:
+    """What the entry says, over what the function says, over the defaults."""
+    slug, _, major = entry.tool_id.rpartition("_v")
+    name = slug if slug and major.isdigit() else entry.tool_id
+    if not is_wire_name(name):
+        raise ConfigError(f"{where}: '{name}' is too long for a tool name; at most 64 characters")
+    base = ToolSpec(name=name, input_schema=schema_of({}, where)) if inner is None else inner.spec
+    said: dict[str, Any] = {
+        "description": entry.description or (entry.name if inner is None else ""),
+        "category": entry.category,
+        "idempotent": entry.idempotent,
+        "capabilities": entry.capabilities,
+        "supported_tasks": entry.supported_tasks,
+        "tags": entry.tags,
+        "dependencies": entry.dependencies,
+        "status": member(Status, entry.status, f"{where}: status") if entry.status else None,
+        "version": entry.version or ("1.0" if inner is None else ""),
+        "effect": _effect(entry, where, inner, is_trusted=is_trusted),
+        "timeout": None if entry.timeout_ms is None else entry.timeout_ms / 1000,
+        "retry": None
+        if (retry := entry.retry_policy) is None
+        else Retry(max_retries=retry.max_retries, backoff=retry.backoff_ms / 1000),
+    }
+    for key, schema in (
+        ("input_schema", entry.input_schema),
+        ("output_schema", entry.output_schema),
+    ):
+        if schema is not None:
+            said[key] = schema_of(schema, f"{where}: {key}")
+            _check(name, said[key], where)
+    changes = {key: value for key, value in said.items() if value not in (None, "", ())}
+    return base.changed(
+        **changes, id=entry.tool_id, name=name, action=name, title=entry.name, source=""
+    )
+
+
+def _effect(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: bool) -> Effect | None:
+    """The entry's effect; what a function says of itself is never weakened.
+
+    Raises:
+        ConfigError: The entry claims less than the function.
+    """
+    if entry.effect is None:
+        return None
+    effect = member(Effect, entry.effect, f"{where}: effect")
+    if not is_trusted and entry.type == "RestAPI" and inner is not None:
+        return max(effect, inner.spec.effect, key=_RANK.__getitem__)
+    mark = mark_of(getattr(inner, "function", None))
+    declared = mark.options.get("effect") if mark is not None else None
+    if entry.type == "LocalScript" and inner is not None and not inner.spec.unavailable:
+        declared = inner.spec.effect
+    if declared is not None and _RANK[effect] < _RANK[declared]:
+        raise ConfigError(
+            f"{where}: '{given(entry)}' says that its effect is {declared.value}; "
+            f"write 'effect: {declared.value}', or leave it out"
+        )
+    return effect
+
+
+_RANK = {Effect.READ: 0, Effect.WRITE: 1, Effect.ADMIN: 2}
+
+
+def _check(name: str, schema: Mapping[str, Any], where: str) -> None:
+    try:
+        compiled(name, schema)
+    except SourceUnavailable as error:
+        raise ConfigError(f"{where}: {error.message}") from error
+
+
+def _reason(entry: ToolEntry) -> str:
+    """Why nothing could run the entry; empty when something may."""
+    if not given(entry):
+        return (
+            f"nothing says what runs it: write '{RUNNERS[entry.type]}' beside its type {entry.type}"
+        )
+    if entry.type in KINDS or entry.type == "MCPTool":
+        return ""
+    return f"this version runs no tools of type {entry.type}"
+
+
+async def _found(entry: ToolEntry, opening: Opening, where: str) -> Tool:
+    """What runs the entry, as a tool of its own.
+
+    Raises:
+        SourceUnavailable: It cannot be opened, or is more than one tool.
+        ValidationError: The entry does not say rightly what runs it.
+    """
+    kind = load_kind(KINDS[entry.type])
+    config = kind.config.model_validate(config_of(entry, where))
+    source = await kind.open("static", config, opening.services)
+    opening.stack.push_async_callback(source.close)
+    tools = await source.tools()
+    if len(tools) != 1:
+        raise SourceUnavailable(f"'{given(entry)}' is {len(tools)} tools, and an entry is one")
+    return tools[0]
+
+
+def _runner(inner: Tool) -> Run:
+    """Run the function with arguments of its own types, under the entry's name and schema."""
+    read = getattr(inner, "arguments", None)
+
+    async def run(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
+        return await inner.run(read(arguments) if read is not None else arguments, ctx)
+
+    return run
+
+
+def _unavailable(spec: ToolSpec, reason: str) -> Tool:
+    async def run(_arguments: Mapping[str, Any], _ctx: ToolContext[Any]) -> Any:
+        raise SourceUnavailable(f"'{spec.name}' cannot be used: {reason}")
+
+    return SchemaTool(spec=spec.changed(unavailable=reason), run=run)

@@ -1,0 +1,141 @@
+"""Tools registered by API, the dependency graph and health: one life, wired together."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from pegboard.core.tool import Tool
+from pegboard.errors import ConfigError, DependencyCycle, PegboardError
+from pegboard.features.catalogue import CatalogueService, Once
+from pegboard.features.dependencies import DependencyService
+from pegboard.features.health import BoardHealth
+from pegboard.registry import ToolRegistry
+from pegboard.runtime.allowed import refused
+from pegboard.runtime.board import ToolEntry
+from pegboard.runtime.board_file import LoadedBoard
+from pegboard.runtime.entry_tools import Opening, entry_tool
+
+if TYPE_CHECKING:
+    from pegboard.storage import Storage
+
+_LOG = logging.getLogger("pegboard.catalogue")
+_SETTLE_SECONDS = 0.2
+_LOOK_SECONDS = 2.0
+
+
+class CatalogueParts:
+    """What a board knows of its tools beyond the registry.
+
+    Args:
+        registry: The board's tools.
+        storage: What the board remembers.
+        opening: What registered tools are opened with.
+        loaded: The board file as it is now.
+        owner_of_name: Which source a name belongs to; empty when it is free.
+        is_shared: Whether other servers change the same storage.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        storage: "Storage",
+        opening: Opening,
+        *,
+        loaded: Callable[[], LoadedBoard],
+        owner_of_name: Callable[[str], str],
+        is_shared: bool,
+    ) -> None:
+        self._loaded = loaded
+        self._is_shared = is_shared
+        self._opening = replace(opening, refused=self._refused, is_trusted=False)
+        self._changed = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._follower: asyncio.Task[None] | None = None
+        self._registry = registry
+        self.dependencies = DependencyService(registry, storage.dependencies)
+        self.catalogue = CatalogueService(
+            registry,
+            storage.catalogue,
+            build=self._build,
+            owner_of_name=owner_of_name,
+            changed=self.dependencies.declare,
+        )
+        self.health = BoardHealth(
+            registry,
+            clock=opening.services.clock,
+            graph=lambda: self.dependencies.current,
+        )
+        self.once = Once(storage.outcomes, now=registry.kit.now)
+        registry.kit.emitter.add(self.health)
+
+    async def open(self) -> None:
+        """Read what was kept, once the sources are listed.
+
+        Raises:
+            ConfigError: The edges of the board file close a cycle; names the line.
+        """
+        await self.dependencies.load()
+        await self.catalogue.load()
+        await self.check_graph(self._loaded())
+        self._registry.changes.listen(self._told)
+        self._follower = asyncio.create_task(self._follow(), name="follow the catalogue")
+
+    async def check_graph(self, loaded: LoadedBoard) -> None:
+        """Take the edges of a board file.
+
+        Raises:
+            ConfigError: They close a cycle; names the line, and nothing has changed.
+        """
+        edges = loaded.board.graph.edges
+        try:
+            await self.dependencies.follow(edges)
+        except DependencyCycle as error:
+            node = self.dependencies.node
+            ids = [(node(first), node(second)) for first, second in edges]
+            index = max(i for i, edge in enumerate(ids) if edge in error.edges)
+            where = loaded.where(("graph", "edges", index))
+            raise ConfigError(f"{where}: {error.message}") from error
+
+    async def close(self) -> None:
+        """Follow no longer."""
+        if self._follower is not None:
+            self._follower.cancel()
+            await asyncio.wait([self._follower])
+
+    def _refused(self, entry: ToolEntry) -> str:
+        loaded = self._loaded()
+        return refused(entry, loaded.board.catalogue, loaded.base_dir)
+
+    async def _build(self, definition: Mapping[str, Any]) -> Tool:
+        try:
+            entry = ToolEntry.model_validate(definition)
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(map(str, fault["loc"]))
+            raise ConfigError(f"{place}: {fault['msg']}") from error
+        return await entry_tool(entry, self._opening, where=entry.tool_id)
+
+    def _told(self, _kind: str, _uri: str) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and the board with it
+            self._loop.call_soon_threadsafe(self._changed.set)
+
+    async def _follow(self) -> None:
+        """Keep the graph as the tools say, and see what other servers have registered."""
+        while True:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_SECONDS if self._is_shared else None):
+                    await self._changed.wait()
+                    await asyncio.sleep(_SETTLE_SECONDS)
+            self._changed.clear()
+            try:
+                if self._is_shared:
+                    await self.catalogue.load()
+                    await self.dependencies.refresh()
+                await self.dependencies.declare()
+            except PegboardError as error:
+                _LOG.warning("what tools say of themselves is not in the graph yet: %s", error)
