@@ -35,10 +35,12 @@ def assembled(board: Pegboard) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncGenerator[None]:
         if board.is_open:
+            await board.runs.follow()
             yield
             await mcp.close()
             return
         async with board:
+            await board.runs.follow()
             yield
             await mcp.close()
 

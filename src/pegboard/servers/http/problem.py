@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from pegboard.core.result import error_to_dict
 from pegboard.errors import PegboardError
@@ -72,12 +73,13 @@ async def answer_error(_request: Request, error: Exception) -> Response:
 async def answer_framework(request: Request, error: Exception) -> Response:
     """For what the framework refuses: no such path, no such method, a body too large."""
     assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for nothing else
-    detail = error.detail
+    detail, headers = error.detail, dict(error.headers or {})
     if detail == HTTPStatus.NOT_FOUND.phrase:
         detail = "There is nothing at this path."
     elif error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         detail = f"{request.method} is not possible at this path."
-    return problem(error.status_code, detail, headers=error.headers)
+        headers["Allow"] = ", ".join(_allowed(request)) or headers.get("Allow", "")
+    return problem(error.status_code, detail, headers=headers)
 
 
 async def answer_invalid(_request: Request, error: Exception) -> Response:
@@ -93,6 +95,15 @@ async def answer_invalid(_request: Request, error: Exception) -> Response:
     ]
     lines = "\n".join(f"- {item['path']}: {item['message']}" for item in found)
     return problem(422, f"The request does not fit:\n{lines}", problems=found)
+
+
+def _allowed(request: Request) -> list[str]:
+    """The methods of all routes at this path; those that name it hide those that take any name."""
+    path = request.url.path.removeprefix("/v1") or "/"
+    routes: list[Route] = getattr(request.app.state, "routes", [])
+    at_path = [route for route in routes if route.path_regex.match(path)]
+    exact = [route for route in at_path if route.path == path]
+    return sorted({method for route in exact or at_path for method in route.methods or ()})
 
 
 def _head(status: int, code: str) -> dict[str, Any]:

@@ -117,6 +117,11 @@ class ExecuteRequest(BaseModel):
         dict[str, Any], Field(description="Arguments, as the tool's `input_schema` says.")
     ] = Field(default_factory=dict[str, Any])
     execution_config: ExecutionConfig = ExecutionConfig()
+    in_background: Annotated[
+        bool,
+        Strict(),
+        Field(alias="async", description="Answer at once with a run to poll or follow."),
+    ] = False
 
     @model_validator(mode="after")
     def _named_once(self) -> Self:

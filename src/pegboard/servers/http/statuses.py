@@ -28,7 +28,7 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.IdempotencyConflict: 409,
         errors.HandleNotFound: 404,
         errors.DependencyCycle: 409,
-        errors.CannotPlan: 422,
+        errors.CannotPlan: 404,
         errors.GraphInvalid: 422,
         errors.RunNotFound: 404,
         errors.PlanNotFound: 404,

@@ -9,6 +9,7 @@ from pegboard.core.context import ToolContext
 from pegboard.core.principal import Principal
 from pegboard.core.result import ResultMeta, ToolResult
 from pegboard.errors import IdempotencyConflict, ToolFailed, ToolNotFound
+from pegboard.features.runs.schemas import RunAnswer
 from pegboard.registry.query import ToolQuery
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.answers import ExecuteAnswer
@@ -35,7 +36,8 @@ Key = Annotated[
 @router.post(
     "/execute",
     response_model=ExecuteAnswer,
-    responses=refusals(400, 403, 404, 409, 413, 415, 429, 502, 504),
+    responses=refusals(400, 403, 404, 409, 413, 415, 429, 502, 504)
+    | {202: {"model": RunAnswer, "description": "A run of this one call, with `async: true`."}},
 )
 async def execute(
     request: Request,
@@ -49,6 +51,8 @@ async def execute(
     if name is None:
         detail = f"No tool that you may see has the capability '{wanted.capability}'."
         return problem(404, detail, code=ToolNotFound.code)
+    if wanted.in_background:
+        return await _in_background(board, caller, name, wanted, key)
     tool = board.registry.find(name)
     ctx: ToolContext[Any] = ToolContext(
         principal=caller,
@@ -71,6 +75,20 @@ async def execute(
             "metadata": metadata,
         }
     )
+
+
+async def _in_background(
+    board: Pegboard, caller: Principal, name: str, wanted: ExecuteRequest, key: str
+) -> Response:
+    config = wanted.execution_config
+    view = await board.runs.start_call(
+        board.find(name).spec.name,
+        wanted.input,
+        principal=caller,
+        seconds=None if config.timeout_ms is None else config.timeout_ms / 1000,
+        key=_key(key, config.idempotency_key) or "",
+    )
+    return JsonResponse(view.to_dict(), 202, headers={"Location": f"/runs/{view.id}"})
 
 
 def _named(board: Pegboard, wanted: ExecuteRequest, caller: Principal) -> str | None:

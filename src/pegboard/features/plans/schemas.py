@@ -1,0 +1,161 @@
+"""What is asked of plans, and what is answered."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_validator
+
+from pegboard.planning import ChainLink, PlanRequest
+
+_CLOSED = ConfigDict(extra="forbid", frozen=True)
+_ONE_OF = ("goal", "capabilities_needed", "chain")
+
+Text = Annotated[str, Field(min_length=1, max_length=200)]
+Params = Annotated[
+    dict[str, Any], Field(description="What a run is given; their values tell their types.")
+]
+
+
+def _integral(value: Any) -> Any:
+    """JSON has one kind of number: 2.0 is the integer 2 in it."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class ChainLinkBody(BaseModel):
+    """One tool of a fallback chain."""
+
+    model_config = _CLOSED
+
+    tool_id: Annotated[Text, Field(description="Name or id.")]
+    input_mapping: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+
+class PlanRequestBody(BaseModel):
+    """What a plan is asked for, in exactly one of three ways."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"oneOf": [{"required": [key]} for key in _ONE_OF]},
+    )
+
+    task_id: Annotated[str, Field(max_length=200, description="Kept in the plan.")] = ""
+    goal: Annotated[Text, Field(description="A tool, or a task that a tool says it supports.")] = ""
+    capabilities_needed: Annotated[
+        list[Text],
+        Field(min_length=1, max_length=100, description="Each becomes one step."),
+    ] = Field(default_factory=list[Text])
+    chain: Annotated[
+        list[ChainLinkBody],
+        Field(min_length=1, max_length=20, description="Tools for one step: the first that works."),
+    ] = Field(default_factory=list[ChainLinkBody])
+    params: Params = Field(default_factory=dict[str, Any])
+    fallbacks: Annotated[
+        int,
+        Strict(),
+        BeforeValidator(_integral),
+        Field(ge=0, le=10, description="Other tools that a step may fall back to."),
+    ] = 2
+
+    @model_validator(mode="after")
+    def _asked_once(self) -> Self:
+        if len(self.model_fields_set & set(_ONE_OF)) != 1:
+            raise ValueError("Give exactly one of 'goal', 'capabilities_needed' and 'chain'")
+        return self
+
+    def to_request(self) -> PlanRequest:
+        """As the planner knows it."""
+        return PlanRequest(
+            goal=self.goal,
+            capabilities=tuple(self.capabilities_needed),
+            chain=tuple(
+                ChainLink(tool=item.tool_id, input=item.input_mapping) for item in self.chain
+            ),
+            params=self.params,
+            fallbacks=self.fallbacks,
+            task_id=self.task_id,
+        )
+
+
+class FaultAnswer(BaseModel):
+    """One thing that is wrong with a plan, or worth knowing."""
+
+    model_config = _CLOSED
+
+    code: str
+    place: Annotated[str, Field(description="As `nodes[2].input.text`.")]
+    message: str
+    severity: Annotated[
+        Literal["fault", "note"], Field(description="A plan with notes alone can run.")
+    ]
+
+
+class CheckAnswer(BaseModel):
+    """What a run would be like; nothing has run."""
+
+    model_config = _CLOSED
+
+    runnable: bool
+    faults: list[FaultAnswer]
+    layers: Annotated[
+        list[list[str]], Field(description="Step ids; those of one layer run at the same time.")
+    ]
+    effects: Annotated[
+        dict[str, str], Field(description="By step, of those that may change something.")
+    ]
+    approvals: Annotated[list[str], Field(description="Steps before which a person is asked.")]
+    seconds: Annotated[float | None, Field(description="About how long it takes, when known.")]
+    longest: Annotated[float | None, Field(description="The same with the tools' timeouts.")]
+    mermaid: Annotated[str, Field(description="The plan as a Mermaid flow chart.")]
+
+
+class FallbackAnswer(BaseModel):
+    """Another tool that is tried when the ones before it failed."""
+
+    model_config = _CLOSED
+
+    tool_id: str
+    input_mapping: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+
+class StepAnswer(BaseModel):
+    """One step of a plan."""
+
+    model_config = _CLOSED
+
+    step_id: int | str
+    tool_id: str
+    input_mapping: dict[str, Any] = Field(default_factory=dict[str, Any])
+    depends_on: list[int | str] = Field(default_factory=list[int | str])
+    title: str = ""
+    fallbacks: list[FallbackAnswer] = Field(default_factory=list[FallbackAnswer])
+    inferred: Annotated[
+        dict[str, str], Field(description="Inputs that the planner wired by itself, and why.")
+    ] = Field(default_factory=dict[str, str])
+
+
+class ChoiceAnswer(BaseModel):
+    """Why a step has its tool."""
+
+    model_config = _CLOSED
+
+    step: str
+    wanted: str
+    tool: str
+    reason: str
+    alternatives: list[str]
+    scores: dict[str, float]
+
+
+class PlanAnswer(CheckAnswer):
+    """A plan, as RFC-0003 has it, and what is known of it."""
+
+    task_id: str
+    plan_id: str
+    steps: list[StepAnswer]
+    params: Annotated[dict[str, Any], Field(description="JSON Schema of what a run is given.")]
+    created_at: Annotated[float, Field(description="Unix seconds.")]
+    mode: Annotated[
+        str, Field(description="`direct`, `capabilities` or `chain`; empty when it is read again.")
+    ]
+    choices: list[ChoiceAnswer]
+    notes: Annotated[list[str], Field(description="What the planner could not decide.")]

@@ -1,0 +1,165 @@
+"""What is asked of runs, and what is answered."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+_CLOSED = ConfigDict(extra="forbid", frozen=True)
+
+State = Literal[
+    "pending", "ready", "in_progress", "completed", "failed", "cancelled",
+    "waiting", "paused", "skipped", "unknown",
+]  # fmt: skip
+Params = Annotated[
+    dict[str, Any],
+    Field(description="What the run is given; the rest is what the plan was made with."),
+]
+
+
+class RunPlanBody(BaseModel):
+    """What a run of a plan is given."""
+
+    model_config = _CLOSED
+
+    params: Params = Field(default_factory=dict[str, Any])
+
+
+class RunBody(BaseModel):
+    """A run of a plan that is kept, or of a graph that comes along."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"oneOf": [{"required": [key]} for key in ("plan_id", "graph")]},
+    )
+
+    plan_id: Annotated[str, Field(min_length=1, max_length=200)] = ""
+    graph: Annotated[
+        dict[str, Any],
+        Field(description="A graph `{nodes: [...]}`, or a plan `{steps: [...]}`."),
+    ] = Field(default_factory=dict[str, Any])
+    params: Params = Field(default_factory=dict[str, Any])
+
+    @model_validator(mode="after")
+    def _named_once(self) -> Self:
+        if len(self.model_fields_set & {"plan_id", "graph"}) != 1:
+            raise ValueError("Give exactly one of 'plan_id' and 'graph'")
+        return self
+
+
+class AnswerBody(BaseModel):
+    """An answer to something that a run asks."""
+
+    model_config = _CLOSED
+
+    pending_id: Annotated[
+        str, Field(min_length=1, max_length=1000, description="The `id` in the run's `pending`.")
+    ]
+    answer: Annotated[
+        Any,
+        Field(description="As its `schema` says; else `{answer: one of its choices}`."),
+    ]
+
+
+class MessageBody(BaseModel):
+    """A message to a run."""
+
+    model_config = _CLOSED
+
+    event: Annotated[str, Field(min_length=1, max_length=200, description="What it is called.")]
+    message: Any = None
+    id: Annotated[
+        str, Field(max_length=200, description="The same id again is the same message.")
+    ] = ""
+
+
+class PendingAnswer(BaseModel):
+    """Something that a run waits for."""
+
+    model_config = _CLOSED
+
+    id: str
+    step: str
+    kind: Literal["time", "event", "person", "approval", "unknown"]
+    message: str = ""
+    event: str = ""
+    until: Annotated[float | None, Field(description="Unix seconds.")] = None
+    schema_: Annotated[dict[str, Any], Field(alias="schema")] = Field(
+        default_factory=dict[str, Any]
+    )
+    assignee: str = ""
+    choices: list[str] = Field(default_factory=list[str])
+
+
+class NodeAnswer(BaseModel):
+    """How one step is, or a part of it: an item, a round, a step of an inner graph."""
+
+    model_config = _CLOSED
+
+    id: str
+    state: State
+    output: Any = None
+    error: dict[str, Any] | None = None
+    reason: str = ""
+    started_at: Annotated[float, Field(description="Unix seconds.")] = 0
+    duration_ms: float = 0
+    attempts: int = 0
+    tool: str = ""
+    parts: "list[NodeAnswer]" = []
+
+
+class RunAnswer(BaseModel):
+    """A run."""
+
+    model_config = _CLOSED
+
+    run_id: str
+    plan_id: str | None
+    task_id: str | None
+    graph: Annotated[str, Field(description="The name or id of what it runs.")]
+    state: State
+    params: dict[str, Any]
+    output: Any
+    error: dict[str, Any] | None
+    nodes: list[NodeAnswer]
+    pending: list[PendingAnswer]
+    principal: str
+    created_at: Annotated[float, Field(description="Unix seconds.")]
+    finished_at: float | None
+    duration_ms: float
+
+
+class RunListAnswer(BaseModel):
+    """One page of runs, newest first; what goes on in one is told when it is asked for alone."""
+
+    model_config = _CLOSED
+
+    runs: list[RunAnswer]
+    next_cursor: Annotated[
+        str | None, Field(description="For the next page; null when this was the last.")
+    ]
+
+
+class RunFilter(BaseModel):
+    """Query of `GET /runs`: filters that must all hold; empty means any."""
+
+    model_config = _CLOSED
+
+    state: Literal["", State] = ""
+    plan_id: Annotated[str, Field(max_length=200)] = ""
+    principal: Annotated[str, Field(max_length=200, description="Who started it.")] = ""
+    limit: Annotated[int, Field(ge=1, le=500, description="Runs on a page.")] = 50
+    cursor: Annotated[
+        str, Field(max_length=200, description="`next_cursor` of the page before; empty at first.")
+    ] = ""
+
+
+class RunWait(BaseModel):
+    """Query of `GET /runs/{id}`."""
+
+    model_config = _CLOSED
+
+    wait: Annotated[
+        float,
+        Field(ge=0, le=60, description="Seconds to wait until it rests, before it is shown."),
+    ] = 0

@@ -1,0 +1,63 @@
+"""`/plan` and `/plans`: make a plan, check one, show it, run it."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Path, Response
+
+from pegboard.features.plans.schemas import CheckAnswer, PlanAnswer, PlanRequestBody
+from pegboard.features.plans.showing import show_check, show_plan
+from pegboard.features.runs.schemas import RunAnswer, RunPlanBody
+from pegboard.servers.http.body import JsonResponse, JsonRoute
+from pegboard.servers.http.inputs import Board, Caller
+from pegboard.servers.http.openapi import refusals
+from pegboard.servers.http.routes.execute import Key
+from pegboard.servers.http.routes.runs import started
+
+router = APIRouter(route_class=JsonRoute, tags=["plans"])
+
+PlanId = Annotated[str, Path(min_length=1, max_length=200)]
+
+
+@router.post("/plan", response_model=PlanAnswer, responses=refusals(400, 404, 413, 415))
+async def make_plan(
+    board: Board, caller: Caller, wanted: Annotated[PlanRequestBody, Body()]
+) -> Response:
+    """Make a plan of tools that you may call, and keep it. It is told with all its faults."""
+    made = await board.plans.make(wanted.to_request(), principal=caller)
+    return JsonResponse(show_plan(made, board.registry))
+
+
+@router.post("/plan/check", response_model=CheckAnswer, responses=refusals(400, 413, 415))
+async def check_plan(
+    board: Board,
+    caller: Caller,
+    document: Annotated[
+        dict[str, Any],
+        Body(description="A plan `{steps: [...]}`, or a graph `{nodes: [...]}`."),
+    ],
+) -> Response:
+    """Check a plan that somebody wrote: every fault at once; nothing is kept and nothing runs."""
+    return JsonResponse(show_check(board.plans.check(document, principal=caller)))
+
+
+@router.get("/plans/{plan_id}", response_model=PlanAnswer, responses=refusals(404))
+async def show_kept_plan(board: Board, caller: Caller, plan_id: PlanId) -> Response:
+    """Show a plan, checked against the board as it is now."""
+    return JsonResponse(show_plan(await board.plans.get(plan_id, principal=caller), board.registry))
+
+
+@router.post(
+    "/plans/{plan_id}/run",
+    status_code=202,
+    response_model=RunAnswer,
+    responses=refusals(400, 404, 409, 413, 415),
+)
+async def run_plan(
+    board: Board,
+    caller: Caller,
+    plan_id: PlanId,
+    wanted: Annotated[RunPlanBody, Body()],
+    key: Key = "",
+) -> Response:
+    """Start a run of a plan; poll it, or follow its events."""
+    return started(await board.runs.start_plan(plan_id, wanted.params, principal=caller, key=key))

@@ -1,0 +1,186 @@
+"""`/runs`: start, list, show, follow, steer and answer runs."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Header, Path, Query, Response
+from fastapi.responses import StreamingResponse
+from msgspec import json
+from starlette.exceptions import HTTPException
+
+from pegboard.core.ports.run import RunEvent, RunQuery
+from pegboard.errors import InvalidRequest
+from pegboard.features.runs import RunView
+from pegboard.features.runs.schemas import (
+    AnswerBody,
+    MessageBody,
+    RunAnswer,
+    RunBody,
+    RunFilter,
+    RunListAnswer,
+    RunWait,
+)
+from pegboard.graphs import read_graph
+from pegboard.servers.http.body import JsonResponse, JsonRoute
+from pegboard.servers.http.inputs import Board, Caller
+from pegboard.servers.http.openapi import refusals
+from pegboard.servers.http.routes.execute import Key
+
+router = APIRouter(route_class=JsonRoute, tags=["runs"])
+
+RunId = Annotated[str, Path(min_length=1, max_length=200)]
+_EVENTS = "text/event-stream"
+_BEAT = 15.0
+"""Seconds after which a stream without news says that it is alive."""
+
+
+def started(view: RunView) -> Response:
+    """The answer for a run that goes on while the caller does something else."""
+    return JsonResponse(view.to_dict(), 202, headers={"Location": f"/runs/{view.id}"})
+
+
+@router.post(
+    "/runs",
+    status_code=202,
+    response_model=RunAnswer,
+    responses=refusals(400, 404, 409, 413, 415),
+)
+async def start_run(
+    board: Board, caller: Caller, wanted: Annotated[RunBody, Body()], key: Key = ""
+) -> Response:
+    """Start a run of a plan, or of a graph that comes along."""
+    if wanted.plan_id:
+        view = await board.runs.start_plan(wanted.plan_id, wanted.params, principal=caller, key=key)
+    else:
+        graph = read_graph(wanted.graph)
+        view = await board.runs.start_graph(graph, wanted.params, principal=caller, key=key)
+    return started(view)
+
+
+@router.get("/runs", response_model=RunListAnswer, responses=refusals(404))
+async def list_runs(
+    board: Board, caller: Caller, wanted: Annotated[RunFilter, Query()]
+) -> Response:
+    """List the runs that you may see, newest first."""
+    try:
+        page = await board.runs.list(RunQuery(**wanted.model_dump()), principal=caller)
+    except InvalidRequest as error:  # the rest of the query has been checked
+        raise HTTPException(404, "No page has this cursor.") from error
+    runs = [view.to_dict() for view in page.runs]
+    return JsonResponse({"runs": runs, "next_cursor": page.next_cursor or None})
+
+
+@router.get("/runs/{run_id}", response_model=RunAnswer, responses=refusals(404))
+async def show_run(
+    board: Board, caller: Caller, run_id: RunId, wanted: Annotated[RunWait, Query()]
+) -> Response:
+    """Show a run, at once or when it rests: when it has ended, or waits for somebody."""
+    if wanted.wait:
+        try:
+            async with asyncio.timeout(wanted.wait):
+                view = await board.runs.wait(run_id, principal=caller)
+            return JsonResponse(view.to_dict())
+        except TimeoutError:
+            pass  # it is shown as it is
+    return JsonResponse((await board.runs.get(run_id, principal=caller)).to_dict())
+
+
+@router.get(
+    "/runs/{run_id}/events",
+    response_class=Response,
+    responses=refusals(404)
+    | {
+        200: {
+            "description": "Server-sent events: `run_started`, `node_changed`, `run_finished`.",
+            "content": {_EVENTS: {"schema": {"type": "string"}}},
+        }
+    },
+)
+async def follow_run(
+    board: Board,
+    caller: Caller,
+    run_id: RunId,
+    after: Annotated[
+        int, Query(ge=0, le=2**53, description="Only events with a greater number.")
+    ] = 0,
+    last_event_id: Annotated[
+        str,
+        Header(
+            alias="Last-Event-ID",
+            pattern="^[0-9]{0,15}$",
+            description="The same, as a browser says it that connects again.",
+        ),
+    ] = "",
+) -> Response:
+    """Follow a run from its beginning, or from an event on, until it has ended."""
+    await board.runs.get(run_id, principal=caller)
+    first = max(after, int(last_event_id or 0))
+    events = board.runs.events(run_id, after=first, principal=caller)
+    return StreamingResponse(_sent(events), media_type=_EVENTS)
+
+
+@router.post("/runs/{run_id}/cancel", response_model=RunAnswer, responses=refusals(404))
+async def cancel_run(board: Board, caller: Caller, run_id: RunId) -> Response:
+    """Start nothing new in a run, and cancel what is being done."""
+    return JsonResponse((await board.runs.cancel(run_id, principal=caller)).to_dict())
+
+
+@router.post("/runs/{run_id}/pause", response_model=RunAnswer, responses=refusals(404))
+async def pause_run(board: Board, caller: Caller, run_id: RunId) -> Response:
+    """Start nothing new in a run; what is being done goes on to its end."""
+    return JsonResponse((await board.runs.pause(run_id, principal=caller)).to_dict())
+
+
+@router.post("/runs/{run_id}/resume", response_model=RunAnswer, responses=refusals(404))
+async def resume_run(board: Board, caller: Caller, run_id: RunId) -> Response:
+    """Let a paused run go on."""
+    return JsonResponse((await board.runs.resume(run_id, principal=caller)).to_dict())
+
+
+@router.post(
+    "/runs/{run_id}/answers", response_model=RunAnswer, responses=refusals(400, 404, 413, 415)
+)
+async def answer_run(
+    board: Board, caller: Caller, run_id: RunId, given: Annotated[AnswerBody, Body()]
+) -> Response:
+    """Answer what a run asks: a question, an approval, or what happened to a call."""
+    view = await board.runs.answer(run_id, given.pending_id, given.answer, principal=caller)
+    return JsonResponse(view.to_dict())
+
+
+@router.post(
+    "/runs/{run_id}/messages", response_model=RunAnswer, responses=refusals(400, 404, 413, 415)
+)
+async def send_message(
+    board: Board, caller: Caller, run_id: RunId, given: Annotated[MessageBody, Body()]
+) -> Response:
+    """Send a run the message that a step of it waits for, or will."""
+    view = await board.runs.send(
+        run_id, given.event, given.message, message_id=given.id, principal=caller
+    )
+    return JsonResponse(view.to_dict())
+
+
+async def _sent(events: AsyncIterator[RunEvent]) -> AsyncIterator[bytes]:
+    """Events as a browser's EventSource reads them, and a comment when there are none."""
+    coming = asyncio.ensure_future(anext(events, None))
+    try:
+        while True:
+            done, _ = await asyncio.wait([coming], timeout=_BEAT)
+            if not done:
+                yield b": nothing new\n\n"
+                continue
+            event = coming.result()
+            if event is None:
+                return
+            data = json.encode({"kind": event.kind, "at": event.at, **event.data})
+            yield b"id: %d\nevent: %s\ndata: %s\n\n" % (
+                event.sequence,
+                event.kind.encode(),
+                data,
+            )
+            coming = asyncio.ensure_future(anext(events, None))
+    finally:
+        coming.cancel()
+        await asyncio.wait([coming])

@@ -1,0 +1,230 @@
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from tests.servers.http.made import client_of
+from tests.servers.http.planned import a_planned_board
+
+RFC_PLAN = {
+    "task_id": "task_123",
+    "plan_id": "plan_456",
+    "steps": [
+        {
+            "step_id": 1,
+            "tool_id": "web_fetcher_v1",
+            "input_mapping": {"url": "$.params.url"},
+        },
+        {
+            "step_id": 2,
+            "tool_id": "text_cleaner_v2",
+            "input_mapping": {"text": "$.steps[0].output.content"},
+            "depends_on": [1],
+        },
+        {
+            "step_id": 3,
+            "tool_id": "summarizer_llm_v3",
+            "input_mapping": {"text": "$.steps[1].output.cleaned_text"},
+            "depends_on": [2],
+        },
+    ],
+}
+RFC_REQUEST = {
+    "task_id": "task_123",
+    "goal": "summarize_webpage",
+    "params": {"url": "https://example.com"},
+}
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncGenerator[httpx2.AsyncClient]:
+    async with client_of(a_planned_board(tmp_path)) as opened:
+        yield opened
+
+
+async def made(client: httpx2.AsyncClient, **wanted: Any) -> dict[str, Any]:
+    answer = await client.post("/plan", json=wanted)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+@pytest.mark.parametrize("prefix", ["", "/v1"])
+async def test_the_rfcs_own_request_is_answered_with_the_rfcs_own_steps(
+    client: httpx2.AsyncClient, prefix: str
+) -> None:
+    answer = await client.post(f"{prefix}/plan", json=RFC_REQUEST)
+
+    plan = answer.json()
+    assert answer.status_code == 200
+    assert plan["task_id"] == "task_123"
+    assert plan["plan_id"].startswith("plan_")
+    assert [step["tool_id"] for step in plan["steps"]] == [
+        "web_fetcher_v1",
+        "text_cleaner_v2",
+        "summarizer_llm_v3",
+    ]
+    first, second, third = plan["steps"]
+    assert "depends_on" not in first
+    assert second["depends_on"] == [first["step_id"]]
+    assert third["depends_on"] == [second["step_id"]]
+    assert plan["layers"] == [[step["step_id"]] for step in plan["steps"]]
+    assert plan["runnable"] is True
+    assert plan["mode"] == "direct"
+    assert [choice["tool"] for choice in plan["choices"]][-1] == "summarizer_llm"
+    assert plan["mermaid"].startswith("flowchart")
+
+
+async def test_capabilities_are_ordered_by_what_they_take_and_give(
+    client: httpx2.AsyncClient,
+) -> None:
+    plan = await made(
+        client,
+        capabilities_needed=["summarize", "fetch_content"],
+        params={"url": "https://example.com"},
+    )
+
+    assert plan["steps"][0]["tool_id"] == "web_fetcher_v1"
+    assert plan["mode"] == "capabilities"
+
+
+async def test_a_chain_is_one_step_with_fallbacks(client: httpx2.AsyncClient) -> None:
+    plan = await made(
+        client,
+        chain=[
+            {"tool_id": "linger", "input_mapping": {"seconds": 1}},
+            {"tool_id": "write_down", "input_mapping": {"line": "$.params.line"}},
+        ],
+        params={"line": "x"},
+    )
+
+    (step,) = plan["steps"]
+    assert step["tool_id"] == "linger_v1"
+    assert step["fallbacks"] == [
+        {"tool_id": "write_down_v1", "input_mapping": {"line": "$.params.line"}}
+    ]
+    assert plan["effects"] == {"linger": "write"}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "code"),
+    [
+        pytest.param({"goal": "fly_to_the_moon"}, "cannot_plan", id="a goal that nobody answers"),
+        pytest.param({"capabilities_needed": ["moon"]}, "cannot_plan", id="a missing capability"),
+        pytest.param({"goal": "hidden"}, "cannot_plan", id="a tool that is hidden"),
+        pytest.param({"chain": [{"tool_id": "moon"}]}, "tool_not_found", id="a missing tool"),
+    ],
+)
+async def test_what_nobody_can_do_is_not_found(
+    client: httpx2.AsyncClient, wanted: dict[str, Any], code: str
+) -> None:
+    answer = await client.post("/plan", json=wanted)
+
+    assert (answer.status_code, answer.json()["code"]) == (404, code)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        pytest.param({}, id="nothing"),
+        pytest.param({"goal": "x", "capabilities_needed": ["y"]}, id="two things"),
+        pytest.param({"goal": None}, id="null"),
+        pytest.param({"goal": "x", "params": [1]}, id="params that are a list"),
+        pytest.param({"goal": "x", "model": "gpt"}, id="an unknown field"),
+    ],
+)
+async def test_a_request_asks_for_one_thing(
+    client: httpx2.AsyncClient, wanted: dict[str, Any]
+) -> None:
+    assert (await client.post("/plan", json=wanted)).status_code == 422
+
+
+async def test_a_plan_is_shown_again_and_only_by_its_id(client: httpx2.AsyncClient) -> None:
+    plan = await made(client, **RFC_REQUEST)
+    again = await client.get(f"/plans/{plan['plan_id']}")
+    none = await client.get("/plans/plan_of_nobody")
+
+    expected = {**plan, "mode": "", "choices": [], "notes": []}
+    assert again.json() == expected
+    assert (none.status_code, none.json()["code"]) == (404, "plan_not_found")
+
+
+async def test_the_rfcs_own_plan_is_checked_and_has_no_faults(client: httpx2.AsyncClient) -> None:
+    answer = await client.post("/plan/check", json=RFC_PLAN)
+
+    found = answer.json()
+    assert answer.status_code == 200
+    assert [fault for fault in found["faults"] if fault["severity"] == "fault"] == []
+    assert found["layers"] == [["1"], ["2"], ["3"]]
+
+
+async def test_a_check_tells_every_fault_with_its_place(client: httpx2.AsyncClient) -> None:
+    wrong = {
+        "steps": [
+            {"step_id": 1, "tool_id": "nothing_v1"},
+            {"step_id": 2, "tool_id": "web_fetcher_v1", "depends_on": [7]},
+        ]
+    }
+    answer = await client.post("/plan/check", json=wrong)
+
+    found = answer.json()
+    assert answer.status_code == 200
+    assert found["runnable"] is False
+    places = {fault["place"] for fault in found["faults"]}
+    assert "nodes[0].tool" in places
+    assert len(found["faults"]) >= 3
+
+
+async def test_a_document_that_is_no_plan_is_told_as_faults(client: httpx2.AsyncClient) -> None:
+    answer = await client.post("/plan/check", json={"steps": [{"tool_id": 5}], "colour": "red"})
+
+    found = answer.json()
+    assert answer.status_code == 200
+    assert found["runnable"] is False
+    assert found["mermaid"] == ""
+    assert {"document_unknown", "document_missing"} <= {fault["code"] for fault in found["faults"]}
+
+
+async def test_a_plan_runs_with_what_it_was_made_with_or_with_something_else(
+    client: httpx2.AsyncClient,
+) -> None:
+    plan = await made(client, **RFC_REQUEST)
+    same = await client.post(f"/plans/{plan['plan_id']}/run", json={})
+    other = await client.post(
+        f"/plans/{plan['plan_id']}/run", json={"params": {"url": "https://example.org"}}
+    )
+
+    assert same.status_code == other.status_code == 202
+    assert same.headers["location"] == f"/runs/{same.json()['run_id']}"
+    outputs = [
+        (await client.get(f"/runs/{run.json()['run_id']}", params={"wait": 5})).json()
+        for run in (same, other)
+    ]
+    assert [run["state"] for run in outputs] == ["completed", "completed"]
+    assert [run["output"]["summarizer_llm"]["summary"] for run in outputs] == [
+        "all of https://example.com",
+        "all of https://example.org",
+    ]
+    assert {run["plan_id"] for run in outputs} == {plan["plan_id"]}
+    assert {run["task_id"] for run in outputs} == {"task_123"}
+
+
+async def test_params_that_do_not_fit_start_nothing(client: httpx2.AsyncClient) -> None:
+    plan = await made(client, **RFC_REQUEST)
+    answer = await client.post(f"/plans/{plan['plan_id']}/run", json={"params": {"url": 5, "x": 1}})
+    none = await client.post("/plans/plan_of_nobody/run", json={})
+
+    assert (answer.status_code, answer.json()["code"]) == (400, "request_invalid")
+    assert none.status_code == 404
+    assert (await client.get("/runs")).json()["runs"] == []
+
+
+async def test_the_same_key_is_the_same_run(client: httpx2.AsyncClient) -> None:
+    plan = await made(client, **RFC_REQUEST)
+    path, key = f"/plans/{plan['plan_id']}/run", {"Idempotency-Key": "k1"}
+    first = await client.post(path, json={}, headers=key)
+    again = await client.post(path, json={}, headers=key)
+    other = await client.post(path, json={"params": {"url": "other"}}, headers=key)
+
+    assert first.json()["run_id"] == again.json()["run_id"]
+    assert (other.status_code, other.json()["code"]) == (409, "idempotency_conflict")

@@ -1,0 +1,269 @@
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from tests.servers.http.live import live_client, live_settings, until
+from tests.servers.http.made import client_of
+from tests.servers.http.planned import WRITTEN, a_planned_board
+from tests.servers.http.routes.test_plans import RFC_PLAN
+
+ASKING: dict[str, Any] = {
+    "nodes": [
+        {"id": "ask", "kind": "wait", "wait": {"question": "Which line?"}},
+        {
+            "id": "note",
+            "tool": "write_down",
+            "input": {"line": "$.steps.ask.output"},
+            "edges": [{"node": "ask"}],
+        },
+    ]
+}
+LINGERING: dict[str, Any] = {"nodes": [{"id": "long", "tool": "linger"}]}
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncGenerator[httpx2.AsyncClient]:
+    async with client_of(a_planned_board(tmp_path)) as opened:
+        yield opened
+
+
+async def start(client: httpx2.AsyncClient, graph: dict[str, Any], **params: Any) -> str:
+    answer = await client.post("/runs", json={"graph": graph, "params": params})
+    assert answer.status_code == 202, answer.text
+    return answer.json()["run_id"]
+
+
+async def rested(client: httpx2.AsyncClient, run_id: str) -> dict[str, Any]:
+    return (await client.get(f"/runs/{run_id}", params={"wait": 8})).json()
+
+
+async def test_the_rfcs_own_plan_runs_as_it_is_written(client: httpx2.AsyncClient) -> None:
+    run = await rested(client, await start(client, RFC_PLAN, url="https://example.com"))
+
+    assert run["state"] == "completed"
+    assert run["plan_id"] is None
+    assert run["task_id"] == "task_123"
+    assert run["output"] == {"3": {"summary": "all of https://example.com"}}
+    assert [node["state"] for node in run["nodes"]] == ["completed"] * 3
+
+
+async def test_a_run_is_shown_while_it_goes_on(client: httpx2.AsyncClient) -> None:
+    run_id = await start(client, LINGERING)
+
+    async def has_begun() -> bool:
+        run = (await client.get(f"/runs/{run_id}")).json()
+        return run["nodes"][0]["state"] == "in_progress"
+
+    await until(has_begun)
+    run = (await client.get(f"/runs/{run_id}")).json()
+
+    assert run["state"] == "in_progress"
+    assert run["nodes"][0]["state"] == "in_progress"
+    assert run["nodes"][0]["started_at"] > 0
+    late = (await client.get(f"/runs/{run_id}", params={"wait": 0.05})).json()
+    assert late["state"] == "in_progress"
+
+
+async def test_a_run_is_cancelled(client: httpx2.AsyncClient) -> None:
+    run_id = await start(client, LINGERING)
+    assert (await client.post(f"/runs/{run_id}/cancel")).status_code == 200
+    assert (await rested(client, run_id))["state"] == "cancelled"
+
+
+async def test_a_run_is_paused_and_goes_on(client: httpx2.AsyncClient) -> None:
+    two = {
+        "nodes": [
+            {"id": "a", "tool": "linger", "input": {"seconds": 0.2}},
+            {"id": "b", "tool": "write_down", "input": {"line": "b"}, "edges": [{"node": "a"}]},
+        ]
+    }
+    run_id = await start(client, two)
+    await client.post(f"/runs/{run_id}/pause")
+    paused = await rested(client, run_id)
+    written = list(WRITTEN)
+    await client.post(f"/runs/{run_id}/resume")
+    ended = await rested(client, run_id)
+
+    assert (paused["state"], written) == ("paused", [])
+    assert (ended["state"], WRITTEN) == ("completed", ["b"])
+
+
+async def test_a_question_is_answered_and_the_run_goes_on(client: httpx2.AsyncClient) -> None:
+    run_id = await start(client, ASKING)
+    waiting = await rested(client, run_id)
+    (asked,) = waiting["pending"]
+    wrong = await client.post(
+        f"/runs/{run_id}/answers", json={"pending_id": "other", "answer": "x"}
+    )
+    given = await client.post(
+        f"/runs/{run_id}/answers", json={"pending_id": asked["id"], "answer": "hello"}
+    )
+    ended = await rested(client, run_id)
+
+    assert (waiting["state"], asked["kind"], asked["message"]) == (
+        "waiting",
+        "person",
+        "Which line?",
+    )
+    assert (wrong.status_code, given.status_code) == (400, 200)
+    assert (ended["state"], WRITTEN) == ("completed", ["hello"])
+
+
+async def test_a_message_is_taken_by_the_step_that_waits_for_it(
+    client: httpx2.AsyncClient,
+) -> None:
+    graph = {"nodes": [{"id": "paid", "kind": "wait", "wait": {"event": "payment"}}]}
+    run_id = await start(client, graph)
+    sent = await client.post(
+        f"/runs/{run_id}/messages", json={"event": "payment", "message": {"sum": 5}, "id": "m1"}
+    )
+    ended = await rested(client, run_id)
+
+    assert sent.status_code == 200
+    assert (ended["state"], ended["output"]) == ("completed", {"paid": {"sum": 5}})
+
+
+async def test_runs_are_listed_page_by_page_newest_first(client: httpx2.AsyncClient) -> None:
+    ids = [await start(client, {"nodes": [{"id": "v", "kind": "value"}]}) for _ in range(3)]
+    for run_id in ids:
+        await rested(client, run_id)
+    first = (await client.get("/runs", params={"limit": 2})).json()
+    second = (await client.get("/runs", params={"cursor": first["next_cursor"]})).json()
+    wrong = await client.get("/runs", params={"cursor": "nowhere"})
+    none = (await client.get("/runs", params={"state": "failed"})).json()
+
+    assert [run["run_id"] for run in first["runs"] + second["runs"]] == ids[::-1]
+    assert second["next_cursor"] is None
+    assert wrong.status_code == 404
+    assert none["runs"] == []
+
+
+async def test_a_graph_with_faults_is_refused_with_all_of_them(
+    client: httpx2.AsyncClient,
+) -> None:
+    graph = {"nodes": [{"id": "a", "tool": "nothing"}, {"id": "b", "tool": "hidden"}]}
+    answer = await client.post("/runs", json={"graph": graph})
+
+    problem = answer.json()
+    assert (answer.status_code, problem["code"]) == (422, "graph_invalid")
+    assert {item["path"] for item in problem["problems"]} == {"nodes[0].tool", "nodes[1].tool"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param({}, id="nothing"),
+        pytest.param({"plan_id": "p", "graph": {}}, id="both"),
+        pytest.param({"plan_id": None}, id="null"),
+    ],
+)
+async def test_a_run_is_of_one_thing(client: httpx2.AsyncClient, body: dict[str, Any]) -> None:
+    assert (await client.post("/runs", json=body)).status_code == 422
+
+
+async def test_what_there_is_not_is_not_found(client: httpx2.AsyncClient) -> None:
+    answers = [
+        await client.get("/runs/none"),
+        await client.get("/runs/none", params={"wait": 1}),
+        await client.get("/runs/none/events"),
+        await client.post("/runs/none/cancel"),
+        await client.post("/runs/none/messages", json={"event": "x"}),
+        await client.post("/runs/none/answers", json={"pending_id": "x", "answer": 1}),
+        await client.post("/runs", json={"plan_id": "none"}),
+    ]
+
+    assert {answer.status_code for answer in answers} == {404}
+
+
+async def test_a_call_in_the_background_is_a_run_to_poll(client: httpx2.AsyncClient) -> None:
+    body = {"tool_id": "web_fetcher_v1", "input": {"url": "$.x"}, "async": True}
+    answer = await client.post("/execute", json=body, headers={"Idempotency-Key": "once"})
+    again = await client.post("/execute", json=body, headers={"Idempotency-Key": "once"})
+    ended = await rested(client, answer.json()["run_id"])
+
+    assert answer.status_code == 202
+    assert answer.json()["run_id"] == again.json()["run_id"]
+    assert ended["output"] == {"content": "<p>all of $.x</p>"}
+
+
+async def test_a_call_in_the_background_has_its_time(client: httpx2.AsyncClient) -> None:
+    body = {"name": "linger", "async": True, "execution_config": {"timeout_ms": 50}}
+    answer = await client.post("/execute", json=body)
+    ended = await rested(client, answer.json()["run_id"])
+
+    assert (ended["state"], ended["error"]["code"]) == ("failed", "timeout")
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        pytest.param({"name": "nothing"}, 404, id="an unknown tool"),
+        pytest.param({"name": "web_fetcher"}, 422, id="missing input"),
+        pytest.param({"name": "web_fetcher", "input": {"url": 5}}, 422, id="wrong input"),
+    ],
+)
+async def test_a_call_that_cannot_be_made_is_refused_at_once(
+    client: httpx2.AsyncClient, body: dict[str, Any], status: int
+) -> None:
+    answer = await client.post("/execute", json={**body, "async": True})
+
+    assert answer.status_code == status
+
+
+async def followed(
+    client: httpx2.AsyncClient, run_id: str, **headers: str
+) -> list[tuple[int, str, dict[str, Any]]]:
+    events: list[tuple[int, str, dict[str, Any]]] = []
+    path = f"/runs/{run_id}/events"
+    async with client.stream("GET", path, headers=headers, timeout=10) as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        fields: dict[str, str] = {}
+        async for line in stream.aiter_lines():
+            if not line:
+                events.append((int(fields["id"]), fields["event"], json.loads(fields["data"])))
+                fields = {}
+            elif not line.startswith(":"):
+                name, _, value = line.partition(": ")
+                fields[name] = value
+    return events
+
+
+async def test_a_run_is_followed_over_a_socket_and_taken_up_where_it_broke(tmp_path: Path) -> None:
+    async with live_client(live_settings(tmp_path)) as client:
+        graph = {
+            "nodes": [
+                {"id": "a", "tool": "my__linger", "input": {"seconds": 0.2}},
+                {"id": "b", "tool": "my__greet", "edges": [{"node": "a"}]},
+            ]
+        }
+        run_id = await start(client, graph)
+        events = await followed(client, run_id)
+        rest = await followed(client, run_id, **{"Last-Event-ID": "3"})
+
+    assert [number for number, _, _ in events] == list(range(1, len(events) + 1))
+    assert events[0][1] == "run_started"
+    assert (events[-1][1], events[-1][2]["state"]) == ("run_finished", "completed")
+    told = [(data["node"], data["state"]) for _, kind, data in events if kind == "node_changed"]
+    assert told.index(("a", "completed")) < told.index(("b", "in_progress"))
+    assert rest == events[3:]
+
+
+async def test_a_run_outlives_its_server(tmp_path: Path) -> None:
+    settings = live_settings(tmp_path, data=tmp_path / "data")
+    graph = {
+        "nodes": [
+            {"id": "nap", "kind": "wait", "wait": {"seconds": 0.5}},
+            {"id": "b", "tool": "my__greet", "edges": [{"node": "nap"}]},
+        ]
+    }
+    async with live_client(settings) as client:
+        run_id = await start(client, graph)
+    await asyncio.sleep(0.5)
+    async with live_client(settings) as client:
+        ended = await rested(client, run_id)
+
+    assert (ended["state"], ended["output"]) == ("completed", {"b": "Hello you!"})
