@@ -14,6 +14,9 @@ from pegboard.cli.commands.explain import explain
 from pegboard.cli.commands.history import history
 from pegboard.cli.commands.init import init
 from pegboard.cli.commands.mcp import mcp
+from pegboard.cli.commands.plan import plan
+from pegboard.cli.commands.run import run
+from pegboard.cli.commands.runs import runs
 from pegboard.cli.commands.serve import serve
 from pegboard.cli.commands.show import show
 from pegboard.cli.commands.sources import sources
@@ -26,9 +29,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (init, tools, show, call, explain, sources, history, serve, doctor):
+for command in (init, tools, show, call, plan, run, explain, sources, history, serve, doctor):
     app.command()(command)
 app.add_typer(add, name="add")
+app.add_typer(runs, name="runs")
 app.add_typer(approvals, name="approvals")
 app.add_typer(audit, name="audit")
 app.add_typer(mcp, name="mcp")

@@ -1,0 +1,140 @@
+"""`pegboard runs`: list, show, cancel, resume and answer runs."""
+
+import json as json_library
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from pegboard.cli.exits import exits
+from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
+from pegboard.cli.output import note, say, say_json, table
+from pegboard.features.runs import RunView
+from pegboard.runtime import Pegboard
+
+runs = typer.Typer(help="List, show, cancel, resume and answer runs.", no_args_is_help=True)
+RunId = Annotated[str, typer.Argument(help="The run's id.")]
+
+
+@runs.command("list")
+def list_runs(
+    *,
+    state: Annotated[str, typer.Option(help="Only `completed`, `waiting`, ...")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=500, help="At most so many.")] = 20,
+    cursor: Annotated[str, typer.Option(help="Go on after the page before.")] = "",
+    board: BoardOption = None,
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List runs, newest first."""
+    from pegboard.core.ports.run import RunQuery
+
+    async def find(opened: Pegboard) -> tuple[tuple[RunView, ...], str]:
+        page = await opened.runs.list(RunQuery(state=state, limit=limit, cursor=cursor))
+        return page.runs, page.next_cursor
+
+    with exits():
+        found, following = with_board(settings(board, data), find)
+    if json:
+        say_json({"runs": [view.to_dict() for view in found], "next_cursor": following or None})
+        return
+    table(("run", "state", "begun", "ms", "graph"), map(_row, found))
+    if following:
+        note(f"more with --cursor {following}")
+
+
+@runs.command("show")
+def show_run(
+    run_id: RunId,
+    *,
+    mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid flow chart.")] = False,
+    board: BoardOption = None,
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show a run: its steps on a time line, and what it waits for."""
+    from pegboard.cli.run_telling import show
+    from pegboard.graphs import drawing
+
+    async def find(opened: Pegboard) -> RunView:
+        return await opened.runs.get(run_id)
+
+    with exits():
+        view = with_board(settings(board, data), find)
+    if json:
+        say_json(view.to_dict())
+    elif mermaid:
+        say(drawing.mermaid(view.graph, view.result).rstrip())
+    else:
+        show(view)
+
+
+@runs.command("cancel")
+def cancel_run(
+    run_id: RunId, *, board: BoardOption = None, data: DataOption = None, json: JsonOption = False
+) -> None:
+    """Cancel a run."""
+
+    async def cancel(opened: Pegboard) -> RunView:
+        await opened.runs.cancel(run_id)
+        return await opened.runs.wait(run_id)
+
+    with exits():
+        view = with_board(settings(board, data), cancel)
+    say_json(view.to_dict()) if json else say(f"{view.id}  {view.result.state.value}")
+
+
+@runs.command("resume")
+def resume_run(
+    run_id: RunId, *, board: BoardOption = None, data: DataOption = None, json: JsonOption = False
+) -> None:
+    """Go on with a run that was paused, or whose process died; what it has done is not repeated."""
+    from pegboard.cli.run_telling import tell, watched
+
+    async def resume(opened: Pegboard) -> RunView:
+        await opened.runs.resume(run_id)
+        return await watched(opened, run_id, quiet=json)
+
+    with exits():
+        view = with_board(settings(board, data), resume)
+    tell(view, json=json)
+
+
+@runs.command("answer")
+def answer_run(
+    run_id: RunId,
+    pending_id: Annotated[str, typer.Argument(help="What is answered, as `runs show` names it.")],
+    answer: Annotated[str, typer.Argument(help="JSON, or else text.")],
+    *,
+    board: BoardOption = None,
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Answer what a run asks, and go on with it."""
+    from pegboard.cli.run_telling import tell, watched
+
+    async def give(opened: Pegboard) -> RunView:
+        await opened.runs.answer(run_id, pending_id, _value(answer))
+        return await watched(opened, run_id, quiet=json)
+
+    with exits():
+        view = with_board(settings(board, data), give)
+    tell(view, json=json)
+
+
+def _value(text: str) -> Any:
+    try:
+        return json_library.loads(text)
+    except ValueError:
+        return text
+
+
+def _row(view: RunView) -> tuple[str, ...]:
+    begun = datetime.fromtimestamp(view.run.start.created_at, UTC)
+    return (
+        view.id,
+        view.run.state.value,
+        f"{begun:%Y-%m-%d %H:%M:%S}",
+        f"{view.result.duration_ms:.0f}" if view.run.finished_at is not None else "",
+        view.graph.name or view.graph.id,
+    )

@@ -1,0 +1,237 @@
+"""`pegboard plan`, `run` and `runs`: for people, and through a real `kill -9`."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Command
+
+STEPS = '''
+import time
+
+from pegboard import tool
+
+
+def _tell(line: str) -> None:
+    with open("journal.txt", "a") as file:
+        file.write(line + "\\n")
+
+
+@tool(effect="write", capabilities=("beginning",))
+def first(word: str = "one") -> dict[str, str]:
+    """Write the first line."""
+    _tell(f"first {word}")
+    return {"word": word}
+
+
+@tool(effect="read")
+def slowly(word: str) -> str:
+    """Take a while, unless the file `fast` is there."""
+    import pathlib
+
+    _tell("slowly")
+    for _ in range(1000):
+        if pathlib.Path("fast").exists():
+            return word
+        time.sleep(0.02)
+    return word
+
+
+@tool(effect="write")
+def last(word: str) -> str:
+    """Write the last line."""
+    _tell(f"last {word}")
+    return word
+'''
+BOARD = "sources: [{kind: functions, name: my, config: {files: [steps.py]}}]\n"
+PLAN = {
+    "steps": [
+        {"step_id": 1, "tool_id": "my__first", "input_mapping": {"word": "$.params.word"}},
+        {
+            "step_id": 2,
+            "tool_id": "my__slowly",
+            "input_mapping": {"word": "$.steps[0].output.word"},
+            "depends_on": [1],
+        },
+        {
+            "step_id": 3,
+            "tool_id": "my__last",
+            "input_mapping": {"word": "$.steps[1].output"},
+            "depends_on": [2],
+        },
+    ]
+}
+
+
+@pytest.fixture
+def planned(folder: Path) -> Path:
+    (folder / "steps.py").write_text(STEPS)
+    (folder / "board.yaml").write_text(BOARD)
+    (folder / "plan.json").write_text(json.dumps(PLAN))
+    (folder / "fast").touch()
+    return folder
+
+
+def test_a_plan_is_drawn_and_says_why(planned: Path, pegboard: Command) -> None:
+    done = pegboard("plan", "--capability", "beginning", "--param", "word=x")
+
+    assert done.returncode == 0
+    assert "first: my__first" in done.stdout
+    assert "capability 'beginning'" in done.stdout
+
+
+def test_a_plan_is_json_or_a_chart_when_asked(planned: Path, pegboard: Command) -> None:
+    told = json.loads(pegboard("plan", "my__first", "--param", "word=x", "--json").stdout)
+    chart = pegboard("plan", "my__first", "--param", "word=x", "--mermaid").stdout
+
+    assert told["steps"][0]["tool_id"] == "my__first_v1"
+    assert chart.startswith("flowchart")
+
+
+def test_a_check_ends_with_an_error_when_there_are_faults(planned: Path, pegboard: Command) -> None:
+    faulty = pegboard("plan", "my__last", "--check")
+    well = pegboard("plan", "my__last", "--check", "--param", "word=x")
+
+    assert (faulty.returncode, well.returncode) == (1, 0)
+    assert "fault: " in faulty.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(("plan",), id="a plan of nothing"),
+        pytest.param(("plan", "fly"), id="a goal that nobody answers"),
+        pytest.param(("plan", "my__first", "--param", "word"), id="a param that is no pair"),
+        pytest.param(("plan", "my__first", "--param", "word:={"), id="a param that is no JSON"),
+        pytest.param(("run", "plan_of_nobody"), id="a plan that there is not"),
+        pytest.param(("run", "none.json"), id="a file that there is not"),
+        pytest.param(("run", "list.json"), id="a file without a plan"),
+        pytest.param(("runs", "show", "none"), id="a run that there is not"),
+    ],
+)
+def test_what_cannot_be_is_wrong_use(
+    planned: Path, pegboard: Command, arguments: tuple[str, ...]
+) -> None:
+    (planned / "list.json").write_text("[1]")
+    done = pegboard(*arguments)
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("pegboard: ")
+
+
+def test_a_file_is_run_and_drawn(planned: Path, pegboard: Command) -> None:
+    done = pegboard("run", "plan.json", "--param", "word=hello")
+
+    assert done.returncode == 0, done.stderr
+    assert "completed" in done.stdout
+    assert "█" in done.stdout
+    assert '"3": "hello"' in done.stdout
+    assert "completed    3" in done.stderr
+    assert (planned / "journal.txt").read_text().split("\n") == [
+        "first hello",
+        "slowly",
+        "last hello",
+        "",
+    ]
+
+
+def test_a_plan_that_is_kept_is_run_by_its_id(planned: Path, pegboard: Command) -> None:
+    made = json.loads(
+        pegboard("plan", "my__last", "--param", "word=x", "--data", "data", "--json").stdout
+    )
+    run = json.loads(pegboard("run", made["plan_id"], "--data", "data", "--json").stdout)
+    listed = pegboard("runs", "list", "--data", "data").stdout
+    page = json.loads(pegboard("runs", "list", "--data", "data", "--json").stdout)
+    shown = pegboard("runs", "show", run["run_id"], "--data", "data").stdout
+    chart = pegboard("runs", "show", run["run_id"], "--data", "data", "--mermaid").stdout
+    raw = json.loads(pegboard("runs", "show", run["run_id"], "--data", "data", "--json").stdout)
+
+    assert (run["state"], run["output"]) == ("completed", {"last": "x"})
+    assert run["run_id"] in listed
+    assert [item["run_id"] for item in page["runs"]] == [run["run_id"]]
+    assert "✓ last" in shown
+    assert "class n0 completed" in chart
+    assert raw == run
+
+
+def test_a_question_ends_with_its_own_code_and_is_answered(
+    planned: Path, pegboard: Command
+) -> None:
+    graph = {
+        "nodes": [
+            {"id": "ask", "kind": "wait", "wait": {"question": "Which word?"}},
+            {
+                "id": "say",
+                "tool": "my__last",
+                "input": {"word": "$.steps.ask.output"},
+                "edges": [{"node": "ask"}],
+            },
+        ]
+    }
+    (planned / "ask.json").write_text(json.dumps(graph))
+    asked = pegboard("run", "ask.json", "--key", "k", "--data", "data")
+    run = json.loads(pegboard("runs", "list", "--data", "data", "--json").stdout)["runs"][0]
+    pending = run["pending"][0]["id"]
+    answered = pegboard("runs", "answer", run["run_id"], pending, "well", "--data", "data")
+
+    assert asked.returncode == 3
+    assert "Which word?" in asked.stderr
+    assert answered.returncode == 0, answered.stderr
+    assert (planned / "journal.txt").read_text() == "last well\n"
+
+
+def test_a_run_that_waits_is_cancelled(planned: Path, pegboard: Command) -> None:
+    graph = {"nodes": [{"id": "ask", "kind": "wait", "wait": {"event": "never"}}]}
+    (planned / "wait.yaml").write_text(json.dumps(graph))
+    begun = json.loads(pegboard("run", "wait.yaml", "--data", "data", "--json").stdout)
+    done = pegboard("runs", "cancel", begun["run_id"], "--data", "data")
+
+    assert begun["state"] == "waiting"
+    assert (done.returncode, done.stdout.split()) == (0, [begun["run_id"], "cancelled"])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(90)
+def test_a_killed_run_is_gone_on_with_and_nothing_is_repeated(planned: Path) -> None:
+    (planned / "fast").unlink()
+    command = [sys.executable, "-m", "pegboard"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    playing = subprocess.Popen(
+        [*command, "run", "plan.json", "-p", "word=x", "--data", "data", "--json"],
+        cwd=planned,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    journal = planned / "journal.txt"
+    until = time.monotonic() + 40
+    while not journal.exists() or "slowly" not in journal.read_text():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    time.sleep(0.3)
+    playing.send_signal(signal.SIGKILL)
+    assert playing.wait(10) == -signal.SIGKILL
+
+    def done(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*command, *arguments, "--data", "data", "--json"],
+            cwd=planned,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    (planned / "fast").touch()
+    left = json.loads(done("runs", "list").stdout)["runs"][0]
+    ended = done("runs", "resume", left["run_id"])
+
+    assert left["state"] == "in_progress"
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["output"] == {"3": "x"}
+    assert journal.read_text().split("\n") == ["first x", "slowly", "slowly", "last x", ""]
