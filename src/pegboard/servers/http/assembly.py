@@ -16,7 +16,16 @@ from pegboard.servers.http.body import JsonResponse
 from pegboard.servers.http.gate import Gate, admission
 from pegboard.servers.http.openapi import document
 from pegboard.servers.http.problem import answer_error, answer_framework, answer_invalid
-from pegboard.servers.http.routes import approvals, audit, execute, probes, records, tools
+from pegboard.servers.http.routes import (
+    approvals,
+    audit,
+    execute,
+    plans,
+    probes,
+    records,
+    runs,
+    tools,
+)
 from pegboard.servers.http.shell import BodyLimit, Shell
 from pegboard.servers.mcp import McpEndpoint
 
@@ -71,8 +80,10 @@ def assembled(board: Pegboard) -> FastAPI:
     async def openapi(_request: Request) -> Response:
         return JsonResponse(document(app, needs_token=admitted.token is not None))
 
+    modules = (tools, execute, plans, runs, approvals, audit, records, probes)
+    app.state.routes = [route for module in modules for route in module.router.routes]
     for prefix in ("", "/v1"):
-        for module in (tools, execute, approvals, audit, records, probes):
+        for module in modules:
             app.include_router(module.router, prefix=prefix, include_in_schema=not prefix)
         app.add_route(f"{prefix}/openapi.json", openapi, include_in_schema=False)
     # they are MCP's own, with its own errors; starlette takes an instance for an ASGI application
