@@ -7,7 +7,12 @@ from tests.sources.mcp.opening import STDIO, call_of, opened
 
 from pegboard.core.offers import Completes, Completion, PromptArgument
 from pegboard.core.result import ResourcePart, TextPart
-from pegboard.sources.mcp.offers import ServerPrompt, ServerResource, resources_of
+from pegboard.sources.mcp.offers import (
+    ServerPrompt,
+    ServerResource,
+    prompts_of,
+    resources_of,
+)
 from pegboard.sources.mcp.source import McpSource
 
 
@@ -86,3 +91,10 @@ def test_a_resource_keeps_what_the_server_says_of_it_and_counts_once() -> None:
     assert (spec.title, spec.description, spec.media_type) == ("B", "A thing.", "text/x")
     assert (spec.size, spec.audience, spec.priority) == (3, ("user",), 0.5)
     assert ServerPrompt("s", types.Prompt(name="p"), upstream).spec.arguments == ()
+
+
+def test_a_prompt_without_a_name_costs_the_others_nothing() -> None:
+    upstream: Any = None
+    found = prompts_of("shop", [types.Prompt(name=""), types.Prompt(name="order")], upstream)
+
+    assert [item.spec.name for item in found] == ["shop__order"]

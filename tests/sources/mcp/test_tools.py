@@ -61,6 +61,10 @@ def test_tools_are_chosen_and_renamed_by_the_servers_names() -> None:
     assert {action: spec.name for action, spec in found.items()} == {"get_a": "shop__fetch"}
 
 
+def test_a_tool_without_a_name_costs_the_others_nothing() -> None:
+    assert list(_made(_tool(""), _tool("buy"), rename={"": "x"})) == ["buy"]
+
+
 def test_a_tool_says_where_it_comes_from_and_what_it_logs_in_with() -> None:
     spec = _made(
         _tool(title="Buy it"),

@@ -113,8 +113,8 @@ def resources_of(
 def prompts_of(
     source: str, items: Iterable[types.Prompt], upstream: Upstream
 ) -> list[ServerPrompt]:
-    """Each once, by its name."""
-    made = (ServerPrompt(source, item, upstream) for item in items)
+    """Each once, by its name; one without cannot be asked for, and is left out."""
+    made = (ServerPrompt(source, item, upstream) for item in items if item.name)
     return list({item.spec.name: item for item in made}.values())
 
 

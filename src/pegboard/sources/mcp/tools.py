@@ -32,10 +32,13 @@ class ServerTools:
         self._upstream = upstream
 
     def made(self, listed: Iterable[types.Tool]) -> list[Tool]:
-        """Those that the configuration chooses, in the server's order; a name counts once."""
+        """Those that the configuration chooses, in the server's order; a name counts once.
+
+        One without a name cannot be called, and is left out.
+        """
         made: dict[str, Tool] = {}
         for item in listed:
-            if self._is_chosen(item.name):
+            if item.name and self._is_chosen(item.name):
                 tool = self._tool(item)
                 made.setdefault(tool.spec.name, tool)
         return list(made.values())
