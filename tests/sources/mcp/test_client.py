@@ -26,9 +26,9 @@ from pegboard.sources.mcp.transports import Link
 LINK = Link(name="shop", config=McpConfig(command="x"), http=None, base_dir=Path())
 
 
-def _invalid() -> Exception:
+def _invalid(kind: Any = int, value: Any = "x") -> Exception:
     try:
-        TypeAdapter(int).validate_python("x")
+        TypeAdapter(kind).validate_python(value)
     except ValidationError as error:
         return error
     raise AssertionError
@@ -70,6 +70,14 @@ def test_a_failed_request_becomes_one_of_our_errors(
     assert type(found) is kind
     assert says.replace(" .", " (") in str(found)
     assert "secret" not in str(found)
+
+
+def test_an_answer_that_is_not_allowed_is_told_by_its_place_and_not_shown() -> None:
+    listed = {"tools": [{"name": "a", "inputSchema": "secret"}]}
+    found = translated(LINK, None, "", _invalid(types.ListToolsResult, listed))
+
+    assert "allow, at 'tools.0.inputSchema': Input should be a valid dict" in found.message
+    assert "secret" not in found.message
 
 
 def test_what_the_transport_knows_is_told_first() -> None:

@@ -16,6 +16,7 @@ from pegboard.errors import (
 from pegboard.sources.mcp.transports import Link
 
 _LONGEST = 2000
+_LONGEST_PLACE = 200
 
 
 def connection_error(
@@ -89,10 +90,17 @@ def _translated(link: Link, why: str, error: BaseException) -> PegboardError:
     if isinstance(error, MCPError):
         return _of_code(link, why, error)
     if isinstance(error, ValidationError):
-        return ToolFailed(f"{link.title} answered with what MCP does not allow.")
+        return ToolFailed(f"{link.title} answered with what MCP does not allow{_place(error)}.")
     if why:
         return MCPConnectionError(f"{link.title} broke off: {why}.")
     return ToolFailed(f"{link.title} could not be asked ({type(error).__name__}).")
+
+
+def _place(error: ValidationError) -> str:
+    """Where in the answer and why, without what stands there."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(str(step) for step in first["loc"])
+    return f", at '{place[:_LONGEST_PLACE]}': {first['msg'][:_LONGEST_PLACE]}" if place else ""
 
 
 def _of_code(link: Link, why: str, error: MCPError) -> PegboardError:
