@@ -8,6 +8,7 @@ import pytest
 from tests.network.loopback import Answer, Received, reply, serving
 from tests.sources.mcp.opening import STDIO, by_action, call_of, opened
 
+from pegboard.core.health import HealthStatus
 from pegboard.core.ports.services import Services
 from pegboard.errors import SourceUnavailable, ToolFailed
 from pegboard.sources.mcp import KIND
@@ -103,3 +104,25 @@ def test_a_source_whose_event_loop_has_ended_says_so() -> None:
         await source.close()
 
     asyncio.run(called())
+
+
+async def test_a_server_that_does_not_know_how_to_ping_has_answered() -> None:
+    listing = _listing({"": ["a"]}, {}, tools={})
+
+    async def answer(received: Received, writer: asyncio.StreamWriter) -> None:
+        message = json.loads(received.body or b"{}")
+        if message.get("method") != "ping":
+            await listing(received, writer)
+            return
+        error = {"code": -32601, "message": "Method not found"}
+        body = {"jsonrpc": "2.0", "id": message["id"], "error": error}
+        raw = json.dumps(body).encode()
+        writer.write(reply(raw, headers={"content-type": "application/json"}))
+
+    async with serving(answer) as server:
+        config = {"url": f"http://{server.authority}/mcp", "protocol": "legacy"}
+        async with opened(config) as source:
+            await source.tools()
+            health = await source.health()
+
+    assert (health.status, health.reason) == (HealthStatus.HEALTHY, "")

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import mcp_types as types
+from mcp import MCPError
 from mcp.client import Client
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
@@ -112,10 +113,14 @@ class Upstream:
 
         async def send(client: Client, exchange: Exchange) -> None:
             del exchange
-            if client.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
-                await client.session.send_ping()
-            else:
-                await client.session.send_discover(client.protocol_version)
+            try:
+                if client.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
+                    await client.session.send_ping()
+                else:
+                    await client.session.send_discover(client.protocol_version)
+            except MCPError as error:
+                if error.code != types.METHOD_NOT_FOUND:  # that is an answer as well
+                    raise
 
         await self._on_home(
             self._request(OPERATOR, Exchange(None, timeout=_PING_SECONDS), send, now=True)
