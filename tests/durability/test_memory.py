@@ -7,7 +7,7 @@ from pegboard.core.ports.durability import RunStart, RunSteps
 from pegboard.core.principal import LOCAL
 from pegboard.core.run import RunResult
 from pegboard.durability import MemoryDurability, MemoryJournal
-from pegboard.durability.player import Player
+from pegboard.durability.journal import Kept
 from pegboard.durability.steps import MemorySteps
 from pegboard.errors import RunNotFound, Unavailable
 from pegboard.testing import DurabilityContract
@@ -81,5 +81,18 @@ async def test_a_step_is_reserved_once_a_play() -> None:
         assert (await durability.settled("r")).state is NodeState.COMPLETED
 
 
-def test_a_player_plays_one_run() -> None:
-    assert Player.__doc__
+async def test_who_waits_for_a_run_that_a_close_ends_is_told() -> None:
+    async def never(steps: RunSteps) -> RunResult:
+        await asyncio.sleep(60)
+        return await end(steps)
+
+    durability = MemoryDurability()
+    durability.attach(never)
+    await durability.start(start("r"))
+    waiting = asyncio.ensure_future(durability.settled("r"))
+    await asyncio.sleep(0)
+    await durability.close()
+
+    with pytest.raises(Unavailable, match="closed"):
+        await waiting
+    assert isinstance(durability.journal.run("r"), Kept)

@@ -9,7 +9,7 @@ from tests.graphs.made import Bench, World, at_the_bench, call, states
 
 from pegboard import ToolContext
 from pegboard.core.event import NodeChanged, RunFinished
-from pegboard.core.graph import Graph, Node, NodeState, Wait
+from pegboard.core.graph import ForEach, Graph, Node, NodeState, Wait
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.principal import Principal
 from pegboard.core.run import RunResult
@@ -422,6 +422,36 @@ def test_a_run_goes_on_when_its_store_is_back(at: int) -> None:
 
         assert result.state is NodeState.COMPLETED
         assert bench.world.starts_of("pay") <= 1
+        await bench.durability.close()
+
+    in_virtual_time(work)
+
+
+@pytest.mark.parametrize("at", range(2, 9))
+def test_items_end_when_the_store_is_gone_and_go_on_when_it_is_back(at: int) -> None:
+    async def work(clock: FakeClock) -> None:
+        bench = Bench(clock, journal=Broken(at=at))
+        waits = Graph(
+            nodes=(
+                Node(id="w", kind="wait", wait=Wait(event="e")),
+                call("put", "put", edges=()),
+            )
+        )
+        each = ForEach(items=[1, 2])
+        run_id = await bench.runner.start(
+            graph(
+                Node(id="each", kind="graph", graph=waits, for_each=each),
+                call("a", "put", for_each=each),
+            )
+        )
+        with pytest.raises(Unavailable, match="full"):
+            await bench.runner.result(run_id)
+
+        assert bench.world.running == 0
+        await bench.runner.recover()
+        for number in (1, 2):
+            await bench.runner.send(run_id, "e", number)
+        assert (await bench.runner.result(run_id)).state is NodeState.COMPLETED
         await bench.durability.close()
 
     in_virtual_time(work)

@@ -1,0 +1,24 @@
+from pegboard.core.graph import NodeState
+from pegboard.core.run import NodeRun, Pending, RunResult
+
+INNER = NodeRun(id="sub/a", state=NodeState.COMPLETED, output=1)
+RESULT = RunResult(
+    run_id="r",
+    state=NodeState.WAITING,
+    nodes=(NodeRun(id="sub", state=NodeState.COMPLETED, parts=(INNER,)),),
+    pending=(Pending(id="w", step="w", kind="event", event="e"),),
+)
+
+
+def test_a_part_of_a_node_is_found_by_its_path() -> None:
+    assert RESULT.node("sub/a") is INNER
+    assert RESULT.node("nothing") is None
+    assert [run.id for run in RESULT.nodes[0]] == ["sub", "sub/a"]
+
+
+def test_a_run_is_plain_data_without_what_is_not_said() -> None:
+    data = RESULT.to_dict()
+
+    assert data["state"] == "waiting"
+    assert list(data["nodes"][0]["parts"]) == [{"id": "sub/a", "state": "completed", "output": 1}]
+    assert list(data["pending"]) == [{"id": "w", "step": "w", "kind": "event", "event": "e"}]
