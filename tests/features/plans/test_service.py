@@ -1,0 +1,79 @@
+"""Plans that are made, checked and kept."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from pegboard import ToolRegistry, tool
+from pegboard.core.graph import Graph
+from pegboard.core.principal import Principal
+from pegboard.errors import PlanNotFound
+from pegboard.features.plans import Plans
+from pegboard.features.plans.policy import may_see
+from pegboard.features.plans.schemas import PlanRequestBody
+from pegboard.features.plans.service import remembered
+from pegboard.features.plans.showing import show_check, show_plan
+from pegboard.planning import Planner, PlanRequest
+from pegboard.storage import MemoryStorage
+
+
+@tool(effect="read", supported_tasks=("greet_somebody",))
+def greet(name: str) -> str:
+    """Greet."""
+    return f"Hello {name}!"
+
+
+@pytest.fixture
+async def plans() -> AsyncIterator[Plans]:
+    registry = ToolRegistry([greet])
+    async with MemoryStorage() as storage:
+        yield Plans(registry, storage.runs, planner=Planner(registry))
+
+
+async def test_a_plan_remembers_what_it_was_made_with(plans: Plans) -> None:
+    made = await plans.make(PlanRequest(goal="greet_somebody", params={"name": "Ada"}))
+    again = await plans.get(made.id)
+
+    assert again.graph == made.graph
+    assert remembered(made.graph, {}) == {"name": "Ada"}
+    assert remembered(made.graph, {"name": "Bob"}) == {"name": "Bob"}
+    assert remembered(Graph(nodes=()), {"x": 1}) == {"x": 1}
+    assert show_plan(made, ToolRegistry())["steps"][0]["tool_id"] == "greet"
+
+
+async def test_a_schema_that_is_given_holds(plans: Plans) -> None:
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+    made = await plans.make(PlanRequest(goal="greet", params_schema=schema))
+
+    assert made.graph.params == schema
+
+
+async def test_a_plan_that_there_is_not_is_not_found(plans: Plans) -> None:
+    with pytest.raises(PlanNotFound):
+        await plans.get("plan_of_nobody")
+
+
+async def test_a_check_keeps_nothing_and_tells_all(plans: Plans) -> None:
+    well = plans.check(
+        {"steps": [{"step_id": 1, "tool_id": "greet", "input_mapping": {"name": "x"}}]}
+    )
+    wrong = plans.check({"nodes": 5})
+
+    assert well.is_runnable
+    assert show_check(well)["layers"] == [["1"]]
+    assert not wrong.is_runnable
+    assert wrong.graph is None
+
+
+def test_a_tenant_with_a_name_like_anothers_sees_nothing_of_it() -> None:
+    boss = Principal(id="boss", tenant="acme", scopes=frozenset({"*"}))
+
+    assert may_see(boss, "acme/ada")
+    assert not may_see(boss, "acme2/ada")
+    assert not may_see(Principal(id="bob", tenant="acme"), "acme/ada")
+
+
+def test_a_whole_number_is_one_however_json_writes_it() -> None:
+    body = PlanRequestBody.model_validate({"goal": "greet", "fallbacks": 1.0})
+
+    assert body.to_request().fallbacks == 1

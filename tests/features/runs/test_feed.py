@@ -1,0 +1,85 @@
+"""What is written down of runs for whoever watches them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from pegboard.core.event import NodeChanged, RunFinished, RunStarted
+from pegboard.core.ports.durability import RunStart
+from pegboard.core.ports.run import RunStore
+from pegboard.core.principal import LOCAL
+from pegboard.features.runs.feed import RunFeed
+from pegboard.storage import MemoryStorage
+
+BEGUN = RunStarted(run_id="r", graph="g", principal="ada", tenant="", started_at=1.0)
+ENDED = RunFinished(run_id="r", graph="g", state="completed", started_at=1.0, duration_ms=2000.0)
+
+
+def changed(node: str, state: str, *, replayed: bool = False) -> NodeChanged:
+    return NodeChanged(run_id="r", node=node, state=state, at=2.0, replayed=replayed)
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[RunStore]:
+    async with MemoryStorage() as storage:
+        start = RunStart(run_id="r", graph={}, params={}, principal=LOCAL, created_at=1.0)
+        await storage.runs.create(start)
+        yield storage.runs
+
+
+async def kept(store: RunStore) -> list[tuple[str, str, str]]:
+    return [
+        (event.kind, event.data.get("node", ""), event.data.get("state", ""))
+        for event in await store.events("r")
+    ]
+
+
+async def test_a_play_that_tells_all_again_is_kept_once_and_fills_what_a_crash_lost(
+    store: RunStore,
+) -> None:
+    first = RunFeed(store)
+    for event in (BEGUN, changed("a", "in_progress")):
+        first.on_event(event)
+    await first.close()
+    second = RunFeed(store)
+    again = (BEGUN, changed("a", "completed", replayed=True), changed("b", "completed"), ENDED)
+    for event in again:
+        second.on_event(event)
+    await second.close()
+
+    assert await kept(store) == [
+        ("run_started", "", ""),
+        ("node_changed", "a", "in_progress"),
+        ("node_changed", "a", "completed"),
+        ("node_changed", "b", "completed"),
+        ("run_finished", "", "completed"),
+    ]
+
+
+async def test_who_waits_is_woken_when_something_is_kept(store: RunStore) -> None:
+    feed = RunFeed(store)
+    waits = asyncio.create_task(feed.news("r", within=5))
+    await asyncio.sleep(0)
+    feed.on_event(BEGUN)
+    assert feed.is_behind("r")
+    await asyncio.wait_for(waits, 1)
+
+    assert not feed.is_behind("r")
+    await feed.news("r", within=0.01)  # nothing more comes, and nobody waits for ever
+    await feed.close()
+    assert feed.is_closed
+    feed.on_event(ENDED)
+    assert not feed.is_behind("r")
+
+
+async def test_a_store_that_is_gone_keeps_nobody_waiting(caplog: pytest.LogCaptureFixture) -> None:
+    storage = MemoryStorage()
+    feed = RunFeed(storage.runs)
+    await storage.close()
+    feed.on_event(BEGUN)
+    await asyncio.sleep(0.02)
+    await feed.close()
+
+    assert "are not kept yet" in caplog.text
+    assert feed.is_behind("r")

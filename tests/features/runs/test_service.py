@@ -1,0 +1,148 @@
+"""Runs of callers: each sees their own, and what they ask is answered."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from pegboard import Policy, SchemaTool, ToolContext, ToolRegistry, ToolSpec
+from pegboard.core.graph import Edge, Graph, Node, NodeState, Wait
+from pegboard.core.ports.run import RunQuery
+from pegboard.core.principal import Principal
+from pegboard.core.tool import Effect
+from pegboard.durability import StoredDurability
+from pegboard.errors import PlanNotFound, RunNotFound
+from pegboard.features.plans import Plans
+from pegboard.features.runs import RunFeed, Runs
+from pegboard.features.runs.policy import may_see
+from pegboard.features.runs.starting import call_graph, run_id_for
+from pegboard.features.runs.watching import known_events
+from pegboard.graphs import GraphRunner
+from pegboard.planning import Planner, PlanRequest
+from pegboard.storage import MemoryStorage
+
+ADA = Principal(id="ada", tenant="acme")
+BOB = Principal(id="bob", tenant="acme")
+BOSS = Principal(id="boss", tenant="acme", scopes=frozenset({"runs:all", "plans:all"}))
+OTHER = Principal(id="boss", tenant="other", scopes=frozenset({"*"}))
+WAITING = Graph(nodes=(Node(id="ask", kind="wait", wait=Wait(question="?")),))
+
+
+class Service:
+    """The two services on one store in memory."""
+
+    def __init__(self, storage: MemoryStorage) -> None:
+        self.store = storage.runs
+        self.registry = ToolRegistry(policy=Policy(ask=("pay",)))
+        for name, effect in (("echo", Effect.READ), ("pay", Effect.WRITE)):
+            spec = ToolSpec(
+                name=name, description=name, effect=effect, input_schema={"type": "object"}
+            )
+            self.registry.add(SchemaTool(spec=spec, run=self._run))
+        self.feed = RunFeed(self.store)
+        self.registry.kit.emitter.add(self.feed)
+        self.durability = StoredDurability(self.store, owner="us", every=0.02)
+        runner = GraphRunner(self.registry, durability=self.durability)
+        self.plans = Plans(self.registry, self.store, planner=Planner(self.registry))
+        self.runs = Runs(
+            self.registry,
+            self.store,
+            runner=runner,
+            plans=self.plans,
+            feed=self.feed,
+            follow=self.durability.follow,
+        )
+
+    async def _run(self, arguments: Any, ctx: ToolContext[Any]) -> Any:
+        await asyncio.sleep(0.01)
+        return dict(arguments)
+
+
+@pytest.fixture
+async def service() -> AsyncIterator[Service]:
+    async with MemoryStorage() as storage:
+        made = Service(storage)
+        yield made
+        await made.durability.close()
+        await made.feed.close()
+
+
+async def test_a_run_is_seen_by_who_started_it_and_by_who_sees_all_of_the_tenant(
+    service: Service,
+) -> None:
+    view = await service.runs.start_graph(WAITING, principal=ADA)
+    await service.runs.wait(view.id, principal=ADA)
+    lists = {
+        who.id + who.tenant: len((await service.runs.list(RunQuery(), principal=who)).runs)
+        for who in (ADA, BOB, BOSS, OTHER)
+    }
+
+    assert lists == {"adaacme": 1, "bobacme": 0, "bossacme": 1, "bossother": 0}
+    assert (await service.runs.get(view.id, principal=BOSS)).id == view.id
+    assert may_see(ADA, view.run)
+    assert (await service.runs.list(RunQuery(principal="ada"), principal=BOB)).runs == ()
+    for who in (BOB, OTHER):
+        for wish in (service.runs.get, service.runs.cancel, service.runs.pause):
+            with pytest.raises(RunNotFound):
+                await wish(view.id, principal=who)
+
+
+async def test_a_plan_is_seen_and_run_by_who_made_it_alone(service: Service) -> None:
+    made = await service.plans.make(PlanRequest(goal="echo"), principal=ADA)
+
+    assert (await service.plans.get(made.id, principal=BOSS)).id == made.id
+    for who in (BOB, OTHER):
+        with pytest.raises(PlanNotFound):
+            await service.runs.start_plan(made.id, principal=who)
+
+
+async def test_an_approval_is_waited_for_and_told_when_it_is_decided(service: Service) -> None:
+    paying = Graph(nodes=(Node(id="pay", tool="pay"),))
+    first = await service.runs.start_graph(paying, principal=ADA)
+    waits = await service.runs.wait(first.id, principal=ADA)
+    await service.runs.decided(first.id, approved=False, step="another")
+    still = await service.runs.wait(first.id, principal=ADA)
+    await service.runs.decided(first.id, approved=False, step="pay")
+    ended = await service.runs.wait(first.id, principal=ADA)
+
+    assert [item.kind for item in waits.result.pending] == ["approval"]
+    assert still.result.state is NodeState.WAITING
+    assert (ended.result.state, ended.result.error and ended.result.error["code"]) == (
+        NodeState.FAILED,
+        "access_denied",
+    )
+
+
+async def test_what_waits_within_a_step_is_named_by_its_path(service: Service) -> None:
+    inner = Graph(nodes=(Node(id="ask", kind="wait", wait=Wait(question="?")),))
+    graph = Graph(
+        nodes=(
+            Node(id="outer", kind="graph", graph=inner),
+            Node(id="later", tool="echo", edges=(Edge(node="outer"),)),
+        )
+    )
+    view = await service.runs.start_graph(graph, principal=ADA)
+    seen = await service.runs.wait(view.id, principal=ADA)
+
+    assert [item.step for item in seen.result.pending] == ["outer/ask"]
+    assert {event.kind for event in await known_events(service.store, view.id)} == {
+        "run_started",
+        "node_changed",
+    }
+
+
+def test_no_text_of_a_call_is_taken_for_a_path() -> None:
+    graph = call_graph("echo", {"a": "$.x", "b": ["$$.y", {"c": "$5"}], "d": 1}, seconds=2)
+
+    (node,) = graph
+    assert node.input == {"a": "$$.x", "b": ["$$$.y", {"c": "$5"}], "d": 1}
+    assert graph.timeout == 2
+
+
+def test_a_key_is_a_run_of_its_caller_alone() -> None:
+    ids = {run_id_for(who, "k") for who in (ADA, BOB, OTHER)}
+
+    assert len(ids) == 3
+    assert run_id_for(ADA, "k") == run_id_for(ADA, "k")
+    assert run_id_for(ADA, "") == ""
