@@ -18,6 +18,7 @@ from pathlib import Path
 from calling import cost_by_size, cost_of_a_call
 from confining import cost_of_confining
 from dependencies import cost_of_dependencies
+from graphs import cost_of_graphs
 from importing import cost_of_importing
 from mcp_proxy import cost_of_proxying
 from registering import cost_of_registering
@@ -34,6 +35,7 @@ TOPICS: dict[str, Callable[[], str]] = {
     "import": cost_of_importing,
     "search": lambda: asyncio.run(cost_of_searching()),
     "dependencies": cost_of_dependencies,
+    "graph": lambda: asyncio.run(cost_of_graphs()),
     "serve": cost_of_serving,
     "proxy": lambda: asyncio.run(cost_of_proxying()),
     "sandbox": lambda: asyncio.run(cost_of_confining()),
