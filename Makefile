@@ -35,7 +35,7 @@ peers: install tests/peers/node_modules/.installed $(PEERS)/.installed  ## Progr
 
 tests/peers/node_modules/.installed: tests/peers/package-lock.json
 	@command -v npm >/dev/null || { echo 'The tests need npm: on Debian, apt install npm'; exit 1; }
-	$(LOCK) npm ci --prefix tests/peers --silent --no-progress
+	$(LOCK) npm ci --prefix tests/peers --loglevel=error --no-progress
 	@touch $@
 
 $(PEERS)/.installed: requirements/peers.txt
