@@ -151,3 +151,21 @@ def test_a_source_that_cannot_be_opened_says_why(pegboard: Command, folder: Path
     assert done.returncode == 3
     assert "'none' is on the board, and cannot be used yet:" in done.stderr
     assert "name: none" in board(folder)
+
+
+def test_a_source_none_of_whose_tools_can_be_used_says_why(pegboard: Command, folder: Path) -> None:
+    locked = {
+        **OPENAPI,
+        "security": [{"key": []}],
+        "components": {
+            "securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "X-Key"}}
+        },
+    }
+    (folder / "orders.json").write_text(json.dumps(locked))
+
+    done = pegboard("add", "openapi", "orders.json")
+
+    assert done.returncode == 3
+    assert "(unavailable: It needs a credential that the board does not have" in done.stdout
+    assert "'orders' is on the board, and cannot be used yet: It needs a cred" in done.stderr
+    assert "document: orders.json" in board(folder)

@@ -20,6 +20,7 @@ from pegboard.cli.board_editing import (
 from pegboard.cli.exits import Exit, exits
 from pegboard.cli.options import DEFAULT_BOARD, settings, with_board
 from pegboard.cli.output import first_line, note, say, table
+from pegboard.core.tool import ToolSpec
 from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.runtime import Pegboard
 from pegboard.runtime.board_file import LoadedBoard, load_board
@@ -197,8 +198,11 @@ def _show(path: Path, entry: dict[str, Any], loaded: LoadedBoard) -> None:
         async def look(opened: Pegboard) -> tuple[str, list[tuple[str, str, str]]]:
             state = next(item for item in opened.sources if item.name == entry["name"])
             specs = [tool.spec for tool in state.tools]
-            rows = [(item.name, item.effect.value, first_line(item.description)) for item in specs]
-            return ("" if state.status == "ok" else state.reason), rows
+            rows = [(item.name, item.effect.value, _told(item)) for item in specs]
+            if state.status != "ok":
+                return state.reason, rows
+            usable = not specs or any(not item.unavailable for item in specs)
+            return ("" if usable else specs[0].unavailable), rows
 
         reason, rows = with_board(settings(Path(file.name)), look)
     if rows:
@@ -208,6 +212,12 @@ def _show(path: Path, entry: dict[str, Any], loaded: LoadedBoard) -> None:
     if reason:
         note(f"pegboard: '{entry['name']}' is on the board, and cannot be used yet: {reason}")
         raise typer.Exit(Exit.UNAVAILABLE)
+
+
+def _told(spec: ToolSpec) -> str:
+    if spec.unavailable:
+        return f"(unavailable: {spec.unavailable})"
+    return first_line(spec.description)
 
 
 def _auth(given: str) -> dict[str, Any]:
