@@ -221,6 +221,7 @@ def test_doctor_checks_everything(pegboard: Command, folder: Path) -> None:
     assert well.returncode == 0
     assert "rule '*crash_not*'" in well.stdout
     assert "sandbox landlock" in well.stdout
+    assert "extra langchain" in well.stdout
     assert {"check": "setting token", "status": "ok", "detail": "**********"} in as_json
     assert (failed.returncode, wrong.returncode) == (3, 2)
     assert "there is no file" in failed.stdout

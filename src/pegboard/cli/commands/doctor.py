@@ -19,6 +19,7 @@ _EXTRAS = {
     "server": "fastapi",
     "otel": "opentelemetry.sdk",
     "mcp": "mcp",
+    "langchain": "langchain_core",
     "sandbox": "pydantic_monty",
 }
 Check = tuple[str, str, str]
