@@ -51,8 +51,11 @@ def test_an_empty_file_is_an_empty_board() -> None:
         ),
         pytest.param(
             "policy:\n  deny: 5\n",
-            "board.yaml:2: policy.deny: should be a valid tuple, found 5",
+            "board.yaml:2: policy.deny: should be a list, found 5",
             id="wrong type",
+        ),
+        pytest.param(
+            "policy: 5\n", "board.yaml:1: policy: should be a mapping, found 5", id="no mapping"
         ),
         pytest.param(
             "- a\n", "board.yaml:1: a board is a mapping, as in 'sources: [...]'", id="a list"

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 
 Place = Sequence[str | int]
 _LONGEST_SHOWN = 24
+_WORDS = {
+    "^Input should be ": "should be ",
+    "^Value error, ": "",
+    "^should be a valid (tuple|list|set|frozenset)$": "should be a list",
+    r"^should be a valid dictionary( or instance of \w+)?$": "should be a mapping",
+}
+"""What pydantic says in the words of Python, and how it is said of YAML."""
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
@@ -129,7 +136,9 @@ def _advice(detail: ErrorDetails, model: type[BaseModel]) -> str:
         return f"unknown key; known are {', '.join(known)}"
     if detail["type"] == "missing":
         return "missing; write it here"
-    message = detail["msg"].replace("Input should be ", "should be ").replace("Value error, ", "")
+    message = detail["msg"]
+    for words, ours in _WORDS.items():
+        message = re.sub(words, ours, message)
     return f"{message[:1].lower()}{message[1:]}{_found(detail['input'])}"
 
 
