@@ -9,6 +9,7 @@ from tests.shape import tree
 CATCH_ALL: dict[str, str] = {
     "execution/emitter.py": "a listener that fails must not change the outcome of a call",
     "durability/player.py": "whoever waits for the run is told; it stays stored as it was",
+    "durability/stored_player.py": "whoever waits for the run is told; it can be played again",
     "execution/pipeline.py": "a call that fails before its path exists is recorded all the same",
     "execution/steps/idempotency.py": "whatever broke, the key's outcome is written down first",
     "execution/steps/record.py": "this is where every call is recorded, whatever broke",

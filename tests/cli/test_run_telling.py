@@ -1,0 +1,49 @@
+import pytest
+import typer
+
+from pegboard.cli.exits import Exit
+from pegboard.cli.run_telling import tell
+from pegboard.core.graph import Graph, NodeState
+from pegboard.core.ports.durability import RunStart
+from pegboard.core.ports.run import StoredRun
+from pegboard.core.principal import LOCAL
+from pegboard.core.run import NodeRun, Pending, RunResult
+from pegboard.features.runs import RunView
+
+START = RunStart(run_id="r1", graph={}, params={}, principal=LOCAL, created_at=1.0)
+
+
+def a_view(state: NodeState, **changes: object) -> RunView:
+    node = NodeRun(id="a", state=state, started_at=1.0, duration_ms=5.0)
+    result = RunResult(run_id="r1", state=state, nodes=(node,), **changes)  # pyright: ignore[reportArgumentType] - any field of it
+    return RunView(
+        run=StoredRun(start=START, state=state), graph=Graph(nodes=(), name="g"), result=result
+    )
+
+
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [
+        pytest.param(NodeState.COMPLETED, Exit.DONE, id="completed"),
+        pytest.param(NodeState.FAILED, Exit.FAILED, id="failed"),
+        pytest.param(NodeState.CANCELLED, Exit.FAILED, id="cancelled"),
+        pytest.param(NodeState.WAITING, Exit.UNAVAILABLE, id="waiting"),
+    ],
+)
+def test_the_exit_code_says_how_a_run_is(state: NodeState, code: Exit) -> None:
+    with pytest.raises(typer.Exit) as ended:
+        tell(a_view(state), json=True)
+
+    assert ended.value.exit_code == code
+
+
+def test_people_see_the_error_and_what_is_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
+    pending = Pending(id="a", step="a", kind="unknown", message="Cut off.", choices=("happened",))
+    error = {"code": "timeout", "message": "Too late."}
+    with pytest.raises(typer.Exit):
+        tell(a_view(NodeState.WAITING, pending=(pending,), error=error), json=False)
+
+    said = capsys.readouterr()
+    assert said.out.startswith("r1  waiting  g\n")
+    assert "Too late." in said.err
+    assert "waits for unknown at a: Cut off. [happened]  (answer a)" in said.err
