@@ -225,14 +225,11 @@ class Pegboard:
             asked = [group.create_task(sources.health(state)) for state in states]
         for state, task in zip(states, asked, strict=True):
             self.tool_health.checked_source(state.name, task.result())
-        return [
-            {
-                **state.to_dict(),
-                "health": task.result().status.value,
-                "health_reason": task.result().reason,
-            }
-            for state, task in zip(states, asked, strict=True)
-        ]
+        return self.observed()
+
+    def observed(self) -> list[dict[str, Any]]:
+        """Every source with its health, as far as it is known without asking."""
+        return self._open.parts.observed(self.sources)
 
     async def sandbox_findings(self) -> "list[Finding]":
         """What the probe of each back end of the sandbox found; asked now."""

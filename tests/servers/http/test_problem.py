@@ -128,7 +128,7 @@ async def test_what_the_framework_refuses_is_a_problem_too(
     [
         ("/tools", "GET"),
         ("/tools/search", "POST"),
-        ("/tools/add", "GET"),
+        ("/tools/add", "DELETE, GET"),
         ("/v1/execute", "POST"),
     ],
 )

@@ -33,7 +33,13 @@ AS_PUBLISHED = document(create_app(Pegboard(settings=SETTINGS)), needs_token=Fal
 def with_real_names(made: dict[str, Any]) -> dict[str, Any]:
     """The document, narrowed to tools that are there, so that valid requests reach them."""
     narrow = copy.deepcopy(made)
-    for path in ("/tools/{tool}", "/tools/{tool}/explain"):
+    for path in (
+        "/tools/{tool}",
+        "/tools/{tool}/explain",
+        "/tools/{tool}/versions",
+        "/tools/{tool}/diff",
+        "/tools/{tool}/health",
+    ):
         narrow["paths"][path]["get"]["parameters"][0]["schema"] = {
             "enum": ["builtin__echo", "builtin__echo_v1", "builtin__calculator"]
         }

@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 Change = Literal["", "wording", "additive", "breaking"]
@@ -45,6 +45,13 @@ class RollBackBody(BaseModel):
     version: Version
 
 
+def _text(value: Any) -> Any:
+    """A day is written as text; a number would be taken for seconds."""
+    if value is not None and not isinstance(value, str):
+        raise ValueError("write a day as '2030-01-31'")
+    return value
+
+
 class DeprecateBody(BaseModel):
     """Which version should no longer be used."""
 
@@ -53,9 +60,11 @@ class DeprecateBody(BaseModel):
     version: Annotated[
         str, Field(max_length=64, description="Named in full; by default the current one.")
     ] = ""
-    on: Annotated[date | None, Field(description="From which day on nobody should rely on it.")] = (
-        None
-    )
+    on: Annotated[
+        date | None,
+        BeforeValidator(_text),
+        Field(description="From which day on nobody should rely on it."),
+    ] = None
 
 
 class VersionRow(BaseModel):

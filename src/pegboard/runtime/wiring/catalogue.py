@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from pegboard.runtime.allowed import refused
 from pegboard.runtime.board import ToolEntry
 from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.entry_tools import Opening, entry_tool
+from pegboard.runtime.source_set import SourceState
 
 if TYPE_CHECKING:
     from pegboard.storage import Storage
@@ -100,6 +101,14 @@ class CatalogueParts:
             index = max(i for i, edge in enumerate(ids) if edge in error.edges)
             where = loaded.where(("graph", "edges", index))
             raise ConfigError(f"{where}: {error.message}") from error
+
+    def observed(self, states: Sequence[SourceState]) -> list[dict[str, Any]]:
+        """Sources with their health, as far as it is known without asking."""
+        found = [(state, self.health.source(state.name)) for state in states]
+        return [
+            {**state.to_dict(), "health": health.status.value, "health_reason": health.reason}
+            for state, health in found
+        ]
 
     async def close(self) -> None:
         """Follow no longer."""

@@ -30,6 +30,7 @@ class ToolSummary(BaseModel):
     source: str
     capabilities: list[str]
     tags: list[str]
+    unavailable: Annotated[str, Field(description="Why it cannot be used now.")] = ""
 
 
 class ToolList(BaseModel):

@@ -19,7 +19,9 @@ from pegboard.servers.http.problem import answer_error, answer_framework, answer
 from pegboard.servers.http.routes import (
     approvals,
     audit,
+    catalogue,
     execute,
+    graph,
     plans,
     probes,
     records,
@@ -80,7 +82,7 @@ def assembled(board: Pegboard) -> FastAPI:
     async def openapi(_request: Request) -> Response:
         return JsonResponse(document(app, needs_token=admitted.token is not None))
 
-    modules = (tools, execute, plans, runs, approvals, audit, records, probes)
+    modules = (tools, catalogue, graph, execute, plans, runs, approvals, audit, records, probes)
     app.state.routes = [route for module in modules for route in module.router.routes]
     for prefix in ("", "/v1"):
         for module in modules:

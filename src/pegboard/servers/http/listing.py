@@ -6,16 +6,24 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
+from pegboard.access import may_know
 from pegboard.core.principal import Principal
-from pegboard.core.tool import Tool, ToolSpec
+from pegboard.core.tool import Status, Tool, ToolSpec
 from pegboard.errors import ToolNotFound
 from pegboard.registry import ToolRegistry
-from pegboard.registry.query import ToolQuery
+from pegboard.registry.query import ToolQuery, matches
 from pegboard.runtime import Pegboard
+
+_UNUSABLE = frozenset({Status.DISABLED, Status.FAILED})
 
 
 def tool_page(
-    registry: ToolRegistry, wanted: ToolQuery, *, principal: Principal, cursor: str
+    registry: ToolRegistry,
+    wanted: ToolQuery,
+    *,
+    principal: Principal,
+    cursor: str,
+    unavailable: bool = False,
 ) -> dict[str, Any]:
     """One page of the tools that fit; `wanted.limit` is its length.
 
@@ -28,6 +36,8 @@ def tool_page(
     """
     found = registry.search(replace(wanted, limit=len(registry)), principal=principal)
     specs = [tool.spec for tool in found]
+    if unavailable:
+        specs += _unusable(registry, wanted, principal)
     if wanted.query.strip():
         first, mark = _ranked(specs, cursor)
     else:
@@ -40,16 +50,30 @@ def tool_page(
     return {"tools": [_summary(spec) for spec in page], "next_cursor": following}
 
 
-def visible_tool(board: Pegboard, name: str, principal: Principal) -> Tool:
-    """The tool of a wire name or id, if this caller may see it.
+def known_tool(board: Pegboard, name: str, principal: Principal) -> Tool:
+    """The tool of a wire name or id, also one that cannot be used now, if it is not hidden.
 
     Raises:
         ToolNotFound: There is none, or it is hidden: the answer is the same.
         SourceUnavailable: Its source is not there now; says why.
     """
-    if not board.explain(name, principal=principal).visible:
+    kit, tool = board.registry.kit, board.find(name)
+    if not may_know(principal, tool.spec, policy=kit.policy, switches=kit.switches):
         raise ToolNotFound(name, board.registry.nearest(name, principal))
-    return board.find(name)
+    return tool
+
+
+def _unusable(registry: ToolRegistry, wanted: ToolQuery, principal: Principal) -> list[ToolSpec]:
+    """What fits and is not offered, because nobody can use it now; after all that is."""
+    kit = registry.kit
+    filters = replace(wanted, query="")
+    return [
+        spec
+        for spec in (tool.spec for tool in registry)
+        if (spec.unavailable or spec.status in _UNUSABLE)
+        and matches(spec, filters)
+        and may_know(principal, spec, policy=kit.policy, switches=kit.switches)
+    ]
 
 
 def tool_detail(board: Pegboard, tool: Tool, principal: Principal) -> dict[str, Any]:
@@ -92,4 +116,4 @@ def _summary(spec: ToolSpec) -> dict[str, Any]:
         "source": spec.source,
         "capabilities": list(spec.capabilities),
         "tags": list(spec.tags),
-    }
+    } | ({"unavailable": spec.unavailable} if spec.unavailable else {})

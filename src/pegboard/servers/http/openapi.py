@@ -15,6 +15,7 @@ _REASONS = {
     401: "The token is missing or wrong.",
     403: "The caller may not do this.",
     404: "There is no such thing, or it is hidden.",
+    405: "The method is not possible at this path.",
     409: "It conflicts with what is: an approval is needed, or an idempotency key was used.",
     410: "It has passed its time.",
     413: "The body is too large.",

@@ -35,7 +35,7 @@ Cursor = Annotated[
 Page = Annotated[int, Field(ge=1, le=MOST_TOOLS, description="Tools on a page.")]
 
 
-def _integral(value: Any) -> Any:
+def integral(value: Any) -> Any:
     """JSON has one kind of number: 20.0 is the integer 20 in it."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -52,6 +52,9 @@ class ToolFilter(BaseModel):
     source: Source = ""
     effect: Effect = ""
     status: Status = ""
+    unavailable: Annotated[
+        bool, Field(description="Also tools that cannot be used now; each says why.")
+    ] = False
     limit: Page = 50
     cursor: Cursor = ""
 
@@ -68,7 +71,7 @@ class SearchRequest(BaseModel):
     source: Source = ""
     effect: Effect = ""
     status: Status = ""
-    limit: Annotated[Page, Strict(), BeforeValidator(_integral)] = 20
+    limit: Annotated[Page, Strict(), BeforeValidator(integral)] = 20
     cursor: Cursor = ""
 
 

@@ -19,7 +19,9 @@ async def test_sources_are_listed_with_what_is_wrong(tmp_path: Path) -> None:
     async with client_of(a_board(tmp_path, text=BROKEN)) as client:
         body = (await client.get("/sources")).json()
 
-    assert "there_is_none" in body["sources"][0].pop("reason")
+    reason = body["sources"][0].pop("reason")
+    assert "there_is_none" in reason
+    assert body["sources"][0].pop("health_reason") == reason
     assert body == {
         "sources": [
             {
@@ -28,6 +30,7 @@ async def test_sources_are_listed_with_what_is_wrong(tmp_path: Path) -> None:
                 "title": "Python functions",
                 "status": "failed",
                 "tools": 0,
+                "health": "unhealthy",
             }
         ],
         "problem": "",
@@ -37,11 +40,11 @@ async def test_sources_are_listed_with_what_is_wrong(tmp_path: Path) -> None:
 async def test_health_is_asked_for_when_wanted(tmp_path: Path) -> None:
     text = "sources: [{kind: builtin, name: std}]"
     async with client_of(a_board(tmp_path, text=text)) as client:
-        plain = (await client.get("/sources")).json()["sources"]
         asked = (await client.get("/sources", params={"health": "true"})).json()["sources"]
+        plain = (await client.get("/sources")).json()["sources"]
 
-    assert "health" not in plain[0]
     assert (asked[0]["health"], asked[0]["health_reason"]) == ("healthy", "")
+    assert plain == asked
 
 
 async def test_a_refused_change_of_the_file_is_told(tmp_path: Path) -> None:

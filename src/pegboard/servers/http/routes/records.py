@@ -23,9 +23,7 @@ _METRICS_CONTENT = {"text/plain": {"schema": {"type": "string"}}}
 @router.get("/sources", response_model=SourceList, responses=refusals())
 async def list_sources(board: Board, wanted: Annotated[HealthFilter, Query()]) -> Response:
     """List the sources with their state, and why a failed one fails."""
-    sources = (
-        await board.health() if wanted.health else [state.to_dict() for state in board.sources]
-    )
+    sources = await board.health() if wanted.health else board.observed()
     return JsonResponse({"sources": sources, "problem": board.problem})
 
 

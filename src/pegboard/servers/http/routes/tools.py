@@ -10,7 +10,7 @@ from pegboard.registry.query import ToolQuery
 from pegboard.servers.http.answers import ToolDetail, ToolExplanation, ToolList
 from pegboard.servers.http.body import JsonResponse, JsonRoute
 from pegboard.servers.http.inputs import Board, Caller
-from pegboard.servers.http.listing import tool_detail, tool_page, visible_tool
+from pegboard.servers.http.listing import known_tool, tool_detail, tool_page
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.requests import SearchRequest, ToolFilter
 
@@ -27,7 +27,13 @@ async def list_tools(
 ) -> Response:
     """List the tools that you may see, by name, or by fit when there are words."""
     query = _query(wanted, words=wanted.q, tags=wanted.tag)
-    page = tool_page(board.registry, query, principal=caller, cursor=wanted.cursor)
+    page = tool_page(
+        board.registry,
+        query,
+        principal=caller,
+        cursor=wanted.cursor,
+        unavailable=wanted.unavailable,
+    )
     return JsonResponse(page)
 
 
@@ -45,9 +51,9 @@ async def search_tools(
 async def show_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
     """Show the whole spec of a tool, with its schemas; a hidden one is not found."""
     try:
-        found = visible_tool(board, tool, caller)
+        found = known_tool(board, tool, caller)
     except ToolNotFound:
-        if tool == "search":  # what else stands at this path takes POST alone
+        if tool in {"search", "register", "bulk"}:  # what else stands at this path takes POST alone
             raise HTTPException(405, headers={"Allow": "POST"}) from None
         raise
     return JsonResponse(tool_detail(board, found, caller))

@@ -1,0 +1,137 @@
+"""The body of a registration: an entry of RFC-0003, as exact as a document can say it."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, WithJsonSchema
+
+from pegboard.runtime.board import RetryPolicyEntry, ToolEntry
+from pegboard.runtime.shorthand import WORDS
+from pegboard.servers.http.requests import integral
+
+MOST_AT_ONCE = 20_000
+_DAY_MS = 24 * 3600 * 1000
+_WORD: dict[str, Any] = {"enum": list(WORDS)}
+_PROPERTY: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "type": {"enum": ["string", "integer", "number", "boolean", "object", "array"]},
+        "description": {"type": "string", "maxLength": 1000},
+    },
+    "required": ["type"],
+    "additionalProperties": False,
+}
+_SCHEMA: dict[str, Any] = {
+    "description": "JSON Schema 2020-12 of an object, or the shorthand `{query: string}`. Further "
+    "keywords of JSON Schema are taken too.",
+    "anyOf": [
+        {
+            "title": "shorthand",
+            "type": "object",
+            "additionalProperties": {
+                "anyOf": [_WORD, {"type": "array", "items": _WORD, "minItems": 1, "maxItems": 1}]
+            },
+            "propertyNames": {"pattern": "^[a-z][a-z0-9_]{0,30}$"},
+        },
+        {
+            "title": "JSON Schema",
+            "type": "object",
+            "properties": {
+                "type": {"const": "object"},
+                "properties": {"type": "object", "additionalProperties": _PROPERTY},
+                "required": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "uniqueItems": True,
+                },
+            },
+            "required": ["type"],
+            "additionalProperties": False,
+        },
+    ],
+}
+
+_Words = Annotated[str, Field(max_length=200)]
+_List = Annotated[
+    tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(max_length=100)
+]
+_Place = Annotated[str, Field(max_length=2000)]
+
+
+class RetryPolicy(RetryPolicyEntry, frozen=True):
+    """The RFC's retry policy, in JSON's own types."""
+
+    max_retries: Annotated[int, Strict(), BeforeValidator(integral), Field(ge=0, le=100)] = 3
+    backoff_ms: Annotated[float, Strict(), Field(ge=0, le=_DAY_MS)] = 1000
+
+
+class Registration(ToolEntry, frozen=True):
+    """A tool in the form of RFC-0003.
+
+    Nothing that would run it is required: a tool that cannot run is listed as unavailable.
+    """
+
+    tool_id: Annotated[
+        str,
+        Field(
+            description="`{slug}_v{major}`.",
+            pattern=r"^[a-zA-Z_][a-zA-Z0-9_-]*$",
+            min_length=1,
+            max_length=64,
+        ),
+    ]
+    name: Annotated[_Words, Field(description="For people.")] = ""
+    description: Annotated[str, Field(max_length=20_000)] = ""
+    type: Annotated[
+        Literal[
+            "PythonFunction",
+            "LangChainTool",
+            "MCPTool",
+            "RestAPI",
+            "LocalScript",
+            "Subagent",
+            "Database",
+            "KnowledgeBase",
+            "Federated",
+            "Workflow",
+        ],
+        Field(description="What kind of thing runs it."),
+    ]
+    capabilities: _List = ()
+    supported_tasks: _List = ()
+    tags: _List = ()
+    category: _Words = ""
+    effect: Annotated[
+        Literal["read", "write", "admin"] | None,
+        Field(description="By default what runs it says, else `write`."),
+    ] = None
+    input_schema: Annotated[dict[str, Any] | None, WithJsonSchema(_SCHEMA)] = None
+    output_schema: Annotated[dict[str, Any] | None, WithJsonSchema(_SCHEMA)] = None
+    dependencies: _List = ()
+    status: Literal["", "active", "deprecated", "disabled"] = ""
+    version: Annotated[
+        str, Field(max_length=64, pattern=r"^(\d+(\.\d+){0,2}([-+.][0-9A-Za-z.-]+)?)?$")
+    ] = ""
+    timeout_ms: Annotated[float | None, Strict(), Field(ge=0, le=_DAY_MS)] = None
+    idempotent: Annotated[bool | None, Strict()] = None
+    retry_policy: RetryPolicy | None = None
+    import_: Annotated[
+        _Place,
+        Field(alias="import", description="`package.module:name` (PythonFunction, LangChainTool)."),
+    ] = ""
+    script_path: Annotated[_Place, Field(description="The script (LocalScript).")] = ""
+    url: Annotated[_Place, Field(description="The address (RestAPI).")] = ""
+    method: Annotated[_Words, Field(description="The method (RestAPI).")] = ""
+    server: Annotated[_Words, Field(description="The source that is an MCP server (MCPTool).")] = ""
+    tool: Annotated[_Words, Field(description="Its name on the server (MCPTool).")] = ""
+
+    def definition(self) -> dict[str, Any]:
+        """What is kept: as it was given, without what says nothing."""
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+class BulkBody(BaseModel):
+    """Many registrations: all of them, or none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tools: Annotated[list[Registration], Field(max_length=MOST_AT_ONCE)]

@@ -1,0 +1,151 @@
+"""`/tools/register` and what becomes of registered tools: versions, roll-back, health."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from pegboard.features.catalogue.schemas import (
+    BulkAnswer,
+    DefinitionDiffAnswer,
+    DeprecateBody,
+    RegisteredAnswer,
+    RollBackBody,
+    VersionList,
+)
+from pegboard.features.health.schemas import ToolHealthAnswer
+from pegboard.servers.http.body import JsonResponse, JsonRoute
+from pegboard.servers.http.inputs import Board, Caller
+from pegboard.servers.http.listing import known_tool
+from pegboard.servers.http.openapi import refusals
+from pegboard.servers.http.registration import BulkBody, Registration
+from pegboard.servers.http.routes.execute import Key
+from pegboard.servers.http.routes.tools import ToolName
+
+router = APIRouter(route_class=JsonRoute, tags=["catalogue"])
+
+_ACTIONS = frozenset({"register", "bulk", "search"})
+
+
+class DiffFilter(BaseModel):
+    """Query of `GET /tools/{tool}/diff`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    from_: Annotated[
+        str, Field(alias="from", max_length=64, description="By default the version before `to`.")
+    ] = ""
+    to: Annotated[str, Field(max_length=64, description="By default the current version.")] = ""
+
+
+@router.post(
+    "/tools/register",
+    status_code=201,
+    response_model=RegisteredAnswer,
+    responses=refusals(400, 409, 413, 415)
+    | {200: {"model": RegisteredAnswer, "description": "This definition was known already."}},
+)
+async def register_tool(
+    board: Board, caller: Caller, wanted: Annotated[Registration, Body()], key: Key = ""
+) -> Response:
+    """Register a tool; a changed definition of a known name makes a new version."""
+    definition = wanted.definition()
+
+    async def work() -> dict[str, Any]:
+        [made] = await board.catalogue.register([definition], principal=caller)
+        return made.to_dict()
+
+    answer = await board.once.do(
+        work, what="register", key=key, request=definition, principal=caller
+    )
+    return JsonResponse(answer, 201 if answer["is_new"] else 200)
+
+
+@router.post(
+    "/tools/bulk",
+    status_code=201,
+    response_model=BulkAnswer,
+    responses=refusals(400, 409, 413, 415),
+)
+async def register_tools(
+    board: Board, caller: Caller, wanted: Annotated[BulkBody, Body()], key: Key = ""
+) -> Response:
+    """Register many tools: all of them, or none when one is wrong."""
+    definitions = [item.definition() for item in wanted.tools]
+
+    async def work() -> dict[str, Any]:
+        made = await board.catalogue.register(definitions, principal=caller, origin="bulk")
+        return {"registered": [item.to_dict() for item in made]}
+
+    answer = await board.once.do(work, what="bulk", key=key, request=definitions, principal=caller)
+    return JsonResponse(answer, 201)
+
+
+@router.delete(
+    "/tools/{tool}", status_code=204, response_class=Response, responses=refusals(404, 405)
+)
+async def remove_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
+    """Take a registered tool off the board; its versions stay, and can be rolled back to."""
+    if tool in _ACTIONS and tool not in board.registry:
+        raise HTTPException(405, headers={"Allow": "POST"})
+    _check_known(board, caller, tool)
+    await board.catalogue.remove(tool, principal=caller)
+    return Response(status_code=204)
+
+
+@router.get("/tools/{tool}/versions", response_model=VersionList, responses=refusals(404))
+async def list_versions(board: Board, caller: Caller, tool: ToolName) -> Response:
+    """List every version of a tool, the oldest first, with where each came from."""
+    known_tool(board, tool, caller)
+    return JsonResponse({"versions": board.catalogue.history(tool)})
+
+
+@router.get("/tools/{tool}/diff", response_model=DefinitionDiffAnswer, responses=refusals(404))
+async def diff_versions(
+    board: Board, caller: Caller, tool: ToolName, wanted: Annotated[DiffFilter, Query()]
+) -> Response:
+    """Tell how one version of a tool differs from another, and what that means for its users."""
+    known_tool(board, tool, caller)
+    return JsonResponse(board.catalogue.diff(tool, wanted.from_, wanted.to))
+
+
+@router.post(
+    "/tools/{tool}/rollback",
+    response_model=RegisteredAnswer,
+    responses=refusals(400, 404, 409, 413, 415),
+)
+async def roll_back_tool(
+    board: Board, caller: Caller, tool: ToolName, wanted: Annotated[RollBackBody, Body()]
+) -> Response:
+    """Let a name mean an older version again, also after it was removed."""
+    _check_known(board, caller, tool)
+    made = await board.catalogue.roll_back(tool, wanted.version, principal=caller)
+    return JsonResponse(made.to_dict())
+
+
+@router.post(
+    "/tools/{tool}/deprecate",
+    response_model=RegisteredAnswer,
+    responses=refusals(400, 404, 413, 415),
+)
+async def deprecate_tool(
+    board: Board, caller: Caller, tool: ToolName, wanted: Annotated[DeprecateBody, Body()]
+) -> Response:
+    """Say that a version should no longer be used; it can still be called."""
+    _check_known(board, caller, tool)
+    made = await board.catalogue.deprecate(tool, wanted.version, on=wanted.on, principal=caller)
+    return JsonResponse(made.to_dict())
+
+
+@router.get("/tools/{tool}/health", response_model=ToolHealthAnswer, responses=refusals(404))
+async def show_health(board: Board, caller: Caller, tool: ToolName) -> Response:
+    """Tell how a tool is doing, by its calls, its source and what it needs."""
+    spec = known_tool(board, tool, caller).spec
+    return JsonResponse(board.tool_health.to_dict(spec.id))
+
+
+def _check_known(board: Board, caller: Caller, tool: str) -> None:
+    """A tool that is hidden from the caller is not found, as one that is not there."""
+    if tool in board.registry:
+        known_tool(board, tool, caller)

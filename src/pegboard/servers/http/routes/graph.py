@@ -1,0 +1,116 @@
+"""`/graph`: which tools need which."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from pegboard.features.dependencies import graph_dict
+from pegboard.features.dependencies.schemas import (
+    DependencyGraphAnswer,
+    GraphDiffAnswer,
+    GraphUpdateBody,
+)
+from pegboard.registry.dependencies import DependencyGraph, GraphChange
+from pegboard.servers.http.body import JsonResponse, JsonRoute
+from pegboard.servers.http.inputs import Board, Caller
+from pegboard.servers.http.openapi import refusals
+
+router = APIRouter(route_class=JsonRoute, tags=["graph"])
+
+_MOST = 2**53
+_Version = Annotated[int, Field(ge=0, le=_MOST)]
+
+
+class GraphFilter(BaseModel):
+    """Query of `GET /graph`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: Annotated[int | None, Field(ge=0, le=_MOST, description="By default the newest.")] = (
+        None
+    )
+    around: Annotated[
+        str, Field(max_length=128, description="Only what is near this tool, by id or name.")
+    ] = ""
+    depth: Annotated[int, Field(ge=1, le=1000, description="How many edges away.")] = 1
+
+
+class GraphDiffFilter(BaseModel):
+    """Query of `GET /graph/diff`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    from_: Annotated[_Version, Field(alias="from")]
+    to: Annotated[int | None, Field(ge=0, le=_MOST, description="By default the newest.")] = None
+
+
+@router.get("/graph", response_model=DependencyGraphAnswer, responses=refusals(404))
+async def show_graph(
+    board: Board, caller: Caller, wanted: Annotated[GraphFilter, Query()]
+) -> Response:
+    """Show the dependency graph, as of a version, as far as you may see its tools."""
+    service = board.dependencies
+    graph = service.current if wanted.version is None else service.at(wanted.version)
+    graph = service.seen_by(caller, graph)
+    if wanted.around:
+        graph = graph.around(service.node(wanted.around), depth=wanted.depth)
+    return JsonResponse(_shown(board, graph))
+
+
+@router.post(
+    "/graph/update",
+    response_model=DependencyGraphAnswer,
+    responses=refusals(400, 404, 409, 413, 415),
+)
+async def update_graph(
+    board: Board, caller: Caller, wanted: Annotated[GraphUpdateBody, Body()]
+) -> Response:
+    """Change the graph, all of it or nothing; gives back the new version, with what is near."""
+    change = GraphChange(
+        add_nodes=tuple(wanted.add_nodes),
+        remove_nodes=tuple(wanted.remove_nodes),
+        add_edges=tuple((first, second) for first, second in wanted.add_edges),
+        remove_edges=tuple((first, second) for first, second in wanted.remove_edges),
+    )
+    service = board.dependencies
+    graph = await service.update(change, principal=caller)
+    named = [*change.add_nodes, *(node for edge in change.add_edges for node in edge)]
+    near = graph.only(map(service.node, named))
+    return JsonResponse(_shown(board, service.seen_by(caller, near)))
+
+
+@router.get("/graph/diff", response_model=GraphDiffAnswer, responses=refusals(404))
+async def diff_graph(
+    board: Board, caller: Caller, wanted: Annotated[GraphDiffFilter, Query()]
+) -> Response:
+    """Tell how one version of the graph differs from another."""
+    service = board.dependencies
+    to = service.current.version if wanted.to is None else wanted.to
+    found = service.diff(wanted.from_, to)
+    seen = service.sees(caller)
+    return JsonResponse(
+        {
+            "from": wanted.from_,
+            "to": to,
+            "added_nodes": [node for node in found.added_nodes if seen(node)],
+            "removed_nodes": [node for node in found.removed_nodes if seen(node)],
+            "added_edges": [list(edge) for edge in found.added_edges if all(map(seen, edge))],
+            "removed_edges": [list(edge) for edge in found.removed_edges if all(map(seen, edge))],
+            "changed_origins": [
+                {
+                    "prerequisite": edge[0],
+                    "dependant": edge[1],
+                    "before": list(before),
+                    "after": list(after),
+                }
+                for edge, before, after in found.changed_origins
+                if all(map(seen, edge))
+            ],
+        }
+    )
+
+
+def _shown(board: Board, graph: DependencyGraph) -> dict[str, Any]:
+    found = ((node, board.registry.find(node)) for node in graph.nodes)
+    return graph_dict(graph, {node: tool.spec.name for node, tool in found if tool is not None})

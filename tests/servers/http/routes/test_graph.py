@@ -1,0 +1,141 @@
+"""The dependency graph over HTTP."""
+
+from typing import Any
+
+import httpx2
+import pytest
+from tests.servers.http.made import a_board, client_of
+
+CHAIN: dict[str, Any] = {
+    "add_nodes": ["fetch", "clean", "analyse"],
+    "add_edges": [["fetch", "clean"], ["clean", "analyse"]],
+}
+
+
+async def update(client: httpx2.AsyncClient, **change: Any) -> httpx2.Response:
+    return await client.post("/graph/update", json=change)
+
+
+def edges(answer: httpx2.Response) -> list[tuple[str, str]]:
+    return [(edge["prerequisite"], edge["dependant"]) for edge in answer.json()["edges"]]
+
+
+async def test_what_tools_say_themselves_is_in_the_graph(client: httpx2.AsyncClient) -> None:
+    answer = await client.get("/graph", params={"around": "think"})
+
+    assert edges(answer) == [("add_v1", "think_v1"), ("gone_v1", "think_v1")]
+    assert {node["id"]: node["is_missing"] for node in answer.json()["nodes"]} == {
+        "add_v1": False,
+        "gone_v1": True,
+        "think_v1": False,
+    }
+
+
+async def test_a_change_makes_a_version_and_old_ones_can_be_read_back(
+    client: httpx2.AsyncClient,
+) -> None:
+    before = (await client.get("/graph")).json()["version"]
+    first = await update(client, **CHAIN)
+    second = await update(client, remove_edges=[["clean", "analyse"]])
+
+    assert first.json() == {
+        "version": before + 1,
+        "nodes": [
+            {"id": node, "name": "", "is_missing": True, "origins": ["api"]}
+            for node in ("analyse", "clean", "fetch")
+        ],
+        "edges": [
+            {"prerequisite": "clean", "dependant": "analyse", "origins": ["api"]},
+            {"prerequisite": "fetch", "dependant": "clean", "origins": ["api"]},
+        ],
+        "layers": [["fetch"], ["clean"], ["analyse"]],
+    }
+    assert second.json()["version"] == before + 2
+    old = await client.get("/graph", params={"version": before + 1, "around": "clean"})
+    assert edges(old) == [("clean", "analyse"), ("fetch", "clean")]
+    diff = (await client.get("/graph/diff", params={"from": before})).json()
+    assert diff["added_nodes"] == ["analyse", "clean", "fetch"]
+    assert diff["added_edges"] == [["fetch", "clean"]]
+
+
+async def test_depth_says_how_far_to_look(client: httpx2.AsyncClient) -> None:
+    await update(client, **CHAIN)
+
+    near = await client.get("/graph", params={"around": "fetch"})
+    far = await client.get("/graph", params={"around": "fetch", "depth": 2})
+
+    assert (len(near.json()["nodes"]), len(far.json()["nodes"])) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code", "says"),
+    [
+        pytest.param(
+            {"add_edges": [["analyse", "fetch"]]},
+            409,
+            "dependency_cycle",
+            "analyse -> fetch -> clean -> analyse",
+            id="cycle",
+        ),
+        pytest.param(
+            {"add_edges": [["fetch", "claen"]]}, 404, "dependency_not_found", "clean", id="unknown"
+        ),
+        pytest.param(
+            {"remove_nodes": ["nobody"]}, 404, "dependency_not_found", "nobody", id="gone"
+        ),
+        pytest.param({"add_edges": [["fetch"]]}, 422, "request_invalid", "add_edges", id="half"),
+    ],
+)
+async def test_a_wrong_change_does_nothing_and_says_why(
+    client: httpx2.AsyncClient, change: dict[str, Any], status: int, code: str, says: str
+) -> None:
+    await update(client, **CHAIN)
+    before = (await client.get("/graph")).json()
+
+    answer = await update(client, **change)
+
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert says in answer.json()["detail"]
+    assert (await client.get("/graph")).json() == before
+
+
+@pytest.mark.parametrize("path", ["/graph?version=99", "/graph/diff?from=0&to=99"])
+async def test_a_version_that_never_was_is_not_found(client: httpx2.AsyncClient, path: str) -> None:
+    answer = await client.get(path)
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "version_not_found")
+
+
+async def test_hidden_tools_are_nowhere_in_the_graph(client: httpx2.AsyncClient) -> None:
+    whole, changes = await client.get("/graph"), await client.get("/graph/diff?from=0")
+
+    assert "think_v1" in whole.text
+    assert "think_v1" in changes.text
+    assert "secret" not in whole.text + changes.text
+
+
+async def test_the_graph_is_there_after_a_restart(tmp_path: Any) -> None:
+    data = tmp_path / "data"
+    async with client_of(a_board(tmp_path, data=data)) as client:
+        await update(client, **CHAIN)
+        before = (await client.get("/graph")).json()
+    async with client_of(a_board(tmp_path, data=data)) as client:
+        after = (await client.get("/graph")).json()
+
+    assert after == before
+
+
+async def test_origins_of_an_edge_that_others_say_too_are_told(client: httpx2.AsyncClient) -> None:
+    before = (await client.get("/graph")).json()["version"]
+    await update(client, add_edges=[["add", "think"]])
+
+    diff = (await client.get("/graph/diff", params={"from": before})).json()
+
+    assert diff["changed_origins"] == [
+        {
+            "prerequisite": "add_v1",
+            "dependant": "think_v1",
+            "before": ["spec"],
+            "after": ["api", "spec"],
+        }
+    ]
