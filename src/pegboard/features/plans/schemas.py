@@ -51,9 +51,9 @@ class PlanRequestBody(BaseModel):
     params: Params = Field(default_factory=dict[str, Any])
     fallbacks: Annotated[
         int,
-        Strict(),
-        BeforeValidator(_integral),
         Field(ge=0, le=10, description="Other tools that a step may fall back to."),
+        Strict(),
+        BeforeValidator(_integral),  # last: what stands before it is in the schema
     ] = 2
 
     @model_validator(mode="after")
