@@ -72,7 +72,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
     """A run: how it is now, and how each of its nodes is.
 
     ```python
-    result = await run_graph(graph, {"url": "..."}, registry=registry)
+    result = await run_graph(graph, {"url": "..."}, board=registry)
     result.state  # NodeState.COMPLETED
     result.output
     result.node("fetch").duration_ms
