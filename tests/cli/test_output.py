@@ -1,12 +1,41 @@
+import io
+
 import pytest
 
 from pegboard.cli.output import first_line, note, say, say_json, table
+
+
+class _Stream(io.StringIO):
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self._terminal = terminal
+
+    def isatty(self) -> bool:
+        return self._terminal
 
 
 def test_a_table_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     table(("name",), [("evil\x1b[2Jname",)])
 
     assert "\x1b" not in capsys.readouterr().out
+
+
+def test_a_note_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    note("evil\x1b[2J\tname\n")
+
+    assert capsys.readouterr().err == "evil�[2J\tname\n\n"
+
+
+@pytest.mark.parametrize(("terminal", "shown"), [(True, "evil�[2J"), (False, "evil\x1b[2J")])
+def test_an_answer_is_plain_on_a_terminal_and_whole_in_a_pipe(
+    monkeypatch: pytest.MonkeyPatch, terminal: bool, shown: str
+) -> None:
+    out = _Stream(terminal)
+    monkeypatch.setattr("sys.stdout", out)
+
+    say("evil\x1b[2J")
+
+    assert out.getvalue() == f"{shown}\n"
 
 
 def test_markup_in_foreign_text_is_text(capsys: pytest.CaptureFixture[str]) -> None:

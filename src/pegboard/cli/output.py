@@ -7,13 +7,13 @@ from typing import Any
 
 
 def say(text: str) -> None:
-    """A line for whoever asked."""
-    sys.stdout.write(f"{text}\n")
+    """A line for whoever asked: as it is in a pipe, and so that it cannot steer a terminal."""
+    sys.stdout.write(f"{_plain(text) if sys.stdout.isatty() else text}\n")
 
 
 def note(text: str) -> None:
     """A line beside the answer: on stderr, so that the answer can be piped."""
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(f"{_plain(text)}\n")
 
 
 def say_json(value: Any) -> None:
@@ -43,4 +43,4 @@ def first_line(text: str) -> str:
 
 def _plain(cell: str) -> str:
     """Without control characters, which a foreign text could steer a terminal with."""
-    return "".join(char if char.isprintable() or char == "\n" else "�" for char in cell)
+    return "".join(char if char.isprintable() or char in "\n\t" else "�" for char in cell)
