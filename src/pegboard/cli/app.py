@@ -11,6 +11,7 @@ from pegboard.cli.commands.audit import audit
 from pegboard.cli.commands.call import call
 from pegboard.cli.commands.doctor import doctor
 from pegboard.cli.commands.explain import explain
+from pegboard.cli.commands.graph import graph
 from pegboard.cli.commands.history import history
 from pegboard.cli.commands.init import init
 from pegboard.cli.commands.mcp import mcp
@@ -33,6 +34,7 @@ for command in (init, tools, show, call, plan, run, explain, sources, history, s
     app.command()(command)
 app.add_typer(add, name="add")
 app.add_typer(runs, name="runs")
+app.add_typer(graph, name="graph")
 app.add_typer(approvals, name="approvals")
 app.add_typer(audit, name="audit")
 app.add_typer(mcp, name="mcp")

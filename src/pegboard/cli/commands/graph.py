@@ -1,0 +1,129 @@
+"""`pegboard graph`: which tools need which."""
+
+from typing import Annotated, Any
+
+import typer
+
+from pegboard.cli.exits import exits
+from pegboard.cli.graph_drawing import as_mermaid, as_tree
+from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
+from pegboard.cli.output import note, say, say_json, table
+from pegboard.errors import InvalidRequest
+from pegboard.features.dependencies import graph_dict
+from pegboard.registry.dependencies import DependencyGraph, GraphChange
+from pegboard.runtime import Pegboard
+
+graph = typer.Typer(help="Show and change which tools need which.", no_args_is_help=True)
+Tool = Annotated[str, typer.Argument(help="The tool's name or id.")]
+Mermaid = Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid flow chart.")]
+Names = Annotated[list[str] | None, typer.Option(help="A tool; repeatable.")]
+Pairs = Annotated[list[str] | None, typer.Option(help="`PREREQUISITE,DEPENDANT`; repeatable.")]
+
+
+@graph.command("show")
+def show_graph(
+    *,
+    version: Annotated[int | None, typer.Option(min=0, help="As of this version.")] = None,
+    mermaid: Mermaid = False,
+    board: BoardOption = None,
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show the whole graph."""
+
+    async def find(opened: Pegboard) -> dict[str, Any]:
+        service = opened.dependencies
+        return _shown(opened, service.current if version is None else service.at(version))
+
+    with exits():
+        _tell(with_board(settings(board, data), find), mermaid=mermaid, json=json)
+
+
+@graph.command("around")
+def around(
+    tool: Tool,
+    *,
+    depth: Annotated[int, typer.Option(min=1, help="How many edges away.")] = 1,
+    mermaid: Mermaid = False,
+    board: BoardOption = None,
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show what a tool needs, and what needs it."""
+
+    async def find(opened: Pegboard) -> dict[str, Any]:
+        service = opened.dependencies
+        return _shown(opened, service.current.around(service.node(tool), depth=depth))
+
+    with exits():
+        _tell(with_board(settings(board, data), find), mermaid=mermaid, json=json)
+
+
+@graph.command("breaks")
+def breaks(
+    tool: Tool,
+    *,
+    board: BoardOption = None,
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show what no longer works when a tool fails."""
+
+    async def find(opened: Pegboard) -> list[dict[str, str]]:
+        service = opened.dependencies
+        broken = service.current.breaks(service.node(tool))
+        return [{"tool": item.tool, "because": item.because} for item in broken]
+
+    with exits():
+        found = with_board(settings(board, data), find)
+        if json:
+            say_json(found)
+            return
+        table(("tool", "because it needs"), ((item["tool"], item["because"]) for item in found))
+        note(f"{len(found)} tools")
+
+
+@graph.command("update")
+def update(
+    *,
+    add_node: Names = None,
+    remove_node: Names = None,
+    add_edge: Pairs = None,
+    remove_edge: Pairs = None,
+    board: BoardOption = None,
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Change the graph, all of it or nothing (kept with --data)."""
+
+    async def change(opened: Pegboard) -> dict[str, Any]:
+        wanted = GraphChange(
+            add_nodes=tuple(add_node or ()),
+            remove_nodes=tuple(remove_node or ()),
+            add_edges=tuple(map(_pair, add_edge or ())),
+            remove_edges=tuple(map(_pair, remove_edge or ())),
+        )
+        return _shown(opened, await opened.dependencies.update(wanted, origin="cli"))
+
+    with exits():
+        _tell(with_board(settings(board, data), change), mermaid=False, json=json)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    first, separator, second = text.partition(",")
+    if not (separator and first.strip() and second.strip()):
+        raise InvalidRequest(f"'{text}' is no edge; write 'PREREQUISITE,DEPENDANT'")
+    return first.strip(), second.strip()
+
+
+def _shown(opened: Pegboard, found: DependencyGraph) -> dict[str, Any]:
+    tools = ((node, opened.registry.find(node)) for node in found.nodes)
+    return graph_dict(found, {node: tool.spec.name for node, tool in tools if tool is not None})
+
+
+def _tell(found: dict[str, Any], *, mermaid: bool, json: bool) -> None:
+    if json:
+        say_json(found)
+        return
+    say(as_mermaid(found) if mermaid else as_tree(found))
+    note(f"version {found['version']}: {len(found['nodes'])} tools, {len(found['edges'])} edges")

@@ -1,0 +1,102 @@
+"""`pegboard graph`, and how `graph_drawing` draws."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Command
+
+from pegboard.cli.graph_drawing import as_mermaid, as_tree
+
+GRAPH = """
+graph:
+  edges: [[fetch, clean], [clean, analyse], [clean, draw], [analyse, draw], [my__greet, draw]]
+"""
+
+
+@pytest.fixture
+def chain(folder: Path) -> None:
+    """A board file with a graph."""
+    path = folder / "board.yaml"
+    path.write_text(path.read_text() + GRAPH)
+
+
+def test_a_graph_is_drawn_as_a_tree(chain: None, pegboard: Command) -> None:
+    done = pegboard("graph", "around", "clean", "--depth", "3")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "fetch (missing)",
+        "└─ clean (missing)",
+        "   ├─ analyse (missing)",
+        "   │  └─ draw (missing)",
+        "   └─ draw (missing)",
+        "my__greet_v1",
+        "└─ draw (missing)",
+    ]
+
+
+def test_a_graph_is_drawn_as_mermaid(chain: None, pegboard: Command) -> None:
+    done = pegboard("graph", "around", "fetch", "--mermaid")
+
+    assert done.stdout.splitlines() == [
+        "graph LR",
+        '    n0["clean"]:::missing',
+        '    n1["fetch"]:::missing',
+        "    n1 --> n0",
+        "    classDef missing stroke-dasharray: 4",
+    ]
+
+
+def test_what_breaks_is_told_with_the_reason(chain: None, pegboard: Command) -> None:
+    found = json.loads(pegboard("graph", "breaks", "clean", "--json").stdout)
+
+    assert found == [
+        {"tool": "analyse", "because": "clean"},
+        {"tool": "draw", "because": "clean"},
+    ]
+    assert "2 tools" in pegboard("graph", "breaks", "clean").stderr
+
+
+def test_a_change_is_kept_with_a_data_directory(chain: None, pegboard: Command) -> None:
+    made = pegboard("graph", "update", "--add-node", "x", "--add-edge", "draw,x", "--data", "d")
+    shown = json.loads(pegboard("graph", "show", "--data", "d", "--json").stdout)
+
+    assert made.returncode == 0, made.stderr
+    assert {"prerequisite": "draw", "dependant": "x", "origins": ["cli"]} in shown["edges"]
+    assert pegboard("graph", "show", "--data", "d", "--version", "0").stdout.strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("update", "--add-edge", "draw,fetch"), "would need each other"),
+        (("update", "--add-edge", "draw"), "is no edge"),
+        (("around", "claen"), "Did you mean 'clean'?"),
+    ],
+)
+def test_what_is_wrong_is_told(
+    chain: None, pegboard: Command, arguments: tuple[str, ...], says: str
+) -> None:
+    done = pegboard("graph", *arguments)
+
+    assert done.returncode == 2
+    assert says in done.stderr
+
+
+def test_a_cycle_in_the_board_file_names_its_line(folder: Path, pegboard: Command) -> None:
+    path = folder / "board.yaml"
+    path.write_text(path.read_text() + "graph:\n  edges:\n    - [a, b]\n    - [b, a]\n")
+
+    done = pegboard("graph", "show")
+
+    assert done.returncode == 2
+    assert "board.yaml:8: These tools would need each other" in done.stderr
+
+
+def test_text_that_mermaid_would_read_is_taken_out() -> None:
+    node = {"id": 'a"<b>', "is_missing": False}
+    drawn = as_mermaid({"nodes": [node], "edges": []})
+
+    assert 'n0["a\'(b)"]' in drawn
+    assert as_tree({"nodes": [node], "edges": []}) == 'without an edge: a"<b>'
