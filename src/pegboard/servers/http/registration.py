@@ -17,7 +17,6 @@ _PROPERTY: dict[str, Any] = {
         "type": {"enum": ["string", "integer", "number", "boolean", "object", "array"]},
         "description": {"type": "string", "maxLength": 1000},
     },
-    "required": ["type"],
     "additionalProperties": False,
 }
 _SCHEMA: dict[str, Any] = {
@@ -44,7 +43,7 @@ _SCHEMA: dict[str, Any] = {
                     "uniqueItems": True,
                 },
             },
-            "required": ["type"],
+            "anyOf": [{"required": ["type"]}, {"required": ["properties"]}],
             "additionalProperties": False,
         },
     ],

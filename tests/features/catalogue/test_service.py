@@ -1,0 +1,155 @@
+"""`CatalogueService` with its `shelf`, `drafts`, `views` and `policy`, over a real store."""
+
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any
+
+import pytest
+
+from pegboard import ToolRegistry
+from pegboard.core.principal import Principal
+from pegboard.core.tool import Tool, ToolSpec
+from pegboard.errors import (
+    AccessDenied,
+    ConfigError,
+    DuplicateTool,
+    InvalidRequest,
+    ToolNotFound,
+    VersionNotFound,
+)
+from pegboard.features.catalogue import CatalogueService, policy, views
+from pegboard.storage import MemoryStorage
+from pegboard.tools import SchemaTool
+
+
+async def build(definition: Mapping[str, Any]) -> Tool:
+    if "name" not in definition:
+        raise ConfigError("name: missing")
+
+    async def run(arguments: Mapping[str, Any], ctx: Any) -> str:
+        return str(definition)
+
+    spec = ToolSpec(
+        name=definition["name"],
+        description=definition.get("description", ""),
+        input_schema={"type": "object"},
+        version=definition.get("version", "1.0.0"),
+    )
+    return SchemaTool(spec=spec, run=run)
+
+
+def service(storage: MemoryStorage, registry: ToolRegistry) -> CatalogueService:
+    return CatalogueService(
+        registry,
+        storage.catalogue,
+        build=build,
+        owner_of_name=lambda name: "shop" if name.startswith("shop__") else "",
+    )
+
+
+@pytest.fixture
+async def storage() -> AsyncGenerator[MemoryStorage]:
+    async with MemoryStorage() as opened:
+        yield opened
+
+
+async def test_another_server_sees_what_was_registered(storage: MemoryStorage) -> None:
+    mine, other = ToolRegistry(), ToolRegistry()
+    here, there = service(storage, mine), service(storage, other)
+    await here.register([{"name": "a"}, {"name": "b"}])
+    await there.load()
+    await here.remove("b")
+    await there.load()
+
+    assert other.names() == ("a",)
+    assert there.history("a") == here.history("a")
+    assert there.origin("a_v1") == "api"
+    assert there.origin("nobody") == ""
+
+
+async def test_what_runs_changes_though_the_spec_does_not(storage: MemoryStorage) -> None:
+    registry = ToolRegistry()
+    catalogue = service(storage, registry)
+    await catalogue.register([{"name": "a", "url": "one"}])
+    [made] = await catalogue.register([{"name": "a", "url": "two"}])
+
+    assert (made.version, made.change, made.is_current) == ("1.0.1", "", True)
+    assert "two" in (await registry.call("a", {})).text
+    assert "one" in (await registry.call("a@1.0.0", {})).text
+
+
+async def test_who_rolled_back_stays_there_when_the_newer_one_is_registered_again(
+    storage: MemoryStorage,
+) -> None:
+    registry = ToolRegistry()
+    catalogue = service(storage, registry)
+    first, second = {"name": "a"}, {"name": "a", "description": "Other."}
+    await catalogue.register([first, second])
+    await catalogue.roll_back("a", "1.0.0")
+    [made] = await catalogue.register([second])
+
+    assert (made.version, made.is_new, made.is_current) == ("1.0.1", False, False)
+    assert registry.get("a").spec.version == "1.0.0"
+    [active] = await storage.catalogue.active()
+    assert active.version == "1.0.0"
+
+
+async def test_one_definition_twice_in_a_request_is_one_version(storage: MemoryStorage) -> None:
+    made = await service(storage, ToolRegistry()).register([{"name": "a"}, {"name": "a"}])
+
+    assert [item.is_new for item in made] == [True, False]
+    assert len(await storage.catalogue.versions()) == 1
+
+
+async def test_a_version_that_cannot_be_made_any_more_leaves_the_others(
+    storage: MemoryStorage, caplog: pytest.LogCaptureFixture
+) -> None:
+    here = service(storage, ToolRegistry())
+    await here.register([{"name": "a"}, {"name": "taken"}])
+    registry = ToolRegistry([await build({"name": "taken"})])
+
+    await service(storage, registry).load()
+
+    assert registry.names() == ("taken", "a")
+    assert "taken is not put on the board" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("definition", "error", "says"),
+    [
+        ({}, InvalidRequest, "[0] name: missing"),
+        ({"name": "shop__x"}, DuplicateTool, "source 'shop'"),
+        ({"name": "own"}, DuplicateTool, "the board"),
+    ],
+)
+async def test_a_wrong_definition_keeps_nothing(
+    storage: MemoryStorage, definition: dict[str, str], error: type[Exception], says: str
+) -> None:
+    registry = ToolRegistry([await build({"name": "own"})])
+    with pytest.raises(error, match=says.replace("[", r"\[").replace("]", r"\]")):
+        await service(storage, registry).register([definition])
+
+    assert await storage.catalogue.versions() == []
+
+
+async def test_only_who_may_changes_anything(storage: MemoryStorage) -> None:
+    nobody = Principal(id="n")
+    catalogue = service(storage, ToolRegistry())
+    with pytest.raises(AccessDenied, match=policy.SCOPE):
+        await catalogue.register([{"name": "a"}], principal=nobody)
+
+
+async def test_what_is_not_there_is_told(storage: MemoryStorage) -> None:
+    registry = ToolRegistry([await build({"name": "own"})])
+    catalogue = service(storage, registry)
+    await catalogue.register([{"name": "a"}])
+
+    with pytest.raises(ToolNotFound):
+        await catalogue.remove("nobody")
+    with pytest.raises(VersionNotFound):
+        await catalogue.roll_back("a", "7")
+    with pytest.raises(VersionNotFound):
+        await catalogue.deprecate("a", "7")
+    with pytest.raises(AccessDenied, match="the board file"):
+        await catalogue.deprecate("own")
+    assert catalogue.history("own") == [views.only_row(registry.get("own").spec)]
+    assert catalogue.diff("own")["changes"] == []

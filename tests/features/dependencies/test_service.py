@@ -1,0 +1,88 @@
+"""`DependencyService`, and the log of changes in `recorded`, over a real store."""
+
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+
+from pegboard import ToolRegistry
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.tool import Tool, ToolSpec
+from pegboard.errors import AccessDenied, DependencyCycle
+from pegboard.features.dependencies import DependencyService
+from pegboard.features.dependencies.recorded import Recorded
+from pegboard.registry.dependencies import GraphChange
+from pegboard.storage import MemoryStorage
+from pegboard.tools import SchemaTool
+
+
+def a_tool(name: str, *needs: str) -> Tool:
+    async def run(arguments: Any, ctx: Any) -> str:
+        return name
+
+    spec = ToolSpec(name=name, input_schema={"type": "object"}, dependencies=needs)
+    return SchemaTool(spec=spec, run=run)
+
+
+@pytest.fixture
+async def storage() -> AsyncGenerator[MemoryStorage]:
+    async with MemoryStorage() as opened:
+        yield opened
+
+
+async def test_the_log_makes_the_same_graph_again(storage: MemoryStorage) -> None:
+    registry = ToolRegistry([a_tool("a"), a_tool("b", "a_v1"), a_tool("c", "b_v1")])
+    service = DependencyService(registry, storage.dependencies)
+    await service.declare()
+    await service.update(GraphChange(add_nodes=("d", "c"), add_edges=(("c", "d"),)))
+    await service.follow([("a", "d")])
+    registry.remove("b")
+    registry.remove("c")
+    await service.declare()
+    await service.follow([])
+
+    played = Recorded.played(await storage.dependencies.changes())
+
+    assert played.current == service.current
+    assert [played.at(n) for n in range(played.version + 1)] == [
+        service.at(n) for n in range(service.current.version + 1)
+    ]
+    before = service.current.version
+    await service.declare()
+    assert service.current.version == before
+
+
+async def test_two_servers_change_one_graph(storage: MemoryStorage) -> None:
+    one = DependencyService(ToolRegistry(), storage.dependencies)
+    two = DependencyService(ToolRegistry(), storage.dependencies)
+    await one.update(GraphChange(add_nodes=("a", "b"), add_edges=(("a", "b"),)))
+    await two.update(GraphChange(add_nodes=("b", "c"), add_edges=(("b", "c"),)))
+    with pytest.raises(DependencyCycle):
+        await two.update(GraphChange(add_edges=(("c", "a"),)))
+    await one.refresh()
+
+    assert one.current == two.current
+    assert one.prerequisites("c") == ("b",)
+    assert one.prerequisites("nobody") == ()
+
+
+async def test_tools_that_need_each_other_are_told_and_the_rest_holds(
+    storage: MemoryStorage,
+) -> None:
+    registry = ToolRegistry([a_tool("a", "b_v1"), a_tool("b", "a_v1"), a_tool("c", "a_v1")])
+    service = DependencyService(registry, storage.dependencies)
+
+    await service.declare()
+
+    assert [error.cycle for error in service.cycles] == [("a_v1", "b_v1")]
+    assert service.prerequisites("c_v1") == ("a_v1",)
+
+
+async def test_only_who_may_changes_the_graph(storage: MemoryStorage) -> None:
+    service = DependencyService(ToolRegistry(), storage.dependencies)
+    with pytest.raises(AccessDenied, match="graph:write"):
+        await service.update(GraphChange(add_nodes=("a",)), principal=Principal(id="n"))
+
+    await service.update(GraphChange(add_nodes=("a",)), principal=LOCAL)
+    [change] = await storage.dependencies.changes()
+    assert (change.by, change.origin) == ("/local", "api")
