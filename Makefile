@@ -59,7 +59,7 @@ types: install
 	$(BIN)/python -m pyright
 
 imports: install
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 
 reference: install
 	$(BIN)/python docs/generate.py --check

@@ -38,9 +38,12 @@ ERRORS_OF_THEIR_OWN: dict[str, str] = {
     "graphs/halts.py:Parked": "a signal inside one room, which never leaves it",
     "graphs/halts.py:Stopped": "a signal inside one room, which never leaves it",
     "graphs/halts.py:StoreFailed": "a signal inside one room, which never leaves it",
-    "sources/mcp/statuses.py:SessionLost": "an `Unavailable` that its source answers by itself",
-    "storage/databases/postgres.py:_Stale": "a signal inside the pool, which never leaves it",
+    "sources/openapi/addresses.py:BadAddress": "a signal inside one source, which never leaves it",
+    "sources/openapi/parsing.py:Unreadable": "a signal inside one source, which never leaves it",
+    "sources/openapi/references.py:BadReference": "a signal inside one source, which never leaves it",
+    "sources/openapi/refusals.py:ApiAnswer": "what the API said, kept as the cause of our errors",
     "sources/sql/session.py:Stale": "a signal inside one source, which never leaves it",
+    "testing/durability_plays.py:Odd": "what a step of the suite raises on purpose",
 }
 
 _LATER = re.compile(r"\b(?:TO(?:DO)|FIX(?:ME))\b")

@@ -15,6 +15,7 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "cli/commands/serve.py": "tests/cli/test_serve.py",
     "cli/commands/*.py": "tests/cli/test_commands.py",
     "cli/options.py": "tests/cli/test_commands.py",
+    "durability/player.py": "tests/durability/test_memory.py",
     "runtime/board_tools.py": "tests/runtime/test_pegboard.py",
     "runtime/opened.py": "tests/runtime/test_pegboard.py",
     "runtime/wiring/*.py": "tests/runtime/test_pegboard.py",

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from tests.shape import tree
 
-LOCK_FILES = re.compile(
-    r".+\.lockb?|pylock.*\.toml|pnpm-lock\.yaml|npm-shrinkwrap\.json"
-)
+LOCK_FILES = re.compile(r".+\.lockb?|pylock.*\.toml|pnpm-lock\.yaml|npm-shrinkwrap\.json")
 MACHINE_PATHS = re.compile(r"/(?:home|root|Users|work)/\w|\b[A-Z]:\\Users\\")
 REGISTRIES = re.compile(
     r"pypi\.org|pythonhosted\.org|registry\.npmjs|registry\.yarnpkg|--(?:extra-)?index-url|--find-links"
