@@ -16,7 +16,12 @@ from pegboard.errors import (
     ToolNotFound,
     VersionNotFound,
 )
-from pegboard.features.catalogue import CatalogueService, policy, views
+from pegboard.features.catalogue import CatalogueService
+from pegboard.features.catalogue.drafts import Draft
+from pegboard.features.catalogue.policy import SCOPE
+from pegboard.features.catalogue.schemas import DeprecateBody
+from pegboard.features.catalogue.shelf import Shelf
+from pegboard.features.catalogue.views import only_row
 from pegboard.storage import MemoryStorage
 from pegboard.tools import SchemaTool
 
@@ -134,7 +139,7 @@ async def test_a_wrong_definition_keeps_nothing(
 async def test_only_who_may_changes_anything(storage: MemoryStorage) -> None:
     nobody = Principal(id="n")
     catalogue = service(storage, ToolRegistry())
-    with pytest.raises(AccessDenied, match=policy.SCOPE):
+    with pytest.raises(AccessDenied, match=SCOPE):
         await catalogue.register([{"name": "a"}], principal=nobody)
 
 
@@ -151,5 +156,29 @@ async def test_what_is_not_there_is_told(storage: MemoryStorage) -> None:
         await catalogue.deprecate("a", "7")
     with pytest.raises(AccessDenied, match="the board file"):
         await catalogue.deprecate("own")
-    assert catalogue.history("own") == [views.only_row(registry.get("own").spec)]
+    assert catalogue.history("own") == [only_row(registry.get("own").spec)]
     assert catalogue.diff("own")["changes"] == []
+
+
+async def test_an_id_goes_along_with_the_major_version_alone() -> None:
+    tool = await build({"name": "a", "version": "1.0"})
+
+    assert [Draft.numbered(tool, version).spec.id for version in ("1.0", "1.1.0", "2.0.0")] == [
+        "a_v1",
+        "a_v1",
+        "a_v2",
+    ]
+
+
+async def test_a_shelf_finds_names_of_tools_that_were_taken_off(storage: MemoryStorage) -> None:
+    registry = ToolRegistry()
+    things = Shelf(registry, lambda name: "")
+    things.swap("a", await build({"name": "a"}))
+    things.take_off("a")
+
+    assert (things.wire("a_v1"), registry.names()) == ("a", ())
+
+
+def test_a_day_is_written_as_text() -> None:
+    with pytest.raises(ValueError, match="write a day as"):
+        DeprecateBody.model_validate({"on": 0})
