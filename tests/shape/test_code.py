@@ -40,7 +40,7 @@ ERRORS_OF_THEIR_OWN: dict[str, str] = {
     "graphs/halts.py:StoreFailed": "a signal inside one room, which never leaves it",
     "sources/openapi/addresses.py:BadAddress": "a signal inside one source, which never leaves it",
     "sources/openapi/parsing.py:Unreadable": "a signal inside one source, which never leaves it",
-    "sources/openapi/references.py:BadReference": "a signal inside one source, which never leaves it",
+    "sources/openapi/references.py:BadReference": "a signal inside one source; it stays there",
     "sources/openapi/refusals.py:ApiAnswer": "what the API said, kept as the cause of our errors",
     "sources/sql/session.py:Stale": "a signal inside one source, which never leaves it",
     "testing/durability_plays.py:Odd": "what a step of the suite raises on purpose",

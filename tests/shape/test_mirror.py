@@ -16,12 +16,15 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "cli/commands/*.py": "tests/cli/test_commands.py",
     "cli/options.py": "tests/cli/test_commands.py",
     "durability/player.py": "tests/durability/test_memory.py",
+    "exports/langchain_tool.py": "tests/exports/test_frameworks.py",
+    "exports/registry_toolset.py": "tests/exports/test_frameworks.py",
     "runtime/board_tools.py": "tests/runtime/test_pegboard.py",
     "runtime/opened.py": "tests/runtime/test_pegboard.py",
     "runtime/wiring/*.py": "tests/runtime/test_pegboard.py",
     "servers/http/assembly.py": "tests/servers/http/test_app.py",
     "servers/http/inputs.py": "tests/servers/http/test_app.py",
     "servers/http/uvicorn_server.py": "tests/servers/http/test_server.py",
+    "sources/script/tools.py": "tests/sources/script/test_source.py",
     "sources/functions/loading.py": "tests/sources/functions/test_source.py",
 }
 """A glob over modules to the test file that drives them through what they are part of."""
