@@ -12,12 +12,10 @@ MOST_AT_ONCE = 20_000
 _DAY_MS = 24 * 3600 * 1000
 _WORD: dict[str, Any] = {"enum": list(WORDS)}
 _PROPERTY: dict[str, Any] = {
-    "type": "object",
+    "type": ["object", "boolean"],
     "properties": {
         "type": {"enum": ["string", "integer", "number", "boolean", "object", "array"]},
-        "description": {"type": "string", "maxLength": 1000},
     },
-    "additionalProperties": False,
 }
 _SCHEMA: dict[str, Any] = {
     "description": "JSON Schema 2020-12 of an object, or the shorthand `{query: string}`. Further "
@@ -44,7 +42,6 @@ _SCHEMA: dict[str, Any] = {
                 },
             },
             "anyOf": [{"required": ["type"]}, {"required": ["properties"]}],
-            "additionalProperties": False,
         },
     ],
 }
