@@ -1,5 +1,7 @@
 from typing import Any
 
+import pytest
+
 from pegboard.sources.openapi.nodes import Located
 from pegboard.sources.openapi.operations import Operation, Parameter, Reader
 from pegboard.sources.openapi.references import References
@@ -169,3 +171,15 @@ def test_a_response_has_its_types() -> None:
     assert [(kind, place.node) for kind, place in found] == [
         ("application/json", {"type": "string"})
     ]
+
+
+@pytest.mark.parametrize(
+    "path", ["/..", "/../admin", "/a/%2e%2e/b", "/a/%252e./b", "/./a", "/a/..;x/b"]
+)
+def test_a_path_that_climbs_out_of_the_address_is_a_problem(path: str) -> None:
+    assert "would lead out" in only({}, path=path).problem
+
+
+@pytest.mark.parametrize("path", ["/a..b", "/a.json", "/{id}/.well-known", "/v1.0/x"])
+def test_dots_within_a_name_are_fine(path: str) -> None:
+    assert only({}, path=path).problem == ""

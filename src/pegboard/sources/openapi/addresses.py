@@ -5,11 +5,13 @@ Nothing that a caller says takes part in it.
 
 import re
 from collections.abc import Mapping, Sequence
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from pegboard.sources.openapi.nodes import Located, Node, mapping, sequence, text
 
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
+_DOTS = frozenset({".", ".."})
+_MOST_DECODINGS = 5
 _UNFIT = re.compile(r"[\x00-\x20\x7f\\{}]")
 
 
@@ -85,6 +87,15 @@ def server_url(
         raise BadAddress(
             f"The document names {url!r} as its server, which is no address: set base_url."
         ) from error
+
+
+def climbs(path: str) -> bool:
+    """Whether a path has a dot segment in it once it is decoded, as often as servers do."""
+    for _ in range(_MOST_DECODINGS):
+        if not _DOTS.isdisjoint(re.split(r"[/\\;]", path)):
+            return True
+        path = unquote(path)
+    return False
 
 
 def own_servers(path_item: Located, operation: Node) -> Sequence[object]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pegboard.sources.openapi.addresses import own_servers
+from pegboard.sources.openapi.addresses import climbs, own_servers
 from pegboard.sources.openapi.nodes import EMPTY, Located, Node, mapping, sequence, text, texts
 from pegboard.sources.openapi.references import BadReference, References
 
@@ -18,6 +18,7 @@ STYLES: Mapping[str, tuple[str, ...]] = {
     "cookie": ("form",),
 }
 _IN_PATH = re.compile(r"\{([^{}/]+)\}")
+_CLIMBS = "Its path has '.' or '..' as a part, which would lead out of the API's own address."
 # OpenAPI 3.1.1, 4.8.12.1: these are not parameters; credentials and bodies bring them
 _NOT_PARAMETERS = frozenset({"accept", "content-type", "authorization"})
 
@@ -112,7 +113,7 @@ class Reader:
         """One method of a path item."""
         place = item.at(method)
         node = place.fields
-        problem, parameters, body = "", (), None
+        problem, parameters, body = _CLIMBS if climbs(path) else "", (), None
         try:
             parameters = self._parameters(path, item, place)
             body = self.body(place, item)
