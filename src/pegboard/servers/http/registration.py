@@ -21,6 +21,7 @@ _SCHEMA: dict[str, Any] = {
     "description": "JSON Schema 2020-12 of an object, or the shorthand `{query: string}`. Further "
     "keywords of JSON Schema are taken too.",
     "anyOf": [
+        {"type": "null"},
         {
             "title": "shorthand",
             "type": "object",
