@@ -1,12 +1,14 @@
 """The body of a registration: an entry of RFC-0003, as exact as a document can say it."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, WithJsonSchema
 
+from pegboard.errors import ConfigError
 from pegboard.runtime.board import RetryPolicyEntry, ToolEntry
-from pegboard.runtime.shorthand import WORDS
+from pegboard.runtime.shorthand import WORDS, schema_of
 from pegboard.servers.http.requests import integral
+from pegboard.tools.raw_schema import compiled
 
 MOST_AT_ONCE = 20_000
 _DAY_MS = 24 * 3600 * 1000
@@ -28,7 +30,7 @@ _SCHEMA: dict[str, Any] = {
             "additionalProperties": {
                 "anyOf": [_WORD, {"type": "array", "items": _WORD, "minItems": 1, "maxItems": 1}]
             },
-            "propertyNames": {"pattern": "^[a-z][a-z0-9_]{0,30}$"},
+            "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_]{0,63}$"},
         },
         {
             "title": "JSON Schema",
@@ -42,11 +44,30 @@ _SCHEMA: dict[str, Any] = {
                     "uniqueItems": True,
                 },
             },
-            "anyOf": [{"required": ["type"]}, {"required": ["properties"]}],
+            "required": ["properties"],
         },
     ],
 }
 
+_CHECK = compiled("the registration", _SCHEMA)
+
+
+def _checked(value: Any) -> Any:
+    """Only what the document promises: a shorthand one level deep, or a JSON Schema."""
+    given: Any = value
+    if isinstance(given, dict):
+        try:
+            schema_of(cast("dict[str, Any]", given), "it")
+        except ConfigError as error:
+            raise ValueError(error.message) from error
+    if not _CHECK.is_valid(value):
+        raise ValueError(
+            "write a shorthand such as {query: string}, or a JSON Schema with 'type: object'"
+        )
+    return value
+
+
+_Schema = Annotated[dict[str, Any] | None, BeforeValidator(_checked), WithJsonSchema(_SCHEMA)]
 _Words = Annotated[str, Field(max_length=200)]
 _List = Annotated[
     tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(max_length=100)
@@ -57,7 +78,7 @@ _Place = Annotated[str, Field(max_length=2000)]
 class RetryPolicy(RetryPolicyEntry, frozen=True):
     """The RFC's retry policy, in JSON's own types."""
 
-    max_retries: Annotated[int, Strict(), BeforeValidator(integral), Field(ge=0, le=100)] = 3
+    max_retries: Annotated[int, Field(ge=0, le=100), Strict(), BeforeValidator(integral)] = 3
     backoff_ms: Annotated[float, Strict(), Field(ge=0, le=_DAY_MS)] = 1000
 
 
@@ -101,8 +122,8 @@ class Registration(ToolEntry, frozen=True):
         Literal["read", "write", "admin"] | None,
         Field(description="By default what runs it says, else `write`."),
     ] = None
-    input_schema: Annotated[dict[str, Any] | None, WithJsonSchema(_SCHEMA)] = None
-    output_schema: Annotated[dict[str, Any] | None, WithJsonSchema(_SCHEMA)] = None
+    input_schema: _Schema = None
+    output_schema: _Schema = None
     dependencies: _List = ()
     status: Literal["", "active", "deprecated", "disabled"] = ""
     version: Annotated[
