@@ -272,7 +272,9 @@ def _links(names: Sequence[str]) -> Iterator[str]:
 def _skeleton(node: Definition, source: Sequence[str]) -> Iterator[str]:
     """The lines of a declaration without what runs: for a class, its public fields and methods."""
     decorators = [f"@{ast.unparse(decorator)}" for decorator in node.decorator_list]
-    head = source[node.lineno - 1 : max(node.body[0].lineno - 1, node.lineno)]
+    body = node.body[0]
+    shares_its_line = bool(source[body.lineno - 1][: body.col_offset].strip())
+    head = source[node.lineno - 1 : body.lineno if shares_its_line else body.lineno - 1]
     if not isinstance(node, ast.ClassDef):
         yield from (decorator for decorator in decorators if decorator != "@overload")
         yield from textwrap.dedent("\n".join(head)).removesuffix(" ...").splitlines()[:-1]

@@ -93,7 +93,7 @@ def test_a_server_is_called_with_the_standard_library(server: str, tmp_path: Pat
     said = run("-W", "error", EXAMPLES / BESIDE_A_SERVER, server, folder=tmp_path)
 
     tools, answer, missing, unknown, replayed = said.splitlines()
-    assert tools == "tools: builtin__calculator"
+    assert tools.startswith("tools: builtin__calculator")  # others need a sandbox
     assert answer == "answer: 42"
     assert missing.startswith("422 arguments_invalid: expression: missing, required")
     assert unknown.endswith("expresion: unknown argument; did you mean 'expression'?")

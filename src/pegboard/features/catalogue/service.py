@@ -39,7 +39,7 @@ class CatalogueService:
     """The tools that were registered by API, with all their versions; they outlive the process.
 
     ```python
-    [made] = await board.catalogue.register([{"tool_id": "hello_v1", "type": "RestAPI", ...}])
+    [made] = await board.catalogue.register([{"tool_id": "hello_v1", "type": "RestAPI"}])
     ```
 
     Args:
