@@ -211,7 +211,10 @@ async def test_the_private_folder_is_home_empty_and_gone_afterwards(sandbox: Pro
             home,
             *others,
         ) = outcome.stdout.decode().split()
-        assert others == [home, home]
+        # where this checkout lies below the folder, the way to its interpreter is there too
+        below = {part for part in Path(__file__).parts if f"{home}/{part}" in __file__}
+        assert others[:2] == [home, home]
+        assert set(others[2:]) <= below
         assert not is_there(home, "left")
 
 
@@ -274,12 +277,13 @@ async def test_bubblewraps_private_folder_is_no_larger_than_the_memory(
     if request.node.callspec.params["sandbox"] != "bubblewrap":
         pytest.skip("the private folder of this back end lies on the disk")
     command = (
-        "for i in 1 2 3 4 5 6; do dd if=/dev/zero of=$i bs=1M count=60 2>/dev/null; done; du -sm ."
+        "for i in 1 2 3 4 5 6; do dd if=/dev/zero of=$i bs=1M count=60 2>/dev/null; done; du -smx ."
     )
 
     outcome = await shell(sandbox, command, limits=QUICK)
 
-    assert int(outcome.stdout.split()[0]) <= QUICK.memory_bytes >> 20
+    # `du` counts begun megabytes
+    assert int(outcome.stdout.split()[0]) <= (QUICK.memory_bytes >> 20) + 1
 
 
 def _changes_user(path: Path) -> bool:
