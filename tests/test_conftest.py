@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import sys
+import tomllib
 import warnings
 from pathlib import Path
 
@@ -61,7 +62,11 @@ def test_a_warning_is_an_error() -> None:
 
 
 def test_every_test_has_ten_seconds(pytestconfig: pytest.Config) -> None:
-    assert float(pytestconfig.getini("timeout")) == 10
+    project = tomllib.loads((pytestconfig.rootpath / "pyproject.toml").read_text(encoding="utf-8"))
+
+    assert project["tool"]["pytest"]["ini_options"]["timeout"] == 10
+    # `.ci/run` gives more: a machine that others use too may stand still
+    assert 10 <= float(pytestconfig.getini("timeout")) <= 60
 
 
 def test_the_order_is_random(pytestconfig: pytest.Config) -> None:
