@@ -4,13 +4,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from msgspec import structs
-
+from pegboard.core.approving import OPEN, decided, seen, used
 from pegboard.core.gate import Gate
 from pegboard.core.ports.approval import Approval, ApprovalPage, ApprovalQuery, Decided, Verdict
 from pegboard.errors import InvalidRequest, Overloaded
 
-_OPEN = frozenset({"pending", "approved", "edited"})
 _FILTERS = ("state", "principal", "run_id", "tool", "digest")
 _LONGEST_PAGE = 1_000
 
@@ -56,13 +54,13 @@ class MemoryApprovals:
                 self._number += 1
                 self._numbers[approval.id] = self._number
                 kept = self._items[approval.id] = approval
-            return _seen(kept, now)
+            return seen(kept, now)
 
     async def get(self, id: str) -> Approval | None:  # noqa: A002 - it is known by its id
         """One approval; None when there is none."""
         with self._gate:
             known = self._items.get(id)
-            return None if known is None else _seen(known, self._now())
+            return None if known is None else seen(known, self._now())
 
     async def approvals(self, query: ApprovalQuery) -> ApprovalPage:
         """One page, newest first.
@@ -76,7 +74,7 @@ class MemoryApprovals:
         with self._gate:
             now = self._now()
             places = {
-                (item.created_at, self._numbers[item.id]): _seen(item, now)
+                (item.created_at, self._numbers[item.id]): seen(item, now)
                 for item in self._items.values()
             }
         found = [
@@ -106,33 +104,21 @@ class MemoryApprovals:
             now, known = self._now(), self._items.get(id)
             if known is None:
                 return Decided(applied=False, approval=None)
-            shown = _seen(known, now)
-            if shown.state != "pending":
-                return Decided(applied=False, approval=shown)
-            changed = self._items[id] = structs.replace(
-                known,
-                state=verdict,
-                decided_by=by,
-                decided_at=now,
-                note=note,
-                edited=edited,
-                edited_digest=edited_digest,
-            )
+            answer = {"decided_by": by, "note": note, "edited": edited}
+            changed = decided(known, verdict, now, {**answer, "edited_digest": edited_digest})
+            if changed is None:
+                return Decided(applied=False, approval=seen(known, now))
+            self._items[id] = changed
             return Decided(applied=True, approval=changed)
 
     async def use(self, id: str, *, digest: str, call_id: str) -> Approval | None:  # noqa: A002 - it is known by its id
         """Let one call through: give the approval if it is approved and was not used."""
         with self._gate:
             now, known = self._now(), self._items.get(id)
-            if known is None or digest != (known.edited_digest or known.digest):
-                return None
-            if known.state == "used":
-                return known if known.call_id == call_id else None
-            if _seen(known, now).state not in {"approved", "edited"}:
-                return None
-            used = structs.replace(known, state="used", used_at=now, call_id=call_id)
-            self._items[id] = used
-            return used
+            passed = None if known is None else used(known, digest, now, call_id)
+            if passed is not None:
+                self._items[id] = passed
+            return passed
 
     async def expire(self) -> Sequence[Approval]:
         """Mark what has passed its time, and return it: each once."""
@@ -141,7 +127,7 @@ class MemoryApprovals:
             ended = [
                 shown
                 for item in self._items.values()
-                if (shown := _seen(item, now)).state != item.state
+                if (shown := seen(item, now)).state != item.state
             ]
             self._items.update({item.id: item for item in ended})
             return ended
@@ -149,18 +135,10 @@ class MemoryApprovals:
     def _make_room(self, now: float) -> None:
         if len(self._items) < self._most:
             return
-        over = next((i.id for i in self._items.values() if _seen(i, now).state not in _OPEN), None)
+        over = next((i.id for i in self._items.values() if seen(i, now).state not in OPEN), None)
         if over is None:
             raise Overloaded("Too many approvals are waiting.", nothing_done=True)
         del self._items[over], self._numbers[over]
-
-
-def _seen(approval: Approval, now: float) -> Approval:
-    """As it is now, whether or not somebody has marked it as expired."""
-    expires_at = approval.expires_at
-    if approval.state in _OPEN and expires_at is not None and expires_at <= now:
-        return structs.replace(approval, state="expired")
-    return approval
 
 
 def _matches(query: ApprovalQuery, approval: Approval) -> bool:

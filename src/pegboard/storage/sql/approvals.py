@@ -5,10 +5,10 @@ from typing import Any
 
 from sqlalchemy import Select, and_, or_, select, tuple_, update
 
+from pegboard.core.approving import OPEN, decided, is_overdue, seen, used
 from pegboard.core.frozen import clean_text
 from pegboard.core.ports.approval import Approval, ApprovalPage, ApprovalQuery, Decided, Verdict
 from pegboard.core.ports.clock import Clock
-from pegboard.storage.approving import OPEN, decided, is_overdue, seen, used
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import copied, dump, load

@@ -6,7 +6,7 @@ import pytest
 from tests.storage.made import NOON
 from tests.storage.test_approvals import an_approval
 
-from pegboard.storage.approving import decided, is_overdue, seen, used
+from pegboard.core.approving import decided, is_overdue, seen, used
 
 ANSWER: dict[str, Any] = {"decided_by": "bob", "note": "", "edited": None, "edited_digest": ""}
 
