@@ -8,14 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pegboard.access import Policy
 from pegboard.core.names import split_wire_name
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError
 from pegboard.execution import Kit
-from pegboard.execution import Settings as CallSettings
 from pegboard.execution.emitter import Emitter
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file import LoadedBoard
@@ -33,6 +31,7 @@ from pegboard.runtime.static_tools import check_names, static_tools
 from pegboard.runtime.wiring.approvals import approvals as wired_approvals
 from pegboard.runtime.wiring.board_events import tell_of_policy, tell_of_switches
 from pegboard.runtime.wiring.catalogue import CatalogueParts
+from pegboard.runtime.wiring.kit import kit as wired_kit
 from pegboard.runtime.wiring.listeners import ClosingListener
 from pegboard.runtime.wiring.listeners import listeners as wired_listeners
 from pegboard.runtime.wiring.metrics import metrics as wired_metrics
@@ -107,7 +106,7 @@ class Opened:
                 stack.push_async_callback(asyncio.to_thread, listener.close)
             audit = [storage.auditor] if is_audited(settings) else []
             emitter = Emitter([storage.listener, *audit, *listeners, *wired])
-            kit = _kit(policy, settings, storage, emitter, masking)
+            kit = wired_kit(policy, settings, storage, emitter, masking)
             counters = None
             if metrics:
                 in_flight: dict[str, int] = {}
@@ -264,31 +263,6 @@ class Opened:
 
 def _by_name(states: Sequence[SourceState]) -> dict[str, SourceState]:
     return {state.name: state for state in states}
-
-
-def _kit(
-    policy: Policy,
-    settings: Settings,
-    storage: "Storage",
-    emitter: Emitter,
-    masking: Masking,
-) -> Kit:
-    return Kit(
-        policy=policy,
-        settings=CallSettings(
-            attempt_timeout=settings.attempt_timeout,
-            call_timeout=settings.call_timeout,
-            max_result_bytes=settings.max_result_bytes,
-            keep_arguments=settings.store_arguments,
-            approval_ttl=settings.approval_ttl,
-        ),
-        approvals=storage.approvals,
-        emitter=emitter,
-        results=storage.results,
-        outcomes=storage.outcomes,
-        journal=storage.journal,
-        redact=masking.for_calls,
-    )
 
 
 def _secrets(
