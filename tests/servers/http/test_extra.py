@@ -23,7 +23,7 @@ def test_an_installation_with_the_extra_is_complete() -> None:
     require_server_extra()
 
 
-@pytest.mark.parametrize("name", ["fastapi", "uvicorn", "prometheus_client"])
+@pytest.mark.parametrize("name", ["fastapi", "uvicorn", "websockets", "prometheus_client"])
 def test_a_missing_extra_is_one_line_that_says_what_to_install(name: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", MISSING.format(name=name)],

@@ -1,6 +1,6 @@
 """What the service does with runs: start, show, watch, steer them, and take answers."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -230,7 +230,7 @@ class Runs:
 
     async def events(
         self, run_id: str, *, after: int = 0, principal: Principal = LOCAL
-    ) -> AsyncIterator[RunEvent]:
+    ) -> AsyncGenerator[RunEvent]:
         """What happens in a run, from an event on and until it has ended.
 
         Raises:

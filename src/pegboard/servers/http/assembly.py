@@ -8,7 +8,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 
 from pegboard.errors import PegboardError
 from pegboard.runtime import Pegboard
@@ -29,6 +29,7 @@ from pegboard.servers.http.routes import (
     tools,
 )
 from pegboard.servers.http.shell import BodyLimit, Shell
+from pegboard.servers.http.websocket.door import WebSocketDoor
 from pegboard.servers.mcp import McpEndpoint
 
 _DESCRIPTION = "List, search, explain and call the tools of a board; every call is recorded."
@@ -42,6 +43,7 @@ def assembled(board: Pegboard) -> FastAPI:
     """
     admitted = admission(board.settings)
     mcp = McpEndpoint(board)
+    socket = WebSocketDoor(board)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncGenerator[None]:
@@ -90,4 +92,6 @@ def assembled(board: Pegboard) -> FastAPI:
         app.add_route(f"{prefix}/openapi.json", openapi, include_in_schema=False)
     # they are MCP's own, with its own errors; starlette takes an instance for an ASGI application
     app.router.routes += [Route(path, mcp) for path in ("/mcp", "/mcp/{source}")]
+    for path in ("/ws", "/v1/ws"):
+        app.router.routes += [WebSocketRoute(path, socket), Route(path, socket)]
     return app

@@ -28,10 +28,7 @@ class JsonResponse(Response):
 
     def render(self, content: Any) -> bytes:
         """Bytes of the JSON; numbers that JSON does not have become null."""
-        try:
-            return fast.encode(content, enc_hook=_plain)
-        except UnicodeEncodeError:  # half of a surrogate pair: only an escape can say it
-            return json.dumps(fast_builtins(content)).encode()
+        return written(content)
 
 
 class JsonRoute(APIRoute):
@@ -52,6 +49,14 @@ class JsonRoute(APIRoute):
             return await handle(_Read(request, body, parsed(body)))
 
         return read
+
+
+def written(content: Any) -> bytes:
+    """JSON of any content; numbers that JSON does not have become null."""
+    try:
+        return fast.encode(content, enc_hook=_plain)
+    except UnicodeEncodeError:  # half of a surrogate pair: only an escape can say it
+        return json.dumps(fast_builtins(content)).encode()
 
 
 def _check_declared(request: Request) -> None:

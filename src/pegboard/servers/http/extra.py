@@ -4,7 +4,7 @@ from importlib import import_module
 
 from pegboard.errors import ConfigError
 
-_NEEDED = ("fastapi", "uvicorn", "prometheus_client")
+_NEEDED = ("fastapi", "uvicorn", "websockets", "prometheus_client")
 
 
 def require_server_extra() -> None:

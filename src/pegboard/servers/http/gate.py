@@ -57,20 +57,24 @@ class Gate:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        principal, refusal = self._judge(Headers(scope=scope))
-        if principal is None and scope["path"] not in OPEN_PATHS:
-            if scope["type"] == "http":
-                await refusal(scope, receive, send)
-            else:
+        is_socket = scope["type"] == "websocket"
+        principal, refusal = self._judge(Headers(scope=scope), is_socket=is_socket)
+        if principal is None and (is_socket or scope["path"] not in OPEN_PATHS):
+            if is_socket and "websocket.http.response" not in scope.get("extensions", {}):
                 await send({"type": "websocket.close", "code": 1008})
+            else:
+                await refusal(scope, receive, send)
             return
         scope.setdefault("state", {})["principal"] = principal
         await self._app(scope, receive, send)
 
-    def _judge(self, headers: Headers) -> tuple[Principal | None, ASGIApp]:
+    def _judge(self, headers: Headers, *, is_socket: bool) -> tuple[Principal | None, ASGIApp]:
         if self._token is None:
-            is_local = self._is_local(headers)
-            return (LOCAL if is_local else None), _NOT_LOCAL
+            if not self._is_local(headers):
+                return None, _NOT_LOCAL
+            return (
+                (None, _NOT_OURS) if is_socket and _is_elsewhere(headers) else (LOCAL, _NOT_LOCAL)
+            )
         scheme, _, given = headers.get("authorization", "").partition(" ")
         sent = given.strip().encode("latin-1")
         if scheme.lower() == "bearer" and hmac.compare_digest(sent, self._token):
@@ -98,6 +102,16 @@ class Gate:
             return False
 
 
+def _is_elsewhere(headers: Headers) -> bool:
+    """Whether a page of another origin asks, be it of another port of this machine.
+
+    A browser lets any page open a WebSocket and asks the server for no leave first, as it does
+    before it posts JSON.
+    """
+    origin = headers.get("origin")
+    return origin is not None and origin.rpartition("://")[2].lower() != headers["host"].lower()
+
+
 def _without_port(host: str) -> str:
     host = host.strip().lower()
     if host.startswith("["):
@@ -119,4 +133,9 @@ _NOT_LOCAL = problem(
     403,
     "A server without PEGBOARD_TOKEN answers only under a local name, such as localhost.",
     code="host_not_allowed",
+)
+_NOT_OURS = problem(
+    403,
+    "A server without PEGBOARD_TOKEN takes no WebSocket from a page of another origin.",
+    code="origin_not_allowed",
 )

@@ -3,7 +3,8 @@
 import logging
 import math
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
@@ -20,6 +21,9 @@ from pegboard.servers.http.statuses import CODES, http_status
 PROBLEM = "application/problem+json"
 _LOG = logging.getLogger("pegboard.http")
 _ASK_AGAIN = 5.0
+_MOST_FAULTS = 100
+_LONGEST_PATH = 200
+"""What a caller sent comes back in the path of an unknown field."""
 _KINDS = {"missing": "missing", "extra_forbidden": "unknown"}
 
 
@@ -27,6 +31,75 @@ class ProblemResponse(JsonResponse):
     """An answer that says what is wrong."""
 
     media_type = PROBLEM
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What is wrong, as every way of answering says it.
+
+    Attributes:
+        body: The problem object.
+        headers: What an HTTP answer says beside it.
+    """
+
+    status: int
+    body: Mapping[str, Any]
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def response(self) -> Response:
+        """As an HTTP answer."""
+        return ProblemResponse(self.body, self.status, headers=dict(self.headers))
+
+
+def told(
+    status: int,
+    detail: str,
+    *,
+    code: str = "",
+    headers: Mapping[str, str] | None = None,
+    **members: Any,
+) -> Told:
+    """Something that is wrong before a tool is concerned."""
+    code = code or CODES.get(status, "request_invalid" if status < 500 else "internal")
+    body = {"retryable": False, **members}
+    return Told(
+        status=status,
+        body={**_head(status, code), "detail": detail, **body},
+        headers=headers or {},
+    )
+
+
+def told_of(error: PegboardError, **members: Any) -> Told:
+    """An error of ours; what is only for the operator is not in it."""
+    status = http_status(error)
+    said = error_to_dict(error)
+    body = {**_head(status, error.code), "detail": said.pop("message"), **said, **members}
+    headers: dict[str, str] = {}
+    if status in {429, 503} and error.retryable:
+        wait = error.retry_after if error.retry_after is not None else _ASK_AGAIN
+        headers["Retry-After"] = str(max(1, math.ceil(wait)))
+    return Told(status=status, body=body, headers=headers)
+
+
+def told_internal(error: Exception, *, during: str) -> Told:
+    """A 500 that shows an error id alone; the operator finds the rest in the log."""
+    error_id = f"e_{secrets.token_hex(6)}"
+    _LOG.error("%s: error id %s", during, error_id, exc_info=error)
+    return told(500, "Something went wrong in the server.", error_id=error_id)
+
+
+def told_invalid(faults: Sequence[Any]) -> Told:
+    """What does not fit the door's own schema, by pydantic's faults; no value is repeated."""
+    found = [
+        {
+            "path": _dotted(item["loc"]),
+            "message": str(item["msg"]).removeprefix("Value error, "),
+            "kind": _KINDS.get(str(item["type"]), "value"),
+        }
+        for item in faults[:_MOST_FAULTS]
+    ]
+    lines = "\n".join(f"- {item['path']}: {item['message']}" for item in found)
+    return told(422, f"The request does not fit:\n{lines}", problems=found)
 
 
 def problem(
@@ -37,31 +110,18 @@ def problem(
     headers: Mapping[str, str] | None = None,
     **members: Any,
 ) -> Response:
-    """The answer for something that is wrong before a tool is concerned."""
-    code = code or CODES.get(status, "request_invalid" if status < 500 else "internal")
-    body = {"retryable": False, **members}
-    return ProblemResponse(
-        {**_head(status, code), "detail": detail, **body}, status, headers=dict(headers or {})
-    )
+    """`told`, as an HTTP answer."""
+    return told(status, detail, code=code, headers=headers, **members).response()
 
 
 def problem_of(error: PegboardError, **members: Any) -> Response:
-    """The answer for an error of ours; what is only for the operator is not in it."""
-    status = http_status(error)
-    told = error_to_dict(error)
-    body = {**_head(status, error.code), "detail": told.pop("message"), **told, **members}
-    headers: dict[str, str] = {}
-    if status in {429, 503} and error.retryable:
-        wait = error.retry_after if error.retry_after is not None else _ASK_AGAIN
-        headers["Retry-After"] = str(max(1, math.ceil(wait)))
-    return ProblemResponse(body, status, headers=headers)
+    """`told_of`, as an HTTP answer."""
+    return told_of(error, **members).response()
 
 
 def internal_problem(error: Exception, *, during: str) -> Response:
-    """A 500 that shows an error id alone; the operator finds the rest in the log."""
-    error_id = f"e_{secrets.token_hex(6)}"
-    _LOG.error("%s: error id %s", during, error_id, exc_info=error)
-    return problem(500, "Something went wrong in the server.", error_id=error_id)
+    """`told_internal`, as an HTTP answer."""
+    return told_internal(error, during=during).response()
 
 
 async def answer_error(_request: Request, error: Exception) -> Response:
@@ -85,16 +145,7 @@ async def answer_framework(request: Request, error: Exception) -> Response:
 async def answer_invalid(_request: Request, error: Exception) -> Response:
     """For a request that does not fit the door's own schema; what it held is not repeated."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - it is registered for nothing else
-    found = [
-        {
-            "path": _dotted(item["loc"]),
-            "message": str(item["msg"]).removeprefix("Value error, "),
-            "kind": _KINDS.get(str(item["type"]), "value"),
-        }
-        for item in error.errors()
-    ]
-    lines = "\n".join(f"- {item['path']}: {item['message']}" for item in found)
-    return problem(422, f"The request does not fit:\n{lines}", problems=found)
+    return told_invalid(error.errors()).response()
 
 
 def _allowed(request: Request) -> list[str]:
@@ -120,4 +171,4 @@ def _dotted(place: Iterable[str | int]) -> str:
     text = ""
     for step in place:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
-    return text
+    return text if len(text) <= _LONGEST_PATH else f"{text[:_LONGEST_PATH]}…"

@@ -103,6 +103,7 @@ async def _serve(
         grace=grace,
         started=lambda: ready(url_of(listening)),
         ending=lambda: mcp.close(grace=grace * 0.8),
+        max_message=board.settings.max_request_bytes,
     )
     ending.server = server
     serving = asyncio.create_task(server.serve(sockets=[listening]))

@@ -4,9 +4,17 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
+from typing import Any
 
 from fastapi import FastAPI
 from uvicorn import Config, Server
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+PING = 20.0
+"""Seconds between two signs of life that a WebSocket is asked for, and for each answer."""
+
+_LAST_WORDS = 2.0
+"""Seconds in which the last message of a WebSocket may be read."""
 
 
 class _QuietServer(Server):
@@ -32,12 +40,35 @@ class _QuietServer(Server):
         await ending
 
 
+class _Socket(WebSocketsSansIOProtocol):
+    """A WebSocket whose end does not wait for a client that reads nothing."""
+
+    async def send(self, message: Any) -> None:
+        if message["type"] == "websocket.close":
+            self.writable.set()  # the code is said even where a full buffer stands before it
+            self._abort_soon()
+        await super().send(message)
+
+    def keepalive_timeout(self) -> None:
+        super().keepalive_timeout()
+        self._abort_soon()
+
+    def shutdown(self) -> None:
+        super().shutdown()
+        self._abort_soon()
+
+    def _abort_soon(self) -> None:
+        self.loop.call_later(_LAST_WORDS, self.transport.abort)
+
+
 def quiet_server(
     app: FastAPI,
     *,
     grace: int,
     started: Callable[[], None],
     ending: Callable[[], Awaitable[None]],
+    max_message: int,
+    ping: float = PING,
 ) -> Server:
     """A server for one process.
 
@@ -46,12 +77,18 @@ def quiet_server(
         grace: Seconds that running requests have at the end, before they are cancelled.
         started: Told once connections are accepted.
         ending: Ends what would stay open for ever, while running requests have their time.
+        max_message: Bytes of a WebSocket's message.
+        ping: Seconds between two signs of life that a WebSocket is asked for, and for each answer.
     """
     config = Config(
         app,
         loop="asyncio",
         http="h11",
-        ws="none",
+        ws=_Socket,
+        ws_max_size=max_message,
+        ws_ping_interval=ping,
+        ws_ping_timeout=ping,
+        ws_per_message_deflate=False,  # a small message could be a large one
         lifespan="off",
         log_config=None,
         access_log=False,

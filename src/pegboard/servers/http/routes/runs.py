@@ -23,6 +23,7 @@ from pegboard.features.runs.schemas import (
 )
 from pegboard.graphs import read_graph
 from pegboard.servers.http.body import JsonResponse, JsonRoute
+from pegboard.servers.http.calling import accepted
 from pegboard.servers.http.inputs import Board, Caller
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.routes.execute import Key
@@ -37,7 +38,8 @@ _BEAT = 15.0
 
 def started(view: RunView) -> Response:
     """The answer for a run that goes on while the caller does something else."""
-    return JsonResponse(view.to_dict(), 202, headers={"Location": f"/runs/{view.id}"})
+    answer = accepted(view)
+    return JsonResponse(answer.body, answer.status, headers=dict(answer.headers))
 
 
 @router.post(

@@ -1,0 +1,217 @@
+"""One connection: many requests at the same time, each answered under its id."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+from starlette.types import Receive, Send
+
+from pegboard.core.context import Progress
+from pegboard.core.principal import Principal
+from pegboard.errors import InvalidRequest, Overloaded, PegboardError
+from pegboard.runtime import Pegboard
+from pegboard.servers.ending import end
+from pegboard.servers.http.calling import Answer
+from pegboard.servers.http.problem import Told, told, told_internal, told_invalid, told_of
+from pegboard.servers.http.websocket.answering import Work, answered
+from pegboard.servers.http.websocket.messages import (
+    READER,
+    CancelMessage,
+    Id,
+    PingMessage,
+    faults_of,
+    id_of,
+    read_object,
+)
+from pegboard.servers.http.websocket.news import BoardNews
+from pegboard.servers.http.websocket.outbox import Outbox, TooSlow
+
+SLOW_READER = 4008
+"""The code of a connection that was ended because its client did not read."""
+
+CANCELLED = 499
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one connection may take.
+
+    Attributes:
+        in_flight: Requests that are under way at the same time.
+        patience: Seconds that the client may leave a message unread.
+    """
+
+    in_flight: int = 64
+    patience: float = 20.0
+
+
+class Connection:
+    """Reads messages, and answers each in a task of its own.
+
+    Args:
+        receive: Of the connection, accepted already.
+        send: Of the connection.
+        board: Open.
+        caller: Who has connected.
+        news: What changes on the board.
+        limits: How much at once, and how long.
+    """
+
+    def __init__(
+        self,
+        receive: Receive,
+        send: Send,
+        *,
+        board: Pegboard,
+        caller: Principal,
+        news: Callable[[], BoardNews],
+        limits: Limits,
+    ) -> None:
+        self._receive = receive
+        self._send = send
+        self._board = board
+        self._caller = caller
+        self._news = news
+        self._limits = limits
+        self._outbox = Outbox(self._send_text, patience=limits.patience)
+        self._tasks: dict[Id, asyncio.Task[None]] = {}
+        self._ended = False
+
+    async def serve(self) -> None:
+        """Serve until one side ends it; what is under way is cancelled then."""
+        reading = asyncio.create_task(self._read())
+        delivering = asyncio.create_task(self._outbox.deliver())
+        try:
+            await asyncio.wait((reading, delivering), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._ended = True
+            reading.cancel()
+            delivering.cancel()
+            await end([reading, delivering, *self._tasks.values()])
+        if not delivering.cancelled() and isinstance(delivering.exception(), TooSlow):
+            reason = f"not read within {self._limits.patience:g} s"
+            await self._send({"type": "websocket.close", "code": SLOW_READER, "reason": reason})
+        for task in (reading, delivering):
+            if not task.cancelled() and not isinstance(task.exception(), (TooSlow, OSError)):
+                task.result()
+
+    async def _send_text(self, text: str) -> None:
+        await self._send({"type": "websocket.send", "text": text})
+
+    async def _read(self) -> None:
+        while True:
+            received = await self._receive()
+            if received["type"] == "websocket.disconnect":
+                return
+            text = received.get("text")
+            if text is None:
+                await self._say(None, told(415, "A message is text, not binary."))
+                continue
+            await self._take(text)
+
+    async def _take(self, text: str) -> None:
+        """Begin what a message asks for; what cannot be begun is answered at once."""
+        known: Id | None = None
+        try:
+            given = read_object(text)
+            known = id_of(given)
+            message = READER.validate_python(given)
+            match message:
+                case PingMessage():
+                    await self._outbox.say({"id": message.id, "type": "pong"})
+                case CancelMessage():
+                    await self._say(message.id, self._cancelled(message.request))
+                case _:
+                    await self._begin(message)
+        except ValidationError as error:
+            await self._say(known, told_invalid(faults_of(error)))
+        except PegboardError as error:
+            await self._say(known, told_of(error))
+
+    async def _begin(self, message: Work) -> None:
+        if message.id in self._tasks:
+            detail = f"The id {message.id!r} is that of a request that is under way."
+            await self._say(None, told(409, detail, code=InvalidRequest.code))
+            return
+        if len(self._tasks) >= self._limits.in_flight:
+            raise Overloaded(
+                f"{self._limits.in_flight} requests are under way on this connection.",
+                retry_after=1.0,
+            )
+        task = asyncio.create_task(self._answer(message))
+        self._tasks[message.id] = task
+        task.add_done_callback(lambda _: self._tasks.pop(message.id, None))
+        await asyncio.sleep(0)  # one that is cancelled before it has begun would answer nothing
+
+    def _cancelled(self, request: Id) -> Answer | Told:
+        task = self._tasks.get(request)
+        if task is None:
+            return told(404, f"No request with the id {request!r} is under way.")
+        task.cancel()
+        return Answer(body={"request": request})
+
+    async def _answer(self, message: Work) -> None:
+        teller = _Teller(message.id, self._outbox)
+        try:
+            if not self._board.is_open:
+                answer = told_of(_not_open())
+            else:
+                answer = await answered(message, self._board, self._caller, teller, news=self._news)
+        except PegboardError as error:
+            answer = told_of(error)
+        except asyncio.CancelledError:
+            if self._ended:
+                raise
+            answer = told(CANCELLED, "The request was cancelled.", code="cancelled")
+        except Exception as error:  # noqa: BLE001 - the door's last resort: logged, and told by its id
+            answer = told_internal(error, during=f"/ws {message.type}")
+        teller.end()
+        await self._say(message.id, answer)
+
+    async def _say(self, known: Id | None, answer: Answer | Told) -> None:
+        if isinstance(answer, Told):
+            message = {"id": known, "type": "error", "problem": answer.body}
+        else:
+            message = {"id": known, "type": "result", "status": answer.status, "body": answer.body}
+        await self._outbox.say(message)
+
+
+class _Teller:
+    """What one request says before its answer."""
+
+    def __init__(self, request: Id, outbox: Outbox) -> None:
+        self._id = request
+        self._outbox = outbox
+        self._loop = asyncio.get_running_loop()
+        self._ended = False
+
+    async def event(self, event: Mapping[str, Any]) -> None:
+        """Something has happened."""
+        await self._outbox.say({"id": self._id, "type": "event", "event": event})
+
+    def progress(self, progress: Progress) -> None:
+        """How far it is; a tool may tell so on a thread of its own."""
+        told_so = {
+            "id": self._id,
+            "type": "progress",
+            "tool": progress.tool,
+            "done": progress.done,
+            "total": progress.total,
+            "message": progress.message,
+        }
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._put, told_so)
+
+    def end(self) -> None:
+        """The answer follows: nothing may come behind it."""
+        self._ended = True
+
+    def _put(self, told_so: Mapping[str, Any]) -> None:
+        if not self._ended:
+            self._outbox.progress(told_so)
+
+
+def _not_open() -> PegboardError:
+    return Overloaded("The board is not open.", retry_after=1.0)

@@ -1,0 +1,189 @@
+"""What a client may send: JSON objects with an `id` and a `type`; everything else is refused."""
+
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import BaseModel, ConfigDict, Field, Strict, TypeAdapter, ValidationError
+
+from pegboard.errors import InvalidRequest
+from pegboard.features.approvals.schemas import DecisionRequest
+from pegboard.features.runs.schemas import AnswerBody, MessageBody, RunBody
+from pegboard.servers.http.body import parsed
+from pegboard.servers.http.requests import ExecuteRequest
+
+_CLOSED = ConfigDict(extra="forbid", frozen=True)
+_LONGEST_ID = 128
+_MOST_SEQUENCE = 2**53
+
+Id = str | int
+"""Chosen by the client; another one for each request that is under way."""
+
+_Name = Annotated[str, Field(min_length=1, max_length=200)]
+_Key = Annotated[str, Field(max_length=255, description="As the header `Idempotency-Key`.")]
+_Id = Annotated[
+    Annotated[str, Strict(), Field(min_length=1, max_length=_LONGEST_ID)]
+    | Annotated[int, Strict(), Field(ge=-_MOST_SEQUENCE, le=_MOST_SEQUENCE)],
+    Field(description="Whatever answers the message has it."),
+]
+
+
+class _Message(BaseModel):
+    """What every message has."""
+
+    model_config = _CLOSED
+
+    id: _Id
+
+
+class CallMessage(_Message):
+    """Call a tool; `progress` comes while it runs."""
+
+    type: Literal["call"]
+    body: Annotated[ExecuteRequest, Field(description="As of `POST /execute`.")]
+
+
+class StartRunMessage(_Message):
+    """Start a run of a plan, or of a graph that comes along."""
+
+    type: Literal["start_run"]
+    body: Annotated[RunBody, Field(description="As of `POST /runs`.")]
+    key: _Key = ""
+
+
+class _RunMessage(_Message):
+    run_id: _Name
+
+
+class ShowRunMessage(_RunMessage):
+    """Show a run as it is now."""
+
+    type: Literal["show_run"]
+
+
+class FollowRunMessage(_RunMessage):
+    """Follow a run until it has ended; each thing that happens comes as an `event`."""
+
+    type: Literal["follow_run"]
+    after: Annotated[
+        int,
+        Strict(),
+        Field(ge=0, le=_MOST_SEQUENCE, description="Only events with a greater number."),
+    ] = 0
+
+
+class SteerRunMessage(_RunMessage):
+    """Cancel, pause or resume a run."""
+
+    type: Literal["cancel_run", "pause_run", "resume_run"]
+
+
+class AnswerRunMessage(_RunMessage):
+    """Answer what a run asks."""
+
+    type: Literal["answer_run"]
+    body: Annotated[AnswerBody, Field(description="As of `POST /runs/{run_id}/answers`.")]
+
+
+class MessageRunMessage(_RunMessage):
+    """Send a run what a step of it waits for."""
+
+    type: Literal["message_run"]
+    body: Annotated[MessageBody, Field(description="As of `POST /runs/{run_id}/messages`.")]
+
+
+class DecideMessage(_Message):
+    """Decide an approval."""
+
+    type: Literal["decide_approval"]
+    approval_id: _Name
+    body: Annotated[DecisionRequest, Field(description="As of `POST /approvals/{approval}`.")]
+
+
+class SubscribeMessage(_Message):
+    """Be told when sources and the tools that you may see change, until it is cancelled."""
+
+    type: Literal["subscribe"]
+
+
+class CancelMessage(_Message):
+    """End a request that is under way: a call is cancelled, nothing more is followed."""
+
+    type: Literal["cancel"]
+    request: Annotated[_Id, Field(description="The `id` of that request.")]
+
+
+class PingMessage(_Message):
+    """Ask whether anybody is there."""
+
+    type: Literal["ping"]
+
+
+Message = Annotated[
+    CallMessage
+    | StartRunMessage
+    | ShowRunMessage
+    | FollowRunMessage
+    | SteerRunMessage
+    | AnswerRunMessage
+    | MessageRunMessage
+    | DecideMessage
+    | SubscribeMessage
+    | CancelMessage
+    | PingMessage,
+    Field(discriminator="type"),
+]
+READER: TypeAdapter[Message] = TypeAdapter(Message)
+TYPES = (
+    "call",
+    "start_run",
+    "show_run",
+    "follow_run",
+    "cancel_run",
+    "pause_run",
+    "resume_run",
+    "answer_run",
+    "message_run",
+    "decide_approval",
+    "subscribe",
+    "cancel",
+    "ping",
+)
+"""What `type` may be, in the order of the page that describes them."""
+
+
+def read_object(text: str) -> dict[str, Any]:
+    """The JSON object of a message.
+
+    Raises:
+        InvalidRequest: It is no JSON, too deep, or no object.
+    """
+    try:
+        content = text.encode()
+    except UnicodeEncodeError as error:  # no frame brings one, but a foreign server may
+        raise InvalidRequest("The message is not UTF-8.") from error
+    value = parsed(content)
+    if not isinstance(value, dict):
+        raise InvalidRequest("A message is a JSON object with an 'id' and a 'type'.")
+    return cast("dict[str, Any]", value)
+
+
+def id_of(message: dict[str, Any]) -> Id | None:
+    """What an answer is addressed to, as far as it is known; None for nothing."""
+    given = message.get("id")
+    if isinstance(given, str):
+        return given if 0 < len(given) <= _LONGEST_ID else None
+    if not isinstance(given, int) or isinstance(given, bool):
+        return None
+    return given if abs(given) <= _MOST_SEQUENCE else None
+
+
+def faults_of(error: ValidationError) -> list[dict[str, Any]]:
+    """What is wrong with a message, each place as the client knows it."""
+    faults: list[dict[str, Any]] = []
+    for item in error.errors(include_url=False, include_context=False, include_input=False):
+        place = item["loc"]
+        if not place and item["type"].startswith("union_tag"):
+            kinds = ", ".join(TYPES)
+            faults.append({"type": "value", "loc": ("type",), "msg": f"Write one of {kinds}"})
+        else:
+            faults.append({**item, "loc": place[1:] if place[:1] != ("id",) else place})
+    return faults
