@@ -5,7 +5,7 @@ from pegboard.core.tool import Tool, ToolSpec
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board import Board
 from pegboard.runtime.placing import Placing
-from pegboard.runtime.source_set import Opener, SourceState
+from pegboard.runtime.source_state import Opener, SourceState
 from pegboard.tools import SchemaTool, prompt
 from pegboard.tools.offers import FunctionPrompt, offer_of
 

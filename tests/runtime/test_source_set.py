@@ -14,7 +14,8 @@ from pegboard.core.ports.source import Source, SourceKind
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import SourceUnavailable
 from pegboard.execution.emitter import Emitter
-from pegboard.runtime.source_set import Opener, SourceSet, SourceState
+from pegboard.runtime.source_set import SourceSet
+from pegboard.runtime.source_state import Opener, SourceState
 from pegboard.tools import SchemaTool
 
 

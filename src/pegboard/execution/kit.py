@@ -1,5 +1,6 @@
 """What the steps work with: policy, ports and defaults, put together by whoever owns a registry."""
 
+import asyncio
 import random
 import time
 from collections.abc import Callable
@@ -20,6 +21,10 @@ from pegboard.execution.limiters import Limiters
 
 def _unknown(_name: str) -> str:
     return ""
+
+
+def _nobody(_name: str) -> asyncio.Event | None:
+    return None
 
 
 _IN_MEMORY = cast("ApprovalStore", None)
@@ -65,6 +70,8 @@ class Kit:
         redact: Takes secrets out of text; None when there are none to take out.
         in_flight: Running calls by tool, kept while somebody wants to see them; None keeps none.
         why_absent: Why a tool of this name is not there now; empty when nothing is known of it.
+        coming: What is set when it is known whether there is a tool of this name; None when it is
+            known now.
     """
 
     policy: Policy = field(default_factory=Policy)
@@ -82,6 +89,7 @@ class Kit:
     redact: Callable[[str], str] | None = None
     in_flight: dict[str, int] | None = None
     why_absent: Callable[[str], str] = _unknown
+    coming: Callable[[str], asyncio.Event | None] = _nobody
     random: Callable[[], float] = random.random
     now: Callable[[], float] = time.time
     monotonic: Callable[[], float] = time.monotonic

@@ -1,5 +1,6 @@
 """The one way to call a tool: every door, engine and graph step comes through here."""
 
+import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable, ToolNotFound, shortened_name
+from pegboard.execution.arrival import arrival
 from pegboard.execution.batch import run_batch
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.ids import new_call_id
@@ -96,7 +98,9 @@ class Pipeline:
 
         def is_exclusive(place: int) -> bool:
             tool = self._lookup(calls[place][0])
-            return tool is not None and tool.spec.exclusive
+            if tool is None:  # one that is still to come may be
+                return self.kit.coming(calls[place][0]) is not None
+            return tool.spec.exclusive
 
         def call(place: int) -> Coroutine[Any, Any, ToolResult]:
             name, arguments = calls[place]
@@ -122,7 +126,7 @@ class Pipeline:
     def _resolve(self, name: str, paths: dict[str, Handler]) -> Handler:
         tool = self._lookup(name)
         if tool is None:
-            return self._unknown
+            return self._absent(paths)
         try:
             target = Target(tool, keyed=paths is self._keyed)
             path = compile_path(target, self.kit)
@@ -134,6 +138,20 @@ class Pipeline:
         if self._lookup(name) is not tool:
             paths.pop(name, None)  # another thread replaced it after we looked
         return path
+
+    def _absent(self, paths: dict[str, Handler]) -> Handler:
+        """The path of a name that no tool has, unless its source has yet to answer."""
+
+        async def handle(call: Run) -> ToolResult:
+            try:
+                await arrival(self.kit, call.name, deadline=call.deadline)
+            except asyncio.CancelledError as error:
+                return await record(None, self.kit, _raising(error))(call)
+            if self._lookup(call.name) is None:
+                return await self._unknown(call)
+            return await self._resolve(call.name, paths)(call)
+
+        return handle
 
     async def _refuse_unknown(self, call: Run) -> ToolResult:
         reason = self.kit.why_absent(call.name)
@@ -160,7 +178,7 @@ def _at(place: int, ctx: ToolContext[Any] | None) -> ToolContext[Any] | None:
     return structs.replace(ctx, idempotency_key=f"{ctx.idempotency_key}/{place}")
 
 
-def _raising(error: Exception) -> Handler:
+def _raising(error: BaseException) -> Handler:
     async def handle(_call: Run) -> ToolResult:
         raise error
 

@@ -26,7 +26,8 @@ from pegboard.runtime.policy import policy_of
 from pegboard.runtime.secret_values import secret_values
 from pegboard.runtime.settings import Settings, environ
 from pegboard.runtime.source_entries import checked
-from pegboard.runtime.source_set import SourceSet, SourceState
+from pegboard.runtime.source_set import SourceSet
+from pegboard.runtime.source_state import SourceState
 from pegboard.runtime.static_tools import check_names, static_tools
 from pegboard.runtime.wiring.approvals import approvals as wired_approvals
 from pegboard.runtime.wiring.board_events import tell_of_policy, tell_of_switches
@@ -155,11 +156,14 @@ class Opened:
         await self._stack.aclose()
 
     async def _fill(self, stack: AsyncExitStack, states: Sequence[SourceState]) -> None:
-        self.registry.apply(replace(self.registry.kit, why_absent=self._why_absent))
+        self._loop = asyncio.get_running_loop()
+        told = replace(self.registry.kit, why_absent=self._why_absent, coming=self._coming)
+        self.registry.apply(told)
         self._services = self._made_services(stack)
         self.sources = SourceSet(
             self._services,
             timeout=self._settings.list_timeout,
+            patience=self._settings.open_patience,
             listed=Placing(self.registry),
             emitter=self.registry.kit.emitter,
         )
@@ -259,6 +263,13 @@ class Opened:
         if state is None or source == BOARD or state.status == "ok":
             return ""
         return f"its source '{source}' is {state.status}: {state.reason}"
+
+    def _coming(self, name: str) -> asyncio.Event | None:
+        """What is set when the source of a name has answered, for those on the board's loop."""
+        state = self.sources.states.get(split_wire_name(name)[0])
+        if state is None or state.listed.is_set() or asyncio.get_running_loop() is not self._loop:
+            return None
+        return state.listed
 
 
 def _by_name(states: Sequence[SourceState]) -> dict[str, SourceState]:

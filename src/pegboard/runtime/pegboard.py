@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -14,12 +15,14 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
 from pegboard.errors import PegboardError, SourceUnavailable
+from pegboard.execution.arrival import arrival
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board import Board, SourceEntry
 from pegboard.runtime.board_file import LoadedBoard, load_board
+from pegboard.runtime.file_following import follow
 from pegboard.runtime.opened import Opened
 from pegboard.runtime.settings import Settings, environ
-from pegboard.runtime.source_set import SourceState
+from pegboard.runtime.source_state import SourceState
 
 if TYPE_CHECKING:
     from pegboard.features.approvals import Approvals
@@ -193,6 +196,20 @@ class Pegboard:
         """Return once the history has all that happened so far."""
         await self._open.storage.flush()
 
+    async def settled(self) -> None:
+        """Return once each source has answered or run out of time: then the tools are all there."""
+        await self._open.sources.settled()
+
+    async def wait_for(self, name: str) -> Tool:
+        """The tool of a name or id, once the source that the name belongs to has answered.
+
+        Raises:
+            ToolNotFound: There is none.
+            SourceUnavailable: Its source is not there now; says why.
+        """
+        await arrival(self.registry.kit, name)
+        return self.find(name)
+
     def find(self, name: str) -> Tool:
         """The tool of a name or id.
 
@@ -257,20 +274,12 @@ class Pegboard:
     def watch(self, every: float = 1.0) -> None:
         """Reload whenever the board file changes, until the board is closed."""
         if self._watcher is None and self.settings.board is not None:
-            seen = _changed_at(self.settings.board)
-            self._watcher = asyncio.create_task(self._watch(self.settings.board, every, seen))
+            following = follow(self.settings.board, self._reread, every=every)
+            self._watcher = asyncio.create_task(following, name="follow the board file")
 
-    async def _watch(self, path: Path, every: float, seen: tuple[int, int] | None) -> None:
-        while True:
-            await asyncio.sleep(every)
-            now = _changed_at(path)
-            if now == seen:
-                continue
-            seen = now
-            try:
-                await self.reload()
-            except PegboardError:
-                continue  # kept in `problem`, and shown by every door that tells of the board
+    async def _reread(self) -> None:
+        with suppress(PegboardError):  # kept in `problem`, and shown by every door that tells of it
+            await self.reload()
 
     def _load(self) -> LoadedBoard:
         if self.settings.board is None:
@@ -283,12 +292,3 @@ class Pegboard:
         if self._opened is None:
             raise RuntimeError("the board is not open: use 'async with Pegboard(...) as board'")
         return self._opened
-
-
-def _changed_at(path: Path) -> tuple[int, int] | None:
-    """What tells one state of the file from another; None while it is gone."""
-    try:
-        stat = path.stat()
-    except OSError:
-        return None
-    return stat.st_mtime_ns, stat.st_size

@@ -7,7 +7,7 @@ from pegboard.core.tool import Tool
 from pegboard.errors import PegboardError
 from pegboard.execution.breakers import Breaker
 from pegboard.registry import ToolRegistry
-from pegboard.runtime.source_set import SourceState
+from pegboard.runtime.source_state import SourceState
 
 
 class Placing:

@@ -52,6 +52,14 @@ class Settings(BaseModel):
     list_timeout: Annotated[
         float, Field(gt=0, description="Seconds for a source to open and list its tools.")
     ] = 10.0
+    open_patience: Annotated[
+        float,
+        Field(
+            ge=0,
+            description="Seconds for which a board that opens or changes waits for its sources; "
+            "the tools of a slower one come when it answers.",
+        ),
+    ] = 1.0
     max_result_bytes: Annotated[
         int, Field(ge=0, description="Larger results are stored and paged; 0 for no limit.")
     ] = 100_000

@@ -11,7 +11,7 @@ from pegboard.errors import ConfigError, SourceUnavailable
 from pegboard.runtime.board import SourceEntry
 from pegboard.runtime.board_file import LoadedBoard, faults_of
 from pegboard.runtime.kinds import load_kind
-from pegboard.runtime.source_set import Opener, SourceState
+from pegboard.runtime.source_state import Opener, SourceState
 
 
 def checked(loaded: LoadedBoard) -> list[SourceState]:

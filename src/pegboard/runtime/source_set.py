@@ -4,8 +4,7 @@ import asyncio
 import contextlib
 import logging
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -13,54 +12,16 @@ from pegboard.core.event import SourceChanged
 from pegboard.core.health import Health, HealthStatus
 from pegboard.core.offers import OffersMore, Prompt, Resource
 from pegboard.core.ports.services import Services
-from pegboard.core.ports.source import Source, SourceKind
+from pegboard.core.ports.source import Source
 from pegboard.core.tool import Tool
 from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.execution.emitter import Emitter
+from pegboard.runtime.source_state import SourceState
+from pegboard.tools.foreign_log import log_foreign
 
 _LOG = logging.getLogger("pegboard.sources")
 _FIRST_RETRY = 5.0
 _LONGEST_RETRY = 120.0
-
-
-@dataclass(slots=True, kw_only=True)
-class SourceState:
-    """One source of a board and how it is doing.
-
-    Attributes:
-        status: `pending`, `ok`, `degraded` (listing fails, the last known tools stay) or `failed`.
-        reason: What is wrong and what to do; empty when all is well.
-    """
-
-    name: str
-    kind: str
-    title: str = ""
-    status: str = "pending"
-    reason: str = ""
-    tools: tuple[Tool, ...] = ()
-    source: Source | None = None
-    opener: "Opener | None" = None
-    relist: asyncio.Event = field(default_factory=asyncio.Event)
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON-compatible data."""
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "title": self.title,
-            "status": self.status,
-            "reason": self.reason,
-            "tools": len(self.tools),
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opener:
-    """A checked entry: its kind and its configuration."""
-
-    kind: SourceKind
-    config: Any
 
 
 class Listed(Protocol):
@@ -82,28 +43,47 @@ class Listed(Protocol):
 
 
 class SourceSet:
-    """Keeps each source of a board listed; a failed one is tried again, later and later."""
+    """Keeps each source of a board listed; a failed one is tried again, later and later.
+
+    Args:
+        services: What sources are opened with.
+        timeout: Seconds for a source to open and list its tools, and again for what else it offers.
+        patience: Seconds for which opening waits for all; None waits until each has answered or
+            run out of time.
+        listed: Puts on the board what they list.
+        emitter: Tells how they are doing.
+        jitter: Spreads the retries.
+
+    Attributes:
+        states: The sources by name.
+    """
 
     def __init__(
         self,
         services: Services,
         *,
         timeout: float,
+        patience: float | None = None,
         listed: Listed,
         emitter: Emitter,
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self._services = services
         self._timeout = timeout
+        self._patience = patience
         self._listed = listed
         self._emitter = emitter
         self._jitter = jitter
-        self._keepers: dict[str, asyncio.Task[None]] = {}
+        self._work: dict[str, set[asyncio.Task[None]]] = {}
         self.states: dict[str, SourceState] = {}
 
     async def open(self, states: Sequence[SourceState]) -> None:
-        """Open and list all at once; returns when each has answered or run out of time."""
-        await self.follow(new=states)
+        """Open and list all at once; who has not answered in time is waited for no longer."""
+        try:
+            await self.follow(new=states)
+        except asyncio.CancelledError:
+            await self.close()
+            raise
 
     async def follow(
         self,
@@ -113,34 +93,29 @@ class SourceSet:
         gone: Sequence[str] = (),
     ) -> None:
         """Close what is gone, list again what is kept and open what is new, all at once."""
-        for name in gone:
-            await self.drop(name)
-        listed = [self.states[name] for name in kept]
+        await _all([asyncio.create_task(self.drop(name), name=f"drop {name}") for name in gone])
+        listing = [self._begin(name, self._again(self.states[name]), "list") for name in kept]
         for state in new:
             self.states[state.name] = state
-            if state.opener is not None:
-                listed.append(state)
-            else:
+            if state.opener is None:
                 self._tell(state)
-        await _all(
-            [
-                asyncio.create_task(self._refresh(state), name=f"list {state.name}")
-                for state in listed
-            ]
-        )
-        for state in new:
-            if state.opener is not None:
-                keeper = asyncio.create_task(self._keep(state), name=f"keep {state.name}")
-                self._keepers[state.name] = keeper
+                continue
+            state.asked(self._services.clock)
+            first = self._begin(state.name, self._refresh(state), "list")
+            self._begin(state.name, self._keep(state, first), "keep")
+            listing.append(first)
+        if listing:
+            await asyncio.wait(listing, timeout=self._patience)
+
+    async def settled(self) -> None:
+        """Wait until each has answered or run out of time."""
+        for state in tuple(self.states.values()):
+            await state.settled.wait()
 
     async def drop(self, name: str) -> None:
         """Close one source and forget it."""
         state = self.states.pop(name)
-        keeper = self._keepers.pop(name, None)
-        if keeper is not None:
-            keeper.cancel()
-            await asyncio.wait([keeper])
-        await self._close_one(state)
+        await self._end(state)
 
     async def refresh(self, name: str) -> None:
         """List one source again, now."""
@@ -148,6 +123,8 @@ class SourceSet:
 
     async def health(self, state: SourceState) -> Health:
         """How a source is doing, asked now, within a deadline; never raises."""
+        if state.status == "pending":
+            return Health(status=HealthStatus.UNKNOWN, reason="it has not answered yet")
         if state.source is None or state.status == "failed":
             return Health(status=HealthStatus.UNHEALTHY, reason=state.reason)
         try:
@@ -158,44 +135,65 @@ class SourceSet:
                 status=HealthStatus.UNHEALTHY, reason=f"no answer within {self._timeout:g} s"
             )
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
-            _LOG.exception("the health check of %s failed", state.name)
+            log_foreign(_LOG, f"the health check of {state.name} failed", error)
             reason = f"its health check failed ({type(error).__name__}); the log says why"
             return Health(status=HealthStatus.UNHEALTHY, reason=reason)
 
     async def close(self) -> None:
         """Close all, each within a deadline; safe to call twice."""
-        keepers = list(self._keepers.values())
-        self._keepers.clear()
-        for keeper in keepers:
-            keeper.cancel()
-        if keepers:
-            await asyncio.wait(keepers)
-        closing = [
-            asyncio.create_task(self._close_one(state), name=f"close {state.name}")
-            for state in self.states.values()
-            if state.source is not None
-        ]
-        await _all(closing)
+        await _all(
+            [
+                asyncio.create_task(self._end(state), name=f"close {state.name}")
+                for state in self.states.values()
+            ]
+        )
+
+    def _begin(self, name: str, work: Coroutine[Any, Any, None], what: str) -> "asyncio.Task[None]":
+        """Work for a source that ends with it."""
+        task = asyncio.create_task(work, name=f"{what} {name}")
+        tasks = self._work.setdefault(name, set())
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+        return task
+
+    async def _end(self, state: SourceState) -> None:
+        """End what is done for a source, then close it; whoever waits for it goes on."""
+        tasks = tuple(self._work.pop(state.name, ()))
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=self._timeout)
+        state.answered()
+        await self._close_one(state)
+
+    async def _again(self, state: SourceState) -> None:
+        """List what may have changed; who has not answered yet is not asked twice."""
+        if state.status == "pending":
+            await state.settled.wait()
+        else:
+            await self._refresh(state)
 
     async def _refresh(self, state: SourceState) -> None:
         # a reload and a retry may come together: only one of them opens
         async with state.turn:
             await self._list(state)
+            state.answered()
 
     async def _list(self, state: SourceState) -> None:
         try:
             async with asyncio.timeout(self._timeout):
                 tools = tuple(await (await self._opened(state)).tools())
+            state.status, state.reason, state.tools = "ok", "", tools
+            self._listed.tools(state, tools)
         except TimeoutError:
             self._failed(state, f"no answer within {self._timeout:g} s")
         except PegboardError as error:
             self._failed(state, error.message)
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
-            _LOG.exception("the source %s failed", state.name)
+            log_foreign(_LOG, f"the source {state.name} failed", error)
             self._failed(state, f"it failed ({type(error).__name__}); the log says why")
         else:
-            state.status, state.reason, state.tools = "ok", "", tools
-            self._listed.tools(state, tools)
+            state.listed.set()
             await self._list_offers(state)
             self._tell(state)
 
@@ -207,17 +205,16 @@ class SourceSet:
         try:
             async with asyncio.timeout(self._timeout):
                 resources, prompts = await source.resources(), await source.prompts()
+            self._listed.offers(state, resources, prompts)
         except TimeoutError:
             state.status = "degraded"
             state.reason = f"its resources and prompts: no answer within {self._timeout:g} s"
         except PegboardError as error:
             state.status, state.reason = "degraded", f"its resources and prompts: {error.message}"
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
-            _LOG.exception("the resources and prompts of %s failed", state.name)
+            log_foreign(_LOG, f"the resources and prompts of {state.name} failed", error)
             state.status = "degraded"
             state.reason = f"its resources and prompts failed ({type(error).__name__})"
-        else:
-            self._listed.offers(state, resources, prompts)
 
     async def _opened(self, state: SourceState) -> Source:
         if state.source is not None:
@@ -247,8 +244,9 @@ class SourceSet:
             )
         )
 
-    async def _keep(self, state: SourceState) -> None:
-        """Follow changes, and try a failed source again."""
+    async def _keep(self, state: SourceState, first: "asyncio.Task[None]") -> None:
+        """Follow changes once it has answered, and try a failed source again."""
+        await asyncio.wait((first,))
         delay = _FIRST_RETRY
         while True:
             wait = None if state.status == "ok" else delay * (0.5 + self._jitter() / 2)
@@ -267,7 +265,7 @@ class SourceSet:
             async with asyncio.timeout(self._timeout):
                 await source.close()
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
-            _LOG.exception("the source %s did not close", state.name)
+            log_foreign(_LOG, f"the source {state.name} did not close", error)
             self._failed(state, f"did not close ({type(error).__name__})")
 
 

@@ -19,7 +19,7 @@ from pegboard.runtime.allowed import refused
 from pegboard.runtime.board import ToolEntry
 from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.entry_tools import Opening, entry_tool
-from pegboard.runtime.source_set import SourceState
+from pegboard.runtime.source_state import SourceState
 
 if TYPE_CHECKING:
     from pegboard.storage import Storage

@@ -147,9 +147,16 @@ class SourceAnswer(BaseModel):
     name: str
     kind: str
     title: str
-    status: Literal["pending", "ok", "degraded", "failed"]
+    status: Annotated[
+        Literal["pending", "ok", "degraded", "failed"],
+        Field(description="`pending`: it has not answered yet, and its tools come when it does."),
+    ]
     reason: str
     tools: int
+    unavailable: Annotated[int, Field(description="How many of them cannot be used now.")] = 0
+    unavailable_reasons: Annotated[
+        list[str], Field(description="Why, the most frequent reason first.")
+    ] = Field(default_factory=list[str])
     health: Literal["healthy", "degraded", "unhealthy", "unknown"] = "unknown"
     health_reason: str = ""
 

@@ -1,0 +1,111 @@
+"""One source of a board, and how it is doing."""
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from pegboard.core.ports.clock import Clock
+from pegboard.core.ports.source import Source, SourceKind
+from pegboard.core.tool import Tool
+from pegboard.registry.health import stated_health
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opener:
+    """A checked entry: its kind and its configuration."""
+
+    kind: SourceKind
+    config: Any
+
+
+class SourceState:
+    """One source of a board and how it is doing.
+
+    Args:
+        name: Its name.
+        kind: Its kind.
+        title: Its kind, for people.
+        status: `failed` for one that cannot even be opened.
+        reason: Why.
+        opener: What opens it; None for one that cannot be opened.
+
+    Attributes:
+        status: `pending` (it has not answered yet), `ok`, `degraded` (listing fails, the last known
+            tools stay) or `failed`.
+        tools: Those that stand on the board.
+        listed: Set as soon as it is known which tools it has, or that they cannot be known now.
+        settled: Set when its resources and prompts are known too.
+        relist: Set when it says that it has changed.
+        turn: Held by whoever opens or lists it.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        kind: str,
+        title: str = "",
+        status: str = "pending",
+        reason: str = "",
+        opener: Opener | None = None,
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.title = title
+        self.status = status
+        self.opener = opener
+        self.tools: tuple[Tool, ...] = ()
+        self.source: Source | None = None
+        self.listed, self.settled = asyncio.Event(), asyncio.Event()
+        self.relist, self.turn = asyncio.Event(), asyncio.Lock()
+        self._reason = reason
+        self._asked: tuple[Clock, float] | None = None
+        if status != "pending":
+            self.answered()
+
+    @property
+    def reason(self) -> str:
+        """What is wrong and what to do; empty when all is well."""
+        if self.status != "pending":
+            return self._reason
+        if self._asked is None:
+            return "it has not been asked yet"
+        clock, at = self._asked
+        return (
+            f"no answer yet, asked {clock.monotonic() - at:.0f} s ago; "
+            "its tools appear when it answers"
+        )
+
+    @reason.setter
+    def reason(self, reason: str) -> None:
+        self._reason = reason
+
+    @property
+    def unavailable(self) -> Counter[str]:
+        """Why how many of its tools cannot be used now."""
+        reasons = (stated_health(tool.spec).reason for tool in self.tools)
+        return Counter(reason for reason in reasons if reason)
+
+    def asked(self, clock: Clock) -> None:
+        """It is asked for the first time, now."""
+        self._asked = (clock, clock.monotonic())
+
+    def answered(self) -> None:
+        """Nobody waits for it any more."""
+        self.listed.set()
+        self.settled.set()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-compatible data; the reasons that are given most often come first."""
+        unavailable = self.unavailable
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "title": self.title,
+            "status": self.status,
+            "reason": self.reason,
+            "tools": len(self.tools),
+            "unavailable": unavailable.total(),
+            "unavailable_reasons": [reason for reason, _ in unavailable.most_common()],
+        }

@@ -1,0 +1,26 @@
+"""Telling the operator why foreign code failed: once, with its stack."""
+
+import logging
+from collections import OrderedDict
+
+_MOST = 200
+_told: OrderedDict[tuple[str, str, str], None] = OrderedDict()
+
+
+def log_foreign(log: logging.Logger, what: str, error: BaseException) -> None:
+    """Log an error with its stack: a warning the first time, afterwards for debugging alone.
+
+    What fails is tried again and again, and a log that repeats itself is not read.
+
+    Args:
+        log: Where to.
+        what: What failed, in words.
+        error: Why.
+    """
+    key = (what, type(error).__name__, str(error))
+    is_new = key not in _told
+    _told[key] = None
+    _told.move_to_end(key)
+    if len(_told) > _MOST:
+        _told.popitem(last=False)
+    log.log(logging.WARNING if is_new else logging.DEBUG, "%s", what, exc_info=error)
