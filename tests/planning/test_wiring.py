@@ -92,6 +92,35 @@ def test_definitions_go_along_with_what_refers_to_them() -> None:
     assert anything.schema is True
 
 
+def test_a_schema_that_only_refers_to_a_definition_gives_and_takes_its_properties() -> None:
+    page = {
+        "$ref": "#/$defs/Page",
+        "$defs": {
+            "Page": {"$ref": "#/$defs/Text"},
+            "Text": {"type": "object", "properties": {"text": {"type": "string"}}},
+        },
+    }
+    required = {**page["$defs"]["Text"], "required": ["text"]}  # pyright: ignore[reportArgumentType, reportGeneralTypeIssues] - a mapping, as it stands above
+    reading = a_tool("read").spec.changed(output_schema=page)
+    short = {**page, "$defs": {**page["$defs"], "Text": required}}  # pyright: ignore[reportGeneralTypeIssues] - the same
+    writing = a_tool("write").spec.changed(input_schema=short)
+
+    assert wired(writing, outputs_given("read", reading)).input == {
+        "text": "$.steps.read.output.text"
+    }
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [{"$ref": "#/$defs/gone"}, {"$ref": "#"}, {"$ref": "https://x.example/page.json"}],
+    ids=["nowhere", "itself", "elsewhere"],
+)
+def test_a_reference_that_leads_nowhere_gives_the_whole_alone(schema: dict[str, Any]) -> None:
+    spec = a_tool("read").spec.changed(output_schema=schema)
+
+    assert [giver.path for giver in outputs_given("s", spec)] == ["$.steps.s.output"]
+
+
 def test_a_tool_without_an_output_schema_gives_nothing() -> None:
     assert outputs_given("s", a_tool("s").spec) == []
 

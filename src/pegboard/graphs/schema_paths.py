@@ -77,7 +77,7 @@ def _alternatives(root: JsonSchema, node: Any, most: int = _MOST_REFS) -> list[A
     schema = cast("Mapping[str, Any]", node)
     reference = schema.get("$ref")
     if isinstance(reference, str):
-        return _alternatives(root, _referred(root, reference), most - 1)
+        return _alternatives(root, referred(root, reference), most - 1)
     for word in ("anyOf", "oneOf"):
         if isinstance(schema.get(word), list):
             return [found for item in schema[word] for found in _alternatives(root, item, most - 1)]
@@ -91,7 +91,8 @@ def _alternatives(root: JsonSchema, node: Any, most: int = _MOST_REFS) -> list[A
     return [schema]
 
 
-def _referred(root: JsonSchema, reference: str) -> Any:
+def referred(root: JsonSchema, reference: str) -> Any:
+    """What a `$ref` within the document means; None when it means nothing there."""
     if not reference.startswith("#"):
         return None
     node: Any = root

@@ -7,7 +7,7 @@ from pegboard.core.graph import Node
 from pegboard.core.names import split_wire_name
 from pegboard.core.tool import ToolSpec
 from pegboard.planning.result import Choice
-from pegboard.planning.wiring import Giver, Wiring, named, outputs_given, wired
+from pegboard.planning.wiring import Giver, Wiring, named, opened, outputs_given, wired
 
 
 class Draft:
@@ -26,7 +26,7 @@ class Draft:
 
     def waits(self, spec: ToolSpec, others: Sequence[ToolSpec]) -> int:
         """How many required inputs have the name of an output of these, and of nothing there is."""
-        required = spec.input_schema.get("required", ())
+        required = opened(spec.input_schema).get("required", ())
         coming = [giver for other in others for giver in outputs_given("later", other)]
         return sum(
             not named(argument, self._givers) and named(argument, coming) for argument in required

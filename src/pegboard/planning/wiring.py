@@ -6,7 +6,10 @@ from typing import Any, cast
 
 from pegboard.core.tool import JsonSchema, ToolSpec
 from pegboard.graphs.references import Reference
+from pegboard.graphs.schema_paths import referred
 from pegboard.tools.compatibility import Fit, schema_fits
+
+_MOST_REFS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +56,7 @@ def params_given(schema: JsonSchema) -> list[Giver]:
     """Every param as something to give."""
     return [
         Giver(path=Reference("params", (name,)).text, name=name, schema=_within(schema, part))
-        for name, part in schema.get("properties", {}).items()
+        for name, part in opened(schema).get("properties", {}).items()
     ]
 
 
@@ -71,7 +74,7 @@ def outputs_given(step: str, spec: ToolSpec) -> list[Giver]:
             schema=_within(schema, part),
             step=step,
         )
-        for name, part in schema.get("properties", {}).items()
+        for name, part in opened(schema).get("properties", {}).items()
     ]
     return [*parts, whole]
 
@@ -90,8 +93,9 @@ def wired(
         given: Inputs that somebody wrote down; kept as they are.
     """
     schema = spec.input_schema
-    properties: Mapping[str, Any] = schema.get("properties", {})
-    required = frozenset(schema.get("required", ()))
+    node = opened(schema)
+    properties: Mapping[str, Any] = node.get("properties", {})
+    required = frozenset(node.get("required", ()))
     values: dict[str, Any] = dict(given or {})
     inferred: dict[str, str] = {}
     steps: list[str] = []
@@ -171,6 +175,19 @@ def _alike(one: str, other: str) -> bool:
 
 def _plain(name: str) -> str:
     return name.replace("_", "").replace("-", "").casefold()
+
+
+def opened(schema: JsonSchema) -> JsonSchema:
+    """Where the properties stand: a schema may be no more than a reference to a definition."""
+    node: Any = schema
+    for _ in range(_MOST_REFS):
+        if not isinstance(node, Mapping) or "properties" in node:
+            break
+        reference = cast("Mapping[str, Any]", node).get("$ref")
+        if not isinstance(reference, str):
+            break
+        node = referred(schema, reference)
+    return cast("JsonSchema", node) if isinstance(node, Mapping) else {}
 
 
 def _within(schema: JsonSchema, part: Any) -> Any:
