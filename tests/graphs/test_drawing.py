@@ -19,7 +19,13 @@ RESULT = RunResult(
     run_id="r",
     state=NodeState.COMPLETED,
     nodes=(
-        NodeRun(id="fetch", state=NodeState.COMPLETED, started_at=100.0, duration_ms=250.0),
+        NodeRun(
+            id="fetch",
+            state=NodeState.COMPLETED,
+            started_at=100.0,
+            duration_ms=250.0,
+            tool="web__fetch",
+        ),
         NodeRun(
             id="sum",
             state=NodeState.FAILED,
@@ -73,7 +79,7 @@ def test_a_graph_is_drawn_as_a_tree() -> None:
 
 def test_a_run_is_drawn_as_a_waterfall() -> None:
     assert waterfall(RESULT, width=8) == (
-        "✓ fetch  |██      | 250 ms\n"
+        "✓ fetch  |██      | 250 ms  web__fetch\n"
         "✗ sum    |  ██████| 750 ms\n"
         "? sum[0] |     █  | 1 ms\n"
         "· mend   |        | 'fetch' is [31m completed\n"

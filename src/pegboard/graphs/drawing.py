@@ -73,7 +73,7 @@ def waterfall(result: RunResult, *, width: int = _WIDTH) -> str:
         length = max(1, round(run.duration_ms / 1000 * scale)) if run.started_at else 0
         start = min(start, width - 1)
         bar = f"{' ' * start}{'█' * min(length, width - start)}"
-        took = f"{run.duration_ms:.0f} ms" if run.started_at else run.reason
+        took = f"{run.duration_ms:.0f} ms  {run.tool}" if run.started_at else run.reason
         mark = _MARKS.get(run.state, " ")
         lines.append(f"{mark} {_safe(run.id):<{longest}} |{bar:<{width}}| {_safe(took)}".rstrip())
     return "\n".join(lines) + "\n"
