@@ -54,6 +54,13 @@ def test_the_operator_says_it_better_by_name() -> None:
     assert [item.effect for item in found.values()] == [Effect.READ, Effect.ADMIN, Effect.WRITE]
 
 
+def test_the_operator_says_what_plans_may_choose_a_tool_for() -> None:
+    said = {"get_*": ["read", "find"], "get_a": ["find", "see"]}
+    found = _made(_tool("get_a"), _tool("drop"), capabilities=said)
+
+    assert [item.capabilities for item in found.values()] == [("read", "find", "see"), ()]
+
+
 def test_tools_are_chosen_and_renamed_by_the_servers_names() -> None:
     tools = (_tool("get_a"), _tool("get_b"), _tool("drop"))
     found = _made(*tools, include=["get_*"], exclude=["*_b"], rename={"get_a": "fetch"})

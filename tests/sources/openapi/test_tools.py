@@ -104,7 +104,7 @@ async def test_the_method_says_what_an_operation_does(
 async def test_the_operator_has_the_last_word_on_a_tool() -> None:
     said = {
         "name": "find", "title": "T", "description": "D", "effect": "read", "timeout": 3,
-        "category": "orders", "tags": ["mine"],
+        "category": "orders", "tags": ["mine"], "capabilities": ["find_order"],
     }  # fmt: skip
     async with bench(one("post", tags=["a"]), overrides={"op": said}, retries=1) as api:
         spec = api.spec("find")
@@ -115,6 +115,7 @@ async def test_the_operator_has_the_last_word_on_a_tool() -> None:
         "orders",
         ("mine",),
     )
+    assert spec.capabilities == ("find_order",)
     assert (spec.effect, spec.idempotent, spec.timeout) == (Effect.READ, True, 8.0)
     assert spec.retry is not None
     assert (spec.handler, spec.source, spec.action) == ("openapi", "api", "find")

@@ -97,6 +97,10 @@ class McpConfig(BaseModel):
         Mapping[str, Effect],
         Field(description="read, write or admin by tool, where the server does not say it right"),
     ] = {}
+    capabilities: Annotated[
+        Mapping[str, tuple[str, ...]],
+        Field(description="What plans may choose a tool for, by tool"),
+    ] = {}
     resources: Annotated[bool, Field(description="Offer its resources")] = True
     prompts: Annotated[bool, Field(description="Offer its prompts")] = True
     asks: Annotated[

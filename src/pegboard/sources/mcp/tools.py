@@ -69,6 +69,7 @@ class ServerTools:
             output_schema=outputs,
             category=config.category,
             tags=("mcp", *config.tags),
+            capabilities=self._capabilities(item.name),
             effect=self._effect(item.name, hints),
             idempotent=hints.idempotent_hint,
             timeout=config.timeout,
@@ -86,6 +87,12 @@ class ServerTools:
     @property
     def _about(self) -> str:
         return f"MCP server '{self._source}'"
+
+    def _capabilities(self, name: str) -> tuple[str, ...]:
+        """What the operator says that it is good for; MCP itself has no word for it."""
+        said = self._config.capabilities.items()
+        found = [item for pattern, items in said if fnmatchcase(name, pattern) for item in items]
+        return tuple(dict.fromkeys(found))
 
     def _effect(self, name: str, hints: types.ToolAnnotations) -> Effect:
         """What the operator says, else what the server hints; what nobody says is a write."""

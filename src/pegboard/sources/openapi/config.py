@@ -109,6 +109,7 @@ class Override(BaseModel):
     timeout: Annotated[float | None, Field(gt=0, le=3600)] = None
     category: str = ""
     tags: _Names = ()
+    capabilities: Annotated[_Names, Field(description="What plans may choose it for")] = ()
     content_type: Annotated[
         str, Field(description="Which of the documented types of body to send")
     ] = ""

@@ -85,6 +85,7 @@ class ApiTools:
             effect=effect,
             idempotent=idempotent,
             tags=said.tags or ("rest", *operation.tags[:_MOST_TAGS]),
+            capabilities=said.capabilities,
             status=Status.DEPRECATED if operation.deprecated else Status.ACTIVE,
             timeout=timeout + _SLACK,
             retry=Retry(max_retries=retries) if retries else None,
