@@ -45,7 +45,7 @@ BESIDE_A_SERVER = "call_over_http.py"
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(90)]
 
 
-def run(*command: str | Path, folder: Path, path: Path | None = None) -> str:
+def run(*command: str | Path, folder: Path, path: Path | None = None, seconds: float = 60) -> str:
     """What a program prints; it ends well and complains of nothing."""
     done = subprocess.run(
         [sys.executable, *command],
@@ -54,7 +54,7 @@ def run(*command: str | Path, folder: Path, path: Path | None = None) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=seconds,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -103,9 +103,11 @@ def test_a_server_is_called_with_the_standard_library(server: str, tmp_path: Pat
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> str:
     """What `make demo` prints."""
-    return run(EXAMPLES / "shop" / "demo.py", folder=tmp_path_factory.mktemp("demo"))
+    folder = tmp_path_factory.mktemp("demo")
+    return run(EXAMPLES / "shop" / "demo.py", folder=folder, seconds=150)
 
 
+@pytest.mark.timeout(180)
 def test_the_shop_shows_each_outcome_in_its_closing_table(demo: str) -> None:
     table = demo.partition("What happened\n")[2].partition("The other systems")[0]
 
@@ -128,6 +130,7 @@ def test_the_shop_shows_each_outcome_in_its_closing_table(demo: str) -> None:
     assert "14 calls are in the history, refused ones included." in table
 
 
+@pytest.mark.timeout(180)
 def test_the_shop_calls_its_teams_other_systems_alike(demo: str) -> None:
     table = demo.partition("What the systems said\n")[2].partition("Go on\n")[0]
 
@@ -145,6 +148,7 @@ def test_the_shop_calls_its_teams_other_systems_alike(demo: str) -> None:
     ]
 
 
+@pytest.mark.timeout(180)
 def test_a_system_that_does_not_answer_says_why_and_harms_no_other(demo: str) -> None:
     listed = demo.partition("The other systems of the team\n")[2].partition("Calls to the")[0]
     states = dict(re.findall(r"^  (\w+) +\w+ +(ok|failed)", listed, re.MULTILINE))
@@ -167,10 +171,55 @@ def outcomes(table: str) -> list[tuple[str, str, int]]:
     return [(what.strip(), outcome, int(tries)) for what, _, outcome, tries in rows]
 
 
-def test_the_readme_shows_what_the_shop_says(demo: str) -> None:
-    (excerpt,) = [f for f in fences(ROOT / "README.md") if "busy twice" in f.body]
+@pytest.mark.timeout(180)
+def test_the_shop_plans_over_all_kinds_of_sources_with_a_fallback(demo: str) -> None:
+    planned = part(demo, "A plan over the shop", "It runs as far as it may")
+    sources = set(re.findall(r"[├└]─ \w+: (\w+)__", planned))
 
-    assert [line for line in shown(excerpt) if not is_said(line, demo)] == [], demo
+    assert sources == {"chinook", "shop", "orders", "courier", "desk", "clock"}
+    assert "price: courier__price | shop__post_price" in planned
+    assert "refund_order: a person is asked first" in planned
+
+
+@pytest.mark.timeout(180)
+def test_the_shops_run_falls_back_and_waits_for_a_person(demo: str) -> None:
+    ran = part(demo, "It runs as far as it may", "It goes on, and is killed")
+
+    assert re.search(r"^    ✓ price +\|.*\| +\d+ ms  shop__post_price$", ran, re.MULTILINE)
+    assert re.search(r"^    … refund_order ", ran, re.MULTILINE)
+    assert 'arguments: {"order_id": 1002, "amount": 3.98}' in ran
+    assert "state: approved" in ran
+
+
+@pytest.mark.timeout(180)
+def test_the_shops_run_survives_that_its_process_is_killed_and_repeats_nothing(demo: str) -> None:
+    killed = part(demo, "It goes on, and is killed", "Another process goes on")
+    resumed = part(demo, "Another process goes on", "What was done, and how often")
+    proof = part(demo, "What was done, and how often", "Go on")
+
+    assert re.search(
+        r"completed    refund_order  orders__refund_order\n"
+        r"    in_progress  write_letter\n\n  \$ kill -9 \d+\n",
+        killed,
+    )
+    assert len(re.findall(r"^    ✓ \w+", resumed, re.MULTILINE)) == 8
+    assert "Refund 501: you get back 3.98. Send it with the post, for 5.34." in resumed
+    assert re.findall(r"__\w+ +(\d+ times?)$", proof, re.MULTILINE) == ["1 time"] * 8
+    assert "The orders service saw 1 refund: 3.98." in proof
+    assert re.search(r"^    \d+ records are as they were written$", proof, re.MULTILINE)
+
+
+def part(demo: str, title: str, following: str) -> str:
+    """What stands under one title."""
+    return demo.partition(f"{title}\n")[2].partition(f"\n{following}\n")[0]
+
+
+@pytest.mark.timeout(180)
+def test_the_readme_shows_what_the_shop_says(demo: str) -> None:
+    shops = [f for f in fences(ROOT / "README.md") if re.search("busy twice|write_letter", f.body)]
+
+    assert len(shops) == 2
+    assert [line for f in shops for line in shown(f) if not is_said(line, demo)] == [], demo
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """A tour of a real board: a record shop's functions, its database and its team's other systems.
 
-Offline, in seconds.
+At the end a plan over them survives that its process is killed. Offline, in half a minute.
 
 Run it with `make demo`, or with `python examples/shop/demo.py`.
 """
@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from plan import take_a_record_back
 from systems import running
+from telling import cut, headline
 
 from pegboard.core.ports.store import HistoryQuery
 from pegboard.core.result import ToolResult
@@ -47,6 +49,7 @@ async def demo() -> None:
             show_table(rows, "What happened")
             await show_history(board)
     await connect_systems()
+    await take_a_record_back()
     go_on()
 
 
@@ -96,7 +99,7 @@ async def call_systems(board: Pegboard) -> list[Row]:
     await call("an operation that needs a person", "orders__cancel_order", {"order_id": 1003})
     moment = {"source_timezone": "Europe/Berlin", "time": "16:30", "target_timezone": "Asia/Tokyo"}
     await call("an MCP server over stdio", "clock__convert_time", moment)
-    label = {"order": 1002, "name": "Ada Byron", "city": "Berlin"}
+    label = {"order_id": 1002, "name": "Ada Byron", "city": "Berlin"}
     await call("a script", "desk__parcel_label", label)
     await call("a script that says no", "desk__parcel_label", label | {"city": "B3rlin"})
     await call("a system that is down", "crm__find_customer", {"name": "Ada"})
@@ -185,16 +188,6 @@ def go_on() -> None:
     print("  .venv/bin/pegboard tools --board examples/shop/board.yaml")
     print("  .venv/bin/pegboard serve --board examples/shop/board.yaml --data data")
     print("  mkdir my-board && cd my-board && ../.venv/bin/pegboard init")
-
-
-def headline(text: str) -> None:
-    """A title between the parts."""
-    print(f"\n{text}\n{'=' * len(text)}")
-
-
-def cut(text: str, width: int) -> str:
-    """A line that fits."""
-    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 if __name__ == "__main__":

@@ -30,6 +30,19 @@ class NewOrder(BaseModel):
     note: Annotated[str, Field(max_length=200)] = ""
 
 
+class NewRefund(BaseModel):
+    """Money that goes back."""
+
+    amount: Annotated[float, Field(gt=0, le=500, description="In euros.")]
+
+
+class Refund(NewRefund):
+    """A refund that was paid."""
+
+    refund_id: int
+    order_id: int
+
+
 class Order(NewOrder):
     """An order as the shop knows it."""
 
@@ -53,6 +66,7 @@ ORDERS = {
         Order(id=1003, customer=5, status="open", items=[Item(article=4)]),
     )
 }
+REFUNDS: list[Refund] = []
 OrderId = Annotated[int, Path(description="The number on the invoice.")]
 
 
@@ -88,6 +102,21 @@ def cancel_order(order_id: OrderId) -> Order:
         raise HTTPException(409, f"Order {order_id} is already shipped.")
     order.status = "cancelled"
     return order
+
+
+@app.post("/orders/{order_id}/refunds", operation_id="refund_order", status_code=201)
+def refund_order(order_id: OrderId, wanted: NewRefund) -> Refund:
+    """Pay money back; asked twice, it is paid twice."""
+    _found(order_id)
+    refund = Refund(refund_id=501 + len(REFUNDS), order_id=order_id, amount=wanted.amount)
+    REFUNDS.append(refund)
+    return refund
+
+
+@app.get("/refunds", operation_id="list_refunds")
+def list_refunds() -> list[Refund]:
+    """Every refund that was paid."""
+    return REFUNDS
 
 
 def _found(order_id: int) -> Order:

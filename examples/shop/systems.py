@@ -27,6 +27,7 @@ async def running() -> AsyncGenerator[None]:
             ORDERS_URL=f"http://127.0.0.1:{port}",
             ORDERS_TOKEN=TOKEN,
             CRM_URL=f"http://127.0.0.1:{_free_port()}",
+            COURIER_URL=f"http://127.0.0.1:{_free_port()}",
             WAREHOUSE_URL=f"http://127.0.0.1:{silent.sockets[0].getsockname()[1]}",
             PYTHON=sys.executable,
         )

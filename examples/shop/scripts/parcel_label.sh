@@ -2,8 +2,9 @@
 # /// tool
 # description: Draw the label of a parcel, as the printer in the store room prints it.
 # effect: read
+# capabilities: [parcel_label]
 # input: template
-# arguments: ["{order}", "{name}", "{city}"]
+# arguments: ["{order_id}", "{name}", "{city}"]
 # output: text
 # exit_codes: {65: invalid}
 # show_stderr: true
@@ -11,10 +12,10 @@
 # input_schema:
 #   type: object
 #   properties:
-#     order: {type: integer, minimum: 1}
+#     order_id: {type: integer, minimum: 1}
 #     name: {type: string, minLength: 1, maxLength: 24}
 #     city: {type: string, minLength: 1, maxLength: 24}
-#   required: [order, name, city]
+#   required: [order_id, name, city]
 # ///
 set -eu
 case "$3" in
