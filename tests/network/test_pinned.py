@@ -47,6 +47,21 @@ async def test_a_name_is_refused_when_any_address_is_not_public(addresses: list[
 
 
 @pytest.mark.parametrize(
+    ("host", "how"),
+    [
+        ("10.1.2.3", "on the board: network: {allow_hosts: ['10.1.2.3:80']}."),
+        ("[::1]", "on the board: network: {allow_hosts: ['[::1]:80']}."),
+        ("169.254.169.254", "Only 'allow_networks' under 'network' of the board can allow it."),
+    ],
+)
+async def test_a_refusal_says_what_the_operator_writes(host: str, how: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        await GuardedClient().send(HttpRequest(method="GET", url=f"http://{host}/"))
+
+    assert str(caught.value).endswith(how)
+
+
+@pytest.mark.parametrize(
     "host", ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "LOCALHOST.", "0.0.0.0"]
 )
 async def test_this_machine_is_refused_in_every_form(host: str) -> None:

@@ -131,6 +131,24 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
         load_board(path, {})
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (".", "it is a folder, not a file"),
+        ("/dev/zero", "it is a device, a pipe or a socket, not a file"),
+        ("big.yaml", "it has more than 8,388,608 bytes"),
+    ],
+)
+def test_what_is_no_file_of_that_size_is_refused_at_once(
+    tmp_path: Path, name: str, said: str
+) -> None:
+    with (tmp_path / "big.yaml").open("wb") as file:
+        file.truncate(5 * 2**30)
+
+    with pytest.raises(ConfigError, match=f"cannot be read: {said}"):
+        load_board(tmp_path / name, {})
+
+
 def test_a_file_is_read_from_disk(tmp_path: Path) -> None:
     path = tmp_path / "board.yaml"
     path.write_text("sources: [{kind: builtin}]\n")

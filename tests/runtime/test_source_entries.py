@@ -25,6 +25,30 @@ def test_a_source_that_is_not_enabled_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
+    ("auth", "says"),
+    [
+        ("[{kind: bearer, tokn: x}]", "auth[0].token: missing; write it here"),
+        ("[{kind: bearer, tokn: x}]", "auth[0].tokn: unknown key; did you mean 'token'?"),
+        ("{kind: bearer, token: ''}", "auth.token: should not be empty, found ''"),
+        ("{token: x}", "auth: 'kind' is missing; write it here"),
+        (
+            "{kind: bearr}",
+            "auth: 'kind' is one of 'none', 'bearer', 'api_key', 'basic', found 'bearr'",
+        ),
+        ("3", "auth: should be a list, found 3"),
+    ],
+)
+def test_a_place_is_named_as_it_is_written(auth: str, says: str) -> None:
+    source = f"{{kind: openapi, config: {{document: a.json, auth: {auth}}}}}"
+    loaded = parse_board(f"sources:\n- {source}\n", {}, path=PATH)
+
+    with pytest.raises(ConfigError) as raised:
+        checked(loaded)
+
+    assert f"board.yaml:2: sources[0].config.{says}" in str(raised.value).splitlines()
+
+
+@pytest.mark.parametrize(
     ("source", "says"),
     [
         pytest.param("{kind: builtn}", "did you mean 'builtin'", id="kind"),

@@ -38,6 +38,40 @@ def test_a_reference_that_leads_nowhere_says_why(
     assert reason in str(caught.value)
 
 
+def test_a_near_name_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceUnavailable, match=r"has no 'dumsp'; did you mean 'dump'\?"):
+        find_object("json:dumsp", tmp_path)
+
+
+def test_a_part_that_an_installed_package_lacks_is_not_to_be_installed(tmp_path: Path) -> None:
+    (tmp_path / "importing_lacks.py").write_text("import json.none")
+
+    with pytest.raises(SourceUnavailable, match="and the 'json' that is installed has none"):
+        import_module("importing_lacks", tmp_path)
+
+
+def test_a_module_that_is_not_there_is_told_with_how_it_gets_there(tmp_path: Path) -> None:
+    (tmp_path / "importing_needs.py").write_text("import no_such_package.part")
+
+    with pytest.raises(SourceUnavailable) as caught:
+        import_file(Path("importing_needs.py"), tmp_path)
+
+    assert str(caught.value) == (
+        "'importing_needs.py' needs the module 'no_such_package', which is not there: "
+        "'pip install no_such_package', or put it into the board's folder"
+    )
+    assert isinstance(caught.value.__cause__, ModuleNotFoundError)
+
+
+def test_a_name_that_foreign_code_makes_up_is_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "importing_made_up.py").write_text(
+        "raise ModuleNotFoundError('x', name='hunter2; rm -rf')"
+    )
+
+    with pytest.raises(SourceUnavailable, match=r"failed to import \(ModuleNotFoundError\)"):
+        import_module("importing_made_up", tmp_path)
+
+
 def test_a_file_is_imported_once(tmp_path: Path) -> None:
     (tmp_path / "importing_three.py").write_text("")
 

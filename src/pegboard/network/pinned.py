@@ -13,7 +13,7 @@ import anyio
 import httpcore2
 
 from pegboard.errors import InvalidRequest
-from pegboard.network.addresses import IPAddress
+from pegboard.network.addresses import METADATA_KIND, IPAddress
 from pegboard.network.policy import GuardPolicy
 from pegboard.network.resolver import Resolver
 
@@ -68,7 +68,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
                 # The address itself is for the operator: it would map the network for a prober.
                 raise InvalidRequest(
                     f"Refused to connect to '{host}' port {port}: it leads to a {kind} address. "
-                    "The operator can allow the host or its network."
+                    f"{_how_to_allow(host, port, kind)}"
                 ) from PermissionError(f"{host}:{port} is at {address}")
         return addresses
 
@@ -106,6 +106,14 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failure = error
         raise failure
+
+
+def _how_to_allow(host: str, port: int, kind: str) -> str:
+    """What the operator writes; the place where machines keep secrets takes an exact network."""
+    if kind == METADATA_KIND:
+        return "Only 'allow_networks' under 'network' of the board can allow it."
+    named = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return f"The operator can allow it on the board: network: {{allow_hosts: ['{named}']}}."
 
 
 class _ClosedOnFailure(httpcore2.AsyncNetworkStream):

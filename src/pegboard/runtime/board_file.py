@@ -14,16 +14,25 @@ from pegboard.errors import ConfigError
 from pegboard.execution.redaction import redactor
 from pegboard.runtime.board import Board
 from pegboard.runtime.secret_values import is_secretive
+from pegboard.tools.plain_files import read_file
 
 if TYPE_CHECKING:
     from pegboard.runtime.yaml_lines import Located
 
 Place = Sequence[str | int]
 _LONGEST_SHOWN = 24
+MOST_BYTES = 8 * 2**20
+"""Of a board file."""
+
 _WORDS = {
     "^Input should be ": "should be ",
     "^Value error, ": "",
     "^should be a valid (tuple|list|set|frozenset)$": "should be a list",
+    r"^Input tag '(.*)' found using '(\w+)' does not match any of the expected tags: (.*)$": (
+        r"'\2' is one of \3, found '\1'"
+    ),
+    r"^Unable to extract tag using discriminator '(\w+)'$": r"'\1' is missing; write it here",
+    r"^(Value|String) should have at least 1 (item|character)\b.*": "should not be empty",
     r"^should be a valid dictionary( or instance of \w+)?$": "should be a mapping",
 }
 """What pydantic says in the words of Python, and how it is said of YAML."""
@@ -66,14 +75,16 @@ def load_board(path: Path, environment: Mapping[str, str]) -> LoadedBoard:
         ConfigError: It is missing, not YAML, or says something unknown; one line a mistake.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_file(path, most=MOST_BYTES).decode()
     except FileNotFoundError as error:
         raise ConfigError(
             f"There is no board file {path}: write one with 'pegboard init', or name another with "
             "--board."
         ) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The board file {path} cannot be read: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"The board file {path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"The board file {path} cannot be read: it is not UTF-8") from error
     return parse_board(text, environment, path=path)
 
 
@@ -117,9 +128,32 @@ def faults_of(
     lines: list[str] = []
     for detail in error.errors(include_url=False):
         place = (*prefix, *detail["loc"])
+        if located is not None:
+            place = _written(place, located.value, is_missing=detail["type"] == "missing")
         where = f"{file}:{located.line(place)}: " if located is not None else ""
         lines.append(f"{where}{_dotted(place)}: {_advice(detail, model)}")
     return ConfigError("\n".join(lines))
+
+
+def _written(place: Place, value: Any, *, is_missing: bool) -> Place:
+    """The place as it stands in the file, without the steps that only the model knows.
+
+    Those are the kind of a union's member, and the index of a thing that stands for a list of one.
+    """
+    steps: list[str | int] = []
+    for number, step in enumerate(place, start=1):
+        is_there = _has(value, step)
+        if is_there or (number == len(place) and (is_missing or isinstance(step, str))):
+            steps.append(step)
+        if is_there:
+            value = value[step]
+    return steps
+
+
+def _has(value: Any, step: str | int) -> bool:
+    if isinstance(value, dict):
+        return step in value
+    return isinstance(value, list) and isinstance(step, int) and step < len(cast("Any", value))
 
 
 def _masked(error: ConfigError, secrets: Sequence[str]) -> ConfigError:
@@ -157,7 +191,10 @@ def _known_fields(model: type[BaseModel], place: Place) -> list[str]:
     node: Any = schema
     for step in place:
         node = _resolved(node, definitions)
-        if isinstance(step, int):
+        members = node.get("discriminator", {}).get("mapping", {})
+        if step in members:
+            node = {"$ref": members[step]}
+        elif isinstance(step, int):
             node = node.get("items", {})
         else:
             node = node.get("properties", {}).get(step) or node.get("additionalProperties", {})

@@ -3,15 +3,19 @@
 import importlib
 import importlib.util
 import logging
+import re
 import sys
+from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from pegboard.errors import SourceUnavailable, ToolSignatureError
+from pegboard.tools.foreign_log import log_foreign
 
 _LOG = logging.getLogger("pegboard.sources")
+_MODULE = re.compile(r"(?!\d)\w{1,60}(\.(?!\d)\w{1,60}){0,9}")
 _CHANGED_AT = "__pegboard_changed_at__"
 
 
@@ -36,7 +40,7 @@ def import_module(name: str, base_dir: Path) -> ModuleType:
                 f"there is no module '{name}'; it is looked for in the board's folder and on "
                 "Python's path"
             ) from error
-        raise SourceUnavailable(f"'{name}' needs the module '{error.name}'") from error
+        raise _failed(name, error) from error
     except (Exception, SystemExit) as error:
         raise _failed(name, error) from error
 
@@ -92,9 +96,25 @@ def find_object(reference: str, base_dir: Path) -> Any:
     found: Any = import_module(module_name, base_dir)
     for step in path.split("."):
         if not hasattr(found, step):
-            raise SourceUnavailable(f"'{module_name}' has no '{path}'")
+            nearest = get_close_matches(step, dir(found), n=1)
+            hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
+            raise SourceUnavailable(f"'{module_name}' has no '{path}'{hint}")
         found = getattr(found, step)
     return found
+
+
+def missing_module(error: BaseException) -> str:
+    """Which module foreign code lacks, and how it gets there; empty when that is not the fault."""
+    name = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
+    if not name or not _MODULE.fullmatch(name):
+        return ""
+    package = name.partition(".")[0]
+    if package in sys.modules:
+        return f"needs the module '{name}', and the '{package}' that is installed has none"
+    return (
+        f"needs the module '{name}', which is not there: 'pip install {package}', or put it into "
+        "the board's folder"
+    )
 
 
 def _forget_namesake(name: str, folder: Path) -> None:
@@ -137,8 +157,10 @@ def _changed_at(module: ModuleType) -> int | None:
 def _failed(name: str, error: BaseException) -> SourceUnavailable:
     if isinstance(error, ToolSignatureError):
         return SourceUnavailable(f"'{name}': {error}")
+    if missing := missing_module(error):
+        return SourceUnavailable(f"'{name}' {missing}")
     # its text may hold anything, and a reason is shown to callers: the log is the operator's
-    _LOG.error("%s failed to import", name, exc_info=error)
+    log_foreign(_LOG, f"{name} failed to import", error)
     line = f" in line {error.lineno}" if isinstance(error, SyntaxError) else ""
     return SourceUnavailable(
         f"'{name}' failed to import ({type(error).__name__}{line}); the log says why"

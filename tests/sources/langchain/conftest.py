@@ -45,6 +45,10 @@ async def make_later() -> list[BaseTool]:
     return [add]
 
 
+def needy() -> list[BaseTool]:
+    import no_such_m
+
+
 def fail() -> list[BaseTool]:
     raise RuntimeError("password is hunter2")
 '''

@@ -81,6 +81,7 @@ async def test_the_operator_says_what_tools_do_to_the_world(tmp_path: Path, modu
         ("make_later", {}, "is async: give a function that returns the tools"),
         ("fail", {}, r"failed to make its tools (RuntimeError); the log says why"),
         ("broken", {}, r"failed to make its tools (RuntimeError); the log says why"),
+        ("needy", {}, "needs the module 'no_such_m', which is not there: 'pip install no_such_m'"),
         ("add", {"effects": {"ad": "read"}}, "'effects' names 'ad', and there is no such tool"),
     ],
 )

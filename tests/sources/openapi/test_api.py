@@ -47,6 +47,26 @@ def test_other_documents_are_refused(root: dict[str, Any], found: str) -> None:
         version_of(root)
 
 
+def test_half_a_document_is_refused() -> None:
+    with pytest.raises(SourceUnavailable, match="has no 'paths', so that it has nothing to call"):
+        read({"openapi": "3.0.0", "components": {}}, base_url="https://c.test")
+
+
+@pytest.mark.parametrize(
+    "root", [{"openapi": "3.1.0", "webhooks": {}}, {"openapi": "3.0.0", "paths": {}}]
+)
+def test_a_document_without_operations_is_one_all_the_same(root: dict[str, Any]) -> None:
+    assert read(root, base_url="https://c.test")[0].operations == ()
+
+
+def test_actions_need_no_paths() -> None:
+    action = {"name": "a", "path": "/a"}
+
+    api, _ = read({"openapi": "3.0.0"}, base_url="https://c.test", actions=[action])
+
+    assert [one.id for one in api.operations] == ["a"]
+
+
 def test_the_base_is_the_operators_or_the_documents() -> None:
     root = ROOT | {"servers": [{"url": "https://a.test/1"}, {"url": "https://b.test"}]}
     swagger = {"swagger": "2.0", "paths": PATHS, "host": "d.test", "basePath": "/v2"}

@@ -10,7 +10,7 @@ from tests.network.loopback import always, reply
 from tests.sources.openapi.bench import bench, document, json_body, json_reply, one, operation
 
 from pegboard.core.export import spec_to_dict
-from pegboard.errors import ConfigError, InvalidRequest, SourceUnavailable, ToolArgumentError
+from pegboard.errors import InvalidRequest, SourceUnavailable, ToolArgumentError
 from pegboard.sources.openapi.definitions import MOST_BYTES
 
 ANY: dict[str, Any] = {}
@@ -219,7 +219,7 @@ async def test_a_huge_document_is_refused_before_it_is_read(tmp_path: Path) -> N
     with (tmp_path / "huge.json").open("wb") as file:
         file.truncate(2**31)
 
-    with pytest.raises(SourceUnavailable, match="more than max_document_bytes"):
+    with pytest.raises(SourceUnavailable, match="max_document_bytes"):
         async with bench("huge.json", base_dir=tmp_path):
             pass
 
@@ -286,6 +286,6 @@ async def test_a_redirect_out_of_http_is_refused() -> None:
 
 
 async def test_a_name_that_is_no_file_is_a_mistake_of_the_operator() -> None:
-    with pytest.raises(ConfigError):
+    with pytest.raises(SourceUnavailable, match="it is no file name"):
         async with bench("a\0b"):
             pass

@@ -65,15 +65,26 @@ def test_operations_are_chosen(config: dict[str, Any], expected: list[str]) -> N
     ids=str,
 )
 def test_a_misspelt_exclusion_stops_the_source(config: dict[str, Any]) -> None:
-    with pytest.raises(SourceUnavailable, match="name what the document does not have"):
+    with pytest.raises(SourceUnavailable, match="does not have what the configuration names"):
         choose(**config)
+
+
+def test_each_misspelt_word_is_told_with_its_place_and_the_nearest_word() -> None:
+    with pytest.raises(SourceUnavailable) as caught:
+        choose(exclude={"operations": ["deletOrder", "x*"]}, overrides={"listOrder": {}})
+
+    assert str(caught.value) == (
+        "The document does not have what the configuration names: exclude: 'deletOrder' (did you "
+        "mean 'deleteOrder'?), 'x*'; overrides: 'listOrder' (did you mean 'listOrders'?). Correct "
+        "the spelling, or leave it out."
+    )
 
 
 def test_a_misspelt_inclusion_is_noted() -> None:
     found, note = choose(include={"operations": ["listOrders", "listOrdres"]})
 
     assert len(found) == 1
-    assert note == "include names what is not there: listOrdres."
+    assert note == "include names what is not there: 'listOrdres' (did you mean 'listOrders'?)."
 
 
 def test_choosing_nothing_is_a_mistake() -> None:

@@ -101,7 +101,7 @@ async def test_health_tells_what_the_configuration_misses() -> None:
         health = await api.source.health()
 
     assert health.status is HealthStatus.DEGRADED
-    assert health.reason == "include names what is not there: gone."
+    assert health.reason == "include names what is not there: 'gone'."
 
 
 async def test_a_document_without_operations_is_degraded_and_no_error() -> None:

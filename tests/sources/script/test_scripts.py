@@ -103,6 +103,7 @@ def test_a_description_may_bring_a_command_instead_of_a_script(folder: Path, wri
 @pytest.mark.parametrize(
     ("files", "path", "fault"),
     [
+        pytest.param({}, "/dev/zero", "'/dev/zero' is a device, a pipe or a socket", id="a device"),
         pytest.param({}, "no.sh", "there is no file or folder 'no.sh'", id="nothing there"),
         pytest.param({}, "*.sh", "nothing matches '*.sh'", id="no match"),
         pytest.param(
@@ -175,7 +176,7 @@ def test_a_description_that_is_too_long_is_named(folder: Path) -> None:
     (folder / "a.sh").touch()
     (folder / "a.tool.yaml").write_bytes(b"#" * (1024 * 1024 + 1))
 
-    assert "has more than 1048576 bytes" in find(folder, "a.sh")[0].fault
+    assert "cannot be read: it has more than 1,048,576 bytes" in find(folder, "a.sh")[0].fault
 
 
 def test_a_folder_lists_a_script_whose_block_is_broken(folder: Path, write: Write) -> None:

@@ -25,7 +25,12 @@ from pegboard.errors import (
     ToolFailed,
     ToolOutputError,
 )
+from pegboard.tools.foreign_log import log_foreign
+from pegboard.tools.importing import missing_module
 from pegboard.tools.output import wrap
+
+LONGEST_MESSAGE = 1_000
+"""Characters of what a tool says about its failure; the cause has all of them."""
 
 _LOG = logging.getLogger("pegboard.sources")
 _BLOCKS = frozenset(
@@ -45,7 +50,9 @@ def building(reference: str) -> Generator[None]:
     except PegboardError:
         raise
     except Exception as error:
-        _LOG.error("%s failed to make its tools", reference, exc_info=error)
+        if missing := missing_module(error):
+            raise SourceUnavailable(f"'{reference}' {missing}") from error
+        log_foreign(_LOG, f"{reference} failed to make its tools", error)
         raise SourceUnavailable(
             f"'{reference}' failed to make its tools ({type(error).__name__}); the log says why"
         ) from error
@@ -70,7 +77,7 @@ def calling(name: str, schema: Any) -> Generator[None]:
     try:
         yield
     except ToolException as error:
-        raise ToolFailed(str(error) or f"'{name}' failed.") from error
+        raise ToolFailed(_cut(str(error)) or f"'{name}' failed.") from error
     except ValidationError as error:
         if error.title != getattr(schema, "__name__", None):
             raise
@@ -103,8 +110,8 @@ def result_of(name: str, output: Any) -> ToolResult:
 def _of_message(name: str, message: Any) -> ToolResult:
     result = _of_content(message.content)
     if message.status == "error":
-        error = ToolFailed(result.text or f"'{name}' failed.")
-        return ToolResult(content=result.content, is_error=True, error=error)
+        said = _cut(result.text) or f"'{name}' failed."
+        return ToolResult(content=result.content, is_error=True, error=ToolFailed(said))
     artifact: Any = message.artifact
     if artifact is None:
         return _structured(result)
@@ -200,6 +207,10 @@ def _url_of(block: Mapping[str, Any]) -> str:
         if isinstance(value, str):
             return value
     return ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 1]}…"
 
 
 def _problems(faults: Sequence[Any]) -> tuple[Problem, ...]:

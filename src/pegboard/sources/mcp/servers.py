@@ -11,7 +11,9 @@ from pydantic import ValidationError
 from pegboard.core.names import MAX_SOURCE_LENGTH, is_source_name
 from pegboard.errors import ConfigError
 from pegboard.sources.mcp.config import McpConfig
+from pegboard.tools.plain_files import read_file
 
+_MOST_BYTES = 64 * 2**20  # some clients keep what was said in the same file
 _LISTS = ("mcpServers", "servers", "mcp_servers", "context_servers")
 _OURS = frozenset({"command", "args", "env", "cwd", "url", "headers", "auth", "transport"})
 _OPTIONS = frozenset(McpConfig.model_fields) - _OURS - {"mcp_json", "mcp_servers"}
@@ -59,10 +61,13 @@ def _document(config: McpConfig, base_dir: Path) -> tuple[str, Any]:
         return "mcpServers", {"mcpServers": config.mcp_servers}
     path = base_dir / Path(config.mcp_json).expanduser()
     try:
-        return path.name, json.loads(_without_comments(path.read_text(encoding="utf-8")))
+        text = read_file(path, most=_MOST_BYTES).decode()
+        return path.name, json.loads(_without_comments(text))
     except FileNotFoundError as error:
         raise ConfigError(f"there is no file {path}: write its path in 'mcp_json'") from error
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} cannot be read as JSON: {error}") from error
 
 
@@ -142,7 +147,7 @@ class _Reader:
             return {}
         path = self._base_dir / self._filled(name, str(file))
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_file(path, most=_MOST_BYTES).decode()
         except (OSError, ValueError) as error:
             raise self._fault(name, f"its envFile {path} cannot be read") from error
         return dict(_variables(text))

@@ -56,6 +56,8 @@ def api_of(document: Document | None, config: OpenApiConfig) -> Api:
     is_swagger = version == "2.0"
     reader = (swagger.SwaggerReader if is_swagger else Reader)(root, references)
     operations = (*reader.all(), *written_by_hand(config.actions))
+    if document is not None and not operations:
+        _check_paths(root, version)
     url = document.url if document else ""
     base, problem = _base(root, config, url, is_swagger=is_swagger)
     if problem and operations and not any(one.servers for one in operations):
@@ -69,6 +71,17 @@ def api_of(document: Document | None, config: OpenApiConfig) -> Api:
         base_problem=problem,
         trusted=_trusted(config, base, url),
         document_url=url,
+    )
+
+
+def _check_paths(root: Node, version: str) -> None:
+    """Refuse half a document: only from 3.1 on may one have nothing but webhooks or components."""
+    if "paths" in root or version in _SIBLINGS_COUNT:
+        return
+    raise SourceUnavailable(
+        "The document has no 'paths', so that it has nothing to call: take the whole document, or "
+        "write operations into 'actions'.",
+        permanent=True,
     )
 
 

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from pegboard.core.names import wire_name
@@ -25,12 +26,14 @@ class Chosen:
         action: What it is called behind the source's name.
         override: What the operator says differently.
         is_exact: Whether they name just this operation, so that what does not fit is a mistake.
+        id: Under which the document, and whoever chooses, knows it.
     """
 
     operation: Operation
     action: str
     override: Override
     is_exact: bool = False
+    id: str = ""
 
 
 def chosen(
@@ -66,8 +69,9 @@ def chosen(
     unmatched = [
         word for rule in config.include for word, found in _words_of(rule, known) if not found
     ]
-    note = f"include names what is not there: {', '.join(unmatched)}." if unmatched else ""
-    return made, note
+    if not unmatched:
+        return made, ""
+    return made, f"include names what is not there: {_with_nearest(unmatched, _words(known))}."
 
 
 def unique_ids(operations: Sequence[Operation]) -> list[str]:
@@ -124,20 +128,40 @@ def _words_of(rule: Choice, known: Sequence[tuple[str, Operation]]) -> Iterable[
 
 def _check_exclusions(config: OpenApiConfig, known: Sequence[tuple[str, Operation]]) -> None:
     """A misspelt exclusion would leave open what was meant to be closed."""
-    unmatched = [
+    ids = [name for name, _ in known]
+    excluded = [
         word for rule in config.exclude for word, found in _words_of(rule, known) if not found
     ]
-    unmatched += [
-        pattern
-        for pattern in config.overrides
-        if not any(_any((pattern,), name) for name, _ in known)
+    overridden = [
+        pattern for pattern in config.overrides if not any(_any((pattern,), name) for name in ids)
     ]
-    if unmatched:
+    told: list[str] = []
+    if excluded:
+        told.append(f"exclude: {_with_nearest(excluded, _words(known))}")
+    if overridden:
+        told.append(f"overrides: {_with_nearest(overridden, ids)}")
+    if told:
         raise SourceUnavailable(
-            f"exclude or overrides name what the document does not have: {', '.join(unmatched)}. "
-            "Correct the spelling, or leave it out.",
+            f"The document does not have what the configuration names: {'; '.join(told)}. Correct "
+            "the spelling, or leave it out.",
             permanent=True,
         )
+
+
+def _words(known: Sequence[tuple[str, Operation]]) -> set[str]:
+    """All that a rule could name."""
+    return {word for name, one in known for word in (name, *one.tags, one.path)}
+
+
+def _with_nearest(words: Iterable[str], there: Iterable[str]) -> str:
+    """The words, each with the nearest one that there is."""
+    known = sorted(there)
+    shown: list[str] = []
+    for word in words:
+        nearest = get_close_matches(word, known, n=1)
+        hint = f" (did you mean '{nearest[0]}'?)" if nearest else ""
+        shown.append(f"'{word}'{hint}")
+    return ", ".join(shown)
 
 
 def _overridden(
@@ -160,6 +184,7 @@ def _overridden(
         action=override.name or action,
         override=override,
         is_exact=is_exact,
+        id=name,
     )
 
 

@@ -1,5 +1,6 @@
 """Reading the document: a file, a URL, a pasted text or data, and the files that it refers to."""
 
+import errno
 import hashlib
 import os
 import re
@@ -9,15 +10,18 @@ from pathlib import Path
 from typing import Any, cast
 
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
-from pegboard.errors import ConfigError, PegboardError, SourceUnavailable
-from pegboard.sources.openapi.nodes import mapping
+from pegboard.errors import PegboardError, SourceUnavailable
+from pegboard.sources.openapi.nodes import mapping, shortened
 from pegboard.sources.openapi.parsing import Unreadable, parsed, plain
 from pegboard.sources.openapi.references import joined
+from pegboard.tools.plain_files import read_file
 from pegboard.tools.threads import POOL
 
 _URL = re.compile(r"https?://", re.IGNORECASE)
+_OTHER_URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _PASTED = re.compile(r"\s*\{|[^\n]*\n")
 _MOST_FILES = 500
+_LONGEST_SHOWN = 200
 _SUFFIXES = (".json", ".yaml", ".yml")
 _ACCEPT = "application/json, application/yaml, text/yaml, text/*;q=0.9, */*;q=0.5"
 
@@ -82,6 +86,12 @@ class Loader:
             fresh = self._last or Document(files={"": plain(document)}, refused={})
         elif _URL.match(document):
             fresh = await self._fetched(document)
+        elif scheme := _OTHER_URL.match(document):
+            raise SourceUnavailable(
+                f"document: '{_shown(scheme[0])}' addresses are not fetched: write one with "
+                "https:// or http://, or download it and write its path from the board's folder.",
+                permanent=True,
+            )
         else:
             fresh = await POOL.run(lambda: self._read(document), owner=self._owner)
         self._last = fresh
@@ -91,7 +101,7 @@ class Loader:
         if _PASTED.match(document):
             return self._last or Document(files={"": self._parsed(document.encode())}, refused={})
         path = self._base_dir / document
-        root = _read_file(path, self._most, f"document: {document}")
+        root = _read_file(path, self._most, document)
         files: dict[str, Any] = {}
         refused: dict[str, str] = {}
         version: list[tuple[str, bytes]] = [("", _digest(root))]
@@ -117,7 +127,10 @@ class Loader:
 
     async def _fetched(self, url: str) -> Document:
         if self._http is None:
-            raise SourceUnavailable("This board has no network to fetch the document.")
+            raise SourceUnavailable(
+                "document: this board has no network to fetch it; download it, and write its path "
+                "from the board's folder."
+            )
         headers = {"accept": _ACCEPT, **self._tags}
         request = HttpRequest(method="GET", url=url, headers=headers, max_bytes=self._most)
         try:
@@ -132,7 +145,7 @@ class Loader:
         if response.status != 200:
             raise SourceUnavailable(f"its server answered {response.status}.")
         if response.truncated:
-            raise SourceUnavailable(f"it has more than max_document_bytes ({self._most:,}).")
+            raise SourceUnavailable(f"it has more than {self._most:,} bytes (max_document_bytes).")
         content = response.content
         version = _digest(content)
         if self._last is None or self._last.version != version:
@@ -147,7 +160,9 @@ class Loader:
 
     def _parsed(self, raw: bytes) -> Any:
         if len(raw) > self._most:
-            raise SourceUnavailable(f"The document has more than {self._most:,} bytes.")
+            raise SourceUnavailable(
+                f"The document has more than {self._most:,} bytes (max_document_bytes)."
+            )
         try:
             return parsed(raw)
         except Unreadable as error:
@@ -156,15 +171,25 @@ class Loader:
             ) from error
 
 
-def _read_file(path: Path, most: int, what: str) -> bytes:
+def _read_file(path: Path, most: int, document: str) -> bytes:
     try:
-        if path.stat().st_size > most:
-            raise SourceUnavailable(f"{what}: more than max_document_bytes ({most:,}).")
-        return path.read_bytes()
+        return read_file(path, most=most)
+    except FileNotFoundError as error:
+        raise SourceUnavailable(
+            f"document: there is no file '{_shown(document)}' in the board's folder; write its "
+            "path from there, or an address with https://",
+            permanent=True,
+        ) from error
     except OSError as error:
-        raise SourceUnavailable(f"{what}: {error.strerror or error}.", permanent=True) from error
-    except ValueError as error:
-        raise ConfigError(f"{what!r} is no file name") from error
+        hint = " (max_document_bytes)" if error.errno == errno.EFBIG else ""
+        raise SourceUnavailable(
+            f"document: '{_shown(document)}' cannot be read: {error.strerror}{hint}.",
+            permanent=True,
+        ) from error
+
+
+def _shown(document: str) -> str:
+    return shortened(document, _LONGEST_SHOWN)
 
 
 def _beside(folder: Path, name: str, most: int, count: int) -> bytes:
@@ -176,11 +201,7 @@ def _beside(folder: Path, name: str, most: int, count: int) -> bytes:
         raise OSError("only .json, .yaml and .yml files are read")
     if count >= _MOST_FILES:
         raise OSError(f"the document has more than {_MOST_FILES} files")
-    if not path.is_file():
-        raise OSError("there is no such file")
-    if path.stat().st_size > most:
-        raise OSError("the file is too large")
-    return path.read_bytes()
+    return read_file(path, most=most)
 
 
 def _digest(content: bytes) -> bytes:

@@ -32,7 +32,9 @@ SYSEXITS: Mapping[int, Outcome] = {
 _MOST_FILES = 100
 _MOST_BYTES = 64 * 1024 * 1024
 _SHOWN_LINES = 5
-_SHOWN = 1_000
+LONGEST_MESSAGE = 1_000
+"""Characters of what a failing script says to everybody; the rest is in the history."""
+
 _SHORTEST_SECRET = 8
 _MASK = "***"
 _LONGEST_WAIT = 86_400
@@ -99,7 +101,7 @@ def _failed(
     told, retry_after = _told(outcome.stdout)
     if not told and description.show_stderr:
         told = "\n".join(_text(outcome.stderr).strip().splitlines()[-_SHOWN_LINES:])
-    told = _masked(told, job)[:_SHOWN].strip()
+    told = _cut(_masked(told, job).strip())
     match meaning:
         case "invalid":
             return InvalidRequest(told or f"'{name}' does not take these arguments.")
@@ -107,6 +109,10 @@ def _failed(
             return Unavailable(told or f"'{name}' cannot do it now", retry_after=retry_after)
         case _:
             return ToolFailed(told or f"'{name}' {_how(outcome.exit_code)}.")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 1]}…"
 
 
 def _told(stdout: bytes) -> tuple[str, float | None]:

@@ -12,6 +12,7 @@ from pegboard.sources.script.config import ScriptConfig
 from pegboard.sources.script.description import Description, read_description
 from pegboard.sources.script.interpreters import EXTENSIONS
 from pegboard.sources.script.located import Located, read_yaml
+from pegboard.tools.plain_files import read_file, read_start
 
 SIDECAR = ".tool.yaml"
 _HEAD = 256 * 1024
@@ -66,8 +67,12 @@ def _named(pattern: str, base_dir: Path) -> Iterator[Path | Script]:
         yield from _in_folder(path)
     elif path.is_file():
         yield path
+    elif path.exists():
+        fault = f"'{pattern}' is a device, a pipe or a socket, not a script"
+        yield Script(stem=path.stem, path=None, fault=fault)
     else:
-        yield Script(stem=path.stem, path=None, fault=f"there is no file or folder '{pattern}'")
+        fault = f"there is no file or folder '{pattern}' in the board's folder"
+        yield Script(stem=path.stem, path=None, fault=fault)
 
 
 def _in_folder(folder: Path) -> Iterator[Path]:
@@ -178,16 +183,14 @@ def _sidecar_names(path: Path) -> tuple[str, ...]:
 
 
 def _head(path: Path) -> str:
-    with path.open("rb") as file:
-        return file.read(_HEAD).decode("utf-8", "replace")
+    return read_start(path, most=_HEAD).decode("utf-8", "replace")
 
 
 def _text(path: Path, most: int) -> str:
-    data = path.read_bytes()
-    if len(data) > most:
-        raise SourceUnavailable(f"{path.name} has more than {most} bytes")
     try:
-        return data.decode("utf-8")
+        return read_file(path, most=most).decode("utf-8")
+    except OSError as error:
+        raise SourceUnavailable(_unreadable(path, error)) from error
     except UnicodeDecodeError as error:
         raise SourceUnavailable(f"{path.name} is not UTF-8") from error
 
