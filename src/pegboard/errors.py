@@ -24,6 +24,8 @@ PegboardError
 │   ├── DependencyCycle         tools would need each other; names the cycle in order
 │   ├── DependencyNotFound      no such node or edge among dependencies; names the nearest
 │   ├── VersionNotFound         no such version, or it is kept no longer
+│   ├── DefinitionNotHeld       no changed definition of this tool is held back
+│   ├── DefinitionChanged       the upstream has changed it again since it was shown
 │   ├── CannotPlan              no tools answer what a plan was asked for
 │   └── InvalidRequest          a request that no tool is to blame for
 ├── ToolFailed                  the tool said no: a safe message and an error id
@@ -267,6 +269,18 @@ class VersionNotFound(CallerError):
     """There is no such version of this, or it is kept no longer; says which there are."""
 
     code = "version_not_found"
+
+
+class DefinitionNotHeld(CallerError):
+    """No changed definition of this tool is held back, or it was decided about already."""
+
+    code = "definition_not_held"
+
+
+class DefinitionChanged(CallerError):
+    """The upstream has changed it again since it was shown: look at the new diff."""
+
+    code = "definition_changed"
 
 
 class CannotPlan(CallerError):

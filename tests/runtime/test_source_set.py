@@ -102,8 +102,10 @@ class Board:
             jitter=lambda: 0.0,
         )
 
-    def tools(self, state: SourceState, tools: Sequence[Tool]) -> None:
+    async def tools(self, state: SourceState, tools: Sequence[Tool]) -> str:
         self.listed[state.name] = tuple(tool.spec.name for tool in tools)
+        state.tools = tuple(tools)
+        return ""
 
     def offers(
         self, state: SourceState, resources: Sequence[Resource], prompts: Sequence[Prompt]

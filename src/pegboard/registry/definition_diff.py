@@ -1,10 +1,10 @@
 """How one definition of a tool differs from another, and what that means for those who use it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pegboard.core.tool import ToolSpec
+from pegboard.core.tool import Limits, Retry, ToolSpec
 from pegboard.registry.schema_diff import Change, Kind, schema_changes
 from pegboard.tools.schema_document import canonical
 
@@ -51,12 +51,36 @@ def definition_diff(old: ToolSpec, new: ToolSpec) -> DefinitionDiff:
 
 def definition_digest(spec: ToolSpec) -> str:
     """SHA-256 of all that a diff looks at, as hex; equal for definitions without a difference."""
+    return digest_of(definition_of(spec))
+
+
+def digest_of(definition: Mapping[str, Any]) -> str:
+    """The same of what `definition_of` made."""
     import hashlib
 
-    return hashlib.sha256(canonical({field: _plain(spec, field) for field in _FIELDS})).hexdigest()
+    return hashlib.sha256(canonical(definition)).hexdigest()
 
 
-_FIELDS = (*_WORDS, *_OPERATORS, *_CLAIMS, *_LISTS, "input_schema", "output_schema")
+def definition_of(spec: ToolSpec, *, fields: Iterable[str] = ()) -> dict[str, Any]:
+    """All that a diff looks at, or these fields of it, as JSON-compatible data."""
+    return {field: _plain(spec, field) for field in (fields or DEFINING)}
+
+
+def spec_of(definition: Mapping[str, Any]) -> ToolSpec:
+    """The spec of which `definition_of` made this; what it does not name is as by default."""
+    fields: dict[str, Any] = {name: definition[name] for name in DEFINING if name in definition}
+    for field in (*_LISTS, "tags"):
+        fields[field] = tuple(fields.get(field, ()))
+    retry: dict[str, Any] = fields.get("retry") or {}
+    if retry:
+        fields["retry"] = Retry(**{**retry, "on": tuple(retry.get("on", ()))})
+    if fields.get("limits"):
+        fields["limits"] = Limits(**fields["limits"])
+    return ToolSpec(**fields)
+
+
+DEFINING = (*_WORDS, *_OPERATORS, *_CLAIMS, *_LISTS, "input_schema", "output_schema")
+"""The fields of a spec that are its definition."""
 
 
 def _changes(old: ToolSpec, new: ToolSpec) -> Iterator[Change]:

@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pegboard.registry.pinning import PinningPolicy
+
 _STRICT = ConfigDict(frozen=True, extra="forbid")
 
 
@@ -167,6 +169,27 @@ class CatalogueEntry(BaseModel):
     ] = ()
 
 
+class PinningEntry(BaseModel):
+    """What becomes of definitions that an upstream changes after they were approved."""
+
+    model_config = _STRICT
+
+    default: Annotated[
+        PinningPolicy,
+        Field(
+            description="`auto` takes every change, `additive` what lets everything work as before "
+            "and changes no words, `ask` none until somebody approves it, `block` none at all."
+        ),
+    ] = "additive"
+    sources: Annotated[
+        dict[str, PinningPolicy], Field(description="The same for one source, by its name.")
+    ] = Field(default_factory=dict[str, PinningPolicy])
+
+    def of(self, source: str) -> PinningPolicy:
+        """What holds for a source."""
+        return self.sources.get(source, self.default)
+
+
 class Board(BaseModel):
     """The whole file."""
 
@@ -185,3 +208,6 @@ class Board(BaseModel):
     catalogue: Annotated[
         CatalogueEntry, Field(description="What tools registered by API may run.")
     ] = CatalogueEntry()
+    pinning: Annotated[
+        PinningEntry, Field(description="What upstreams may change of their tools' definitions.")
+    ] = PinningEntry()

@@ -21,7 +21,6 @@ from pegboard.runtime.board_tools import SOURCE as BOARD
 from pegboard.runtime.board_tools import board_tools
 from pegboard.runtime.entry_tools import Opening
 from pegboard.runtime.masking import Masking
-from pegboard.runtime.placing import Placing
 from pegboard.runtime.policy import policy_of
 from pegboard.runtime.secret_values import secret_values
 from pegboard.runtime.settings import Settings, environ
@@ -37,6 +36,7 @@ from pegboard.runtime.wiring.listeners import ClosingListener
 from pegboard.runtime.wiring.listeners import listeners as wired_listeners
 from pegboard.runtime.wiring.metrics import metrics as wired_metrics
 from pegboard.runtime.wiring.network import http_client
+from pegboard.runtime.wiring.pins import PinParts
 from pegboard.runtime.wiring.runs import plans_and_runs
 from pegboard.runtime.wiring.sandbox import sandbox as wired_sandbox
 from pegboard.runtime.wiring.storage import is_audited
@@ -75,6 +75,7 @@ class Opened:
         self._stack = AsyncExitStack()
         self.sources: SourceSet
         self.parts: CatalogueParts
+        self.pins: PinParts
         self.approvals: Approvals
         self.plans: Plans
         self.runs: Runs
@@ -160,11 +161,14 @@ class Opened:
         told = replace(self.registry.kit, why_absent=self._why_absent, coming=self._coming)
         self.registry.apply(told)
         self._services = self._made_services(stack)
+        self.pins = PinParts(
+            self.registry, self.storage, pinning=lambda: self._loaded.board.pinning
+        )
         self.sources = SourceSet(
             self._services,
             timeout=self._settings.list_timeout,
             patience=self._settings.open_patience,
-            listed=Placing(self.registry),
+            listed=self.pins.placing,
             emitter=self.registry.kit.emitter,
         )
         static = await static_tools(self._loaded, self._opening(_by_name(states), stack))
@@ -173,6 +177,8 @@ class Opened:
         check_names(static, self._loaded, sources=_by_name(states), others=self._others())
         self._put_static(static)
         stack.push_async_callback(self.sources.close)
+        if self._settings.database is not None:
+            self.pins.follow(stack)
         self.parts = self._made_parts(stack)
         await self.sources.open(states)
         stack.push_async_callback(self.parts.close)
@@ -236,6 +242,7 @@ class Opened:
             if name not in states or states[name].opener != state.opener
         ]
         for name in gone:
+            self.pins.placing.forget(name)
             self._take_off(known[name].tools)
             self.registry.offers.replace(name, resources=(), prompts=())
             self.registry.kit.breakers.remove(name)

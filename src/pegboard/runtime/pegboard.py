@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pegboard.features.catalogue import CatalogueService, Once
     from pegboard.features.dependencies import DependencyService
     from pegboard.features.health import BoardHealth
+    from pegboard.features.pins import Pins
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
     from pegboard.sandbox import Finding
@@ -149,6 +150,11 @@ class Pegboard:
     def catalogue(self) -> "CatalogueService":
         """Registers, versions and removes tools while the board runs."""
         return self._open.parts.catalogue
+
+    @property
+    def pins(self) -> "Pins":
+        """Which definitions of upstreams are approved, and which wait for it."""
+        return self._open.pins.service
 
     @property
     def dependencies(self) -> "DependencyService":

@@ -1,6 +1,6 @@
 """The `sources:` section of a board, checked: each entry its kind, and its configuration."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -48,9 +48,21 @@ def checked(loaded: LoadedBoard) -> list[SourceState]:
                 )
             else:
                 states[state.name] = state
+    faults += _unknown_pins(loaded, states)
     if faults:
         raise ConfigError("\n".join(faults))
     return list(states.values())
+
+
+def _unknown_pins(loaded: LoadedBoard, states: Collection[str]) -> list[str]:
+    """A line for each rule about a source that there is not, not even a disabled one."""
+    named = {entry.name or entry.kind for entry in loaded.board.sources}
+    return [
+        f"{loaded.where(('pinning', 'sources', name))}: the board has no source '{name}'; "
+        f"it has {', '.join(sorted(named | set(states))) or 'none'}"
+        for name in loaded.board.pinning.sources
+        if name not in named and name not in states
+    ]
 
 
 def _states(entry: SourceEntry, index: int, loaded: LoadedBoard) -> list[SourceState]:

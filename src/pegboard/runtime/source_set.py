@@ -27,8 +27,12 @@ _LONGEST_RETRY = 120.0
 class Listed(Protocol):
     """Told what a source has now; puts it on the board."""
 
-    def tools(self, state: SourceState, tools: Sequence[Tool]) -> None:
-        """These are its tools."""
+    async def tools(self, state: SourceState, tools: Sequence[Tool]) -> str:
+        """These are its tools; gives the state those that are on the board.
+
+        Returns:
+            Why some of them are not; empty when all are.
+        """
         ...
 
     def offers(
@@ -183,8 +187,8 @@ class SourceSet:
         try:
             async with asyncio.timeout(self._timeout):
                 tools = tuple(await (await self._opened(state)).tools())
-            state.status, state.reason, state.tools = "ok", "", tools
-            self._listed.tools(state, tools)
+            reason = await self._listed.tools(state, tools)
+            state.status, state.reason = "degraded" if reason else "ok", reason
         except TimeoutError:
             self._failed(state, f"no answer within {self._timeout:g} s")
         except PegboardError as error:

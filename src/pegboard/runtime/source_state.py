@@ -34,6 +34,7 @@ class SourceState:
         status: `pending` (it has not answered yet), `ok`, `degraded` (listing fails, the last known
             tools stay) or `failed`.
         tools: Those that stand on the board.
+        held: How many of its changed definitions wait for approval.
         listed: Set as soon as it is known which tools it has, or that they cannot be known now.
         settled: Set when its resources and prompts are known too.
         relist: Set when it says that it has changed.
@@ -56,6 +57,7 @@ class SourceState:
         self.status = status
         self.opener = opener
         self.tools: tuple[Tool, ...] = ()
+        self.held = 0
         self.source: Source | None = None
         self.listed, self.settled = asyncio.Event(), asyncio.Event()
         self.relist, self.turn = asyncio.Event(), asyncio.Lock()
@@ -106,6 +108,7 @@ class SourceState:
             "status": self.status,
             "reason": self.reason,
             "tools": len(self.tools),
+            "held": self.held,
             "unavailable": unavailable.total(),
             "unavailable_reasons": [reason for reason, _ in unavailable.most_common()],
         }

@@ -21,17 +21,26 @@ class SchemaTool:
     SchemaTool(spec=spec, run=ping)
     ```
 
+    Args:
+        spec: What it is.
+        run: Does it.
+        upstream: What somebody else's server says it is, without what the operator says of it
+            differently: that is what is pinned. None for a tool that nobody else describes.
+
     Raises:
         ToolSignatureError: The name is not one that a model provider accepts.
     """
 
-    def __init__(self, *, spec: ToolSpec, run: Run) -> None:
+    def __init__(self, *, spec: ToolSpec, run: Run, upstream: ToolSpec | None = None) -> None:
         if not is_wire_name(spec.name):
             raise ToolSignatureError(
                 f"'{spec.name}' is not a tool name: at most 64 letters, digits, '_' and '-'"
             )
         self.spec = spec.changed(input_schema=lambda: _closed(spec))
         self.run = run
+        self.upstream: ToolSpec | None = None
+        if upstream is not None:
+            self.upstream = upstream.changed(input_schema=lambda: _closed(upstream))
 
     def in_source(self, source: str) -> "SchemaTool":
         """The same as a tool of this source."""
@@ -40,7 +49,7 @@ class SchemaTool:
         action = self.spec.action or self.spec.name
         name = wire_name(source, action)
         changed = self.spec.changed(name=name, action=action, source=source)
-        return SchemaTool(spec=changed, run=self.run)
+        return SchemaTool(spec=changed, run=self.run, upstream=self.upstream)
 
     def __repr__(self) -> str:
         return f"SchemaTool({self.spec.name!r})"

@@ -11,6 +11,7 @@ from pegboard.runtime.wiring.storage import is_audited, storage
 if TYPE_CHECKING:
     from pegboard.features.approvals import Approvals
     from pegboard.features.audit import Audit
+    from pegboard.features.pins import Pins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +20,7 @@ class Kept:
 
     approvals: "Approvals"
     audit: "Audit"
+    pins: "Pins"
 
 
 @asynccontextmanager
@@ -32,9 +34,14 @@ async def kept(settings: Settings) -> AsyncGenerator[Kept]:
     from pegboard.execution.emitter import Emitter
     from pegboard.features.approvals import Approvals
     from pegboard.features.audit import Audit
+    from pegboard.features.pins import Pins
     from pegboard.registry import ToolRegistry
 
     async with storage(settings, redact=None) as opened:
         emitter = Emitter([opened.auditor] if is_audited(settings) else [])
         registry = ToolRegistry(kit=Kit(approvals=opened.approvals, emitter=emitter))
-        yield Kept(approvals=Approvals(registry), audit=Audit(opened.audit, flush=opened.flush))
+        yield Kept(
+            approvals=Approvals(registry),
+            audit=Audit(opened.audit, flush=opened.flush),
+            pins=Pins(registry, opened.pins),
+        )

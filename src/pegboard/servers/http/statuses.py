@@ -34,6 +34,8 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.PlanNotFound: 404,
         errors.DependencyNotFound: 404,
         errors.VersionNotFound: 404,
+        errors.DefinitionNotHeld: 404,
+        errors.DefinitionChanged: 409,
         errors.InvalidRequest: 400,
         errors.ToolFailed: 502,
         errors.NobodyToAsk: 502,

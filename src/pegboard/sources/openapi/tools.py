@@ -14,7 +14,7 @@ from pegboard.sources.openapi.addresses import BadAddress, origin_of
 from pegboard.sources.openapi.answers import is_json, next_page, result_of, with_note
 from pegboard.sources.openapi.api import Api, base_of, info_of
 from pegboard.sources.openapi.arguments import Plan, Settings, plan, unknown_arguments
-from pegboard.sources.openapi.choice import Chosen
+from pegboard.sources.openapi.choice import Chosen, legible
 from pegboard.sources.openapi.client import Client, check_arguments
 from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.sources.openapi.credentials import Credentials, Grant
@@ -22,6 +22,7 @@ from pegboard.sources.openapi.nodes import Located, shortened
 from pegboard.sources.openapi.references import BadReference
 from pegboard.sources.openapi.requests import Route, build
 from pegboard.sources.openapi.schemas import Schemas, is_free
+from pegboard.sources.openapi.upstream import is_by_hand, route_of
 from pegboard.tools import SchemaTool
 from pegboard.tools.raw_schema import compiled, output_problem
 
@@ -39,6 +40,7 @@ _NOT_ARGUMENTS = frozenset(
         "upgrade", "proxy-connection", "proxy-authorization", "expect", "cookie",
     }
 )  # fmt: skip
+_FIXED = frozenset(("header", name) for name in _NOT_ARGUMENTS)
 
 
 class ApiTools:
@@ -94,7 +96,31 @@ class ApiTools:
             credential=grant.name,
             unavailable=operation.problem or problem or grant.problem or action.problem(),
         )
-        return SchemaTool(spec=spec, run=action.run)
+        return SchemaTool(spec=spec, run=action.run, upstream=self._upstream(chosen, spec, action))
+
+    def _upstream(self, chosen: Chosen, spec: ToolSpec, action: "_Action") -> ToolSpec | None:
+        """What the document says, without a word of the operator; None when it is all theirs."""
+        operation = chosen.operation
+        if is_by_hand(operation, self._config):
+            return None
+        reads = operation.method in _READS
+        return spec.changed(
+            name=wire_name(self._source, legible((chosen.id,))[chosen.id]),
+            action=chosen.id,
+            title=shortened(operation.summary.strip(), 200),
+            description=self._description(chosen),
+            input_schema=lambda: action.documented.schema,
+            output_schema=action.documented_output,
+            category="",
+            tags=operation.tags[:_MOST_TAGS],
+            capabilities=(),
+            effect=Effect.READ if reads else Effect.WRITE,
+            idempotent=True if reads or operation.method in _IDEMPOTENT else None,
+            timeout=None,
+            retry=None,
+            credential="",
+            handler=route_of(self._api, operation),
+        )
 
     def _base(self, chosen: Chosen, grant: Grant) -> tuple[str, str]:
         """Where its requests go, or why they go nowhere."""
@@ -144,9 +170,10 @@ class _Action:
         self._config = config
         self._grant = grant
         said = chosen.override
-        taken = {("header", name) for name in _NOT_ARGUMENTS}
+        taken = set(_FIXED)
         taken |= {("header", name.lower()) for name in credentials.headers}
         taken |= {(part.location, part.name.lower()) for part in grant.parts}
+        self._taken = taken
         self._settings = Settings(
             hidden=said.hidden,
             defaults=said.defaults,
@@ -166,6 +193,14 @@ class _Action:
     def plan(self) -> Plan:
         """Its arguments."""
         return plan(self._chosen.operation, self._schemas(sending=True), self._settings)
+
+    @cached_property
+    def documented(self) -> Plan:
+        """Its arguments as the document has them."""
+        settings, given = self._settings, bool(self._taken - _FIXED)
+        if not (given or settings.hidden or settings.defaults or settings.content_type):
+            return self.plan
+        return plan(self._chosen.operation, self._schemas(sending=True), Settings(taken=_FIXED))
 
     @cached_property
     def route(self) -> Route:
@@ -211,7 +246,11 @@ class _Action:
 
     def output_schema(self) -> JsonSchema | None:
         """The schema of its JSON answer; None when there is none, or more than one."""
-        if self._chosen.override.projection or self._chosen.operation.method == "head":
+        return None if self._chosen.override.projection else self.documented_output()
+
+    def documented_output(self) -> JsonSchema | None:
+        """The same, whatever the operator makes of the answer."""
+        if self._chosen.operation.method == "head":
             return None
         places = [place for kind, place in self._answers() if is_json(kind.strip().lower())]
         unique = {id(place.node): place for place in places if place.node is not None}

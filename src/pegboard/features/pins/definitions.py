@@ -1,0 +1,131 @@
+"""What is pinned of a tool, and how a tool looks whose new definition waits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pegboard.core.names import split_wire_name
+from pegboard.core.ports.catalogue import Definition
+from pegboard.core.tool import Tool, ToolSpec
+from pegboard.errors import SourceUnavailable
+from pegboard.registry.definition_diff import DEFINING, definition_of, digest_of, spec_of
+from pegboard.registry.pinning import Verdict
+from pegboard.registry.schema_diff import Kind
+from pegboard.tools import SchemaTool
+
+State = Literal["waiting", "rejected", "blocked"]
+
+_FIXED = ("name", "source", "handler")
+_SCHEMAS = ("input_schema", "output_schema")
+_LONGEST_KEY = 200
+_WHY: Mapping[State, str] = {
+    "waiting": "waits for approval:",
+    "rejected": "the change was rejected; to take it all the same:",
+    "blocked": "the board blocks changes; to take it, write 'ask' under 'pinning:', and then:",
+}
+_SAID = tuple(field for field in DEFINING if field not in (*_FIXED, *_SCHEMAS))
+"""What an operator may say differently of a tool; what is said so is judged no more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A tool of an upstream, as it was listed now.
+
+    Attributes:
+        name: What the upstream calls it.
+        definition: What the upstream says it is.
+    """
+
+    tool: Tool
+    name: str
+    definition: Definition
+
+    def judged(self, pinned: Definition | None) -> Definition:
+        """What there is to judge: where the operator's word holds, the upstream's does not count.
+
+        Args:
+            pinned: What was approved; None for a tool that is seen for the first time.
+        """
+        if pinned is None:
+            return self.definition
+        spec = self.tool.spec
+        shown = definition_of(spec, fields=_SAID)
+        ignored = [field for field in _SAID if shown[field] != self.definition[field]]
+        if spec.output_schema is None:  # it is promised to nobody
+            ignored.append("output_schema")
+        return {**self.definition, **{key: pinned[key] for key in ignored if key in pinned}}
+
+
+def upstream_of(tool: Tool) -> ToolSpec | None:
+    """What somebody else says that the tool is; None for a tool that nobody else describes."""
+    return getattr(tool, "upstream", None)
+
+
+def listed(tool: Tool) -> Listed | None:
+    """The tool with its definition; None when there is nothing to pin.
+
+    Making the definition reads foreign schemas, and may raise what those make it raise.
+    """
+    upstream = upstream_of(tool)
+    if upstream is None or tool.spec.unavailable:
+        return None
+    name = _key(upstream.action or upstream.name)
+    return Listed(tool=tool, name=name, definition=definition_of(upstream))
+
+
+def _key(name: str) -> str:
+    """The upstream's name for a tool as any store can keep it: no other may pass for it."""
+    if name.isprintable() and len(name) <= _LONGEST_KEY:
+        return name
+    clean = "".join(char for char in name[:_LONGEST_KEY] if char.isprintable())
+    return f"{clean}~{digest_of({'name': repr(name)})[:16]}"
+
+
+def withheld(item: Listed, pinned: Definition, verdict: Verdict, *, state: State) -> Tool:
+    """The tool under its approved definition, callable where that still describes what runs.
+
+    Whatever is breaking would let a call mean something else than what was approved: then it waits.
+    """
+    tool = item.tool
+    approved = _approved(item, pinned)
+    source, action = split_wire_name(tool.spec.name)
+    command = f"pegboard pins approve {source} {action}"
+    if approved is not None and verdict.diff.kind is not Kind.BREAKING:
+        return SchemaTool(spec=approved, run=tool.run, upstream=upstream_of(tool))
+    reason = f"its definition has changed upstream and {_WHY[state]} '{command}'."
+    return unavailable(tool, reason, spec=spec_of(pinned))
+
+
+def unavailable(tool: Tool, reason: str, *, spec: ToolSpec | None = None) -> Tool:
+    """The tool as one that cannot be used now.
+
+    Args:
+        tool: Whose place on the board it takes.
+        reason: Why, and what to do.
+        spec: What may be shown of it; None for its name alone.
+    """
+    name = tool.spec.name
+
+    async def run(_arguments: Mapping[str, Any], _ctx: Any) -> Any:
+        raise SourceUnavailable(f"'{name}' cannot be used: {reason}")
+
+    shown = spec or ToolSpec(name=name, input_schema={"type": "object"})
+    kept = {field: getattr(tool.spec, field) for field in (*_FIXED, "action", "id", "version")}
+    kept |= {"effect": tool.spec.effect}
+    return SchemaTool(spec=shown.changed(**kept, unavailable=reason), run=run)
+
+
+def _approved(item: Listed, pinned: Definition) -> ToolSpec | None:
+    """The board's own spec with what was approved in place of what is new.
+
+    None where the operator has changed a schema that changed: the words of both are in it.
+    """
+    spec = item.tool.spec
+    old, new = spec_of(pinned), item.judged(pinned)
+    there = definition_of(old)
+    changed = [field for field in DEFINING if field not in _FIXED and there[field] != new[field]]
+    schemas = [field for field in changed if field in _SCHEMAS]
+    shown = definition_of(spec, fields=schemas) if schemas else {}
+    if any(shown[field] != item.definition[field] for field in schemas):
+        return None
+    return spec.changed(**{field: getattr(old, field) for field in changed})

@@ -1,0 +1,131 @@
+"""Lets through what an upstream lists, as far as its definitions are approved."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pegboard.core.event import BoardChanged
+from pegboard.core.ports.catalogue import HeldDefinition, Pin, PinStore
+from pegboard.core.tool import Tool
+from pegboard.errors import PegboardError
+from pegboard.features.pins.definitions import upstream_of
+from pegboard.features.pins.holding import kept, state_of
+from pegboard.features.pins.sorting import Sorting
+from pegboard.registry import ToolRegistry
+from pegboard.registry.pinning import PinningPolicy
+
+Standing = frozenset[tuple[str, str, str]]
+"""Name, digest and state of definitions that were not let through."""
+
+_LOG = logging.getLogger("pegboard.pins")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What may be put on the board.
+
+    Attributes:
+        standing: What was not let through.
+        fault: Why what was found could not be kept; empty when it was.
+    """
+
+    tools: tuple[Tool, ...]
+    standing: Standing = frozenset()
+    fault: str = ""
+
+    @property
+    def waiting(self) -> int:
+        """How many definitions wait for somebody; what was rejected or is blocked does not."""
+        return sum(state == "waiting" for _, _, state in self.standing)
+
+
+class Gate:
+    """Compares what upstreams say with what was approved.
+
+    ```python
+    judged = await gate.judged("shop", await source.tools())
+    ```
+
+    Args:
+        registry: Whose clock and listeners are used.
+        store: What is approved, and what waits.
+        policy: What the operator wants of a source, by its name.
+    """
+
+    def __init__(
+        self, registry: ToolRegistry, store: PinStore, *, policy: Callable[[str], PinningPolicy]
+    ) -> None:
+        self._registry = registry
+        self._store = store
+        self._policy = policy
+
+    async def judged(self, source: str, tools: Sequence[Tool]) -> Judged:
+        """The tools as they may be put on the board; what is new is pinned, what changed judged.
+
+        Raises:
+            PegboardError: Nobody knows what is approved: the store cannot be read.
+        """
+        if all(upstream_of(tool) is None for tool in tools):
+            return Judged(tools=tuple(tools))
+        pins, held = await self._store.pins(source), await self._store.held(source)
+        sorting = Sorting(
+            source=source,
+            at=self._registry.kit.now(),
+            policy=self._policy(source),
+            pins={pin.name: pin for pin in pins},
+            held={item.name: item for item in held},
+        )
+
+        def sort() -> None:
+            for tool in tools:
+                sorting.add(tool)
+
+        await asyncio.to_thread(sort)  # foreign schemas of any size are read and compared
+        fault = await self._keep(sorting)
+        return Judged(tools=tuple(sorting.tools), standing=frozenset(sorting.standing), fault=fault)
+
+    async def has_moved(self, source: str, standing: Standing) -> bool:
+        """Whether somebody has decided since, perhaps on another server.
+
+        Raises:
+            PegboardError: The store cannot be read.
+        """
+        names = {name for name, _, _ in standing}
+        held = [item for item in await self._store.held(source) if item.name in names]
+        return standing != frozenset((item.name, item.digest, state_of(item)) for item in held)
+
+    async def _keep(self, sorting: Sorting) -> str:
+        try:
+            await self._store.approve([*sorting.first, *sorting.accepted])
+            await self._store.hold(sorting.refused)
+            for name in sorting.over:
+                await self._store.drop(sorting.source, name=name)
+        except PegboardError as error:
+            _LOG.warning("what %s lists could not be pinned: %s", sorting.source, error)
+            sorting.cannot_pin(f"its definition could not be pinned: {error.message}")
+            return f"its definitions could not be pinned: {error.message}"
+        self._tell(sorting)
+        return ""
+
+    def _tell(self, sorting: Sorting) -> None:
+        if sorting.first:
+            self._emit("pinned", sorting, sorting.first[0], count=len(sorting.first))
+        for pin in sorting.accepted:
+            self._emit("accepted", sorting, pin, digest=pin.digest)
+        for held in sorting.refused:
+            told = {"digest": held.digest, "kind": kept(held).get("kind", "")}
+            self._emit("held" if state_of(held) == "waiting" else "blocked", sorting, held, **told)
+
+    def _emit(
+        self, action: str, sorting: Sorting, item: Pin | HeldDefinition, **detail: object
+    ) -> None:
+        self._registry.kit.emitter.emit(
+            BoardChanged(
+                kind="definition",
+                action=action,
+                at=sorting.at,
+                subject="" if action == "pinned" else str(item.definition.get("name", item.name)),
+                detail={"source": sorting.source, **detail},
+            )
+        )

@@ -1,0 +1,145 @@
+"""What is asked of definitions, and what is answered."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pegboard.core.ports.catalogue import HeldDefinition, Pin
+from pegboard.features.catalogue.schemas import Change, ChangeRow
+from pegboard.features.pins.holding import kept, state_of
+from pegboard.features.pins.pages import Page
+
+_CLOSED = ConfigDict(extra="forbid", frozen=True)
+
+Cursor = Annotated[
+    str, Field(max_length=600, description="`next_cursor` of the page before; empty at first.")
+]
+NextCursor = Annotated[
+    str | None, Field(description="For the next page; null when this was the last.")
+]
+Source = Annotated[str, Field(max_length=200, description="Only of this source.")]
+Name = Annotated[str, Field(description="What the upstream calls it.")]
+Digest = Annotated[str, Field(description="SHA-256 of the definition: what a decision names.")]
+
+
+class PinFilter(BaseModel):
+    """Query of `GET /pins`."""
+
+    model_config = _CLOSED
+
+    source: Source = ""
+    limit: Annotated[int, Field(ge=1, le=1000, description="Definitions on a page.")] = 50
+    cursor: Cursor = ""
+
+
+class HeldFilter(PinFilter):
+    """Query of `GET /tools/held`."""
+
+    state: Annotated[
+        Literal["", "waiting", "rejected", "blocked"],
+        Field(description="What has become of it; `blocked` is what the board's pinning blocks."),
+    ] = ""
+
+
+class DefinitionDecision(BaseModel):
+    """What becomes of a changed definition."""
+
+    model_config = _CLOSED
+
+    decision: Annotated[
+        Literal["approve", "reject"],
+        Field(description="`reject` keeps the approved definition, and asks no more."),
+    ]
+    digest: Annotated[
+        str,
+        Field(min_length=1, max_length=200, description="Of the definition that was looked at."),
+    ]
+
+
+class PinAnswer(BaseModel):
+    """The approved definition of an upstream's tool."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    source: str
+    name: Name
+    tool: Annotated[str, Field(description="Its wire name, unless the board renames it.")]
+    digest: Digest
+    approved_at: Annotated[float, Field(description="Unix seconds.")]
+    approved_by: Annotated[str, Field(description="Empty where the board's policy let it through.")]
+
+
+class PinList(BaseModel):
+    """One page of approved definitions, by source and name."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    pins: list[PinAnswer]
+    next_cursor: NextCursor
+
+
+class HeldAnswer(BaseModel):
+    """A definition that its upstream has changed, and what the change is."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    source: str
+    name: Name
+    tool: Annotated[str, Field(description="Its wire name on the board.")]
+    state: Literal["waiting", "rejected", "blocked", "approved"]
+    digest: Digest
+    held_at: Annotated[float, Field(description="Unix seconds.")]
+    kind: Annotated[Change, Field(description="The gravest kind among the changes.")]
+    changes: list[ChangeRow]
+
+
+class HeldList(BaseModel):
+    """One page of definitions that are held back, by source and name."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    held: list[HeldAnswer]
+    next_cursor: NextCursor
+
+
+def pin_to_dict(pin: Pin) -> dict[str, Any]:
+    """As `PinAnswer` describes it."""
+    return {
+        "source": pin.source,
+        "name": pin.name,
+        "tool": str(pin.definition.get("name", "")),
+        "digest": pin.digest,
+        "approved_at": pin.approved_at,
+        "approved_by": pin.approved_by,
+    }
+
+
+def held_to_dict(held: HeldDefinition, *, state: str = "") -> dict[str, Any]:
+    """As `HeldAnswer` describes it; the state as it is kept, unless another is given."""
+    told = kept(held)
+    return {
+        "source": held.source,
+        "name": held.name,
+        "tool": str(told.get("tool", "")),
+        "state": state or state_of(held),
+        "digest": held.digest,
+        "held_at": held.held_at,
+        "kind": str(told.get("kind", "")),
+        "changes": told.get("changes", []),
+    }
+
+
+def pins_to_dict(page: Page[Pin]) -> dict[str, Any]:
+    """As `PinList` describes it."""
+    return {
+        "pins": [pin_to_dict(pin) for pin in page.items],
+        "next_cursor": page.next_cursor or None,
+    }
+
+
+def helds_to_dict(page: Page[HeldDefinition]) -> dict[str, Any]:
+    """As `HeldList` describes it."""
+    return {
+        "held": [held_to_dict(item) for item in page.items],
+        "next_cursor": page.next_cursor or None,
+    }

@@ -1,0 +1,221 @@
+"""What the service does with definitions of upstreams: show and approve them."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal
+
+from msgspec import structs
+
+from pegboard.core.event import BoardChanged
+from pegboard.core.names import split_wire_name
+from pegboard.core.ports.catalogue import HeldDefinition, Pin, PinStore
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.errors import AccessDenied, DefinitionChanged, DefinitionNotHeld
+from pegboard.execution.call import owner_of
+from pegboard.features.pins.holding import kept, rejected, state_of
+from pegboard.features.pins.pages import Page, page_of
+from pegboard.features.pins.policy import check_may_approve
+from pegboard.registry import ToolRegistry
+
+Decision = Literal["approve", "reject"]
+
+
+async def _nothing(_source: str) -> None:
+    pass
+
+
+class Pins:
+    """The definitions of upstreams, for callers who may say which of them are good.
+
+    ```python
+    for held in (await board.pins.held(state="waiting")).items:
+        await board.pins.decide(held.source, held.name, "approve", digest=held.digest)
+    ```
+
+    Args:
+        registry: Whose clock and listeners are used.
+        store: What is approved, and what waits.
+        decided: Told the source of each decision, once it is kept: puts its tools on the board
+            anew.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        store: PinStore,
+        *,
+        decided: Callable[[str], Awaitable[None]] = _nothing,
+    ) -> None:
+        self._registry = registry
+        self._store = store
+        self._decided = decided
+
+    async def pins(
+        self,
+        *,
+        source: str = "",
+        cursor: str = "",
+        limit: int = 50,
+        principal: Principal = LOCAL,
+    ) -> Page[Pin]:
+        """One page of what is approved.
+
+        Raises:
+            AccessDenied: The caller may not.
+            InvalidRequest: The cursor is not one of ours.
+        """
+        check_may_approve(principal, source or "the pins")
+        return page_of(await self._store.pins(source), cursor=cursor, limit=limit)
+
+    async def held(
+        self,
+        *,
+        source: str = "",
+        state: str = "",
+        cursor: str = "",
+        limit: int = 50,
+        principal: Principal = LOCAL,
+    ) -> Page[HeldDefinition]:
+        """One page of what is held back: what waits, was rejected or is blocked.
+
+        Raises:
+            AccessDenied: The caller may not.
+            InvalidRequest: The cursor is not one of ours.
+        """
+        check_may_approve(principal, source or "the pins")
+        held = [item for item in await self._store.held(source) if state in {"", state_of(item)}]
+        return page_of(held, cursor=cursor, limit=limit)
+
+    async def get(self, source: str, name: str, *, principal: Principal = LOCAL) -> HeldDefinition:
+        """What is held of one tool, by the upstream's name for it or by the board's.
+
+        Raises:
+            AccessDenied: The caller may not.
+            DefinitionNotHeld: Nothing is.
+        """
+        check_may_approve(principal, name)
+        held = await self._store.held(source)
+        for names in _NAMES:
+            for item in held:
+                if names(item) == name:
+                    return item
+        raise DefinitionNotHeld(
+            f"No changed definition of '{name[:100]}' of the source '{source[:100]}' is held back."
+        )
+
+    async def decide(
+        self,
+        source: str,
+        name: str,
+        decision: Decision,
+        *,
+        digest: str,
+        principal: Principal = LOCAL,
+    ) -> HeldDefinition:
+        """Approve a definition, or keep the one that was approved before.
+
+        Args:
+            source: Whose tool.
+            name: The upstream's name for it, or the board's.
+            decision: `approve`, or `reject`: it is asked about no more.
+            digest: Of the definition that was looked at.
+            principal: Who decides.
+
+        Returns:
+            What was decided about, as it was held before.
+
+        Raises:
+            AccessDenied: The caller may not, or the board blocks changes of this source.
+            DefinitionNotHeld: Nothing is held of this tool.
+            DefinitionChanged: Another definition is held by now.
+        """
+        held = await self.get(source, name, principal=principal)
+        if held.digest != digest:
+            raise DefinitionChanged(
+                f"Another definition of '{name[:100]}' is held by now, with the digest "
+                f"{held.digest}: look at its diff first."
+            )
+        await self._decide([held], decision, principal)
+        return held
+
+    async def approve_all(
+        self, source: str, *, principal: Principal = LOCAL
+    ) -> Sequence[HeldDefinition]:
+        """Approve whatever waits of a source.
+
+        Raises:
+            AccessDenied: The caller may not.
+            DefinitionNotHeld: Nothing waits.
+        """
+        check_may_approve(principal, source)
+        waiting = [item for item in await self._store.held(source) if _waits(item)]
+        if not waiting:
+            raise DefinitionNotHeld(f"No definition of the source '{source[:100]}' waits.")
+        await self._decide(waiting, "approve", principal)
+        return waiting
+
+    async def _decide(
+        self, held: Sequence[HeldDefinition], decision: Decision, principal: Principal
+    ) -> None:
+        by, now = owner_of(principal), self._registry.kit.now()
+        if decision == "approve":
+            for item in held:
+                _check_not_blocked(item)
+            await self._store.approve([_pin(item, now, by) for item in held])
+        else:
+            await self._store.hold(
+                [structs.replace(item, diff=rejected(item, by)) for item in held]
+            )
+        for item in held:
+            self._registry.kit.emitter.emit(
+                BoardChanged(
+                    kind="definition",
+                    action="approved" if decision == "approve" else "rejected",
+                    at=now,
+                    subject=_tool(item) or item.name,
+                    by=principal.id,
+                    tenant=principal.tenant,
+                    detail={"source": item.source, "name": item.name, "digest": item.digest},
+                )
+            )
+        for source in dict.fromkeys(item.source for item in held):
+            await self._decided(source)
+
+
+def _check_not_blocked(item: HeldDefinition) -> None:
+    if state_of(item) == "blocked":
+        raise AccessDenied(
+            _tool(item) or item.name,
+            f"the board blocks changed definitions of '{item.source}': write 'ask' for it under "
+            "'pinning:' first",
+        )
+
+
+def _pin(item: HeldDefinition, at: float, by: str) -> Pin:
+    return Pin(
+        source=item.source,
+        name=item.name,
+        digest=item.digest,
+        definition=item.definition,
+        approved_at=at,
+        approved_by=by,
+    )
+
+
+def _waits(item: HeldDefinition) -> bool:
+    return state_of(item) == "waiting"
+
+
+def _tool(item: HeldDefinition) -> str:
+    return str(kept(item).get("tool", ""))
+
+
+def _own(item: HeldDefinition) -> str:
+    return item.name
+
+
+def _action(item: HeldDefinition) -> str:
+    return split_wire_name(_tool(item))[1]
+
+
+_NAMES: tuple[Callable[[HeldDefinition], str], ...] = (_own, _tool, _action)
+"""Which names stand for a held definition, the surest first."""

@@ -1,0 +1,105 @@
+"""Which of the tools that an upstream lists are as approved, and which have changed."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pegboard.core.ports.catalogue import Definition, HeldDefinition, Pin
+from pegboard.core.tool import Tool
+from pegboard.errors import PegboardError
+from pegboard.features.pins.definitions import Listed, listed, unavailable, withheld
+from pegboard.features.pins.holding import diff_of, outcome_of, state_of
+from pegboard.registry.definition_diff import digest_of, spec_of
+from pegboard.registry.pinning import PinningPolicy, Verdict, judge
+
+_LOG = logging.getLogger("pegboard.pins")
+
+
+@dataclass(slots=True, kw_only=True)
+class Sorting:
+    """One look at a list of tools.
+
+    Attributes:
+        source: Whose list it is.
+        at: Unix seconds.
+        pins: What is approved, by the upstream's names.
+        held: What is held, by the upstream's names.
+        tools: What may be put on the board, in the order of the list.
+        first: To be pinned, because nobody has seen it before.
+        accepted: To be pinned, because the policy lets the change through.
+        refused: To be kept aside, because it is not let through.
+        over: Names of which something was held that need not be any more.
+        standing: Name, digest and state of each definition that is not let through.
+        fresh: Where in `tools` those are that are good only once they are pinned.
+    """
+
+    source: str
+    at: float
+    policy: PinningPolicy
+    pins: Mapping[str, Pin]
+    held: Mapping[str, HeldDefinition]
+    tools: list[Tool] = field(default_factory=list[Tool])
+    first: list[Pin] = field(default_factory=list[Pin])
+    accepted: list[Pin] = field(default_factory=list[Pin])
+    refused: list[HeldDefinition] = field(default_factory=list[HeldDefinition])
+    over: list[str] = field(default_factory=list[str])
+    standing: set[tuple[str, str, str]] = field(default_factory=set[tuple[str, str, str]])
+    fresh: list[int] = field(default_factory=list[int])
+
+    def add(self, tool: Tool) -> None:
+        """Take one tool; one whose definition cannot be read becomes unavailable."""
+        try:
+            item = listed(tool)
+            found = tool if item is None else self._sorted(item)
+        except Exception as error:  # noqa: BLE001 - foreign schemas: recorded as the tool's reason
+            _LOG.exception("the definition of %s cannot be compared", tool.spec.name)
+            told = error.message if isinstance(error, PegboardError) else type(error).__name__
+            found = unavailable(tool, f"its definition cannot be compared: {told}")
+        self.tools.append(found)
+
+    def _sorted(self, item: Listed) -> Tool:
+        pin = self.pins.get(item.name)
+        if pin is None:
+            digest = digest_of(item.definition)
+            self.first.append(self._pin(item.name, digest, item.definition))
+            self.fresh.append(len(self.tools))
+            return self._let_through(item)
+        definition = item.judged(pin.definition)
+        if digest_of(definition) == pin.digest:
+            return self._let_through(item)
+        verdict = judge(spec_of(pin.definition), spec_of(definition), self.policy)
+        if verdict.is_accepted:
+            self.accepted.append(self._pin(item.name, verdict.digest, definition))
+            self.fresh.append(len(self.tools))
+            return self._let_through(item)
+        return self._held_back(item, pin, definition, verdict)
+
+    def _let_through(self, item: Listed) -> Tool:
+        if item.name in self.held:
+            self.over.append(item.name)
+        return item.tool
+
+    def _held_back(self, item: Listed, pin: Pin, definition: Definition, verdict: Verdict) -> Tool:
+        held = self.held.get(item.name)
+        if held is None or held.digest != verdict.digest or outcome_of(held) != verdict.outcome:
+            held = HeldDefinition(
+                source=self.source,
+                name=item.name,
+                digest=verdict.digest,
+                definition=definition,
+                held_at=self.at,
+                diff=diff_of(verdict, item.tool.spec.name),
+            )
+            self.refused.append(held)
+        self.standing.add((item.name, held.digest, state_of(held)))
+        return withheld(item, pin.definition, verdict, state=state_of(held))
+
+    def cannot_pin(self, reason: str) -> None:
+        """What would have been pinned is not good: nobody could know it again."""
+        for index in self.fresh:
+            self.tools[index] = unavailable(self.tools[index], reason)
+
+    def _pin(self, name: str, digest: str, definition: Definition) -> Pin:
+        return Pin(
+            source=self.source, name=name, digest=digest, definition=definition, approved_at=self.at
+        )

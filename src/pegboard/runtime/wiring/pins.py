@@ -1,0 +1,60 @@
+"""Definitions of upstreams: judged when they are listed, approved here or on another server."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+from pegboard.errors import PegboardError
+from pegboard.features.pins import Gate, Pins
+from pegboard.registry import ToolRegistry
+from pegboard.runtime.board import PinningEntry
+from pegboard.runtime.placing import Placing
+
+if TYPE_CHECKING:
+    from pegboard.storage import Storage
+
+_LOG = logging.getLogger("pegboard.pins")
+_LOOK_SECONDS = 2.0
+
+
+class PinParts:
+    """The service, the gate that it serves, and what puts on the board what passes.
+
+    Args:
+        registry: The board's tools.
+        storage: What the board remembers.
+        pinning: What the board file says of it now.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        storage: "Storage",
+        *,
+        pinning: Callable[[], PinningEntry],
+    ) -> None:
+        self._gate = Gate(registry, storage.pins, policy=lambda source: pinning().of(source))
+        self.placing = Placing(registry, self._gate)
+        self.service = Pins(registry, storage.pins, decided=self.placing.again)
+
+    def follow(self, stack: AsyncExitStack, *, every: float = _LOOK_SECONDS) -> None:
+        """See what is decided on other servers, until the stack is closed."""
+        looking = asyncio.create_task(self._look(every), name="follow the pins")
+
+        async def stop() -> None:
+            looking.cancel()
+            await asyncio.wait([looking])
+
+        stack.push_async_callback(stop)
+
+    async def _look(self, every: float) -> None:
+        while True:
+            await asyncio.sleep(every)
+            for source, standing in self.placing.standing.items():
+                try:
+                    if await self._gate.has_moved(source, standing):
+                        await self.placing.again(source)
+                except PegboardError as error:
+                    _LOG.warning("what is decided elsewhere is not seen yet: %s", error)

@@ -1,0 +1,42 @@
+"""What an API's document says by itself, so that the operator's own words need no approval."""
+
+from collections.abc import Sequence
+
+from pegboard.sources.openapi.addresses import swagger_servers
+from pegboard.sources.openapi.api import Api, version_of
+from pegboard.sources.openapi.config import OpenApiConfig
+from pegboard.sources.openapi.nodes import mapping, sequence, text
+from pegboard.sources.openapi.operations import Operation
+
+
+def is_by_hand(operation: Operation, config: OpenApiConfig) -> bool:
+    """Whether the operator has written the operation, and not somebody else's document."""
+    return any(
+        (one.name, one.method, one.path) == (operation.id, operation.method, operation.path)
+        for one in config.actions
+    )
+
+
+def route_of(api: Api, operation: Operation) -> str:
+    """Where the document sends its requests: another place is another definition.
+
+    ```
+    openapi GET /orders/{id} of https://api.example.com/v1
+    ```
+    """
+    servers = operation.servers or _servers(api)
+    told = ", ".join(_address(item) for item in servers)
+    return f"openapi {operation.place}" + (f" of {told}" if told else "")
+
+
+def _servers(api: Api) -> Sequence[object]:
+    root = api.reader.root
+    return swagger_servers(root, "") if version_of(root) == "2.0" else sequence(root.get("servers"))
+
+
+def _address(server: object) -> str:
+    """A server with what its variables stand for, without the words about it."""
+    url = text(mapping(server).get("url"))
+    variables = mapping(mapping(server).get("variables"))
+    values = [f"{name}={mapping(item).get('default')}" for name, item in variables.items()]
+    return " ".join((url, *values))
