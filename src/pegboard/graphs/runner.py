@@ -11,6 +11,7 @@ from pegboard.core.graph import Graph, NodeState
 from pegboard.core.ports.durability import CONTROL, Durability, RunStart, RunSteps, Signal
 from pegboard.core.run import Pending, RunResult
 from pegboard.errors import InvalidRequest
+from pegboard.graphs.arrivals import arrivals
 from pegboard.graphs.board import Board
 from pegboard.graphs.check import refuse_faults
 from pegboard.graphs.documents import read_graph, write_graph
@@ -119,7 +120,7 @@ class GraphRunner:
         ctx: ToolContext[Any] | None = None,
         run_id: str = "",
     ) -> str:
-        """Begin a run, and give its id at once.
+        """Begin a run, and give its id; a source of its tools that has yet to answer is waited for.
 
         Args:
             graph: What to run; checked first.
@@ -132,6 +133,7 @@ class GraphRunner:
             InvalidRequest: The params do not fit.
         """
         ctx = ctx or ToolContext()
+        await arrivals(graph, self._board)
         refuse_faults(
             graph, board=self._board, principal=ctx.principal, kinds=self._kinds, env=self._env
         )

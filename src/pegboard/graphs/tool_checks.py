@@ -42,6 +42,10 @@ def tool_faults(look: Look, node: Node, where: str) -> Iterator[Fault]:
 
 
 def _unknown(look: Look, name: str, at: str) -> Fault:
+    reason = look.terms.board.kit.why_absent(name)
+    if reason:
+        message = f"'{name[:100]}' is not there now: {reason}."
+        return Fault(code="tool_unknown", place=at, message=message)
     nearest = look.terms.board.nearest(name.partition("@")[0], look.terms.principal)
     hint = f" Did you mean {' or '.join(repr(item) for item in nearest)}?" if nearest else ""
     message = f"There is no tool '{name[:100]}'.{hint}"

@@ -9,6 +9,7 @@ from pegboard import ToolRegistry
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import AccessDenied, DependencyCycle
+from pegboard.execution import Kit
 from pegboard.features.dependencies import DependencyService
 from pegboard.features.dependencies.recorded import Recorded
 from pegboard.registry.dependencies import GraphChange
@@ -86,3 +87,30 @@ async def test_only_who_may_changes_the_graph(storage: MemoryStorage) -> None:
     await service.update(GraphChange(add_nodes=("a",)), principal=LOCAL)
     [change] = await storage.dependencies.changes()
     assert (change.by, change.origin) == ("/local", "api")
+
+
+async def test_the_board_s_edges_follow_a_tool_that_comes_late(storage: MemoryStorage) -> None:
+    away = {"late__find": "its source 'late' is pending"}
+    registry = ToolRegistry([a_tool("use")], kit=Kit(why_absent=lambda name: away.get(name, "")))
+    service = DependencyService(registry, storage.dependencies)
+    await service.follow([("late__find", "use")])
+    early = service.current
+    registry.add(a_tool("late__find"))
+    await service.follow([("late__find", "use")])
+    late = service.current
+
+    # after a restart, before it has come again, nothing changes
+    again = DependencyService(ToolRegistry([a_tool("use")], kit=registry.kit), storage.dependencies)
+    await again.load()
+    await again.follow([("late__find", "use")])
+
+    assert (early.nodes, early.prerequisites("use_v1")) == (
+        ("late__find", "use_v1"),
+        ("late__find",),
+    )
+    assert (late.nodes, late.prerequisites("use_v1")) == (
+        ("late__find_v1", "use_v1"),
+        ("late__find_v1",),
+    )
+    assert again.current == late
+    assert again.board_node("late__find") == "late__find_v1"

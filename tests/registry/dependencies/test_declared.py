@@ -1,7 +1,7 @@
 """What tools say of themselves, in the graph."""
 
 from pegboard.core.tool import ToolSpec
-from pegboard.registry.dependencies import Dependencies, GraphChange, declare
+from pegboard.registry.dependencies import Dependencies, GraphChange, declare, known_id
 
 
 def spec(name: str, *needs: str) -> ToolSpec:
@@ -77,3 +77,22 @@ def test_of_each_cycle_one_edge_is_left_out_and_told() -> None:
         ("a_v1", "b_v1", "spec"),
         ("a_v1", "e_v1", "spec"),
     }
+
+
+def test_what_is_away_for_a_while_keeps_what_it_said() -> None:
+    graph = Dependencies()
+    declare(
+        graph, [spec("late__a"), spec("late__b", "late__a"), spec("c", "late__b"), spec("gone")]
+    )
+    before = edges(graph)
+    declare(graph, [spec("c", "late__b")], is_away=lambda node: node.startswith("late__"))
+
+    assert edges(graph) == before
+    assert graph.current.nodes == ("c_v1", "late__a_v1", "late__b_v1")
+
+
+def test_a_name_stands_for_the_id_that_it_had() -> None:
+    nodes = ("a__find_v1", "a__find_v2x", "a__findings_v1", "b_v")
+
+    assert known_id("a__find", nodes) == "a__find_v1"
+    assert known_id("b", nodes) == "b"

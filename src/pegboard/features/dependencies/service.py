@@ -13,7 +13,13 @@ from pegboard.errors import AccessDenied, DependencyCycle, Unavailable
 from pegboard.execution.call import owner_of
 from pegboard.features.dependencies.recorded import Recorded
 from pegboard.registry import ToolRegistry
-from pegboard.registry.dependencies import DependencyGraph, GraphChange, GraphDiff, declare
+from pegboard.registry.dependencies import (
+    DependencyGraph,
+    GraphChange,
+    GraphDiff,
+    declare,
+    known_id,
+)
 
 SCOPE = "graph:write"
 """Whoever has this scope changes the graph."""
@@ -92,12 +98,19 @@ class DependencyService:
     async def follow(self, edges: Sequence[Edge]) -> None:
         """Make the graph say what the board file says now.
 
+        A tool that is not there yet is known by its name until it comes.
+
         Raises:
             DependencyCycle: Its edges close one; nothing has changed then.
         """
-        wanted = tuple(dict.fromkeys((self.node(a), self.node(b)) for a, b in edges))
 
         def change(graph: Recorded) -> None:
+            known = graph.current
+            wanted = tuple(
+                dict.fromkeys(
+                    (self._board_node(a, known), self._board_node(b, known)) for a, b in edges
+                )
+            )
             said = {
                 (edge.prerequisite, edge.dependant)
                 for edge in graph.current.edges
@@ -109,6 +122,7 @@ class DependencyService:
                     add_nodes=tuple(node for node in nodes if node not in graph.current),
                     add_edges=tuple(edge for edge in wanted if edge not in said),
                     retract_edges=tuple(sorted(said - set(wanted))),
+                    retract_nodes=tuple(node for node in known.nodes if self.node(node) != node),
                 ),
                 origin=_BOARD,
             )
@@ -120,7 +134,7 @@ class DependencyService:
         specs = [tool.spec for tool in self._registry]
 
         def change(graph: Recorded) -> None:
-            self.cycles = declare(graph, specs)
+            self.cycles = declare(graph, specs, is_away=self._is_away)
 
         await self._change(change, by="")
 
@@ -163,6 +177,18 @@ class DependencyService:
         """The id of a tool that is named by id or by name; what is no tool stays as it is."""
         tool = self._registry.find(name)
         return name if tool is None else tool.spec.id
+
+    def board_node(self, name: str) -> str:
+        """The id of a tool that the board file names, also of one that is away and was known."""
+        return self._board_node(name, self.current)
+
+    def _board_node(self, name: str, graph: DependencyGraph) -> str:
+        node = self.node(name)
+        return known_id(name, graph.nodes) if node == name and self._is_away(name) else node
+
+    def _is_away(self, name: str) -> bool:
+        """Whether a tool is missing only as long as its source is."""
+        return bool(self._registry.kit.why_absent(name)) and self._registry.find(name) is None
 
     def _nodes(self, names: Sequence[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(map(self.node, names)))

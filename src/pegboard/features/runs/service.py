@@ -17,6 +17,7 @@ from pegboard.features.runs.starting import call_graph, run_id_for
 from pegboard.features.runs.view import RunView, as_it_is
 from pegboard.features.runs.watching import coming_events, known_events
 from pegboard.graphs import GraphRunner, read_graph, write_graph
+from pegboard.graphs.arrivals import arrivals
 from pegboard.registry import ToolRegistry
 
 Follow = Callable[[], Awaitable[tuple[str, ...]]]
@@ -124,9 +125,10 @@ class Runs:
             ToolNotFound: There is no such tool for this caller.
             GraphInvalid: The arguments do not fit, or the caller may not call it.
         """
+        graph = call_graph(tool, arguments, seconds=seconds)
+        await arrivals(graph, self._registry)
         if self._registry.find(tool) is None:
             raise ToolNotFound(tool, self._registry.nearest(tool, principal))
-        graph = call_graph(tool, arguments, seconds=seconds)
         return await self._start(graph, {}, principal=principal, key=key)
 
     async def get(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:

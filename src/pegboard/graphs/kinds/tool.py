@@ -10,7 +10,15 @@ from pegboard.core.graph import Node, NodeState
 from pegboard.core.result import ToolResult
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema, Retry, Tool
-from pegboard.errors import ApprovalRequired, PegboardError, ToolFailed, ToolNotFound
+from pegboard.errors import (
+    ApprovalRequired,
+    PegboardError,
+    SourceUnavailable,
+    ToolFailed,
+    ToolNotFound,
+    shortened_name,
+)
+from pegboard.execution.arrival import arrival
 from pegboard.execution.call import owner_of
 from pegboard.execution.handles import find, value_of
 from pegboard.execution.repeating import delay_before, is_repeatable, may_repeat
@@ -49,7 +57,7 @@ class ToolNode:
     async def _tried(
         self, doing: Doing, name: str, arguments: Mapping[str, Any], *, label: str = ""
     ) -> NodeRun:
-        tool = _tool(doing, name)
+        tool = await _tool(doing, name)
         session, retry = doing.session, doing.node.retry
 
         async def work(key: str) -> NodeRun:
@@ -72,9 +80,14 @@ class ToolNode:
         return await doing.perform(work, label=label, repeatable=is_repeatable(tool.spec))
 
 
-def _tool(doing: Doing, name: str) -> Tool:
+async def _tool(doing: Doing, name: str) -> Tool:
     board, principal = doing.session.board, doing.session.ctx.principal
     tool, missed = found(board, name)
+    if tool is None:  # a run that is taken up when a server starts may be there before its tools
+        await arrival(board.kit, name)
+        tool, missed = found(board, name)
+    if tool is None and (reason := board.kit.why_absent(name)):
+        raise SourceUnavailable(f"'{shortened_name(name)}' is not there now: {reason}")
     if tool is None or missed:
         raise ToolNotFound(name, board.nearest(name.partition("@")[0], principal))
     return tool

@@ -1,7 +1,7 @@
 """Which tools need which: a graph of tool ids with versions."""
 
 from pegboard.registry.dependencies.change import Dependency, GraphChange, GraphDiff
-from pegboard.registry.dependencies.declared import declare
+from pegboard.registry.dependencies.declared import declare, known_id
 from pegboard.registry.dependencies.graph import Broken, DependencyGraph
 from pegboard.registry.dependencies.versioned import Dependencies
 
@@ -13,4 +13,5 @@ __all__ = [
     "GraphChange",
     "GraphDiff",
     "declare",
+    "known_id",
 ]

@@ -1,6 +1,6 @@
 """What tools say themselves of what they need, as a change of the graph."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import DependencyCycle
@@ -11,25 +11,47 @@ ORIGIN = "spec"
 """Who says the edges that come from `ToolSpec.dependencies`."""
 
 
-def declare(graph: Dependencies, specs: Iterable[ToolSpec]) -> tuple[DependencyCycle, ...]:
+def _never(_node: str) -> bool:
+    return False
+
+
+def declare(
+    graph: Dependencies,
+    specs: Iterable[ToolSpec],
+    *,
+    is_away: Callable[[str], bool] = _never,
+) -> tuple[DependencyCycle, ...]:
     """Make the graph say what these tools, which are all there are, say of themselves.
 
     What a tool needs is named by id or by name. It stays a node when there is no such tool, so that
     it can be seen that it is missing; so does a tool that is gone and is still needed. Nodes and
     edges of other origins are left alone.
 
+    Args:
+        graph: What is changed.
+        specs: Of the tools that are there.
+        is_away: Whether the tool of a node will be back; what it said of itself stays as it was.
+
     Returns:
         The cycles that there would be. Of each, one edge is left out, and the rest holds.
     """
-    wanted, nodes = _said(list(specs))
     current = graph.current
+
+    def absent_id(needed: str) -> str:
+        return known_id(needed, current.nodes) if is_away(needed) else needed
+
+    wanted, nodes = _said(list(specs), absent_id)
     known = {(edge.prerequisite, edge.dependant): edge.origins for edge in current.edges}
-    gone = [edge for edge, origins in known.items() if ORIGIN in origins and edge not in wanted]
+    gone = [
+        edge
+        for edge, origins in known.items()
+        if ORIGIN in origins and edge not in wanted and not is_away(edge[1])
+    ]
     edges = [edge for edge in wanted if ORIGIN not in known.get(edge, ())]
     absent = [
         node
         for node in current.nodes
-        if node not in nodes and ORIGIN in current.origins_of_node(node)
+        if node not in nodes and ORIGIN in current.origins_of_node(node) and not is_away(node)
     ]
     problems: list[DependencyCycle] = []
     while True:
@@ -48,7 +70,18 @@ def declare(graph: Dependencies, specs: Iterable[ToolSpec]) -> tuple[DependencyC
             return tuple(problems)
 
 
-def _said(specs: list[ToolSpec]) -> tuple[dict[Edge, None], dict[str, None]]:
+def known_id(name: str, nodes: Iterable[str]) -> str:
+    """The id among these that a tool of this wire name would have; the name itself without one."""
+    for node in nodes:
+        stem, _, major = node.rpartition("_v")
+        if stem == name and major.isdecimal():
+            return node
+    return name
+
+
+def _said(
+    specs: list[ToolSpec], absent_id: Callable[[str], str]
+) -> tuple[dict[Edge, None], dict[str, None]]:
     """The edges and the nodes that these tools speak of."""
     ids = {spec.id for spec in specs}
     by_name = {spec.name: spec.id for spec in specs}
@@ -56,7 +89,7 @@ def _said(specs: list[ToolSpec]) -> tuple[dict[Edge, None], dict[str, None]]:
     edges: dict[Edge, None] = {}
     for spec in specs:
         for needed in spec.dependencies:
-            node = needed if needed in ids else by_name.get(needed, needed)
+            node = needed if needed in ids else by_name.get(needed) or absent_id(needed)
             nodes[node] = None
             edges[node, spec.id] = None
     return edges, nodes

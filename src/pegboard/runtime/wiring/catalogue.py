@@ -96,7 +96,7 @@ class CatalogueParts:
         try:
             await self.dependencies.follow(edges)
         except DependencyCycle as error:
-            node = self.dependencies.node
+            node = self.dependencies.board_node
             ids = [(node(first), node(second)) for first, second in edges]
             index = max(i for i, edge in enumerate(ids) if edge in error.edges)
             where = loaded.where(("graph", "edges", index))
@@ -109,6 +109,10 @@ class CatalogueParts:
             {**state.to_dict(), "health": health.status.value, "health_reason": health.reason}
             for state, health in found
         ]
+
+    def look_again(self) -> None:
+        """Something has changed: the graph follows soon."""
+        self._changed.set()
 
     async def close(self) -> None:
         """Follow no longer."""
@@ -146,5 +150,6 @@ class CatalogueParts:
                     await self.catalogue.load()
                     await self.dependencies.refresh()
                 await self.dependencies.declare()
+                await self.check_graph(self._loaded())  # its tools may have come only now
             except PegboardError as error:
                 _LOG.warning("what tools say of themselves is not in the graph yet: %s", error)

@@ -57,7 +57,6 @@ async def called(
         return told(404, detail, code=ToolNotFound.code)
     if wanted.in_background:
         return await _in_background(board, caller, name, wanted, key)
-    tool = board.registry.find(name)
     ctx: ToolContext[Any] = ToolContext(
         principal=caller,
         deadline=_deadline(board, wanted.execution_config.timeout_ms),
@@ -69,6 +68,7 @@ async def called(
     if result.is_error:
         error = result.error or ToolFailed("The tool failed.")
         return told_of(error, tool_id=wanted.tool_id or name, metadata=metadata)
+    tool = board.registry.find(name)  # only now: its source may not have answered before
     return Answer(
         body={
             "tool_id": tool.spec.id if tool is not None else name,
@@ -85,7 +85,7 @@ async def _in_background(
 ) -> Answer:
     config = wanted.execution_config
     view = await board.runs.start_call(
-        board.find(name).spec.name,
+        (await board.wait_for(name)).spec.name,
         wanted.input,
         principal=caller,
         seconds=None if config.timeout_ms is None else config.timeout_ms / 1000,

@@ -18,6 +18,7 @@ from pegboard.errors import (
     PegboardError,
     ToolNotFound,
 )
+from pegboard.execution.arrival import arrival
 from pegboard.execution.handles import PREFIX as RESULTS
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.callers import Caller, Callers, is_modern
@@ -82,6 +83,7 @@ class Handlers:
     ) -> BaseModel | dict[str, Any]:
         """Run a tool; what goes wrong in it is a result, for the model to read."""
         name = caller.part.board_name(params.name)
+        await arrival(self._board.registry.kit, name)  # only then is it known whose it is
         tool = self._board.registry.find(name)
         if tool is not None and not caller.part.has(tool.spec):
             raise unknown_tool(params.name)
