@@ -10,6 +10,10 @@ from pegboard.execution.order import ORDER
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.app import create_app
 from pegboard.servers.http.openapi import document
+from pegboard.servers.http.uvicorn_server import PING
+from pegboard.servers.http.websocket.connection import SLOW_READER, Limits
+from pegboard.servers.http.websocket.door import MOST_CONNECTIONS
+from pegboard.servers.http.websocket.messages import READER, TYPES
 
 _ROW = re.compile(r"^\| `(.+?)` \| (.+) \|$", re.MULTILINE)
 
@@ -40,6 +44,35 @@ def test_the_page_of_the_server_names_every_path() -> None:
     assert [path for path in paths if f" {path.replace('{tool}', '{name}')}`" not in page] == []
 
 
+def test_the_page_of_the_websocket_names_every_message_with_its_fields() -> None:
+    schema = READER.json_schema()
+    wanted = {
+        kind: schema["$defs"][reference.rpartition("/")[2]]["properties"].keys() - {"id", "type"}
+        for kind, reference in schema["discriminator"]["mapping"].items()
+    }
+    page = _text(_SOCKET)
+    requests = page[page.index("## Requests") : page.index("## What comes back")]
+    told = {kind: set(_FIELD.findall(rest)) for kind, rest in _FIELDS.findall(requests)}
+
+    assert told == wanted
+    assert list(told) == list(TYPES)
+
+
+def test_the_page_of_the_websocket_tells_its_bounds() -> None:
+    told = dict(re.findall(r"^\| (.+?) \| (\d+)", _text(_SOCKET), re.MULTILINE))
+
+    assert told == {
+        "requests under way on a connection": str(Limits().in_flight),
+        "reading what was sent": f"{Limits().patience:g}",
+        "a sign of life, which libraries give by themselves": f"{PING:g}",
+        "connections": str(MOST_CONNECTIONS),
+    }
+    assert f"ends with {SLOW_READER}" in _text(_SOCKET)
+
+
+_SOCKET = "how-to/use-the-websocket.md"
+_FIELDS = re.compile(r"^\| `(.+?)` \| (.*?) ?\| .+ \|$", re.MULTILINE)
+_FIELD = re.compile(r"`(\w+)`(?! /)")
 _POLICY = "how-to/say-who-may-call-what.md"
 
 

@@ -76,6 +76,12 @@ def test_numbers_that_json_does_not_have_become_null() -> None:
     assert JsonResponse({"a": math.nan, "b": [math.inf]}).body == b'{"a":null,"b":[null]}'
 
 
+def test_beside_half_of_a_pair_a_number_that_json_does_not_have_is_null() -> None:
+    answer = JsonResponse({"half": "\ud800", "far": [float("inf"), 1.5]})
+
+    assert json.loads(bytes(answer.body)) == {"half": "\ud800", "far": [None, 1.5]}
+
+
 def test_half_of_a_surrogate_pair_is_escaped() -> None:
     assert json.loads(bytes(JsonResponse({"a": "\udfff", "b": math.nan}).body))["a"] == "\udfff"
 

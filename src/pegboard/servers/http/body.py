@@ -1,6 +1,7 @@
 """JSON in and out: strict in what is read, and never failing on what is written."""
 
 import json
+import math
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, cast
 
@@ -56,7 +57,7 @@ def written(content: Any) -> bytes:
     try:
         return fast.encode(content, enc_hook=_plain)
     except UnicodeEncodeError:  # half of a surrogate pair: only an escape can say it
-        return json.dumps(fast_builtins(content)).encode()
+        return json.dumps(_finite(fast_builtins(content))).encode()
 
 
 def _check_declared(request: Request) -> None:
@@ -130,6 +131,17 @@ def fast_builtins(content: Any) -> Any:
     from msgspec import to_builtins
 
     return to_builtins(content, enc_hook=_plain, str_keys=True)
+
+
+def _finite(value: Any) -> Any:
+    """The value with null for each number that JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in cast("list[Any]", value)]
+    return value
 
 
 def _plain(value: Any) -> Any:
