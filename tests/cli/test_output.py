@@ -2,7 +2,7 @@ import io
 
 import pytest
 
-from pegboard.cli.output import first_line, note, say, say_json, table
+from pegboard.cli.output import counted, first_line, note, say, say_json, table
 
 
 class _Stream(io.StringIO):
@@ -59,3 +59,7 @@ def test_the_answer_goes_to_stdout_and_the_rest_to_stderr(
 def test_a_description_is_cut_to_its_first_line() -> None:
     assert first_line("One.\nTwo.") == "One."
     assert first_line("x" * 200) == "x" * 89 + "…"
+
+
+def test_one_is_counted_as_one() -> None:
+    assert [counted(number, "tool") for number in (0, 1, 2)] == ["0 tools", "1 tool", "2 tools"]

@@ -35,6 +35,11 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     Console(width=None if terminal else 200, highlight=False, markup=False).print(drawn)
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 tool`, `2 tools`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def first_line(text: str) -> str:
     """The first line of a description, cut at 90 characters."""
     line = text.strip().partition("\n")[0]

@@ -19,7 +19,7 @@ from pegboard.cli.board_editing import (
 )
 from pegboard.cli.exits import Exit, exits
 from pegboard.cli.options import DEFAULT_BOARD, settings, with_board
-from pegboard.cli.output import first_line, note, say, table
+from pegboard.cli.output import counted, first_line, note, say, table
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.runtime import Pegboard
@@ -208,7 +208,7 @@ def _show(path: Path, entry: dict[str, Any], loaded: LoadedBoard) -> None:
     if rows:
         sys.stdout.write("\n")
         table(("name", "effect", "description"), rows)
-    note(f"{len(rows)} tools")
+    note(counted(len(rows), "tool"))
     if reason:
         note(f"pegboard: '{entry['name']}' is on the board, and cannot be used yet: {reason}")
         raise typer.Exit(Exit.UNAVAILABLE)

@@ -1,17 +1,19 @@
 """`pegboard call NAME`: run one tool."""
 
+import asyncio
 import json as json_library
 import sys
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
 
 from pegboard.cli.exits import Exit, exit_code, exits
-from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
+from pegboard.cli.options import BoardOption, DataOption, JsonOption, found, settings, with_board
 from pegboard.cli.output import note, say, say_json
 from pegboard.core.context import Arguments, Progress, ToolContext
 from pegboard.core.result import ToolResult
-from pegboard.errors import InvalidRequest
+from pegboard.errors import InvalidRequest, PegboardError
 from pegboard.runtime import Pegboard
 
 
@@ -43,6 +45,9 @@ def call(
             deadline=None if not timeout else opened.monotonic() + timeout,
             on_progress=_tell,
         )
+        with suppress(PegboardError, TimeoutError):  # what is wrong is told by the call
+            async with asyncio.timeout(timeout or None):
+                await found(opened, name)
         if chosen.data is None and _writes_files(opened):
             note("without --data, files are written to a temporary folder and gone afterwards")
         return await opened.call(name, given, ctx)
@@ -57,14 +62,14 @@ def call(
         if chosen.data is None:
             # nothing is kept for a next command, so nothing is held back for it
             chosen = chosen.changed(max_result_bytes=0)
-        result = with_board(chosen, run)
+        result = with_board(chosen, run, whole=False)
     if json:
         say_json(result.to_dict())
     elif result.is_error:
         note(f"pegboard: {result.text}")
         if chosen.data is None and result.error is not None and result.error.__cause__ is not None:
             note(
-                "Why, nobody kept: call it with --data DIR, then read "
+                "The cause was not kept: call it again with --data DIR, then read "
                 "'pegboard history --data DIR --error ID'."
             )
     else:

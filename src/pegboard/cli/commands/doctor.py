@@ -7,10 +7,14 @@ from typing import Any
 import typer
 
 from pegboard import __version__
+from pegboard.cli.commands.pins import waiting
 from pegboard.cli.exits import Exit, exits
+from pegboard.cli.kept import is_held
 from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
-from pegboard.cli.output import say_json, table
+from pegboard.cli.output import counted, say_json, table
 from pegboard.errors import ConfigError
+from pegboard.registry.query import ToolQuery
+from pegboard.registry.unusable import unusable, why_unusable
 from pegboard.runtime import Pegboard, Settings
 from pegboard.runtime.kinds import known_kinds
 
@@ -23,7 +27,10 @@ _EXTRAS = {
     "sandbox": "pydantic_monty",
 }
 Check = tuple[str, str, str]
-"""What, `ok` / `unused` / `missing` / `failed` / `wrong`, and the detail with what to do."""
+"""What, its status, and the detail with what to do.
+
+A status is `ok`, `unused`, `unchecked` (another process has it), `missing`, `failed` or `wrong`.
+"""
 
 
 def doctor(*, board: BoardOption = None, data: DataOption = None, json: JsonOption = False) -> None:
@@ -37,7 +44,7 @@ def doctor(*, board: BoardOption = None, data: DataOption = None, json: JsonOpti
     with exits():
         chosen = settings(board, data)
         checks += _settings(chosen)
-        checks += _board(chosen)
+        checks += _all(chosen)
         if json:
             keys = ("check", "status", "detail")
             say_json([dict(zip(keys, check, strict=True)) for check in checks])
@@ -69,28 +76,53 @@ def _settings(chosen: Settings) -> list[Check]:
     return [(f"setting {name}", "ok", str(value)) for name, value in changed.items()]
 
 
+def _all(chosen: Settings) -> list[Check]:
+    """The data and the board; where a server has the data, the board without them."""
+    try:
+        return _board(chosen)
+    except ConfigError as error:
+        if chosen.data is None or not is_held(error):
+            return [("board", "wrong", error.message)]
+        held: Check = ("data", "unchecked", error.message)
+    try:
+        # a database that servers share is not held by one of them
+        return [held, *_board(chosen.model_copy(update={"data": None}))]
+    except ConfigError as error:
+        return [held, ("board", "wrong", error.message)]
+
+
 def _board(chosen: Settings) -> list[Check]:
     async def ask(
         opened: Pegboard,
-    ) -> tuple[list[dict[str, Any]], tuple[str, ...], dict[str, str]]:
+    ) -> tuple[list[dict[str, Any]], tuple[str, ...], dict[str, str], list[Check]]:
         registry = opened.registry
         sandbox = {item.back_end: item.reason for item in await opened.sandbox_findings()}
-        return await opened.health(), registry.kit.policy.unused(registry.names()), sandbox
+        unused = registry.kit.policy.unused(registry.names())
+        return await opened.health(), unused, sandbox, _entries(opened)
 
     name = str(chosen.board) if chosen.board is not None else "built-in tools only"
-    try:
-        found, unused, sandbox = with_board(chosen, ask)
-    except ConfigError as error:
-        return [("board", "wrong", error.message)]
+    found, unused, sandbox, entries = with_board(chosen, ask)
     rules = [(f"rule '{glob}'", "unused", "it matches no tool of the board") for glob in unused]
     walls = [
         (f"sandbox {back_end}", "missing" if reason else "ok", reason)
         for back_end, reason in sandbox.items()
     ]
-    return [("board", "ok", name), *(_source(item) for item in found), *rules, *walls]
+    return [("board", "ok", name), *map(_source, found), *entries, *rules, *walls]
 
 
 def _source(item: dict[str, Any]) -> Check:
     well = item["status"] == "ok" and item["health"] == "healthy"
-    detail = f"{item['tools']} tools" if well else item["reason"] or item["health_reason"]
-    return (f"source {item['name']}", "ok" if well else "failed", detail)
+    return (f"source {item['name']}", "ok" if well else "failed", _detail(item, well=well))
+
+
+def _detail(item: dict[str, Any], *, well: bool) -> str:
+    count, reason = f"{counted(item)} tools", reason_of(item)
+    if well:
+        return f"{count}: {reason}" if reason else count
+    return reason
+
+
+def _entries(opened: Pegboard) -> list[Check]:
+    """What stands in the list of tools, or was registered, and cannot be used."""
+    specs = unusable(opened.registry, ToolQuery())
+    return [(f"tool {s.name}", "missing", why_unusable(s)) for s in specs if not s.source]

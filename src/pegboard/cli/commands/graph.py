@@ -7,7 +7,7 @@ import typer
 from pegboard.cli.exits import exits
 from pegboard.cli.graph_drawing import as_mermaid, as_tree
 from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
-from pegboard.cli.output import note, say, say_json, table
+from pegboard.cli.output import counted, note, say, say_json, table
 from pegboard.errors import InvalidRequest
 from pegboard.features.dependencies import graph_dict
 from pegboard.registry.dependencies import DependencyGraph, GraphChange
@@ -80,7 +80,7 @@ def breaks(
             say_json(found)
             return
         table(("tool", "because it needs"), ((item["tool"], item["because"]) for item in found))
-        note(f"{len(found)} tools")
+        note(counted(len(found), "tool"))
 
 
 @graph.command("update")
@@ -126,4 +126,5 @@ def _tell(found: dict[str, Any], *, mermaid: bool, json: bool) -> None:
         say_json(found)
         return
     say(as_mermaid(found) if mermaid else as_tree(found))
-    note(f"version {found['version']}: {len(found['nodes'])} tools, {len(found['edges'])} edges")
+    nodes, edges = counted(len(found["nodes"]), "tool"), counted(len(found["edges"]), "edge")
+    note(f"version {found['version']}: {nodes}, {edges}")

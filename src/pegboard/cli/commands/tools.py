@@ -6,7 +6,7 @@ import typer
 
 from pegboard.cli.exits import exits
 from pegboard.cli.options import BoardOption, JsonOption, settings, with_board
-from pegboard.cli.output import first_line, note, say_json, table
+from pegboard.cli.output import counted, first_line, note, say_json, table
 from pegboard.core.tool import Tool
 from pegboard.registry.query import ToolQuery
 from pegboard.runtime import Pegboard
@@ -19,6 +19,9 @@ def tools(
     category: Annotated[str, typer.Option(help="Only this category.")] = "",
     effect: Annotated[str, typer.Option(help="Only `read`, `write` or `admin`.")] = "",
     tag: Annotated[list[str] | None, typer.Option(help="Only with this tag; repeatable.")] = None,
+    unavailable: Annotated[
+        bool, typer.Option("--unavailable", help="Those that cannot be used now instead, and why.")
+    ] = False,
     limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 1000,
     board: BoardOption = None,
     json: JsonOption = False,
@@ -33,29 +36,43 @@ def tools(
         limit=limit,
     )
 
-    async def find(opened: Pegboard) -> list[Tool]:
+    async def find(opened: Pegboard) -> tuple[list[ToolSpec], list[ToolSpec]]:
         for state in opened.sources:
             if state.status != "ok":
                 note(f"source '{state.name}' is {state.status}: {state.reason}")
-        return opened.registry.search(query)
+        tell_unknown(opened, query)
+        found = [tool.spec for tool in opened.registry.search(query)]
+        return found, unusable(opened.registry, query)
 
     with exits():
-        found = with_board(settings(board), find)
+        usable, others = with_board(settings(board), find)
+        shown = others[:limit] if unavailable else usable
         if json:
-            say_json([tool.spec.to_dict() for tool in found])
+            say_json([spec.to_dict() | _why(spec) for spec in shown])
             return
+        last = "why it is unavailable" if unavailable else "description"
         table(
-            ("name", "effect", "category", "description"),
+            ("name", "effect", "category", last),
             (
                 (
                     spec.name,
                     spec.effect.value,
                     spec.category,
-                    f"(unavailable: {spec.unavailable})"
-                    if spec.unavailable
-                    else first_line(spec.description),
+                    why_unusable(spec) if unavailable else first_line(spec.description),
                 )
-                for spec in (tool.spec for tool in found)
+                for spec in shown
             ),
         )
-        note(f"{len(found)} tools")
+        note(_counted(len(usable), len(others), told=unavailable))
+
+
+def _why(spec: ToolSpec) -> dict[str, str]:
+    reason = why_unusable(spec)
+    return {"unavailable": reason} if reason else {}
+
+
+def _counted(usable: int, others: int, *, told: bool) -> str:
+    if not others:
+        return f"{usable} tools"
+    hint = "" if told else "; 'pegboard tools --unavailable' says why"
+    return f"{usable} tools, {others} unavailable{hint}"
