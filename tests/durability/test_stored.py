@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 from tests.durability.made import Process, graph, node, waiting
 
 from pegboard.core.graph import NodeState
-from pegboard.core.ports.durability import Signal
+from pegboard.core.ports.durability import RunStart, RunSteps, Signal
 from pegboard.core.ports.run import RunStore
+from pegboard.core.principal import LOCAL
 from pegboard.core.run import RunResult
 from pegboard.errors import InvalidRequest, RunNotFound, Unavailable
 from pegboard.storage import MemoryStorage, open_storage
@@ -312,7 +314,7 @@ async def test_a_store_that_does_not_answer_ends_no_tending(
     await process.began.wait()
     await asyncio.sleep(0.05)
     await storage.close()
-    process.durability._soon("r")
+    process.durability._alarms.set("r", after=0)
     await until(lambda: "does not answer" in caplog.text)
     await until(lambda: "could not be taken up" in caplog.text)
     await process.durability.close()
@@ -337,3 +339,82 @@ async def test_a_store_that_is_gone_is_told_and_the_run_stays(tmp_path: Path) ->
         left = await again.runs.get("r")
     assert left is not None
     assert left.state is NodeState.IN_PROGRESS
+
+
+async def test_a_play_that_ends_in_an_error_is_tried_again_later_each_time(
+    store: RunStore,
+) -> None:
+    process = Process(store, again=0.02, **OWNER)
+    plays: list[float] = []
+    play = process.durability._play
+    assert play is not None
+
+    async def odd(steps: RunSteps) -> RunResult:
+        plays.append(asyncio.get_running_loop().time())
+        if len(plays) < 4:
+            raise RuntimeError("odd")
+        return await play(steps)
+
+    process.durability.attach(odd)
+    await process.runner.start(STEPS, run_id="r")
+    await until(lambda: len(plays) == 2)
+    with pytest.raises(RuntimeError, match="odd"):
+        await process.runner.result("r")
+    await until(lambda: process.did == ["a", "b", "c"])
+    result = await process.runner.result("r")
+    await process.durability.close()
+
+    assert result.state is NodeState.COMPLETED
+    pauses = [later - before for before, later in pairwise(plays)]
+    assert pauses[0] < pauses[1] < pauses[2]
+    assert process.durability._alarms.setbacks == {}
+
+
+async def test_a_run_that_can_never_be_played_fails_and_says_why(store: RunStore) -> None:
+    process = Process(store, again=0.001, **OWNER)
+    start = RunStart(run_id="r", graph={"nodes": 1}, params={}, principal=LOCAL, created_at=1.0)
+    await process.durability.start(start)
+    result = await until_state(process, "r", NodeState.FAILED)
+    await process.durability.close()
+
+    kept = await store.get("r")
+    assert result.error is not None
+    assert result.error["code"] == "graph_invalid"
+    assert kept is not None
+    assert (kept.state, kept.lease_owner) == (NodeState.FAILED, "")
+    assert await store.take("others") is None
+
+
+async def test_a_run_that_is_tried_again_is_held_meanwhile_and_let_go_at_the_end(
+    store: RunStore,
+) -> None:
+    process = Process(store, again=60, lease=0.06)
+    process.durability._play = _fails
+    await process.runner.start(STEPS, run_id="r")
+    await until(lambda: bool(process.durability._alarms.setbacks))
+    await asyncio.sleep(0.15)
+    assert await store.take("others") is None
+    await process.durability.close()
+
+    assert await store.take("others") is not None
+
+
+async def test_a_run_that_was_set_back_and_taken_by_another_is_left_alone(
+    store: RunStore,
+) -> None:
+    process = Process(store, again=60)
+    process.durability._play = _fails
+    await process.runner.start(STEPS, run_id="r")
+    await until(lambda: bool(process.durability._alarms.setbacks))
+    run = await store.get("r")
+    assert run is not None
+    await store.release("r", run.lease_owner)
+    assert await store.lease("r", "another") is not None
+    await process.durability._renew()
+    await process.durability.close()
+
+    assert process.durability._alarms.setbacks == {}
+
+
+async def _fails(steps: RunSteps) -> RunResult:
+    raise RuntimeError("odd")

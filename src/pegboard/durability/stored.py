@@ -11,6 +11,7 @@ from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import Play, RunStart, Signal
 from pegboard.core.ports.run import LEASE, RunQuery, RunStore, StoredRun
 from pegboard.core.run import RunResult
+from pegboard.durability.alarms import Alarms
 from pegboard.durability.stored_player import StoredPlayer
 from pegboard.errors import PegboardError, RunNotFound, Unavailable
 
@@ -37,6 +38,8 @@ class StoredDurability:
         lease: Seconds after which a run is taken from an owner that does not renew its lease.
         every: Seconds between looks for what others left and sent.
         most: Runs that are taken up at the same time; those started here are played beyond it.
+        again: Seconds after which a run is tried again whose play ended in an error; twice as long
+            after each further one.
         now: Unix seconds.
     """
 
@@ -48,6 +51,7 @@ class StoredDurability:
         lease: float = LEASE,
         every: float = 1.0,
         most: int = 200,
+        again: float = 1.0,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
@@ -59,8 +63,7 @@ class StoredDurability:
         self._now = now
         self._play: Play | None = None
         self._players: dict[str, StoredPlayer] = {}
-        self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._chores: set[asyncio.Task[None]] = set()
+        self._alarms = Alarms(self._again, first=again)
         self._tending: asyncio.Task[None] | None = None
         self._follows = False
         self._closed = False
@@ -103,6 +106,8 @@ class StoredDurability:
                 if run.result is not None and self._is_settled(run):
                     return run.result
                 self._check_open()
+                if (setback := self._alarms.setbacks.get(run_id)) is not None:
+                    raise setback.error
                 if self._is_due(run):
                     player = await self._take_up(run_id)
             if player is None:  # it is played elsewhere, or it is not time yet
@@ -138,17 +143,15 @@ class StoredDurability:
 
     async def close(self) -> None:
         self._closed = True
-        for timer in self._timers.values():
-            timer.cancel()
-        tasks = [*self._chores, *([self._tending] if self._tending is not None else [])]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await self._alarms.close()
+        if self._tending is not None:
+            self._tending.cancel()
+            await asyncio.wait([self._tending])
         players = list(self._players.values())
         for player in players:
             await player.close()
-            await self._let_go(player.run_id)
+        for run_id in [*(player.run_id for player in players), *self._alarms.setbacks]:
+            await self._let_go(run_id)
 
     async def __aenter__(self) -> Self:
         return self
@@ -162,6 +165,7 @@ class StoredDurability:
         """Play a run if its lease can be had; who plays it here."""
         run = await self._store.lease(run_id, self._owner, seconds=self._lease)
         if run is None or self._closed:
+            self._alarms.settle(run_id)
             return None
         player = self._players.get(run_id)
         if player is None:
@@ -172,8 +176,7 @@ class StoredDurability:
     def _begin(self, start: RunStart) -> StoredPlayer:
         if self._play is None:
             raise Unavailable("No runner is attached to this durability.", permanent=True)
-        if (timer := self._timers.pop(start.run_id, None)) is not None:
-            timer.cancel()
+        self._alarms.drop(start.run_id)
         player = StoredPlayer(
             self._store, start, self._owner, play=self._play, now=self._now, left=self._left
         )
@@ -184,26 +187,23 @@ class StoredDurability:
     def _left(self, player: StoredPlayer) -> None:
         run_id = player.run_id
         self._players.pop(run_id, None)
-        if self._closed or player.error is not None:
+        if self._closed:
             return
+        if player.error is not None:
+            self._alarms.set_back(run_id, player.error)
+            return
+        self._alarms.settle(run_id)
         if player.was_called:
-            self._soon(run_id)
+            self._alarms.set(run_id, after=0)
         elif player.wake_at is not None:
-            delay = max(0.0, player.wake_at - self._now())
-            loop = asyncio.get_running_loop()
-            self._timers[run_id] = loop.call_later(delay, self._soon, run_id)
-
-    def _soon(self, run_id: str) -> None:
-        self._timers.pop(run_id, None)
-        chore = asyncio.get_running_loop().create_task(self._again(run_id))
-        self._chores.add(chore)
-        chore.add_done_callback(self._chores.discard)
+            self._alarms.set(run_id, after=player.wake_at - self._now())
 
     async def _again(self, run_id: str) -> None:
         try:
             await self._take_up(run_id)
         except PegboardError as error:
             _LOG.warning("the run %s could not be taken up: %s", run_id, error)
+            self._alarms.set_back(run_id, error)
 
     # what happens elsewhere
 
@@ -216,9 +216,9 @@ class StoredDurability:
         while True:
             await asyncio.sleep(self._every)
             try:
-                if self._now() - renewed >= self._lease / 3:
-                    renewed = self._now()
+                if (now := self._now()) - renewed >= self._lease / 3:
                     await self._renew()
+                    renewed = now
                 if self._is_shared:
                     for player in self._players.values():
                         player.hear()
@@ -232,6 +232,10 @@ class StoredDurability:
             run = await self._store.lease(run_id, self._owner, seconds=self._lease)
             if run is None and self._players.get(run_id) is player:
                 player.lose()
+        for run_id in list(self._alarms.setbacks):
+            if await self._store.lease(run_id, self._owner, seconds=self._lease) is None:
+                self._alarms.drop(run_id)
+                self._alarms.settle(run_id)
 
     async def _take_what_is_due(self) -> None:
         while len(self._players) < self._most:

@@ -10,7 +10,7 @@ from pegboard.core.context import ToolContext
 from pegboard.core.graph import Graph, NodeState
 from pegboard.core.ports.durability import CONTROL, Durability, RunStart, RunSteps, Signal
 from pegboard.core.run import Pending, RunResult
-from pegboard.errors import InvalidRequest
+from pegboard.errors import InvalidRequest, Unavailable
 from pegboard.graphs.arrivals import arrivals
 from pegboard.graphs.board import Board
 from pegboard.graphs.check import refuse_faults
@@ -19,6 +19,7 @@ from pegboard.graphs.fleeting import FleetingSteps
 from pegboard.graphs.kinds import KINDS, NodeKind
 from pegboard.graphs.params import checked
 from pegboard.graphs.player import Player
+from pegboard.graphs.tries import Tries
 
 ContextOf = Callable[[RunStart], ToolContext[Any]]
 
@@ -110,6 +111,7 @@ class GraphRunner:
         self._env = env or {}
         self._context = context or _plain_context
         self._begun: dict[str, tuple[Graph, ToolContext[Any]]] = {}
+        self._tries = Tries(board)
         durability.attach(self._play)
 
     async def start(
@@ -222,6 +224,17 @@ class GraphRunner:
         await self.durability.signal(run_id, signal)
 
     async def _play(self, steps: RunSteps) -> RunResult:
+        try:
+            result = await self._played(steps)
+        except Unavailable:  # of the store: the run is not to blame
+            raise
+        except Exception as error:  # noqa: BLE001 - it is raised again, or becomes the end of the run
+            seen = await self.durability.seen(steps.start.run_id)
+            return self._tries.failed(steps.start, error, seen=seen)
+        self._tries.settle(steps.start.run_id)
+        return result
+
+    async def _played(self, steps: RunSteps) -> RunResult:
         start = steps.start
         known = self._begun.get(start.run_id)
         graph, ctx = known or (read_graph(start.graph), self._context(start))

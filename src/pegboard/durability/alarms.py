@@ -1,0 +1,82 @@
+"""When runs are to be taken up again: each at one time."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from msgspec import Struct
+
+_LONGEST = 30.0
+
+
+class Setback(Struct, frozen=True, kw_only=True):
+    """Why a run is not being played, although it could go on.
+
+    Attributes:
+        error: In which its last play ended.
+        plays: How many plays in a row ended in one.
+    """
+
+    error: Exception
+    plays: int = 1
+
+
+class Alarms:
+    """Takes up each run when its time has come.
+
+    Args:
+        ring: Called with the id of a run whose time has come.
+        first: Seconds after the first setback of a run; twice as long after each further one, but
+            never longer than half a minute.
+
+    Attributes:
+        setbacks: Of runs that are tried again after a while, by id.
+    """
+
+    def __init__(
+        self, ring: Callable[[str], Coroutine[Any, Any, None]], *, first: float = 1.0
+    ) -> None:
+        self.setbacks: dict[str, Setback] = {}
+        self._ring = ring
+        self._first = first
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._ringing: set[asyncio.Task[None]] = set()
+
+    def set(self, run_id: str, *, after: float) -> None:
+        """Take the run up after so many seconds; an earlier alarm of it is gone."""
+        self.drop(run_id)
+        loop = asyncio.get_running_loop()
+        self._timers[run_id] = loop.call_later(max(0.0, after), self._rung, run_id)
+
+    def drop(self, run_id: str) -> None:
+        """It is being taken up, or never will be here."""
+        if (timer := self._timers.pop(run_id, None)) is not None:
+            timer.cancel()
+
+    def set_back(self, run_id: str, error: Exception) -> None:
+        """A play of it ended in an error: try again, later each time."""
+        before = self.setbacks.get(run_id)
+        plays = 1 if before is None else before.plays + 1
+        self.setbacks[run_id] = Setback(error=error, plays=plays)
+        self.set(run_id, after=min(_LONGEST, self._first * 2 ** (plays - 1)))
+
+    def settle(self, run_id: str) -> None:
+        """A play of it came to an end, or somebody else plays it."""
+        self.setbacks.pop(run_id, None)
+
+    async def close(self) -> None:
+        """Nothing rings any more."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+        ringing = list(self._ringing)
+        for task in ringing:
+            task.cancel()
+        if ringing:
+            await asyncio.wait(ringing)
+
+    def _rung(self, run_id: str) -> None:
+        self._timers.pop(run_id, None)
+        task = asyncio.get_running_loop().create_task(self._ring(run_id))
+        self._ringing.add(task)
+        task.add_done_callback(self._ringing.discard)

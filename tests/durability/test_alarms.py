@@ -1,0 +1,61 @@
+"""When runs are taken up again."""
+
+import asyncio
+
+from pegboard.durability.alarms import Alarms
+
+
+async def test_it_rings_once_at_the_last_time_that_was_set() -> None:
+    rung: list[str] = []
+
+    async def ring(run_id: str) -> None:
+        rung.append(run_id)
+
+    alarms = Alarms(ring)
+    alarms.set("late", after=60)
+    alarms.set("r", after=60)
+    alarms.set("r", after=-5)
+    alarms.set("never", after=0)
+    alarms.drop("never")
+    await asyncio.sleep(0.02)
+    await alarms.close()
+
+    assert rung == ["r"]
+
+
+async def test_each_setback_of_a_run_is_waited_for_twice_as_long_up_to_half_a_minute() -> None:
+    async def ring(run_id: str) -> None:
+        raise AssertionError(run_id)
+
+    alarms = Alarms(ring, first=4.0)
+    loop = asyncio.get_running_loop()
+    waits: list[float] = []
+    for _ in range(5):
+        alarms.set_back("r", ValueError("odd"))
+        waits.append(round(alarms._timers["r"].when() - loop.time()))
+    setback = alarms.setbacks["r"]
+    alarms.settle("r")
+    alarms.set_back("r", ValueError("odd"))
+    waits.append(round(alarms._timers["r"].when() - loop.time()))
+    await alarms.close()
+
+    assert waits == [4, 8, 16, 30, 30, 4]
+    assert (str(setback.error), setback.plays) == ("odd", 5)
+
+
+async def test_closing_stops_what_is_being_taken_up() -> None:
+    ended: list[str] = []
+
+    async def ring(run_id: str) -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(run_id)
+
+    alarms = Alarms(ring)
+    alarms.set("r", after=0)
+    alarms.set("later", after=60)
+    await asyncio.sleep(0.02)
+    await alarms.close()
+
+    assert ended == ["r"]
