@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.observability.made import NOON, a_record
+from tests.observability.made import NOON, a_record, a_rest, a_run, a_step, an_end
 
 from pegboard.core.event import CallStarted, SourceChanged, digest_of
 from pegboard.errors import ConfigError
@@ -98,6 +98,51 @@ def test_a_change_of_a_source_is_one_line(clock: FakeClock) -> None:
             "reason": "no route to host",
         },
     ]
+
+
+def test_a_step_and_what_becomes_of_a_run_are_lines(clock: FakeClock) -> None:
+    run = {"event": "run", "run_id": "r1", "graph": "shopping"}
+    begun, waits, step, ended = logged(
+        a_run(),
+        a_rest(),
+        a_step(state="failed", error_code="timeout"),
+        an_end(state="failed", error_code="timeout"),
+        clock=clock,
+    )
+
+    assert begun == run | {
+        "time": "2026-01-01T12:00:00.000+00:00",
+        "level": "info",
+        "state": "in_progress",
+        "principal": "ada",
+        "tenant": "acme",
+        "started_at": NOON,
+    }
+    assert waits == run | {
+        "time": "2026-01-01T12:00:01.000+00:00",
+        "level": "info",
+        "state": "waiting",
+    }
+    assert step == {
+        "time": "2026-01-01T12:00:02.000+00:00",
+        "level": "error",
+        "event": "step",
+        "run_id": "r1",
+        "step": "find",
+        "state": "failed",
+        "tool": "shop__find",
+        "attempts": 1,
+        "duration_ms": 12.5,
+        "error_code": "timeout",
+    }
+    assert ended == run | {
+        "time": "2026-01-01T12:00:03.000+00:00",
+        "level": "error",
+        "state": "failed",
+        "duration_ms": 3000.0,
+        "steps": 2,
+        "error_code": "timeout",
+    }
 
 
 def test_starts_are_no_lines() -> None:

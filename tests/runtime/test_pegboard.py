@@ -290,10 +290,10 @@ async def test_a_watched_file_is_followed_by_itself(write: Write) -> None:
 async def test_metrics_are_kept_when_asked_for(write: Write) -> None:
     async with Pegboard(write(BOARD), metrics=True, settings=Settings()) as board:
         await board.call("my__greet", {"name": "Ada"})
-        text = board.render_metrics().decode()
+        text = (await board.render_metrics()).decode()
     async with Pegboard(write(BOARD), settings=Settings()) as board:
         with pytest.raises(RuntimeError, match="metrics=True"):
-            board.render_metrics()
+            await board.render_metrics()
 
     assert 'pegboard_calls_total{source="my",status="completed",tool="my__greet"} 1.0' in text
 

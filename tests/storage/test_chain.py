@@ -63,6 +63,28 @@ TAMPERING = {
         "record 11 does not follow record 10",
     ),
     "begun anew": (["UPDATE audit SET previous = 'x' WHERE sequence = 1"], 1, "record 1"),
+    "written as something else": (
+        ["UPDATE audit SET kind = 'retention', body = 'no JSON' WHERE sequence = 5"],
+        5,
+        "record 5 was changed",
+    ),
+    "its end swapped": (
+        [
+            "UPDATE audit SET sequence = -1 WHERE sequence = 9",
+            "UPDATE audit SET sequence = 9 WHERE sequence = 10",
+            "UPDATE audit SET sequence = 10 WHERE sequence = -1",
+        ],
+        9,
+        "record 9 does not follow record 8",
+    ),
+    "its end cut, and the head with it": (
+        [
+            "DELETE FROM audit WHERE sequence > 8",
+            "UPDATE audit_head SET sequence = 8",
+        ],
+        9,
+        "the newest records are not those that were written",
+    ),
     "headless": (["DELETE FROM audit_head"], None, "the head of the chain is missing"),
 }
 
@@ -133,6 +155,38 @@ async def test_a_chain_without_a_head_takes_no_records_and_the_history_goes_on(
 
     assert calls == ["w1"]
     assert dropped == 1
+
+
+async def test_records_that_were_lost_are_told_once_writing_works_again(
+    tampered: str, tmp_path: Path, clock: FakeClock
+) -> None:
+    from tests.storage.made import a_written
+
+    head = "SELECT sequence, hash FROM audit ORDER BY sequence DESC LIMIT 1"
+    async with a_storage(tampered, tmp_path, clock) as storage:
+        await storage.audit.append([an_entry()])
+        behind_our_back(tampered, tmp_path, ["DELETE FROM audit_head"])
+        for name in ("w1", "w2"):
+            storage.auditor.on_event(a_written(name))
+        await storage.flush()
+        storage.auditor.on_event(a_written("w3"))
+        await storage.flush()
+        lost = storage.auditor.dropped
+        behind_our_back(
+            tampered,
+            tmp_path,
+            [f"INSERT INTO audit_head SELECT 1, sequence, hash FROM ({head}) AS newest"],
+        )
+        for name in ("w4", "w5"):
+            storage.auditor.on_event(a_written(name))
+            await storage.flush()
+        records = await storage.audit.records(after=1)
+        report = await storage.audit.verify()
+
+    assert lost == 3
+    assert [record.kind for record in records] == ["audit", "call", "call"]
+    assert records[0].body == '{"action":"lost","records":3}'
+    assert report.is_intact
 
 
 async def test_memory_forgets_the_older_half_and_stays_provable(clock: FakeClock) -> None:

@@ -14,6 +14,7 @@ from pegboard.storage.memory.dependencies import MemoryDependencies
 from pegboard.storage.memory.pins import MemoryPins
 from pegboard.storage.memory.run_journal import MemoryRunJournal
 from pegboard.storage.memory.runs import MemoryRuns
+from pegboard.storage.memory.upkeep import MemoryUpkeep
 from pegboard.storage.sql.approvals import SqlApprovals
 from pegboard.storage.sql.audit import SqlAudit, SqlAuditor
 from pegboard.storage.sql.catalogue import SqlCatalogue
@@ -26,6 +27,7 @@ from pegboard.storage.sql.results import SqlResults
 from pegboard.storage.sql.run_journal import SqlRunJournal
 from pegboard.storage.sql.runs import SqlRuns
 from pegboard.storage.sql.storage import SqlStorage
+from pegboard.storage.sql.upkeep import SqlUpkeep
 
 PARTS: dict[str, tuple[type[Any], type[Any]]] = {
     "listener": (MemoryCalls, SqlRecorder),
@@ -40,6 +42,7 @@ PARTS: dict[str, tuple[type[Any], type[Any]]] = {
     "runs": (MemoryRuns, SqlRuns),
     "audit": (MemoryAudit, SqlAudit),
     "auditor": (MemoryAudit, SqlAuditor),
+    "upkeep": (MemoryUpkeep, SqlUpkeep),
 }
 
 

@@ -132,6 +132,20 @@ class MemoryApprovals:
             self._items.update({item.id: item for item in ended})
             return ended
 
+    def count_pending(self) -> int:
+        """How many wait for an answer."""
+        with self._gate:
+            now = self._now()
+            return sum(seen(item, now).state == "pending" for item in self._items.values())
+
+    def forget(self, before: float) -> int:
+        """Forget what was used, or has expired, before this time; how many."""
+        with self._gate:
+            old = [item.id for item in self._items.values() if _is_over(item, before)]
+            for id_ in old:
+                del self._items[id_], self._numbers[id_]
+            return len(old)
+
     def _make_room(self, now: float) -> None:
         if len(self._items) < self._most:
             return
@@ -139,6 +153,15 @@ class MemoryApprovals:
         if over is None:
             raise Overloaded("Too many approvals are waiting.", nothing_done=True)
         del self._items[over], self._numbers[over]
+
+
+def _is_over(approval: Approval, before: float) -> bool:
+    """Whether it is old, and nothing holds by it any more; a denial does until it expires."""
+    if approval.created_at >= before:
+        return False
+    expires_at = approval.expires_at
+    is_late = expires_at is not None and expires_at < before
+    return is_late or approval.state in {"used", "expired"}
 
 
 def _matches(query: ApprovalQuery, approval: Approval) -> bool:

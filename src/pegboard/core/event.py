@@ -6,6 +6,14 @@ from typing import Any, cast
 from msgspec import Struct
 
 from pegboard.core.principal import Principal
+from pegboard.core.run_event import (
+    NodeChanged,
+    RunEnded,
+    RunFinished,
+    RunRested,
+    RunStarted,
+    StepEnded,
+)
 
 
 class CallStarted(Struct, frozen=True, kw_only=True):
@@ -142,63 +150,6 @@ class BoardChanged(Struct, frozen=True, kw_only=True):
     detail: Mapping[str, Any] = {}
 
 
-class RunStarted(Struct, frozen=True, kw_only=True):
-    """A run of a graph is being played; told again when it is taken up after a crash or a wait.
-
-    Attributes:
-        graph: The id of the graph, or its name.
-        parent_id: The call or the run that started it; empty for none.
-        started_at: Unix seconds; when it was started first.
-    """
-
-    run_id: str
-    graph: str
-    principal: str
-    tenant: str
-    started_at: float
-    parent_id: str = ""
-
-
-class NodeChanged(Struct, frozen=True, kw_only=True):
-    """A node of a run, or a part of one, is in another state.
-
-    Attributes:
-        node: Its path in the run: `fetch`, `each[2]`, `inner/fetch`.
-        state: One of `NodeState`.
-        at: Unix seconds.
-        reason: Why it was skipped, cancelled, or waits.
-        replayed: It was so in an earlier play of this run, and is told again.
-    """
-
-    run_id: str
-    node: str
-    state: str
-    at: float
-    tool: str = ""
-    attempts: int = 0
-    duration_ms: float = 0.0
-    error_code: str = ""
-    reason: str = ""
-    replayed: bool = False
-
-
-class RunFinished(Struct, frozen=True, kw_only=True):
-    """A run of a graph has ended.
-
-    Attributes:
-        state: `completed`, `failed` or `cancelled`.
-        nodes: How many nodes were completed.
-    """
-
-    run_id: str
-    graph: str
-    state: str
-    started_at: float
-    duration_ms: float
-    nodes: int = 0
-    error_code: str = ""
-
-
 Event = (
     CallStarted
     | CallRecord
@@ -207,7 +158,10 @@ Event = (
     | BoardChanged
     | RunStarted
     | NodeChanged
+    | RunRested
     | RunFinished
+    | StepEnded
+    | RunEnded
 )
 
 _WITHHELD = frozenset({"principal", "arguments", "error_detail"})

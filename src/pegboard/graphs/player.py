@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import structs
 
 from pegboard.core.context import ToolContext
-from pegboard.core.event import RunFinished, RunStarted
+from pegboard.core.event import RunFinished, RunRested, RunStarted
 from pegboard.core.graph import Graph, NodeState
 from pegboard.core.ports.durability import RunStart, RunSteps
 from pegboard.core.result import error_to_dict
@@ -84,6 +84,7 @@ class Player:
             session.hear((await steps.next({})).signals)
             await root.play()
         except Parked:
+            self._tell_rested(parked[-1])
             return parked[-1]
         except StoreFailed as failure:
             error = failure.__cause__ or failure
@@ -145,6 +146,17 @@ class Player:
                     tenant=start.principal.tenant,
                     started_at=start.created_at,
                     parent_id=start.parent_id,
+                )
+            )
+
+    def _tell_rested(self, result: RunResult) -> None:
+        if self._emitter.is_heard:
+            self._emitter.emit(
+                RunRested(
+                    run_id=result.run_id,
+                    graph=result.graph,
+                    state=result.state.value,
+                    at=self._session.now(),
                 )
             )
 

@@ -1,4 +1,4 @@
-"""One JSON line for each call."""
+"""One JSON line for each call, each step of a run, and what becomes of runs and sources."""
 
 import json
 from collections.abc import Callable
@@ -6,7 +6,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from pegboard.core.event import CallRecord, Event, SourceChanged
+from msgspec import to_builtins
+
+from pegboard.core.event import (
+    CallRecord,
+    Event,
+    RunEnded,
+    RunRested,
+    RunStarted,
+    SourceChanged,
+    StepEnded,
+)
 from pegboard.core.frozen import Frozen, clean_text, freeze
 from pegboard.core.ports.clock import Clock, SystemClock
 from pegboard.observability.outbox import Outbox
@@ -19,9 +29,14 @@ _LEVELS = {
     "invalid": "warning",
     "denied": "warning",
     "cancelled": "warning",
+    "in_progress": "info",
+    "waiting": "info",
+    "paused": "info",
+    "skipped": "info",
 }
 
-_Fact = tuple[float, Frozen | SourceChanged]
+_OfRun = RunStarted | RunRested | RunEnded | StepEnded
+_Fact = tuple[float, Frozen | SourceChanged | _OfRun]
 
 
 class JsonLog:
@@ -34,9 +49,10 @@ class JsonLog:
     log.close()
     ```
 
-    A line has `time`, `level`, `event` (`call`, `source` or `dropped`) and the keys of the record
-    that are not empty. Everything beyond printable ASCII is escaped, so that no value can forge a
-    line, move a cursor or hide itself.
+    A line has `time`, `level`, `event` (`call`, `run`, `step`, `source` or `dropped`) and the keys
+    of the record that are not empty. The end of a step and of a run is told once, by a board; that
+    a run is played or waits, each time. Everything beyond printable ASCII is escaped, so that no
+    value can forge a line, move a cursor or hide itself.
     """
 
     def __init__(
@@ -75,12 +91,17 @@ class JsonLog:
         return self._outbox.dropped
 
     def on_event(self, event: Event) -> None:
-        """Queue the line of a call or of a change to a source."""
-        if isinstance(event, CallRecord):
-            frozen = freeze(event, keep_arguments=self._include_arguments)
-            self._outbox.post((event.started_at + event.duration_ms / 1000, frozen))
-        elif isinstance(event, SourceChanged):
-            self._outbox.post((self._clock.time(), event))
+        """Queue the line of an event that gets one."""
+        match event:
+            case CallRecord():
+                frozen = freeze(event, keep_arguments=self._include_arguments)
+                self._outbox.post((event.started_at + event.duration_ms / 1000, frozen))
+            case SourceChanged() | RunStarted():
+                self._outbox.post((self._clock.time(), event))
+            case RunRested() | RunEnded() | StepEnded():
+                self._outbox.post((event.at, event))
+            case _:
+                return
 
     def flush(self, timeout: float = 5.0) -> bool:
         """Wait until what happened so far is written; False when that takes too long."""
@@ -106,8 +127,14 @@ class JsonLog:
         else:
             self._said = dropped
 
-    def _line(self, at: float, fact: Frozen | SourceChanged) -> str:
-        return self._encode(self._call(at, fact) if isinstance(fact, Frozen) else _source(at, fact))
+    def _line(self, at: float, fact: Frozen | SourceChanged | _OfRun) -> str:
+        match fact:
+            case Frozen():
+                return self._encode(self._call(at, fact))
+            case SourceChanged():
+                return self._encode(_source(at, fact))
+            case _:
+                return self._encode(_of_run(at, fact))
 
     def _call(self, at: float, frozen: Frozen) -> dict[str, Any]:
         level = _LEVELS.get(frozen.record.status, "error")
@@ -148,6 +175,21 @@ def _source(at: float, event: SourceChanged) -> dict[str, Any]:
         "reason": clean_text(event.reason),
     }
     return {key: value for key, value in data.items() if value != ""}
+
+
+def _of_run(at: float, event: _OfRun) -> dict[str, Any]:
+    told = to_builtins(event)
+    told.pop("at", None)
+    told = {
+        key: clean_text(value) if isinstance(value, str) else value for key, value in told.items()
+    }
+    state = told.setdefault("state", "in_progress")
+    data: dict[str, Any] = {
+        "time": _stamp(at),
+        "level": _LEVELS.get(state, "error"),
+        "event": "step" if isinstance(event, StepEnded) else "run",
+    }
+    return data | {key: value for key, value in told.items() if value != ""}
 
 
 def _stamp(seconds: float) -> str:

@@ -1,14 +1,15 @@
 """Numbers for Prometheus."""
 
-from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from pegboard.core.event import CallRecord, Event
+from pegboard.core.ports.upkeep import Counts
 from pegboard.errors import ConfigError
-from pegboard.observability.processes import children
+from pegboard.observability.looked import Gauges, Looked, Sources
+from pegboard.observability.run_metrics import RunMetrics
 
 if TYPE_CHECKING:
-    from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
+    from prometheus_client import CollectorRegistry, Counter, Histogram
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 _REFUSED = frozenset({"invalid", "denied", "approval_needed"})
@@ -16,12 +17,9 @@ _NOT_FOUND = "tool_not_found"
 _UNKNOWN = "unknown"
 _OTHER = "other"
 
-Gauges = Callable[[], Mapping[str, int]]
-"""Numbers by name, as they are now."""
-
 
 class Metrics:
-    """Counts calls by tool, and looks at the process when it is asked.
+    """Counts calls by tool, runs and approvals, and looks at the process when it is asked.
 
     ```python
     metrics = Metrics()
@@ -31,6 +29,10 @@ class Metrics:
 
     Labels are bounded: a call of a name that nobody registered counts as `unknown`, and tools
     beyond `max_tools` as `other`. Each instance has a registry of its own.
+
+    Attributes:
+        counts: What is open in the storage, as whoever scrapes has last looked it up; None leaves
+            that out.
     """
 
     content_type = "text/plain; version=0.0.4; charset=utf-8"
@@ -40,6 +42,7 @@ class Metrics:
         *,
         in_flight: Gauges | None = None,
         dropped: Gauges | None = None,
+        sources: Sources | None = None,
         max_tools: int = 10_000,
     ) -> None:
         """Start at zero.
@@ -47,6 +50,7 @@ class Metrics:
         Args:
             in_flight: Calls that run now, by tool; None leaves that metric out.
             dropped: Events that were lost, by listener; None leaves that metric out.
+            sources: How each source is; None leaves those metrics out.
             max_tools: Tools that get a name of their own.
 
         Raises:
@@ -83,12 +87,18 @@ class Metrics:
         self._by_outcome: dict[tuple[str, str, str], Counter] = {}
         self._by_code: dict[tuple[str, str], Counter] = {}
         self._by_tool: dict[str, Histogram] = {}
-        self._registry.register(_Looked(in_flight, dropped))
+        self.counts: Counts | None = None
+        self._runs = RunMetrics(self._registry)
+        looked = Looked(
+            in_flight=in_flight, dropped=dropped, sources=sources, counts=lambda: self.counts
+        )
+        self._registry.register(looked)
         prometheus.ProcessCollector(registry=self._registry)
 
     def on_event(self, event: Event) -> None:
-        """Count the record of a call."""
+        """Count the record of a call, the end of a step or a run, a decision."""
         if not isinstance(event, CallRecord):
+            self._runs.on_event(event)
             return
         tool, source = self._names(event)
         outcome = (tool, source, event.status)
@@ -130,38 +140,3 @@ class Metrics:
         if counter is None:
             counter = self._by_code[failure] = self._failures.labels(*failure)
         counter.inc()
-
-
-class _Looked:
-    """What is looked up at each scrape."""
-
-    def __init__(self, in_flight: Gauges | None, dropped: Gauges | None) -> None:
-        self._in_flight = in_flight
-        self._dropped = dropped
-
-    def collect(self) -> "Iterator[Metric]":
-        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-
-        if self._in_flight is not None:
-            running = GaugeMetricFamily(
-                "pegboard_calls_in_flight", "Calls that run now, by tool.", labels=["tool"]
-            )
-            for tool, number in self._in_flight().items():
-                running.add_metric([tool], number)
-            yield running
-        if self._dropped is not None:
-            lost = CounterMetricFamily(
-                "pegboard_dropped_events",
-                "Events that a listener could not keep.",
-                labels=["listener"],
-            )
-            for listener, number in self._dropped().items():
-                lost.add_metric([listener], number)
-            yield lost
-        below = children()
-        yield GaugeMetricFamily(
-            "pegboard_child_processes", "Living processes below this one.", value=below.number
-        )
-        yield GaugeMetricFamily(
-            "pegboard_child_memory_bytes", "Memory that those hold.", value=below.memory
-        )

@@ -1,4 +1,4 @@
-"""OpenTelemetry spans, made of records when calls are over.
+"""OpenTelemetry spans of calls, made of records when calls are over, and of runs.
 
 Names follow the semantic conventions for GenAI tool execution and MCP (development status):
 https://github.com/open-telemetry/semantic-conventions-genai/tree/main/docs/gen-ai
@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from pegboard.core.event import CallRecord, Event
+from pegboard.core.event import CallRecord, Event, RunFinished, RunRested, RunStarted
 from pegboard.core.ports.clock import Clock, SystemClock
 from pegboard.errors import ConfigError
 from pegboard.observability.outbox import Outbox
+from pegboard.observability.run_spans import RunSpans
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -32,17 +33,25 @@ class _Ended(Struct, frozen=True):
     since: float
 
 
+class _OfRun(Struct, frozen=True):
+    """A play of a run that begins or ends, what was being traced there, and when it was told."""
+
+    event: RunStarted | RunRested | RunFinished
+    context: Any
+    at: float
+
+
 class Traces:
-    """Emits one `execute_tool` span for each call.
+    """Emits an `execute_tool` span for each call, an `invoke_workflow` span for each play of a run.
 
     ```python
     traces = Traces()  # through the tracer provider that the application has set
     registry = ToolRegistry([letter_counter], listeners=[traces])
     ```
 
-    A span belongs to the trace that is current where the call ends. A call that another call made
-    ends first, so it waits for its parent's record, at most `max_wait` seconds, and becomes a
-    child of its parent's span.
+    A span belongs to the trace that is current where the call ends, or the run is started. A call
+    that another call made ends first, so it waits for its parent's record, at most `max_wait`
+    seconds, and becomes a child of its parent's span. Calls of a run's steps are its children.
     """
 
     def __init__(
@@ -66,11 +75,12 @@ class Traces:
         self._current: Callable[[], Context] = context.get_current
         self._tracer: Tracer = trace.get_tracer("pegboard", tracer_provider=provider)
         self._redact = redact
+        self._runs = RunSpans(self._tracer, self._clean)
         self._clock = clock
         self._max_wait = max_wait
         self._held: dict[str, list[_Ended]] = {}
         self._number_held = 0
-        self._outbox: Outbox[_Ended] = Outbox(
+        self._outbox: Outbox[_Ended | _OfRun] = Outbox(
             self._take, name="traces", max_waiting=max_waiting, idle=max_wait
         )
 
@@ -80,9 +90,11 @@ class Traces:
         return self._outbox.dropped
 
     def on_event(self, event: Event) -> None:
-        """Queue the span of a call."""
+        """Queue the span of a call, or of a run."""
         if isinstance(event, CallRecord):
             self._outbox.post(_Ended(event, self._current(), self._clock.monotonic()))
+        elif isinstance(event, (RunStarted, RunRested, RunFinished)):
+            self._outbox.post(_OfRun(event, self._current(), self._clock.time()))
 
     def flush(self, timeout: float = 5.0) -> bool:
         """Wait until the spans so far are emitted or held for a parent; False when that is long."""
@@ -94,15 +106,26 @@ class Traces:
         self._release(before=float("inf"))
         for parent_id in list(self._held):
             self._emit_held(parent_id)
+        self._runs.close(self._clock.time())
 
-    def _take(self, batch: list[_Ended]) -> None:
-        for ended in batch:
-            if ended.record.parent_id and self._number_held < _MAX_HELD:
-                self._held.setdefault(ended.record.parent_id, []).append(ended)
-                self._number_held += 1
+    def _take(self, batch: list[_Ended | _OfRun]) -> None:
+        for told in batch:
+            if isinstance(told, _Ended):
+                self._take_call(told)
+            elif isinstance(told.event, RunStarted):
+                self._runs.begin(told.event, context=told.context, at=told.at)
             else:
-                self._emit(ended, ended.context)
+                self._runs.end(told.event)
         self._release(before=self._clock.monotonic() - self._max_wait)
+
+    def _take_call(self, ended: _Ended) -> None:
+        record = ended.record
+        within = self._runs.context_of(record)
+        if within is None and record.parent_id and self._number_held < _MAX_HELD:
+            self._held.setdefault(record.parent_id, []).append(ended)
+            self._number_held += 1
+        else:
+            self._emit(ended, within or ended.context)
 
     def _release(self, before: float) -> None:
         """Emit what has waited long enough, unless its parent is here and waits as well."""
@@ -116,7 +139,7 @@ class Traces:
 
     def _emit_held(self, parent_id: str) -> None:
         for ended in self._let_go(parent_id):
-            self._emit(ended, ended.context)
+            self._emit(ended, self._runs.around(ended.record) or ended.context)
 
     def _let_go(self, parent_id: str) -> list[_Ended]:
         held = self._held.pop(parent_id, [])

@@ -37,6 +37,7 @@ from pegboard.runtime.wiring.listeners import listeners as wired_listeners
 from pegboard.runtime.wiring.metrics import metrics as wired_metrics
 from pegboard.runtime.wiring.network import http_client
 from pegboard.runtime.wiring.pins import PinParts
+from pegboard.runtime.wiring.retention import retention as wired_retention
 from pegboard.runtime.wiring.runs import plans_and_runs
 from pegboard.runtime.wiring.sandbox import sandbox as wired_sandbox
 from pegboard.runtime.wiring.storage import is_audited
@@ -113,12 +114,15 @@ class Opened:
             if metrics:
                 in_flight: dict[str, int] = {}
                 kit = replace(kit, in_flight=in_flight)
-                counters = wired_metrics(storage, wired, kit.emitter, in_flight)
+                counters = wired_metrics(
+                    storage, wired, emitter, in_flight, states=lambda: opened.sources.states
+                )
                 kit.emitter.add(counters)
             opened = cls(settings, storage, kit, loaded=loaded, own_tools=tools, metrics=counters)
             opened._masking = masking
             tell_of_switches(kit)
             await opened._fill(stack, states)
+            wired_retention(settings, storage, kit, stack)
             opened._stack = stack.pop_all()
         return opened
 

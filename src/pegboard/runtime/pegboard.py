@@ -23,6 +23,7 @@ from pegboard.runtime.file_following import follow
 from pegboard.runtime.opened import Opened
 from pegboard.runtime.settings import Settings, environ
 from pegboard.runtime.source_state import SourceState
+from pegboard.runtime.wiring.metrics import rendered
 
 if TYPE_CHECKING:
     from pegboard.features.approvals import Approvals
@@ -176,16 +177,13 @@ class Pegboard:
         """Starts, shows and steers runs of plans and graphs."""
         return self._open.runs
 
-    def render_metrics(self) -> bytes:
+    async def render_metrics(self) -> bytes:
         """The metrics in Prometheus' text format.
 
         Raises:
             RuntimeError: The board was not opened with `metrics=True`.
         """
-        metrics = self._open.metrics
-        if metrics is None:
-            raise RuntimeError("the board keeps no metrics: open it with metrics=True")
-        return metrics.render()
+        return await rendered(self._open.metrics, self._open.storage)
 
     @property
     def problem(self) -> str:

@@ -82,6 +82,21 @@ class Settings(BaseModel):
             "every call, `auto` is on where something is kept."
         ),
     ] = "auto"
+    keep_history_days: Annotated[
+        float,
+        Field(ge=0, description="Days for which calls stay in the history; 0 for ever."),
+    ] = 90.0
+    keep_runs_days: Annotated[
+        float, Field(ge=0, description="Days for which runs stay that have ended; 0 for ever.")
+    ] = 90.0
+    keep_approvals_days: Annotated[
+        float,
+        Field(ge=0, description="Days for which approvals stay that hold no more; 0 for ever."),
+    ] = 90.0
+    keep_audit_days: Annotated[
+        float,
+        Field(ge=0, description="Days for which the audit trail stays; 0 for ever."),
+    ] = 0.0
     reload: Annotated[
         Literal["on", "off"], Field(description="Whether the server follows the board file.")
     ] = "on"

@@ -123,5 +123,10 @@ def entries_of(kept: Sequence[Frozen | AuditEntry], redact: Redact) -> Sequence[
     return entries
 
 
+def lost_entry(records: int, *, at: float) -> AuditEntry:
+    """What the trail says of records that could not be written into it."""
+    return AuditEntry(kind="audit", at=at, body={"action": "lost", "records": records})
+
+
 def _withheld(_: str) -> str:
     return ""

@@ -9,6 +9,16 @@ from pegboard.core.ports.catalogue import CatalogueStore, DependencyStore, PinSt
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.run import RunStore
 from pegboard.core.ports.store import History, Journal, OutcomeStore, ResultStore
+from pegboard.core.ports.upkeep import Upkeep
+
+
+class Auditor(Listener, Protocol):
+    """A listener that writes the audit trail."""
+
+    @property
+    def dropped(self) -> int:
+        """How many records could not be written."""
+        ...
 
 
 class Storage(Protocol):
@@ -74,8 +84,13 @@ class Storage(Protocol):
         ...
 
     @property
-    def auditor(self) -> Listener:
-        """Writes calls into the audit trail."""
+    def auditor(self) -> Auditor:
+        """Writes what happens into the audit trail."""
+        ...
+
+    @property
+    def upkeep(self) -> Upkeep:
+        """Counts what is open, and lets go of what is old."""
         ...
 
     @property

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from pegboard.core.event import NodeChanged, RunFinished, RunStarted
+from pegboard.core.event import Event, NodeChanged, RunEnded, RunFinished, RunStarted, StepEnded
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run import RunStore
 from pegboard.core.principal import LOCAL
@@ -55,6 +55,62 @@ async def test_a_play_that_tells_all_again_is_kept_once_and_fills_what_a_crash_l
         ("node_changed", "b", "completed"),
         ("run_finished", "", "completed"),
     ]
+
+
+async def test_a_play_that_is_taken_up_tells_no_node_twice(store: RunStore) -> None:
+    feed = RunFeed(store)
+    for state in ("ready", "in_progress", "waiting"):
+        feed.on_event(changed("a", state))
+    feed.on_event(BEGUN)
+    for state in ("ready", "waiting", "in_progress", "completed"):
+        feed.on_event(changed("a", state))
+    feed.on_event(BEGUN)
+    for state in ("ready", "in_progress", "completed"):
+        feed.on_event(changed("a", state))
+    await feed.close()
+
+    states = [state for kind, _, state in await kept(store) if kind == "node_changed"]
+    assert states == ["ready", "in_progress", "waiting", "in_progress", "completed"]
+
+
+async def test_ends_are_told_once_whoever_plays(store: RunStore) -> None:
+    told: list[Event] = []
+    here, elsewhere = RunFeed(store, tell=told.append), RunFeed(store, tell=told.append)
+    skipped = NodeChanged(run_id="r", node="s", state="skipped", at=2.0, reason="'a' is failed")
+    ended = NodeChanged(
+        run_id="r", node="a", state="failed", at=2.5, tool="t", attempts=2, duration_ms=9.0,
+        error_code="timeout",
+    )  # fmt: skip
+    for event in (BEGUN, changed("a", "in_progress"), skipped):
+        here.on_event(event)
+    await here.news("r", within=5)
+    for event in (BEGUN, changed("a", "in_progress"), skipped, ended):
+        elsewhere.on_event(event)
+    await elsewhere.news("r", within=5)
+    for event in (BEGUN, ended, skipped, ENDED):  # the first one has it again
+        here.on_event(event)
+    await here.close()
+    elsewhere.on_event(ENDED)
+    await elsewhere.close()
+
+    assert told == [
+        StepEnded(run_id="r", step="s", state="skipped", at=2.0, reason="'a' is failed"),
+        StepEnded(
+            run_id="r", step="a", state="failed", at=2.5, tool="t", attempts=2, duration_ms=9.0,
+            error_code="timeout",
+        ),
+        RunEnded(run_id="r", graph="g", state="completed", at=3.0, duration_ms=2000.0),
+    ]  # fmt: skip
+
+
+async def test_nothing_is_told_of_a_run_that_nobody_keeps() -> None:
+    told: list[Event] = []
+    async with MemoryStorage() as storage:
+        feed = RunFeed(storage.runs, tell=told.append)
+        feed.on_event(ENDED)
+        await feed.close()
+
+    assert told == []
 
 
 async def test_who_waits_is_woken_when_something_is_kept(store: RunStore) -> None:

@@ -2,11 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from msgspec import to_builtins
 
-from pegboard.core.event import Event, NodeChanged, RunFinished, RunStarted
+from pegboard.core.event import Event, NodeChanged, RunEnded, RunFinished, RunStarted, StepEnded
 from pegboard.core.ports.run import RunEvent, RunStore
 from pegboard.errors import PegboardError
 
@@ -16,6 +18,19 @@ _MOST_WAITING = 100_000
 _MOST_KNOWN = 10_000
 _AGAIN_AFTER = 1.0
 _SILENT = {"run_id", "at", "principal", "tenant", "parent_id", "replayed"}
+_ENDED = frozenset({"completed", "failed", "skipped", "cancelled"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """What is kept of a run: the last state of each node, up to an event."""
+
+    states: dict[str, str] = field(default_factory=dict[str, str])
+    last: int = 0
+
+
+def _nobody(_event: Event) -> None:
+    pass
 
 
 class RunFeed:
@@ -26,17 +41,20 @@ class RunFeed:
 
     Args:
         store: Where events go.
+        tell: Told that a step or a run has ended, once that is kept: each once, whatever number of
+            plays and servers there were.
 
     Attributes:
         dropped: Events that were lost because the store took none for too long.
     """
 
-    def __init__(self, store: RunStore) -> None:
+    def __init__(self, store: RunStore, *, tell: Callable[[Event], None] = _nobody) -> None:
         self.dropped = 0
         self._store = store
+        self._tell = tell
         self._waiting: dict[str, list[RunEvent]] = {}
         self._count = 0
-        self._known: dict[str, dict[str, str]] = {}
+        self._known: dict[str, _Known] = {}
         self._watchers: dict[str, set[asyncio.Event]] = {}
         self._news = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
@@ -115,29 +133,37 @@ class RunFeed:
         return True
 
     async def _keep(self, run_id: str, events: Sequence[RunEvent]) -> None:
-        known = self._known.get(run_id)
-        if known is None:
-            known = await self._read(run_id)
-        then = dict(known)  # what is known changes once the events are kept
-        new = [event for event in events if _is_new(event, then)]
-        if new:
-            await self._store.emit(run_id, new)
-        known = then
+        known = self._known.get(run_id, _Known())
+        if run_id not in self._known or any(event.kind != "node_changed" for event in events):
+            known = await self._read(run_id, known)  # another server may have played it
+        states = dict(known.states)  # what is known changes once the events are kept
+        new = [event for event in events if _is_new(event, states)]
+        last = await self._store.emit(run_id, new) if new else known.last
+        self._known[run_id] = _Known(states=states, last=last)
         if any(event.kind == "run_finished" for event in new):
-            self._known.pop(run_id, None)
-            return
-        self._known[run_id] = known
-        if len(self._known) > _MOST_KNOWN:
+            del self._known[run_id]
+        elif len(self._known) > _MOST_KNOWN:
             del self._known[next(iter(self._known))]
+        for event in new if last else ():  # without a run nothing was kept
+            self._told(run_id, event)
 
-    async def _read(self, run_id: str) -> dict[str, str]:
-        known: dict[str, str] = {}
-        after = 0
-        while page := await self._store.events(run_id, after=after, limit=_PAGE):
+    async def _read(self, run_id: str, known: _Known) -> _Known:
+        """What is kept by now, read on from what was known."""
+        states, last = dict(known.states), known.last
+        while page := await self._store.events(run_id, after=last, limit=_PAGE):
             for event in page:
-                known[_subject(event)] = str(event.data.get("state", event.kind))
-            after = page[-1].sequence
-        return known
+                states[_subject(event)] = str(event.data.get("state", event.kind))
+            last = page[-1].sequence
+        return _Known(states=states, last=last)
+
+    def _told(self, run_id: str, event: RunEvent) -> None:
+        data: dict[str, Any] = dict(event.data)
+        if event.kind == "run_finished":
+            data.pop("started_at", None)
+            steps, graph = data.pop("nodes", 0), data.pop("graph", "")
+            self._tell(RunEnded(run_id=run_id, graph=graph, at=event.at, steps=steps, **data))
+        elif event.kind == "node_changed" and data["state"] in _ENDED:
+            self._tell(StepEnded(run_id=run_id, step=data.pop("node"), at=event.at, **data))
 
     def _wake(self, run_id: str) -> None:
         for watcher in self._watchers.get(run_id, ()):
@@ -165,10 +191,15 @@ def _subject(event: RunEvent) -> str:
 
 
 def _is_new(event: RunEvent, known: dict[str, str]) -> bool:
-    """Whether it is not what was kept last of the same node, or of the run."""
+    """Whether it says more than what was kept last of the same node, or of the run.
+
+    Each play tells that a node is ready, and ends what has ended before.
+    """
     subject = _subject(event)
-    state = str(event.data.get("state", event.kind))
-    is_new = known.get(subject) != state
-    if is_new:
-        known[subject] = state
-    return is_new
+    state, before = str(event.data.get("state", event.kind)), known.get(subject)
+    if before == state or (before is not None and state == "ready"):
+        return False
+    if before in _ENDED and state not in _ENDED:
+        return False
+    known[subject] = state
+    return True

@@ -28,7 +28,7 @@ def plans_and_runs(
     from pegboard.graphs import GraphRunner
     from pegboard.planning import Planner
 
-    feed = RunFeed(storage.runs)
+    feed = RunFeed(storage.runs, tell=registry.kit.emitter.emit)
     registry.kit.emitter.add(feed)
     stack.push_async_callback(feed.close)
     kept = durability(settings, storage)

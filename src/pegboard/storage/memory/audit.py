@@ -28,7 +28,12 @@ class MemoryAudit:
         self._audited = Audited(redact, reads=reads, now=clock.time)
         self._bound = bound
         self._records: list[AuditRecord] = []
-        self.dropped = 0
+        self._dropped = 0
+
+    @property
+    def dropped(self) -> int:
+        """Records that came after the end."""
+        return self._dropped
 
     def on_event(self, event: Event) -> None:
         """Keep what the trail keeps of an event."""
@@ -40,7 +45,7 @@ class MemoryAudit:
             with self._gate:
                 self._append(entries)
         except Unavailable:
-            self.dropped += 1
+            self._dropped += 1
 
     async def append(self, entries: Sequence[AuditEntry]) -> Sequence[AuditRecord]:
         with self._gate:

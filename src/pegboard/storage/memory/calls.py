@@ -46,6 +46,15 @@ class MemoryCalls:
         except Unavailable:
             self.dropped += 1
 
+    def forget(self, before: float) -> int:
+        """Forget calls that began before this time and have ended; how many."""
+        with self._gate:
+            old = [id_ for id_, entry in self._finished.items() if entry[0][0] < before]
+            for id_ in old:
+                _, row = self._finished.pop(id_)
+                self._details.pop(row["error_id"], None)
+            return len(old)
+
     def _finish(self, record: CallRecord, row: dict[str, Any]) -> None:
         earlier = self._unfinished.pop(record.call_id, None)
         earlier = earlier or self._finished.pop(record.call_id, None)

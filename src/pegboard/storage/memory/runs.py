@@ -1,5 +1,7 @@
 """Plans and runs in memory, and who plays them."""
 
+from collections import Counter
+
 from msgspec import structs
 
 from pegboard.core.graph import NodeState
@@ -105,6 +107,12 @@ class MemoryRuns(MemoryRunJournal):
             for run_id in old:
                 del self._runs[run_id]
             return len(old)
+
+    def count_open(self) -> dict[str, int]:
+        """How many have not ended, by state."""
+        with self._gate:
+            runs = [entry.run for entry in self._runs.values()]
+        return dict(Counter(str(run.state) for run in runs if run.finished_at is None))
 
     def _make_room(self) -> None:
         """Forget the run that ended first, beyond the bound."""

@@ -13,6 +13,7 @@ from pegboard.storage.memory.catalogue import MemoryCatalogue
 from pegboard.storage.memory.dependencies import MemoryDependencies
 from pegboard.storage.memory.pins import MemoryPins
 from pegboard.storage.memory.runs import MemoryRuns
+from pegboard.storage.memory.upkeep import MemoryUpkeep
 from pegboard.storage.rows import Redact, unchanged
 
 _SYSTEM_CLOCK = SystemClock()
@@ -61,6 +62,7 @@ class MemoryStorage:
         self.runs = MemoryRuns(gate, clock=clock)
         self.audit = MemoryAudit(gate, clock=clock, redact=redact or unchanged, reads=audit_reads)
         self.auditor = self.audit
+        self.upkeep = MemoryUpkeep(calls=calls, runs=self.runs, approvals=self.approvals)
 
     @property
     def dropped(self) -> int:

@@ -11,8 +11,8 @@ from pegboard.core.event import Event
 from pegboard.core.frozen import Frozen, clean_text
 from pegboard.core.ports.audit import AuditEntry, AuditRecord, AuditReport
 from pegboard.core.ports.clock import Clock
-from pegboard.errors import Unavailable
-from pegboard.storage.auditing import Audited, entries_of
+from pegboard.errors import InvalidRequest, Unavailable
+from pegboard.storage.auditing import Audited, entries_of, lost_entry
 from pegboard.storage.chain import Check, linked, marker
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Prepared, Transaction
@@ -129,7 +129,8 @@ class SqlAudit:
 class SqlAuditor:
     """The listener that writes what happens into the audit trail, in the order of its events.
 
-    Records that come while others wait to be written are written together.
+    Records that come while others wait to be written are written together. Those that could not be
+    written are counted, and the next one that is written says how many they were.
     """
 
     def __init__(self, database: Database, *, redact: Redact, reads: bool) -> None:
@@ -139,6 +140,12 @@ class SqlAuditor:
         self._audited = Audited(redact, reads=reads)
         self._lock = threading.Lock()
         self._batch: _Batch | None = None
+        self._losses = _Losses()
+
+    @property
+    def dropped(self) -> int:
+        """How many records were lost."""
+        return self._losses.total
 
     def on_event(self, event: Event) -> None:
         """Queue what the trail keeps of an event for the next commit."""
@@ -149,20 +156,44 @@ class SqlAuditor:
             batch = self._batch
             if batch is not None and batch.take(kept):
                 return
-            batch = self._batch = _Batch(kept, self._redact)
+            batch = self._batch = _Batch(kept, self._redact, self._losses)
         # A gap in the trail is worse than a longer queue.
         self._database.post(batch.write, keep=True)
+
+
+class _Losses:
+    """How many records could not be written, and how many of those the trail does not tell of yet.
+
+    Only the thread that writes changes it.
+    """
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.untold = 0
+
+    def note(self, records: int) -> None:
+        """So many more."""
+        self.total += records
+        self.untold += records
+
+    def take(self) -> int:
+        """Those that whoever asks will tell of."""
+        untold, self.untold = self.untold, 0
+        return untold
 
 
 class _Batch:
     """Records on their way into one transaction."""
 
-    def __init__(self, first: Frozen | AuditEntry, redact: Redact) -> None:
+    def __init__(self, first: Frozen | AuditEntry, redact: Redact, losses: _Losses) -> None:
         self._lock = threading.Lock()
         self._calls = [first]
         self._redact = redact
+        self._losses = losses
         self._entries: Sequence[AuditEntry] | None = None
         self._written: AuditRecord | None = None
+        self._telling = 0
+        self._is_lost = False
 
     def take(self, kept: Frozen | AuditEntry) -> bool:
         """Take one more, unless writing has begun."""
@@ -181,12 +212,27 @@ class _Batch:
             entries = self._entries
         if self._written is not None and _is_there(transaction, self._written):
             return
-        with transaction.savepoint():
-            try:
-                self._written = _append(transaction, entries)[0]
-            except Unavailable as error:
-                # Later does not help: the calls are still in the history, and this is counted.
-                raise LookupError(str(error)) from error
+        self._telling += self._losses.take()
+        lost = [lost_entry(self._telling, at=entries[0].at)] if self._telling else []
+        refusals = (
+            Unavailable,
+            InvalidRequest,
+            transaction.core.dialect.loaded_dbapi.IntegrityError,
+        )
+        try:
+            with transaction.savepoint():
+                self._written = _append(transaction, [*lost, *entries])[0]
+        except refusals as error:
+            self._lose(len(entries))
+            # Later does not help: the calls are still in the history, and this is counted.
+            raise LookupError(str(error)) from error
+
+    def _lose(self, records: int) -> None:
+        self._losses.untold += self._telling
+        self._telling = 0
+        if not self._is_lost:  # it may be refused once among others, and once alone
+            self._is_lost = True
+            self._losses.note(records)
 
 
 def _append(transaction: Transaction, entries: Sequence[AuditEntry]) -> Sequence[AuditRecord]:

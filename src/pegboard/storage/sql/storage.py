@@ -19,6 +19,7 @@ from pegboard.storage.sql.pins import SqlPins
 from pegboard.storage.sql.recorder import SqlRecorder
 from pegboard.storage.sql.results import SqlResults, sweep_results
 from pegboard.storage.sql.runs import SqlRuns
+from pegboard.storage.sql.upkeep import SqlUpkeep
 
 
 class SqlStorage:
@@ -55,6 +56,7 @@ class SqlStorage:
         self.runs = SqlRuns(database, clock=clock)
         self.audit = SqlAudit(database, clock=clock)
         self.auditor = SqlAuditor(database, redact=redact, reads=audit_reads)
+        self.upkeep = SqlUpkeep(database, clock=clock)
 
     @property
     def dropped(self) -> int:

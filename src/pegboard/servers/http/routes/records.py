@@ -62,7 +62,7 @@ async def read_result(
 async def metrics(board: Board) -> Response:
     """Give the metrics in Prometheus' text format."""
     try:
-        text = board.render_metrics()
+        text = await board.render_metrics()
     except RuntimeError as error:
         raise HTTPException(404, "This server keeps no metrics.") from error
     return Response(text, headers={"Content-Type": _METRICS})

@@ -1,0 +1,79 @@
+"""What a board lets go by itself when it is old."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+from pegboard.core.event import BoardChanged
+from pegboard.errors import PegboardError
+from pegboard.execution import Kit
+from pegboard.runtime.settings import Settings
+from pegboard.runtime.wiring.storage import is_audited
+
+if TYPE_CHECKING:
+    from pegboard.storage import Storage
+
+_LOG = logging.getLogger("pegboard.storage")
+_DAY = 86_400.0
+_EVERY = 3_600.0
+_BY = "retention"
+
+Forget = Callable[[float], Awaitable[int]]
+
+
+def retention(settings: Settings, storage: "Storage", kit: Kit, stack: AsyncExitStack) -> None:
+    """Let go of what is old now and every hour, until the stack is closed.
+
+    Servers that share a database may all do so: each deletes what the others leave.
+    """
+
+    async def watch() -> None:
+        while True:
+            await let_go(settings, storage, kit)
+            await asyncio.sleep(_EVERY)
+
+    watching = asyncio.create_task(watch(), name="let go of what is old")
+
+    async def stop() -> None:
+        watching.cancel()
+        await asyncio.wait([watching])
+
+    stack.push_async_callback(stop)
+
+
+async def let_go(settings: Settings, storage: "Storage", kit: Kit) -> dict[str, int]:
+    """Forget what is older than the settings say, and tell it; how much of each kind."""
+    gone: dict[str, int] = {}
+    for kind, (days, forget) in _rules(settings, storage).items():
+        if not days:
+            continue
+        try:
+            gone[kind] = await forget(kit.now() - days * _DAY)
+        except PegboardError as error:
+            _LOG.warning("old %s could not be deleted, and will be later: %s", kind, error)
+    deleted = {kind: number for kind, number in gone.items() if number and kind != "audit"}
+    if deleted:  # the audit trail has a word of its own for what it has lost
+        event = BoardChanged(
+            kind="storage", action="forgotten", at=kit.now(), by=_BY, detail=deleted
+        )
+        kit.emitter.emit(event)
+    return gone
+
+
+def _rules(settings: Settings, storage: "Storage") -> dict[str, tuple[float, Forget]]:
+    async def forget_audit(before: float) -> int:
+        said = await storage.audit.retain(since=before, by=_BY)
+        return 0 if said is None else 1
+
+    upkeep, runs = storage.upkeep, storage.runs
+    return {
+        "runs": (settings.keep_runs_days, lambda before: runs.forget(finished_before=before)),
+        "approvals": (
+            settings.keep_approvals_days,
+            lambda before: upkeep.forget_approvals(before=before),
+        ),
+        "calls": (settings.keep_history_days, lambda before: upkeep.forget_calls(before=before)),
+        "audit": (settings.keep_audit_days if is_audited(settings) else 0.0, forget_audit),
+    }
