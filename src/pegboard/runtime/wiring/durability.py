@@ -24,4 +24,5 @@ def durability(settings: Settings, storage: "Storage") -> "StoredDurability":
 
     place = place_of(settings)
     is_shared = place is not None and not isinstance(place, Path)
-    return StoredDurability(storage.runs, owner="" if is_shared else _OWNER)
+    owner = "" if is_shared else _OWNER
+    return StoredDurability(storage.runs, owner=owner, lease=settings.run_lease)
