@@ -75,6 +75,14 @@ class Settings(BaseModel):
             ge=0, description="Seconds for which an approval is waited for and holds; 0 for ever."
         ),
     ] = 24 * 3600.0
+    run_lease: Annotated[
+        float,
+        Field(
+            ge=1,
+            description="Seconds after which a run is taken over from a server that is gone, where "
+            "servers share a database; their clocks have to agree much better.",
+        ),
+    ] = 30.0
     audit: Annotated[
         Literal["auto", "on", "reads", "off"],
         Field(
