@@ -7,6 +7,11 @@ from pegboard.errors import ConfigError
 from pegboard.runtime import Settings
 
 
+def is_held(error: ConfigError) -> bool:
+    """Whether it says that another process has the data."""
+    return " is in use by " in error.message
+
+
 @contextmanager
 def http_hint(chosen: Settings, call: str, body: str = "") -> Generator[None]:
     """Name the request that does the same, where a server has the data.
@@ -17,7 +22,7 @@ def http_hint(chosen: Settings, call: str, body: str = "") -> Generator[None]:
     try:
         yield
     except ConfigError as error:
-        if " is in use by " not in error.message:
+        if not is_held(error):
             raise
         method, _, path = call.partition(" ")
         url = f"http://{chosen.host}:{chosen.port}{path}"

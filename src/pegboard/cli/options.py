@@ -7,6 +7,9 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from pegboard.cli.quiet import quiet
+from pegboard.core.tool import Tool
+from pegboard.errors import ToolNotFound
 from pegboard.runtime import Pegboard, Settings
 
 T = TypeVar("T")
@@ -36,11 +39,38 @@ def settings(board: Path | None = None, data: Path | None = None) -> Settings:
     return found
 
 
-def with_board(chosen: Settings, use: Callable[[Pegboard], Awaitable[T]]) -> T:
-    """Open the board, use it, close it."""
+def with_board(
+    chosen: Settings, use: Callable[[Pegboard], Awaitable[T]], *, whole: bool = True
+) -> T:
+    """Open the board, use it, close it.
+
+    Args:
+        chosen: Which board.
+        use: What to do with it.
+        whole: Whether to begin only when each source has answered or run out of time; what needs a
+            few tools alone begins at once, and waits for these.
+    """
 
     async def run() -> T:
-        async with Pegboard(settings=chosen) as board:
+        patience = None if whole else 0.0
+        async with Pegboard(settings=chosen.changed(open_patience=patience)) as board:
+            if whole:
+                await board.settled()
             return await use(board)
 
-    return asyncio.run(run())
+    with quiet(chosen):
+        return asyncio.run(run())
+
+
+async def found(board: Pegboard, name: str) -> Tool:
+    """The tool of a name or id, waiting for no other source than its own.
+
+    Raises:
+        ToolNotFound: There is none; names the nearest of all sources.
+        SourceUnavailable: Its source is not there now; says why.
+    """
+    try:
+        return await board.wait_for(name)
+    except ToolNotFound:
+        await board.settled()
+        return board.find(name)

@@ -12,6 +12,7 @@ from pegboard.cli.exits import Exit, exits
 from pegboard.cli.kept import is_held
 from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
 from pegboard.cli.output import counted, say_json, table
+from pegboard.cli.source_telling import reason_of
 from pegboard.errors import ConfigError
 from pegboard.registry.query import ToolQuery
 from pegboard.registry.unusable import unusable, why_unusable
@@ -116,10 +117,13 @@ def _source(item: dict[str, Any]) -> Check:
 
 
 def _detail(item: dict[str, Any], *, well: bool) -> str:
-    count, reason = f"{counted(item)} tools", reason_of(item)
-    if well:
-        return f"{count}: {reason}" if reason else count
-    return reason
+    reason = "; ".join(filter(None, (reason_of(item), waiting(item["held"]))))
+    if not well:
+        return reason
+    count, unavailable = counted(item["tools"], "tool"), item["unavailable"]
+    if unavailable:
+        count = f"{count}, {unavailable} unavailable"
+    return f"{count}: {reason}" if reason else count
 
 
 def _entries(opened: Pegboard) -> list[Check]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from pegboard.cli.exits import exits
-from pegboard.cli.options import BoardOption, JsonOption, settings, with_board
+from pegboard.cli.options import BoardOption, JsonOption, found, settings, with_board
 from pegboard.cli.output import say, say_json, table
 from pegboard.runtime import Pegboard
 
@@ -19,10 +19,10 @@ def explain(
     """Say whether a tool may be called, by which rule, and what was checked."""
 
     async def find(opened: Pegboard) -> dict[str, Any]:
-        return opened.explain(name).to_dict()
+        return opened.explain((await found(opened, name)).spec.name).to_dict()
 
     with exits():
-        answer = with_board(settings(board), find)
+        answer = with_board(settings(board), find, whole=False)
         if json:
             say_json(answer)
             return

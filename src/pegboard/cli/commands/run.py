@@ -42,7 +42,7 @@ def run(
     with exits():
         params = given_params(param or [])
         document = _document(plan)
-        view = with_board(settings(board, data), play)
+        view = with_board(settings(board, data), play, whole=False)
     tell(view, json=json)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from pegboard.cli.exits import exits
-from pegboard.cli.options import BoardOption, JsonOption, settings, with_board
+from pegboard.cli.options import BoardOption, JsonOption, found, settings, with_board
 from pegboard.cli.output import say, say_json
 from pegboard.runtime import Pegboard
 
@@ -19,10 +19,10 @@ def show(
     """Show the whole specification of a tool, schemas included."""
 
     async def find(opened: Pegboard) -> dict[str, Any]:
-        return opened.find(name).spec.to_dict()
+        return (await found(opened, name)).spec.to_dict()
 
     with exits():
-        spec = with_board(settings(board), find)
+        spec = with_board(settings(board), find, whole=False)
         if json:
             say_json(spec)
             return

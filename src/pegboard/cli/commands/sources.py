@@ -4,9 +4,11 @@ from typing import Annotated, Any
 
 import typer
 
+from pegboard.cli.commands.pins import waiting
 from pegboard.cli.exits import Exit, exits
 from pegboard.cli.options import BoardOption, JsonOption, settings, with_board
 from pegboard.cli.output import say_json, table
+from pegboard.cli.source_telling import count_of, reason_of, tell_of_log
 from pegboard.runtime import Pegboard
 
 
@@ -36,11 +38,12 @@ def sources(
                         item["kind"],
                         item["status"],
                         item["health"],
-                        str(item["tools"]),
-                        item["reason"] or item["health_reason"],
+                        count_of(item),
+                        "; ".join(filter(None, (reason_of(item), waiting(item["held"])))),
                     )
                     for item in found
                 ),
             )
+            tell_of_log(found)
     if check and any(item["status"] != "ok" or item["health"] != "healthy" for item in found):
         raise typer.Exit(Exit.UNAVAILABLE)

@@ -7,8 +7,10 @@ import typer
 from pegboard.cli.exits import exits
 from pegboard.cli.options import BoardOption, JsonOption, settings, with_board
 from pegboard.cli.output import counted, first_line, note, say_json, table
-from pegboard.core.tool import Tool
+from pegboard.cli.unknown_values import tell_unknown
+from pegboard.core.tool import ToolSpec
 from pegboard.registry.query import ToolQuery
+from pegboard.registry.unusable import unusable, why_unusable
 from pegboard.runtime import Pegboard
 
 
@@ -72,7 +74,8 @@ def _why(spec: ToolSpec) -> dict[str, str]:
 
 
 def _counted(usable: int, others: int, *, told: bool) -> str:
+    count = counted(usable, "tool")
     if not others:
-        return f"{usable} tools"
+        return count
     hint = "" if told else "; 'pegboard tools --unavailable' says why"
-    return f"{usable} tools, {others} unavailable{hint}"
+    return f"{count}, {others} unavailable{hint}"

@@ -8,13 +8,12 @@ from starlette.exceptions import HTTPException
 
 from pegboard.access import may_know
 from pegboard.core.principal import Principal
-from pegboard.core.tool import Status, Tool, ToolSpec
+from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import ToolNotFound
 from pegboard.registry import ToolRegistry
-from pegboard.registry.query import ToolQuery, matches
+from pegboard.registry.query import ToolQuery
+from pegboard.registry.unusable import unusable
 from pegboard.runtime import Pegboard
-
-_UNUSABLE = frozenset({Status.DISABLED, Status.FAILED})
 
 
 def tool_page(
@@ -37,7 +36,7 @@ def tool_page(
     found = registry.search(replace(wanted, limit=len(registry)), principal=principal)
     specs = [tool.spec for tool in found]
     if unavailable:
-        specs += _unusable(registry, wanted, principal)
+        specs += unusable(registry, wanted, principal=principal)
     if wanted.query.strip():
         first, mark = _ranked(specs, cursor)
     else:
@@ -61,19 +60,6 @@ def known_tool(board: Pegboard, name: str, principal: Principal) -> Tool:
     if not may_know(principal, tool.spec, policy=kit.policy, switches=kit.switches):
         raise ToolNotFound(name, board.registry.nearest(name, principal))
     return tool
-
-
-def _unusable(registry: ToolRegistry, wanted: ToolQuery, principal: Principal) -> list[ToolSpec]:
-    """What fits and is not offered, because nobody can use it now; after all that is."""
-    kit = registry.kit
-    filters = replace(wanted, query="")
-    return [
-        spec
-        for spec in (tool.spec for tool in registry)
-        if (spec.unavailable or spec.status in _UNUSABLE)
-        and matches(spec, filters)
-        and may_know(principal, spec, policy=kit.policy, switches=kit.switches)
-    ]
 
 
 def tool_detail(board: Pegboard, tool: Tool, principal: Principal) -> dict[str, Any]:

@@ -1,0 +1,28 @@
+"""What the log of sources may say to somebody at a terminal."""
+
+import logging
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from pegboard.runtime import Settings
+
+_LOG = logging.getLogger("pegboard.sources")
+
+
+@contextmanager
+def quiet(chosen: Settings) -> Generator[None]:
+    """Print no stacks of foreign code: a command tells its reason where it tells of sources.
+
+    Whoever wants to see them sets PEGBOARD_LOG, as `PEGBOARD_LOG=stderr pegboard sources`.
+    """
+    if chosen.log in {"stderr", "stdout"}:
+        yield
+        return
+    handler = logging.StreamHandler()
+    handler.setLevel(logging.WARNING)
+    handler.addFilter(lambda record: not record.exc_info)
+    _LOG.addHandler(handler)
+    try:
+        yield
+    finally:
+        _LOG.removeHandler(handler)

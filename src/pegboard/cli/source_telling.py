@@ -1,0 +1,30 @@
+"""How sources are told of in tables: counts, and one reason a line."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pegboard.cli.output import note
+
+_MOST = 3
+
+
+def count_of(item: Mapping[str, Any]) -> str:
+    """How many tools a source has, and how many of them cannot be used."""
+    count, unavailable = item["tools"], item["unavailable"]
+    return f"{count}, {unavailable} unavailable" if unavailable else str(count)
+
+
+def reason_of(item: Mapping[str, Any]) -> str:
+    """What is wrong with a source, or else with its tools; empty when all is well."""
+    reason = item["reason"] or item["health_reason"]
+    if reason:
+        return reason
+    reasons = item["unavailable_reasons"]
+    more = f"; and {len(reasons) - _MOST} more reasons" if len(reasons) > _MOST else ""
+    return "; ".join(reasons[:_MOST]) + more
+
+
+def tell_of_log(items: Iterable[Mapping[str, Any]]) -> None:
+    """Where the log is that a reason speaks of."""
+    if any("the log says why" in item["reason"] for item in items):
+        note("With PEGBOARD_LOG=stderr the log is shown here.")

@@ -1,0 +1,35 @@
+"""Filters that nothing on the board can pass, told with what was perhaps meant."""
+
+from collections.abc import Iterable
+
+from pegboard.cli.output import note
+from pegboard.core.tool import Effect
+from pegboard.registry.likeness import nearest_names
+from pegboard.registry.query import ToolQuery
+from pegboard.runtime import Pegboard
+
+_MOST = 20
+
+
+def tell_unknown(board: Pegboard, query: ToolQuery) -> None:
+    """Note each value that no tool of the board has; hidden tools are the local user's to know."""
+    specs = [tool.spec for tool in board.registry]
+    sources = {spec.source for spec in specs} | {state.name for state in board.sources}
+    _tell("source", query.source, sources)
+    _tell("category", query.category, {spec.category for spec in specs})
+    _tell("effect", query.effect, [effect.value for effect in Effect])
+    for tag in query.tags:
+        _tell("tag", tag, {tag for spec in specs for tag in spec.tags})
+
+
+def _tell(what: str, value: str, known: Iterable[str]) -> None:
+    names = sorted(name for name in known if name)
+    if not value or value in names:
+        return
+    nearest = nearest_names(value, names)
+    if nearest:
+        hint = f"did you mean {' or '.join(map(repr, nearest))}?"
+    else:
+        more = ", ..." if len(names) > _MOST else ""
+        hint = f"there are {', '.join(names[:_MOST])}{more}" if names else "there is none"
+    note(f"no tool has the {what} '{value}'; {hint}")
