@@ -15,6 +15,7 @@ from pegboard.cli.commands.graph import graph
 from pegboard.cli.commands.history import history
 from pegboard.cli.commands.init import init
 from pegboard.cli.commands.mcp import mcp
+from pegboard.cli.commands.pins import pins
 from pegboard.cli.commands.plan import plan
 from pegboard.cli.commands.run import run
 from pegboard.cli.commands.runs import runs
@@ -36,6 +37,7 @@ app.add_typer(add, name="add")
 app.add_typer(runs, name="runs")
 app.add_typer(graph, name="graph")
 app.add_typer(approvals, name="approvals")
+app.add_typer(pins, name="pins")
 app.add_typer(audit, name="audit")
 app.add_typer(mcp, name="mcp")
 

@@ -22,6 +22,7 @@ from pegboard.servers.http.routes import (
     catalogue,
     execute,
     graph,
+    pins,
     plans,
     probes,
     records,
@@ -84,7 +85,8 @@ def assembled(board: Pegboard) -> FastAPI:
     async def openapi(_request: Request) -> Response:
         return JsonResponse(document(app, needs_token=admitted.token is not None))
 
-    modules = (tools, catalogue, graph, execute, plans, runs, approvals, audit, records, probes)
+    own = (catalogue, graph, execute, plans, runs, approvals, audit, records, probes)
+    modules = (pins, tools, *own)  # '/tools/held' comes before '/tools/{tool}'
     app.state.routes = [route for module in modules for route in module.router.routes]
     for prefix in ("", "/v1"):
         for module in modules:

@@ -48,6 +48,11 @@ class Document:
         return mapping(self.files[""])
 
 
+def is_pasted(document: str) -> bool:
+    """Whether this is a document itself, and not where one is."""
+    return _PASTED.match(document) is not None
+
+
 class Loader:
     """Reads one document, and again only when it may have changed.
 
@@ -98,7 +103,7 @@ class Loader:
         return fresh
 
     def _read(self, document: str) -> Document:
-        if _PASTED.match(document):
+        if is_pasted(document):
             return self._last or Document(files={"": self._parsed(document.encode())}, refused={})
         path = self._base_dir / document
         root = _read_file(path, self._most, document)

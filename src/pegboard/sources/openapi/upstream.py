@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from pegboard.sources.openapi.addresses import swagger_servers
 from pegboard.sources.openapi.api import Api, version_of
 from pegboard.sources.openapi.config import OpenApiConfig
+from pegboard.sources.openapi.loading import is_pasted
 from pegboard.sources.openapi.nodes import mapping, sequence, text
 from pegboard.sources.openapi.operations import Operation
 
 
 def is_by_hand(operation: Operation, config: OpenApiConfig) -> bool:
     """Whether the operator has written the operation, and not somebody else's document."""
+    if not isinstance(config.document, str) or is_pasted(config.document):
+        return True  # all of it stands in the board file
     return any(
         (one.name, one.method, one.path) == (operation.id, operation.method, operation.path)
         for one in config.actions

@@ -25,7 +25,7 @@ from pegboard.servers.http.routes.tools import ToolName
 
 router = APIRouter(route_class=JsonRoute, tags=["catalogue"])
 
-_ACTIONS = frozenset({"register", "bulk", "search"})
+_ACTIONS = {"register": "POST", "bulk": "POST", "search": "POST", "held": "GET"}
 
 
 class DiffFilter(BaseModel):
@@ -88,7 +88,7 @@ async def register_tools(
 async def remove_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
     """Take a registered tool off the board; its versions stay, and can be rolled back to."""
     if tool in _ACTIONS and tool not in board.registry:
-        raise HTTPException(405, headers={"Allow": "POST"})
+        raise HTTPException(405, headers={"Allow": _ACTIONS[tool]})
     _check_known(board, caller, tool)
     await board.catalogue.remove(tool, principal=caller)
     return Response(status_code=204)

@@ -1,0 +1,243 @@
+"""`pegboard pins`: which definitions of upstreams are approved, and which wait for it."""
+
+import asyncio
+import json as json_library
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypeVar
+from urllib.parse import quote, urlencode
+
+import typer
+
+from pegboard.cli.exits import exits
+from pegboard.cli.kept import http_hint
+from pegboard.cli.options import DataOption, JsonOption, settings
+from pegboard.cli.output import note as beside
+from pegboard.cli.output import say, say_json, table
+from pegboard.core.ports.catalogue import HeldDefinition, Pin
+from pegboard.errors import ConfigError, InvalidRequest
+from pegboard.features.pins import Pins
+from pegboard.features.pins.schemas import (
+    held_to_dict,
+    helds_to_dict,
+    pin_to_dict,
+    pins_to_dict,
+)
+from pegboard.features.pins.service import Decision
+from pegboard.runtime import Settings
+from pegboard.runtime.wiring.kept import kept
+
+T = TypeVar("T")
+SourceArgument = Annotated[str, typer.Argument(metavar="SOURCE", help="The name of the source.")]
+ToolArgument = Annotated[
+    str, typer.Argument(metavar="TOOL", help="The tool, by the upstream's name or the board's.")
+]
+SourceOption = Annotated[str, typer.Option("--source", help="Only of this source.")]
+LimitOption = Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")]
+CursorOption = Annotated[str, typer.Option(help="Go on after the page before.")]
+DigestOption = Annotated[
+    str, typer.Option(help="Only if this is the definition that is held [default: whichever is].")
+]
+_LONGEST = 400
+
+pins = typer.Typer(
+    help="See and approve what upstreams change of their tools' definitions.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@pins.command("list")
+def list_pins(
+    *,
+    source: SourceOption = "",
+    limit: LimitOption = 50,
+    cursor: CursorOption = "",
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List the approved definitions."""
+    call = _query("/pins", source=source)
+    with exits():
+        page = _stored(
+            settings(data=data),
+            f"GET {call}",
+            lambda service: service.pins(source=source, limit=limit, cursor=cursor),
+        )
+    if json:
+        say_json(pins_to_dict(page))
+        return
+    table(("source", "name", "tool", "approved", "by", "digest"), map(_pin_row, page.items))
+    _more(page.next_cursor)
+
+
+@pins.command("held")
+def list_held(
+    *,
+    source: SourceOption = "",
+    state: Annotated[
+        str, typer.Option(help="`waiting`, `rejected`, `blocked`; empty for all.")
+    ] = "",
+    limit: LimitOption = 50,
+    cursor: CursorOption = "",
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List the changed definitions that are held back."""
+    call = _query("/tools/held", source=source, state=state)
+    with exits():
+        page = _stored(
+            settings(data=data),
+            f"GET {call}",
+            lambda service: service.held(source=source, state=state, limit=limit, cursor=cursor),
+        )
+    if json:
+        say_json(helds_to_dict(page))
+        return
+    headings = ("source", "name", "tool", "state", "held", "kind", "changes")
+    table(headings, map(_held_row, page.items))
+    _more(page.next_cursor)
+
+
+@pins.command()
+def show(
+    source: SourceArgument, tool: ToolArgument, *, data: DataOption = None, json: JsonOption = False
+) -> None:
+    """Show what an upstream has changed of a tool's definition."""
+    with exits():
+        call = "GET " + _query("/tools/held", source=source)
+        found = _stored(settings(data=data), call, lambda service: service.get(source, tool))
+    if json:
+        say_json(held_to_dict(found))
+    else:
+        _show(found)
+
+
+@pins.command()
+def approve(
+    source: SourceArgument,
+    tool: Annotated[
+        str, typer.Argument(metavar="[TOOL]", help="The tool; leave it out with --all.")
+    ] = "",
+    *,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Whatever waits of the source.")
+    ] = False,
+    digest: DigestOption = "",
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Approve a changed definition: the tool is as its upstream says from now on."""
+    with exits():
+        if everything == bool(tool):
+            raise InvalidRequest("Name a tool, or approve whatever waits with --all.")
+        if not everything:
+            _decide(source, tool, "approve", digest, data, json=json)
+            return
+        call = "GET " + _query("/tools/held", source=source, state="waiting")
+        done = _stored(settings(data=data), call, lambda service: service.approve_all(source))
+    if json:
+        say_json({"held": [held_to_dict(item, state="approved") for item in done]})
+        return
+    for item in done:
+        say(f"approved: {item.source} {item.name}")
+
+
+@pins.command()
+def reject(
+    source: SourceArgument,
+    tool: ToolArgument,
+    *,
+    digest: DigestOption = "",
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Keep the definition that was approved before, and ask about this one no more."""
+    with exits():
+        _decide(source, tool, "reject", digest, data, json=json)
+
+
+def waiting(count: int) -> str:
+    """What to say of a source so many of whose changed definitions wait; empty for none."""
+    if not count:
+        return ""
+    many = "1 changed definition waits" if count == 1 else f"{count} changed definitions wait"
+    return f"{many}: pegboard pins held"
+
+
+def _decide(
+    source: str, tool: str, decision: Decision, digest: str, data: Any, *, json: bool
+) -> None:
+    async def decide(service: Pins) -> HeldDefinition:
+        wanted = digest or (await service.get(source, tool)).digest
+        return await service.decide(source, tool, decision, digest=wanted)
+
+    state = "approved" if decision == "approve" else "rejected"
+    call = f"POST /tools/held/{quote(source, safe='')}/{quote(tool, safe='')}"
+    body = json_library.dumps({"decision": decision, "digest": digest or "DIGEST"})
+    done = _stored(settings(data=data), call, decide, body=body)
+    if json:
+        say_json(held_to_dict(done, state=state))
+        return
+    _show(done, state=state)
+
+
+def _stored(
+    chosen: Settings, call: str, use: Callable[[Pins], Awaitable[T]], *, body: str = ""
+) -> T:
+    """Use what is stored, without opening the board."""
+    if chosen.data is None and chosen.database is None:
+        raise ConfigError("No data directory: name one with --data, or set PEGBOARD_DATA.")
+
+    async def run() -> T:
+        async with kept(chosen) as opened:
+            return await use(opened.pins)
+
+    with http_hint(chosen, call, body):
+        return asyncio.run(run())
+
+
+def _show(held: HeldDefinition, *, state: str = "") -> None:
+    row = held_to_dict(held, state=state)
+    for key in ("source", "name", "tool", "state", "kind", "digest"):
+        say(f"{key}: {row[key]}")
+    say(f"held: {_time(row['held_at'])}")
+    for change in row["changes"]:
+        say("")
+        say(f"{change['place']} ({change['kind']})")
+        for sign, value in (("-", change["before"]), ("+", change["after"])):
+            if value is not None:
+                say("\n".join(f"  {sign} {line}" for line in _lines(value)))
+
+
+def _pin_row(pin: Pin) -> tuple[str, ...]:
+    row = pin_to_dict(pin)
+    told = (row["source"], row["name"], row["tool"])
+    return (*told, _time(pin.approved_at), pin.approved_by or "policy", pin.digest[:12])
+
+
+def _held_row(held: HeldDefinition) -> tuple[str, ...]:
+    row = held_to_dict(held)
+    places = ", ".join(change["place"] for change in row["changes"])
+    told = (row["source"], row["name"], row["tool"], row["state"])
+    return (*told, _time(held.held_at), row["kind"], places)
+
+
+def _lines(value: Any) -> list[str]:
+    text = value if isinstance(value, str) else json_library.dumps(value, ensure_ascii=False)
+    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
+    return cut.splitlines() or [""]
+
+
+def _query(path: str, **wanted: str) -> str:
+    said = {name: value for name, value in wanted.items() if value}
+    return f"{path}?{urlencode(said)}" if said else path
+
+
+def _more(cursor: str) -> None:
+    if cursor:
+        beside(f"more with --cursor {cursor}")
+
+
+def _time(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}"

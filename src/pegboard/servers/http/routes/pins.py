@@ -1,0 +1,79 @@
+"""`/pins` and `/tools/held`: which definitions of upstreams are approved, and which wait."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Path, Query, Response
+from starlette.exceptions import HTTPException
+
+from pegboard.errors import InvalidRequest
+from pegboard.features.pins.schemas import (
+    DefinitionDecision,
+    HeldAnswer,
+    HeldFilter,
+    HeldList,
+    PinFilter,
+    PinList,
+    held_to_dict,
+    helds_to_dict,
+    pins_to_dict,
+)
+from pegboard.servers.http.body import JsonResponse, JsonRoute
+from pegboard.servers.http.inputs import Board, Caller
+from pegboard.servers.http.openapi import refusals
+
+router = APIRouter(route_class=JsonRoute, tags=["pins"])
+
+SourceName = Annotated[str, Path(min_length=1, max_length=128, description="Whose tool it is.")]
+HeldName = Annotated[
+    str,
+    Path(
+        min_length=1,
+        max_length=300,
+        description="What the upstream calls it, or the wire name, with or without its source.",
+    ),
+]
+_STATES = {"approve": "approved", "reject": "rejected"}
+_NO_PAGE = "No page has this cursor."
+
+
+@router.get("/pins", response_model=PinList, responses=refusals(404))
+async def list_pins(
+    board: Board, caller: Caller, wanted: Annotated[PinFilter, Query()]
+) -> Response:
+    """List the approved definitions of upstreams' tools, by source and name."""
+    try:
+        page = await board.pins.pins(**wanted.model_dump(), principal=caller)
+    except InvalidRequest as error:  # the rest of the query has been checked
+        raise HTTPException(404, _NO_PAGE) from error
+    return JsonResponse(pins_to_dict(page))
+
+
+@router.get("/tools/held", response_model=HeldList, responses=refusals(404))
+async def list_held(
+    board: Board, caller: Caller, wanted: Annotated[HeldFilter, Query()]
+) -> Response:
+    """List the changed definitions that are held back, each with its diff."""
+    try:
+        page = await board.pins.held(**wanted.model_dump(), principal=caller)
+    except InvalidRequest as error:  # as above
+        raise HTTPException(404, _NO_PAGE) from error
+    return JsonResponse(helds_to_dict(page))
+
+
+@router.post(
+    "/tools/held/{source}/{name}",
+    response_model=HeldAnswer,
+    responses=refusals(400, 404, 409, 413, 415),
+)
+async def decide_definition(
+    board: Board,
+    caller: Caller,
+    source: SourceName,
+    name: HeldName,
+    wanted: Annotated[DefinitionDecision, Body()],
+) -> Response:
+    """Approve a changed definition, or keep the one that was approved before."""
+    held = await board.pins.decide(
+        source, name, wanted.decision, digest=wanted.digest, principal=caller
+    )
+    return JsonResponse(held_to_dict(held, state=_STATES[wanted.decision]))
