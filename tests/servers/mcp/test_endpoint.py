@@ -96,6 +96,23 @@ async def test_an_address_names_a_part_of_the_board(
     assert listed == names
 
 
+@pytest.mark.parametrize(
+    ("address", "status", "detail"),
+    [
+        ("/mcp?source=mi", 400, "There is no source 'mi' on the board; it has my."),
+        ("/mcp?only=mmy__*", 400, "There is no source 'mmy' on the board; did you mean 'my'?"),
+        ("/mcp/mmy", 404, "There is no source 'mmy' on the board; did you mean 'my'?"),
+    ],
+)
+async def test_a_misspelt_source_is_refused(
+    tmp_path: Path, address: str, status: int, detail: str
+) -> None:
+    async with live(live_settings(tmp_path)) as url, httpx2.AsyncClient(headers=HEADERS) as http:
+        answer = await http.post(url + address, json=INITIALIZE)
+
+    assert (answer.status_code, answer.json()["detail"]) == (status, detail)
+
+
 async def test_a_source_as_itself_has_its_own_names_and_uris(era: str) -> None:
     async with (
         live(fixtures()) as url,

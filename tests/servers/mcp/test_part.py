@@ -1,10 +1,13 @@
 """Which part of a board is served, and how it is named."""
 
+from pathlib import Path
+
 import pytest
 
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import InvalidRequest
-from pegboard.servers.mcp.part import WHOLE, Part
+from pegboard.runtime import Pegboard, Settings
+from pegboard.servers.mcp.part import WHOLE, Part, check_part, unknown_source
 
 
 def spec(name: str, *, source: str = "", category: str = "general", action: str = "") -> ToolSpec:
@@ -87,3 +90,63 @@ def test_an_address_that_says_something_else_is_refused(
 ) -> None:
     with pytest.raises(InvalidRequest, match=said):
         Part.of_query(given)
+
+
+BOARD = """
+sources:
+  - {kind: builtin, name: std}
+  - {kind: functions, name: shop, config: {modules: [no_such_module]}}
+tools:
+  - {tool_id: legacy__greet, type: RestAPI, url: "https://example.com/", method: GET}
+"""
+
+
+def a_board(folder: Path, text: str = BOARD) -> Pegboard:
+    file = folder / "board.yaml"
+    file.write_text(text)
+    return Pegboard(settings=Settings(board=file, reload="off"))
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        WHOLE,
+        Part(sources=("std", "shop"), own="shop"),
+        Part(only=("std__*", "*greet", "greet"), exclude=("shop__x", "s*__y")),
+        Part(only=("board__*", "legacy__greet")),
+        Part(categories=("nothing",)),
+    ],
+    ids=["whole", "failed", "globs", "of no source", "category"],
+)
+async def test_a_part_of_what_the_board_has_is_served(tmp_path: Path, part: Part) -> None:
+    async with a_board(tmp_path) as board:
+        check_part(part, board)
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (Part(sources=("std", "shopp")), "no source 'shopp' on the board; did you mean 'shop'?"),
+        (Part(own="stdd"), "There is no source 'stdd' on the board; did you mean 'std'?"),
+        (Part(sources=("board",)), "There is no source 'board' on the board; it has shop, std."),
+        (Part(only=("std__*", "shpo__*")), "no source 'shpo' on the board; did you mean 'shop'?"),
+        (Part(exclude=("x__delete",)), "no source 'x' on the board; it has shop, std."),
+        (Part(sources=("x" * 999,)), f"'{'x' * 100}…' on the board; it has shop, std."),
+    ],
+    ids=["source", "as", "not a source", "only", "exclude", "long"],
+)
+async def test_a_source_that_the_board_does_not_have_is_refused(
+    tmp_path: Path, part: Part, said: str
+) -> None:
+    async with a_board(tmp_path) as board:
+        with pytest.raises(InvalidRequest) as caught:
+            check_part(part, board)
+
+    assert str(caught.value).endswith(said)
+
+
+@pytest.mark.parametrize(("count", "end"), [(0, "it has none."), (30, "s26 and 10 more.")])
+async def test_a_board_names_so_many_of_its_sources(tmp_path: Path, count: int, end: str) -> None:
+    entries = [f"{{kind: builtin, name: s{number}}}" for number in range(count)]
+    async with a_board(tmp_path, f"sources: [{', '.join(entries)}]") as board:
+        assert unknown_source("qq", board).endswith(end)

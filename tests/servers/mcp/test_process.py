@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from tests.servers.mcp.test_handlers import words
+
+from pegboard.servers.mcp.process import GRACE
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 
@@ -41,6 +44,13 @@ def greet(name: str = "you") -> str:
 async def linger() -> str:
     """Take a while."""
     await asyncio.sleep(60)
+    return "done"
+
+
+@tool(effect="read")
+async def brief() -> str:
+    """Take a second."""
+    await asyncio.sleep(1)
     return "done"
 
 
@@ -168,20 +178,34 @@ def test_a_signal_ends_it_although_the_client_writes_nothing(
 
 
 def _wait_for_start(folder: Path) -> None:
-    import time
-
     time.sleep(1.0)
     assert (folder / "data").is_dir()
 
 
-def test_the_end_of_stdin_ends_it_and_what_ignores_that(folder: Path) -> None:
+def test_the_end_of_stdin_ends_it_and_what_does_not_end_by_itself(folder: Path) -> None:
     process = started(folder)
-    say(process, INITIALIZE, INITIALIZED, call("my__stubborn"))
+    say(process, INITIALIZE, INITIALIZED, call("my__stubborn", 2), call("my__linger", 3))
     heard(process)
-    _, err = process.communicate(timeout=30)
+    began = time.monotonic()
+    out, err = process.communicate(timeout=40)
 
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert GRACE < time.monotonic() - began < GRACE + 20
+    assert [item["error"]["message"] for item in answers if item["id"] == 3] == [
+        "Connection closed"
+    ]
     assert process.returncode == 0
     assert "cannot be ended" in err
+
+
+def test_what_runs_at_the_end_of_stdin_is_answered_first(folder: Path) -> None:
+    process = started(folder)
+    say(process, INITIALIZE, INITIALIZED, call("my__brief", 2), call("my__brief", 3))
+    out, _ = process.communicate(timeout=30)  # which closes stdin
+
+    answers = {item["id"]: item["result"] for item in map(json.loads, out.splitlines())}
+    assert process.returncode == 0
+    assert [answers[key]["content"][0]["text"] for key in (2, 3)] == ["done", "done"]
 
 
 def test_lines_that_are_no_messages_are_answered_and_skipped(folder: Path) -> None:
@@ -218,17 +242,19 @@ def test_a_part_of_the_board_is_served(folder: Path) -> None:
     names = [item["name"] for item in heard(process)["result"]["tools"]]
     process.communicate(timeout=30)
 
-    assert names == ["greet", "linger"]
+    assert names == ["brief", "greet", "linger"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "environment", "said"),
     [
         (["--as", "nothing"], {}, "There is no source 'nothing' on the board; it has my."),
+        (["--source", "mi"], {}, "There is no source 'mi' on the board; it has my."),
+        (["--only", "nn__x*"], {}, "There is no source 'nn' on the board; it has my."),
         (["--board", "none.yaml"], {}, "There is no board file none.yaml"),
         ([], {"PEGBOARD_LOG": "stdout"}, "PEGBOARD_LOG is stdout, which carries the protocol"),
     ],
-    ids=["source", "board", "log"],
+    ids=["as", "source", "only", "board", "log"],
 )
 def test_what_cannot_be_served_is_told_in_one_line(
     folder: Path, arguments: list[str], environment: dict[str, str], said: str

@@ -34,7 +34,7 @@ async def ends(*, longest: int = 1_000) -> AsyncGenerator[Ends]:
     read_out, write_out = os.pipe()
     descriptors = {read_in, write_in, read_out, write_out}
     try:
-        async with streams(read_in, write_out, longest=longest) as wire:
+        async with streams(read_in, write_out, longest=longest, patience=0.5) as wire:
             yield Ends(wire, write_in, read_out)
             if not wire.ended.is_set():
                 os.close(write_in)  # so that the thread that reads ends

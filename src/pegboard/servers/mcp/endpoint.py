@@ -12,7 +12,7 @@ from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.problem import problem, problem_of
 from pegboard.servers.mcp.extra import require_mcp_extra
-from pegboard.servers.mcp.part import Part
+from pegboard.servers.mcp.part import Part, check_part, unknown_source
 
 if TYPE_CHECKING:
     from pegboard.servers.mcp.sessions import Sessions
@@ -72,11 +72,13 @@ class McpEndpoint:
         """What the address names, or the answer that says what is wrong with it."""
         own = str(request.path_params.get("source", ""))
         if own and all(state.name != own for state in self._board.sources):
-            return problem(404, "There is no source of this name.")
+            return problem(404, unknown_source(own, self._board))
         try:
             require_mcp_extra()
             query = request.query_params
-            return Part.of_query({name: query.getlist(name) for name in query}, own=own)
+            part = Part.of_query({name: query.getlist(name) for name in query}, own=own)
+            check_part(part, self._board)
+            return part
         except ConfigError as error:
             return problem(501, error.message, code="extra_missing")
         except InvalidRequest as error:

@@ -8,9 +8,12 @@ from typing import Self
 from pegboard.core.names import is_wire_name, split_wire_name, wire_name
 from pegboard.core.offers import board_uri, split_board_uri
 from pegboard.core.tool import ToolSpec
-from pegboard.errors import InvalidRequest
+from pegboard.errors import InvalidRequest, shortened_name
+from pegboard.registry.likeness import nearest_names
+from pegboard.runtime import Pegboard
 
 _MOST = 50
+_MOST_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +94,42 @@ class Part:
     def board_uri(self, shown: str) -> str:
         """The board's URI of what a client knows by this one."""
         return board_uri(self.own, shown)
+
+
+def check_part(part: Part, board: Pegboard) -> None:
+    """Refuse a part that names a source which the board does not have.
+
+    What is left of it would be silently empty, and a misspelt exclusion would leave open what was
+    meant to be closed. A source that has not answered yet, or has failed, is one of the board's.
+
+    Raises:
+        InvalidRequest: It does; names the nearest, or all.
+    """
+    named = [*part.sources, *((part.own,) if part.own else ())]
+    begun = {split_wire_name(glob)[0] for glob in (*part.only, *part.exclude)} - {""}
+    if not named and not begun:
+        return
+    known = {state.name for state in board.sources}
+    unknown = sorted({*named, *begun} - known)
+    # the board's own tools, and those written into its file, are of no source
+    own = {split_wire_name(name)[0] for name in board.registry.names()} if unknown else set[str]()
+    for name in unknown:
+        if name in named or name not in own:
+            raise InvalidRequest(unknown_source(name, board))
+
+
+def unknown_source(name: str, board: Pegboard) -> str:
+    """That the board has no source of this name, and which it has."""
+    known = [state.name for state in board.sources]
+    nearest = nearest_names(name, known)
+    if nearest:
+        hint = f"did you mean {' or '.join(map(repr, nearest))}?"
+    else:
+        listed = sorted(known)
+        left = len(listed) - _MOST_NAMED
+        more = f" and {left} more" if left > 0 else ""
+        hint = f"it has {', '.join(listed[:_MOST_NAMED]) or 'none'}{more}."
+    return f"There is no source '{shortened_name(name)}' on the board; {hint}"
 
 
 WHOLE = Part()

@@ -5,19 +5,25 @@ import signal
 import threading
 from typing import TYPE_CHECKING
 
-from pegboard.errors import ConfigError
+from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.runtime import Pegboard, Settings
 from pegboard.servers.ending import LAST_WORDS, end, leave
 from pegboard.servers.mcp.extra import require_mcp_extra
-from pegboard.servers.mcp.part import WHOLE, Part
+from pegboard.servers.mcp.part import WHOLE, Part, check_part
 
 if TYPE_CHECKING:
     from pegboard.servers.mcp.server import BoardServer
     from pegboard.servers.mcp.stdio import Wire
 
+GRACE = 8.0
+"""Seconds that running requests have at the end of stdin, as at the end of an HTTP server."""
+
 
 def serve_stdio(settings: Settings, *, part: Part = WHOLE) -> None:
     """Serve a board over stdin and stdout until the client closes them, or SIGINT or SIGTERM.
+
+    At the end of stdin what runs is answered first, as far as that takes no longer than `GRACE`;
+    a signal cancels it.
 
     Args:
         settings: Which board.
@@ -54,14 +60,16 @@ async def _serve(settings: Settings, part: Part, reading: int, writing: int) -> 
     from pegboard.servers.mcp.stdio import streams
 
     async with Pegboard(settings=settings) as board:
-        if part.own and all(state.name != part.own for state in board.sources):
-            known = ", ".join(state.name for state in board.sources) or "none"
-            raise ConfigError(f"There is no source '{part.own}' on the board; it has {known}.")
+        try:
+            check_part(part, board)
+        except InvalidRequest as error:
+            raise ConfigError(error.message) from error
         if settings.reload != "off":
             board.watch()
         server = BoardServer(board, part=part)
         try:
-            async with streams(reading, writing, longest=settings.max_request_bytes) as wire:
+            longest = settings.max_request_bytes
+            async with streams(reading, writing, longest=longest, patience=GRACE) as wire:
                 await _converse(server, wire)
         finally:
             await server.close()

@@ -14,6 +14,7 @@ from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.callers import CURRENT, PART, Caller
 from pegboard.servers.mcp.part import Part
 from pegboard.servers.mcp.server import BoardServer
+from pegboard.servers.mcp.unreadable import readable
 
 MOST = 1_000
 """Sessions at once; one more is refused until another ends."""
@@ -54,7 +55,7 @@ class Sessions:
         scope["user"] = AuthenticatedUser(owner)
         before = CURRENT.set(Caller(principal=principal, part=part))
         try:
-            await self._manager.handle_request(scope, receive, send)
+            await self._manager.handle_request(scope, receive, readable(send))
         finally:
             CURRENT.reset(before)
 

@@ -23,6 +23,8 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from pegboard.servers.mcp.unanswered import Unanswered
+
 _CHUNK = 65_536
 _LOG = logging.getLogger("pegboard.mcp")
 
@@ -50,7 +52,7 @@ class Wire:
     """Streams of messages.
 
     Attributes:
-        ended: Set when the client has closed its end.
+        ended: Set when the client has closed its end, and what it had asked has been answered.
     """
 
     incoming: MemoryObjectReceiveStream[SessionMessage | Exception]
@@ -59,7 +61,9 @@ class Wire:
 
 
 @asynccontextmanager
-async def streams(reading: int, writing: int, *, longest: int) -> AsyncGenerator[Wire]:
+async def streams(
+    reading: int, writing: int, *, longest: int, patience: float
+) -> AsyncGenerator[Wire]:
     """The wire of these descriptors.
 
     Reading and writing have threads of their own that nobody waits for: a client that neither
@@ -69,14 +73,22 @@ async def streams(reading: int, writing: int, *, longest: int) -> AsyncGenerator
         reading: Descriptor of what the client writes.
         writing: Descriptor of what the client reads.
         longest: Bytes of the longest message that is read.
+        patience: Seconds that open requests have to be answered once the client writes no more.
     """
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
     writer, ended = _Writer(writing), asyncio.Event()
-    lines = _Lines(reading, longest=longest)
+    lines, unanswered = _Lines(reading, longest=longest), Unanswered()
+
+    async def read() -> None:
+        async with to_server:
+            await _read(lines, to_server, writer, unanswered)
+            await unanswered.wait(patience)
+        ended.set()
+
     async with anyio.create_task_group() as group:
-        group.start_soon(_read, lines, to_server, writer, ended)
-        group.start_soon(_write, from_server, writer)
+        group.start_soon(read)
+        group.start_soon(_write, from_server, writer, unanswered)
         try:
             yield Wire(incoming=incoming, outgoing=outgoing, ended=ended)
         finally:
@@ -90,24 +102,28 @@ async def _read(
     lines: "_Lines",
     to_server: MemoryObjectSendStream[SessionMessage | Exception],
     writer: "_Writer",
-    ended: asyncio.Event,
+    unanswered: Unanswered,
 ) -> None:
-    async with to_server:
-        while (line := await lines.next()) is not None:
-            if not line.strip():
-                continue
-            found = _message(line)
-            if isinstance(found, JSONRPCError) and found.id is None:
-                await writer.write(found)
-            else:
-                await to_server.send(SessionMessage(found))
-        ended.set()
+    while (line := await lines.next()) is not None:
+        if not line.strip():
+            continue
+        found = _message(line)
+        if isinstance(found, JSONRPCError) and found.id is None:
+            await writer.write(found)
+        else:
+            unanswered.received(found)
+            await to_server.send(SessionMessage(found))
 
 
-async def _write(from_server: MemoryObjectReceiveStream[SessionMessage], writer: "_Writer") -> None:
+async def _write(
+    from_server: MemoryObjectReceiveStream[SessionMessage],
+    writer: "_Writer",
+    unanswered: Unanswered,
+) -> None:
     async with from_server:
         async for item in from_server:
             await writer.write(item.message)
+            unanswered.sent(item.message)
 
 
 def _message(line: bytes) -> JSONRPCMessage:

@@ -1,0 +1,61 @@
+"""What is still to be answered when a client has nothing more to say."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
+
+from pegboard.servers.mcp.unanswered import Unanswered
+
+
+def message(**fields: Any) -> JSONRPCMessage:
+    return jsonrpc_message_adapter.validate_python({"jsonrpc": "2.0", **fields})
+
+
+def asked(key: Any, method: str = "tools/call") -> JSONRPCMessage:
+    return message(id=key, method=method)
+
+
+async def is_waiting(unanswered: Unanswered) -> bool:
+    began = asyncio.get_running_loop().time()
+    await unanswered.wait(0.05)
+    return asyncio.get_running_loop().time() - began > 0.04
+
+
+@pytest.mark.parametrize(
+    "answer", [message(id="a", result={}), message(id="a", error={"code": 1, "message": ""})]
+)
+async def test_a_request_is_open_until_it_is_answered(answer: JSONRPCMessage) -> None:
+    unanswered = Unanswered()
+    unanswered.received(asked("a"))
+    unanswered.received(asked(1))
+    unanswered.sent(message(id=1, result={}))
+    assert await is_waiting(unanswered)
+
+    unanswered.sent(answer)
+
+    assert not await is_waiting(unanswered)
+
+
+async def test_a_request_that_is_taken_back_is_not_answered() -> None:
+    unanswered = Unanswered()
+    unanswered.received(asked(1))
+    for params in (None, {"requestId": [1]}, {"requestId": 2}):
+        unanswered.received(message(method="notifications/cancelled", params=params))
+    assert await is_waiting(unanswered)
+
+    unanswered.received(message(method="notifications/cancelled", params={"requestId": 1}))
+
+    assert not await is_waiting(unanswered)
+
+
+async def test_nothing_else_keeps_anybody_waiting() -> None:
+    unanswered = Unanswered()
+    unanswered.received(asked(1, "subscriptions/listen"))
+    unanswered.received(message(method="notifications/initialized"))
+    unanswered.received(message(id=7, result={}))
+    unanswered.sent(asked(8, "sampling/createMessage"))
+    unanswered.sent(message(method="notifications/message", params={}))
+
+    assert not await is_waiting(unanswered)
