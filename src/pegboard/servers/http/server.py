@@ -45,6 +45,7 @@ async def run(settings: Settings, *, ready: Ready, grace: int = GRACE) -> None:
     with closing(bound_socket(settings)) as listening, _ending() as ending:
         try:
             async with Pegboard(settings=settings, metrics=True) as board:
+                await board.runs.follow()
                 if settings.reload != "off":
                     board.watch()
                 await _serve(board, listening, ready=ready, grace=grace, ending=ending)
