@@ -95,13 +95,17 @@ def test_an_mcp_server_is_added_by_the_command_that_starts_it(
         ),
         (["mcp", "--", "uvx", "mcp-server-time@2.1"], "time", "- mcp-server-time@2.1"),
         (["mcp", "http://mcp.example.org/mcp"], "example", "url: http://mcp.example.org/mcp"),
-        (["mcp", "--json", "clients.json"], "clients", "mcp_json: clients.json"),
         (["mcp", "http://127.0.0.1:7/mcp", "--auth", "bearer:KEY"], "127-0-0-1", "token: ${KEY}"),
         (["openapi", "https://api.pets.example/v1.json"], "pets", "document: https://api.pets"),
         (
             ["openapi", "https://api.pets.example/v1.json", "--auth", "api_key:KEY"],
             "pets",
             "key: ${KEY}",
+        ),
+        (
+            ["openapi", "https://api.pets.example/v1.json", "--auth", "basic:KEY:SHOP_DB"],
+            "pets",
+            "username: ${KEY}\n        password: ${SHOP_DB}\n",
         ),
         (["script", "tidy.sh"], "tidy", "- tidy.sh"),
         (["script", "a.sh", "b.sh"], "scripts", "- b.sh"),
@@ -112,7 +116,6 @@ def test_an_mcp_server_is_added_by_the_command_that_starts_it(
 def test_each_kind_has_its_words(
     pegboard: Command, folder: Path, words: list[str], name: str, config: str
 ) -> None:
-    (folder / "clients.json").write_text('{"mcpServers": {"a": {"command": "a"}}}')
     words = [*words[:1], "--no-check", *words[1:]]
 
     done = pegboard("add", *words, KEY="x", SHOP_DB="sqlite:///a.db")
@@ -127,7 +130,15 @@ def test_each_kind_has_its_words(
     [
         (["mcp"], "give an address"),
         (["mcp", "http://a/mcp", "--json", "b.json"], "give an address"),
-        (["openapi", "a.json", "--auth", "magic:KEY"], "--auth is 'bearer:VARIABLE'"),
+        (
+            ["openapi", "a.json", "--auth", "magic:KEY"],
+            "--auth is 'bearer:VARIABLE' or 'api_key:VARIABLE' or 'basic:VARIABLE:VARIABLE'",
+        ),
+        (["openapi", "a.json", "--auth", "basic:KEY"], "'basic:VARIABLE:VARIABLE'"),
+        (["mcp", "http://a/mcp", "--auth", "api_key:KEY"], "--auth is 'bearer:VARIABLE'\n"),
+        (["openapi", "a.json", "--name", "a__b"], "'a__b' is not a source name"),
+        (["sql", "sqlite:///a.db", "--name", "my"], "the name 'my' is taken"),
+        (["script", "a.sh", "--board", "/dev/zero"], "it is a device, a pipe or a socket"),
         (["openapi", "a.json", "--auth", "bearer:s3cr3t-t0ken"], "not the name of a variable"),
         (["openapi", "a.json", "--auth", "bearer:NOT_SET"], "the variable NOT_SET is not set"),
         (["sql", "postgresql://ada:hunter2@db/shop"], "the address holds a password"),

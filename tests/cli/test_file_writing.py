@@ -1,5 +1,6 @@
 """Files of others are written whole or not at all."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -36,3 +37,13 @@ def test_what_cannot_be_written_leaves_everything_as_it_was(
 
     assert path.read_text() == "before"
     assert [item.name for item in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_is_no_file_is_not_written_over(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+
+    for path in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(ConfigError, match="is not a file, and is not written over"):
+            write_whole(path, "after")
+
+    assert (tmp_path / "pipe").is_fifo()

@@ -1,6 +1,7 @@
 """The configuration of MCP clients, in home folders of the test."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -142,4 +143,12 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
 
     with pytest.raises(ConfigError, match=r"mcp\.json cannot be read"):
+        write_config(client_of("cursor"), path, "pegboard", PLAIN)
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    os.mkfifo(path)
+
+    with pytest.raises(ConfigError, match=r"mcp\.json cannot be read: it is a device, a pipe"):
         write_config(client_of("cursor"), path, "pegboard", PLAIN)

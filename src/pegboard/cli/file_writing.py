@@ -24,6 +24,8 @@ def write_whole(path: Path, text: str, *, backup: bool = False) -> Path | None:
     """
     path = path.resolve()
     kept: Path | None = None
+    if path.exists() and not path.is_file():
+        raise ConfigError(f"{path} is not a file, and is not written over")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o600

@@ -14,6 +14,9 @@ from typing import Any, cast
 
 from pegboard.cli.file_writing import write_whole
 from pegboard.errors import ConfigError, InvalidRequest
+from pegboard.tools.plain_files import read_file
+
+_MOST_BYTES = 64 * 2**20  # some clients keep what was said in the same file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +181,9 @@ def write_config(client: Client, path: Path, name: str, entry: Mapping[str, Any]
         ConfigError: It cannot be read, merged or written.
     """
     try:
-        text = path.read_text(encoding="utf-8") if path.exists() else ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}") from error
+        text = read_file(path, most=_MOST_BYTES).decode() if path.exists() else ""
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} cannot be read: it is not UTF-8") from error
     return write_whole(path, merged(client, text, name, entry, path=path), backup=True)
