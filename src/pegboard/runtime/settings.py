@@ -56,8 +56,8 @@ class Settings(BaseModel):
         float,
         Field(
             ge=0,
-            description="Seconds for which a board that opens or changes waits for its sources; "
-            "the tools of a slower one come when it answers.",
+            description="Seconds for which a board that opens or changes waits for remote sources "
+            "(five times that for others); the tools of a slower one come when it answers.",
         ),
     ] = 1.0
     max_result_bytes: Annotated[

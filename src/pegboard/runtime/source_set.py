@@ -16,6 +16,7 @@ from pegboard.core.ports.source import Source
 from pegboard.core.tool import Tool
 from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.execution.emitter import Emitter
+from pegboard.runtime.patience import wait_for_sources
 from pegboard.runtime.source_state import SourceState
 from pegboard.tools.foreign_log import log_foreign
 
@@ -52,8 +53,8 @@ class SourceSet:
     Args:
         services: What sources are opened with.
         timeout: Seconds for a source to open and list its tools, and again for what else it offers.
-        patience: Seconds for which opening waits for all; None waits until each has answered or
-            run out of time.
+        patience: Seconds for which opening waits for remote ones; None waits until each has
+            answered or run out of time.
         listed: Puts on the board what they list.
         emitter: Tells how they are doing.
         jitter: Spreads the retries.
@@ -98,7 +99,10 @@ class SourceSet:
     ) -> None:
         """Close what is gone, list again what is kept and open what is new, all at once."""
         await _all([asyncio.create_task(self.drop(name), name=f"drop {name}") for name in gone])
-        listing = [self._begin(name, self._again(self.states[name]), "list") for name in kept]
+        listing = {
+            self._begin(name, self._again(self.states[name]), "list"): self.states[name]
+            for name in kept
+        }
         for state in new:
             self.states[state.name] = state
             if state.opener is None:
@@ -107,9 +111,8 @@ class SourceSet:
             state.asked(self._services.clock)
             first = self._begin(state.name, self._refresh(state), "list")
             self._begin(state.name, self._keep(state, first), "keep")
-            listing.append(first)
-        if listing:
-            await asyncio.wait(listing, timeout=self._patience)
+            listing[first] = state
+        await wait_for_sources(listing, patience=self._patience)
 
     async def settled(self) -> None:
         """Wait until each has answered or run out of time."""

@@ -26,6 +26,7 @@ SCOPE = "graph:write"
 
 Edge = tuple[str, str]
 _BOARD = "board"
+_SPEC = "spec"
 _TRIES = 8
 
 
@@ -122,10 +123,10 @@ class DependencyService:
                     add_nodes=tuple(node for node in nodes if node not in graph.current),
                     add_edges=tuple(edge for edge in wanted if edge not in said),
                     retract_edges=tuple(sorted(said - set(wanted))),
-                    retract_nodes=tuple(node for node in known.nodes if self.node(node) != node),
                 ),
                 origin=_BOARD,
             )
+            graph.apply(GraphChange(remove_nodes=self._outdated(graph.current)), origin=_BOARD)
 
         await self._change(change, by="")
 
@@ -185,6 +186,17 @@ class DependencyService:
     def _board_node(self, name: str, graph: DependencyGraph) -> str:
         node = self.node(name)
         return known_id(name, graph.nodes) if node == name and self._is_away(name) else node
+
+    def _outdated(self, graph: DependencyGraph) -> tuple[str, ...]:
+        """Names that tools were known by until they came, and that nobody speaks of any more."""
+        ours = {_BOARD, _SPEC}
+        return tuple(
+            node
+            for node in graph.nodes
+            if self.node(node) != node
+            and ours.issuperset(graph.origins_of_node(node))
+            and not (graph.prerequisites(node) or graph.dependants(node))
+        )
 
     def _is_away(self, name: str) -> bool:
         """Whether a tool is missing only as long as its source is."""
