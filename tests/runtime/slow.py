@@ -3,7 +3,7 @@
 import asyncio
 import json
 import socket
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 
 _DOCUMENT = {
@@ -76,7 +76,7 @@ async def late_api() -> AsyncGenerator[LateApi]:
 
 
 @contextmanager
-def silent_port() -> Iterator[int]:
+def silent_port() -> Generator[int]:
     """A port that accepts connections and says nothing, ever."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
