@@ -100,3 +100,10 @@ def test_text_that_mermaid_would_read_is_taken_out() -> None:
 
     assert 'n0["a\'(b)"]' in drawn
     assert as_tree({"nodes": [node], "edges": []}) == 'without an edge: a"<b>'
+
+
+def test_a_graph_is_drawn_as_a_picture(chain: None, pegboard: Command, folder: Path) -> None:
+    done = pegboard("graph", "around", "clean", "--svg", "graph.svg")
+
+    assert done.returncode == 0, done.stderr
+    assert "analyse" in (folder / "graph.svg").read_text()

@@ -235,3 +235,19 @@ def test_a_killed_run_is_gone_on_with_and_nothing_is_repeated(planned: Path) -> 
     assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout)["output"] == {"3": "x"}
     assert journal.read_text().split("\n") == ["first x", "slowly", "slowly", "last x", ""]
+
+
+def test_plans_and_runs_are_drawn_into_files(planned: Path, pegboard: Command) -> None:
+    plan = pegboard("plan", "my__first", "--param", "word=x", "--svg", "plan.svg")
+    pictures = ("--svg", "pictures/run.svg", "--timeline", "pictures/line.svg")
+    ran = pegboard("run", "plan.json", "--param", "word=x", "--data", "data", *pictures)
+    run_id = ran.stdout.split()[0]
+    shown = pegboard("runs", "show", run_id, "--data", "data", "--timeline", "again.svg")
+    nowhere = pegboard("runs", "show", run_id, "--data", "data", "--svg", "plan.json/no.svg")
+
+    assert [plan.returncode, ran.returncode, shown.returncode] == [0, 0, 0], shown.stderr
+    for name in ("plan.svg", "pictures/run.svg", "pictures/line.svg", "again.svg"):
+        assert (planned / name).read_text().startswith("<svg ")
+    assert (planned / "again.svg").read_bytes() == (planned / "pictures/line.svg").read_bytes()
+    assert nowhere.returncode == 2
+    assert "plan.json" in nowhere.stderr

@@ -1,4 +1,4 @@
-"""The dependency graph on a terminal, and as Mermaid for a page."""
+"""The dependency graph on a terminal, and as Mermaid or SVG for a page."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -65,3 +65,10 @@ def as_mermaid(graph: dict[str, Any]) -> str:
     ]
     lines.append("    classDef missing stroke-dasharray: 4")
     return "\n".join(lines)
+
+
+def as_svg(graph: dict[str, Any]) -> str:
+    """A picture; raises `InvalidRequest` for more tools than one can show."""
+    from pegboard.graphs.pictures import dependencies
+
+    return dependencies(graph)

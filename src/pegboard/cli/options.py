@@ -24,6 +24,11 @@ DataOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
+SvgOption = Annotated[Path | None, typer.Option("--svg", help="Draw it as an SVG into this file.")]
+TimelineOption = Annotated[
+    Path | None, typer.Option("--timeline", help="Draw its time line as an SVG into this file.")
+]
+
 DEFAULT_BOARD = Path("board.yaml")
 
 

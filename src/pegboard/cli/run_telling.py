@@ -2,10 +2,12 @@
 
 import asyncio
 import sys
+from pathlib import Path
 
 import typer
 
 from pegboard.cli.exits import Exit
+from pegboard.cli.file_writing import write_whole
 from pegboard.cli.output import note, say, say_json
 from pegboard.core.graph import NodeState
 from pegboard.features.runs import RunView
@@ -25,6 +27,21 @@ async def watched(board: Pegboard, run_id: str, *, quiet: bool) -> RunView:
             await asyncio.wait([telling], timeout=0.2)
             telling.cancel()
             await asyncio.wait([telling])
+
+
+def draw(view: RunView, *, svg: Path | None, timeline: Path | None) -> None:
+    """Write the pictures of a run that are asked for.
+
+    Raises:
+        ConfigError: A file cannot be written.
+        InvalidRequest: The run has more steps than a picture can show.
+    """
+    from pegboard.graphs import pictures
+
+    if svg is not None:
+        write_whole(svg, pictures.chart(view.graph, view.result))
+    if timeline is not None:
+        write_whole(timeline, pictures.timeline(view.result))
 
 
 def tell(view: RunView, *, json: bool) -> None:

@@ -8,7 +8,7 @@ from pegboard.core.run import NodeRun, RunResult
 
 _WIDTH = 40
 _SHAPES = {"wait": ("([", "])"), "graph": ("[[", "]]"), "value": ("[/", "/]")}
-_MARKS = {
+MARKS = {
     NodeState.COMPLETED: "✓",
     NodeState.FAILED: "✗",
     NodeState.SKIPPED: "·",
@@ -74,7 +74,7 @@ def waterfall(result: RunResult, *, width: int = _WIDTH) -> str:
         start = min(start, width - 1)
         bar = f"{' ' * start}{'█' * min(length, width - start)}"
         took = f"{run.duration_ms:.0f} ms  {run.tool}" if run.started_at else run.reason
-        mark = _MARKS.get(run.state, " ")
+        mark = MARKS.get(run.state, " ")
         lines.append(f"{mark} {_safe(run.id):<{longest}} |{bar:<{width}}| {_safe(took)}".rstrip())
     return "\n".join(lines) + "\n"
 
@@ -91,7 +91,7 @@ def _branches(
     for place, node in enumerate(nodes):
         is_last = place == len(nodes) - 1
         run = runs.get(node.id)
-        mark = "" if run is None else f"{_MARKS.get(run.state, ' ')} "
+        mark = "" if run is None else f"{MARKS.get(run.state, ' ')} "
         others = [name for name in node.depends_on if name != parent]
         after = f"  (after {', '.join(others)})" if others and parent else ""
         line = f"{indent}{'└─ ' if is_last else '├─ '}{mark}{_said(node)}{after}"

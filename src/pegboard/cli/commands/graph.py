@@ -1,12 +1,21 @@
 """`pegboard graph`: which tools need which."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from pegboard.cli.exits import exits
-from pegboard.cli.graph_drawing import as_mermaid, as_tree
-from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
+from pegboard.cli.file_writing import write_whole
+from pegboard.cli.graph_drawing import as_mermaid, as_svg, as_tree
+from pegboard.cli.options import (
+    BoardOption,
+    DataOption,
+    JsonOption,
+    SvgOption,
+    settings,
+    with_board,
+)
 from pegboard.cli.output import counted, note, say, say_json, table
 from pegboard.errors import InvalidRequest
 from pegboard.features.dependencies import graph_dict
@@ -25,6 +34,7 @@ def show_graph(
     *,
     version: Annotated[int | None, typer.Option(min=0, help="As of this version.")] = None,
     mermaid: Mermaid = False,
+    svg: SvgOption = None,
     board: BoardOption = None,
     data: DataOption = None,
     json: JsonOption = False,
@@ -36,7 +46,7 @@ def show_graph(
         return _shown(opened, service.current if version is None else service.at(version))
 
     with exits():
-        _tell(with_board(settings(board, data), find), mermaid=mermaid, json=json)
+        _tell(with_board(settings(board, data), find), mermaid=mermaid, svg=svg, json=json)
 
 
 @graph.command("around")
@@ -45,6 +55,7 @@ def around(
     *,
     depth: Annotated[int, typer.Option(min=1, help="How many edges away.")] = 1,
     mermaid: Mermaid = False,
+    svg: SvgOption = None,
     board: BoardOption = None,
     data: DataOption = None,
     json: JsonOption = False,
@@ -56,7 +67,7 @@ def around(
         return _shown(opened, service.current.around(service.node(tool), depth=depth))
 
     with exits():
-        _tell(with_board(settings(board, data), find), mermaid=mermaid, json=json)
+        _tell(with_board(settings(board, data), find), mermaid=mermaid, svg=svg, json=json)
 
 
 @graph.command("breaks")
@@ -121,7 +132,9 @@ def _shown(opened: Pegboard, found: DependencyGraph) -> dict[str, Any]:
     return graph_dict(found, {node: tool.spec.name for node, tool in tools if tool is not None})
 
 
-def _tell(found: dict[str, Any], *, mermaid: bool, json: bool) -> None:
+def _tell(found: dict[str, Any], *, mermaid: bool, json: bool, svg: Path | None = None) -> None:
+    if svg is not None:
+        write_whole(svg, as_svg(found))
     if json:
         say_json(found)
         return

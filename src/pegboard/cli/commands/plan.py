@@ -5,7 +5,15 @@ from typing import Annotated, Any
 import typer
 
 from pegboard.cli.exits import Exit, exits
-from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
+from pegboard.cli.file_writing import write_whole
+from pegboard.cli.options import (
+    BoardOption,
+    DataOption,
+    JsonOption,
+    SvgOption,
+    settings,
+    with_board,
+)
 from pegboard.cli.output import note, say, say_json
 from pegboard.cli.params import given_params
 from pegboard.runtime import Pegboard
@@ -28,6 +36,7 @@ def plan(
         bool, typer.Option("--check", help="End with an error when the plan has faults.")
     ] = False,
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid flow chart.")] = False,
+    svg: SvgOption = None,
     board: BoardOption = None,
     data: DataOption = None,
     json: JsonOption = False,
@@ -38,8 +47,11 @@ def plan(
 
     async def make(opened: Pegboard) -> tuple[dict[str, Any], str]:
         from pegboard.graphs.drawing import tree
+        from pegboard.graphs.pictures import chart
 
         made = await opened.plans.make(request)
+        if svg is not None:
+            write_whole(svg, chart(made.graph))
         return show_plan(made, opened.registry), tree(made.graph)
 
     with exits():

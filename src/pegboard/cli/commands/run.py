@@ -6,7 +6,15 @@ from typing import Annotated
 import typer
 
 from pegboard.cli.exits import exits
-from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
+from pegboard.cli.options import (
+    BoardOption,
+    DataOption,
+    JsonOption,
+    SvgOption,
+    TimelineOption,
+    settings,
+    with_board,
+)
 from pegboard.cli.params import given_params
 from pegboard.errors import InvalidRequest
 from pegboard.features.runs import RunView
@@ -23,12 +31,14 @@ def run(
     key: Annotated[
         str, typer.Option(help="The same key is the same run: begun once, and then gone on with.")
     ] = "",
+    svg: SvgOption = None,
+    timeline: TimelineOption = None,
     board: BoardOption = None,
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
     """Run a plan, and draw what happened. With --data it can be gone on with after a crash."""
-    from pegboard.cli.run_telling import tell, watched
+    from pegboard.cli.run_telling import draw, tell, watched
 
     async def play(opened: Pegboard) -> RunView:
         if document is None:
@@ -43,6 +53,7 @@ def run(
         params = given_params(param or [])
         document = _document(plan)
         view = with_board(settings(board, data), play, whole=False)
+        draw(view, svg=svg, timeline=timeline)
     tell(view, json=json)
 
 

@@ -7,7 +7,15 @@ from typing import Annotated, Any
 import typer
 
 from pegboard.cli.exits import exits
-from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
+from pegboard.cli.options import (
+    BoardOption,
+    DataOption,
+    JsonOption,
+    SvgOption,
+    TimelineOption,
+    settings,
+    with_board,
+)
 from pegboard.cli.output import note, say, say_json, table
 from pegboard.features.runs import RunView
 from pegboard.runtime import Pegboard
@@ -48,12 +56,14 @@ def show_run(
     run_id: RunId,
     *,
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid flow chart.")] = False,
+    svg: SvgOption = None,
+    timeline: TimelineOption = None,
     board: BoardOption = None,
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show a run: its steps on a time line, and what it waits for."""
-    from pegboard.cli.run_telling import show
+    from pegboard.cli.run_telling import draw, show
     from pegboard.graphs import drawing
 
     async def find(opened: Pegboard) -> RunView:
@@ -61,6 +71,7 @@ def show_run(
 
     with exits():
         view = with_board(settings(board, data), find)
+        draw(view, svg=svg, timeline=timeline)
     if json:
         say_json(view.to_dict())
     elif mermaid:

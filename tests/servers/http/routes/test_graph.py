@@ -139,3 +139,10 @@ async def test_origins_of_an_edge_that_others_say_too_are_told(client: httpx2.As
             "after": ["api", "spec"],
         }
     ]
+
+
+async def test_the_graph_is_drawn_for_who_asks_for_a_picture(client: httpx2.AsyncClient) -> None:
+    answer = await client.get("/graph", params={"format": "svg"})
+
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml")
+    assert answer.text.startswith("<svg")

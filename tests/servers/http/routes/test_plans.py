@@ -228,3 +228,22 @@ async def test_the_same_key_is_the_same_run(client: httpx2.AsyncClient) -> None:
 
     assert first.json()["run_id"] == again.json()["run_id"]
     assert (other.status_code, other.json()["code"]) == (409, "idempotency_conflict")
+
+
+async def test_a_plan_is_drawn_for_who_asks_for_a_picture(client: httpx2.AsyncClient) -> None:
+    plan = (await client.post("/plan", json=RFC_REQUEST)).json()["plan_id"]
+    asked = await client.get(f"/plans/{plan}", params={"format": "svg"})
+    accepted = await client.get(f"/plans/{plan}", headers={"Accept": "image/svg+xml,*/*;q=0.8"})
+    text = await client.get(f"/v1/plans/{plan}", params={"format": "mermaid"})
+    both = await client.get(f"/plans/{plan}", headers={"Accept": "application/json, image/svg+xml"})
+
+    assert (asked.status_code, asked.headers["content-type"]) == (200, "image/svg+xml")
+    assert "'sha256-" in asked.headers["content-security-policy"]
+    assert asked.text == accepted.text
+    assert "text_cleaner" in asked.text
+    assert (text.headers["content-type"], text.text[:12]) == (
+        "text/vnd.mermaid; charset=utf-8",
+        "flowchart TD",
+    )
+    assert both.json()["plan_id"] == plan
+    assert (await client.get(f"/plans/{plan}", params={"format": "png"})).status_code == 422

@@ -267,3 +267,16 @@ async def test_a_run_outlives_its_server(tmp_path: Path) -> None:
         ended = await rested(client, run_id)
 
     assert (ended["state"], ended["output"]) == ("completed", {"b": "Hello you!"})
+
+
+async def test_a_run_is_drawn_as_a_chart_and_as_a_time_line(client: httpx2.AsyncClient) -> None:
+    run_id = await start(client, RFC_PLAN, url="https://example.com")
+    wait = {"wait": 8}
+    chart = await client.get(f"/runs/{run_id}", params={**wait, "format": "svg"})
+    line = await client.get(f"/runs/{run_id}", params={**wait, "format": "timeline"})
+    text = await client.get(f"/runs/{run_id}", params={"format": "mermaid"})
+
+    assert chart.headers["content-type"] == line.headers["content-type"] == "image/svg+xml"
+    assert "marker-end" in chart.text
+    assert ": completed" in line.text
+    assert "class n0 completed" in text.text

@@ -1,8 +1,8 @@
 """`/graph`: which tools need which."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Query, Response
+from fastapi import APIRouter, Body, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from pegboard.features.dependencies import graph_dict
@@ -11,8 +11,10 @@ from pegboard.features.dependencies.schemas import (
     GraphDiffAnswer,
     GraphUpdateBody,
 )
+from pegboard.graphs.pictures import dependencies
 from pegboard.registry.dependencies import DependencyGraph, GraphChange
 from pegboard.servers.http.body import JsonResponse, JsonRoute
+from pegboard.servers.http.drawn import PICTURE, chosen, picture
 from pegboard.servers.http.inputs import Board, Caller
 from pegboard.servers.http.openapi import refusals
 
@@ -34,6 +36,10 @@ class GraphFilter(BaseModel):
         str, Field(max_length=128, description="Only what is near this tool, by id or name.")
     ] = ""
     depth: Annotated[int, Field(ge=1, le=1000, description="How many edges away.")] = 1
+    format: Annotated[
+        Literal["", "json", "svg"],
+        Field(description="By default JSON, or SVG where `Accept` asks for that alone."),
+    ] = ""
 
 
 class GraphDiffFilter(BaseModel):
@@ -45,16 +51,18 @@ class GraphDiffFilter(BaseModel):
     to: Annotated[int | None, Field(ge=0, le=_MOST, description="By default the newest.")] = None
 
 
-@router.get("/graph", response_model=DependencyGraphAnswer, responses=refusals(404))
+@router.get("/graph", response_model=DependencyGraphAnswer, responses=refusals(400, 404) | PICTURE)
 async def show_graph(
-    board: Board, caller: Caller, wanted: Annotated[GraphFilter, Query()]
+    request: Request, board: Board, caller: Caller, wanted: Annotated[GraphFilter, Query()]
 ) -> Response:
-    """Show the dependency graph, as of a version, as far as you may see its tools."""
+    """Show or draw the dependency graph, as of a version, as far as you may see its tools."""
     service = board.dependencies
     graph = service.current if wanted.version is None else service.at(wanted.version)
     graph = service.seen_by(caller, graph)
     if wanted.around:
         graph = graph.around(service.node(wanted.around), depth=wanted.depth)
+    if chosen(request, wanted.format) == "svg":
+        return picture(dependencies(_shown(board, graph)))
     return JsonResponse(_shown(board, graph))
 
 

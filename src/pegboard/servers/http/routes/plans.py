@@ -2,12 +2,15 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Path, Response
+from fastapi import APIRouter, Body, Path, Request, Response
 
 from pegboard.features.plans.schemas import CheckAnswer, PlanAnswer, PlanRequestBody
 from pegboard.features.plans.showing import show_check, show_plan
 from pegboard.features.runs.schemas import RunAnswer, RunPlanBody
+from pegboard.graphs.drawing import mermaid
+from pegboard.graphs.pictures import chart
 from pegboard.servers.http.body import JsonResponse, JsonRoute
+from pegboard.servers.http.drawn import DRAWINGS, Format, chosen, flow_chart, picture
 from pegboard.servers.http.inputs import Board, Caller
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.routes.execute import Key
@@ -40,10 +43,19 @@ async def check_plan(
     return JsonResponse(show_check(board.plans.check(document, principal=caller)))
 
 
-@router.get("/plans/{plan_id}", response_model=PlanAnswer, responses=refusals(404))
-async def show_kept_plan(board: Board, caller: Caller, plan_id: PlanId) -> Response:
-    """Show a plan, checked against the board as it is now."""
-    return JsonResponse(show_plan(await board.plans.get(plan_id, principal=caller), board.registry))
+@router.get("/plans/{plan_id}", response_model=PlanAnswer, responses=refusals(400, 404) | DRAWINGS)
+async def show_kept_plan(
+    request: Request, board: Board, caller: Caller, plan_id: PlanId, wanted: Format = ""
+) -> Response:
+    """Show a plan, checked against the board as it is now, or draw it."""
+    made = await board.plans.get(plan_id, principal=caller)
+    match chosen(request, wanted):
+        case "svg":
+            return picture(chart(made.graph))
+        case "mermaid":
+            return flow_chart(mermaid(made.graph))
+        case _:
+            return JsonResponse(show_plan(made, board.registry))
 
 
 @router.post(

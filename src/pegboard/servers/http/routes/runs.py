@@ -2,14 +2,16 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Header, Path, Query, Response
+from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from msgspec import json
 from starlette.exceptions import HTTPException
 
 from pegboard.core.ports.run import RunEvent, RunQuery
+from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest
 from pegboard.features.runs import RunView
 from pegboard.features.runs.schemas import (
@@ -19,11 +21,14 @@ from pegboard.features.runs.schemas import (
     RunBody,
     RunFilter,
     RunListAnswer,
-    RunWait,
 )
 from pegboard.graphs import read_graph
+from pegboard.graphs.drawing import mermaid
+from pegboard.graphs.pictures import chart, timeline
+from pegboard.runtime import Pegboard
 from pegboard.servers.http.body import JsonResponse, JsonRoute
 from pegboard.servers.http.calling import accepted
+from pegboard.servers.http.drawn import DRAWINGS, RunShown, chosen, flow_chart, picture
 from pegboard.servers.http.inputs import Board, Caller
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.routes.execute import Key
@@ -73,19 +78,33 @@ async def list_runs(
     return JsonResponse({"runs": runs, "next_cursor": page.next_cursor or None})
 
 
-@router.get("/runs/{run_id}", response_model=RunAnswer, responses=refusals(404))
+@router.get("/runs/{run_id}", response_model=RunAnswer, responses=refusals(400, 404) | DRAWINGS)
 async def show_run(
-    board: Board, caller: Caller, run_id: RunId, wanted: Annotated[RunWait, Query()]
+    request: Request,
+    board: Board,
+    caller: Caller,
+    run_id: RunId,
+    wanted: Annotated[RunShown, Query()],
 ) -> Response:
-    """Show a run, at once or when it rests: when it has ended, or waits for somebody."""
-    if wanted.wait:
-        try:
-            async with asyncio.timeout(wanted.wait):
-                view = await board.runs.wait(run_id, principal=caller)
+    """Show or draw a run, at once or when it rests: has ended, or waits for somebody."""
+    view = await _rested(board, caller, run_id, wanted.wait)
+    match chosen(request, wanted.format):
+        case "svg":
+            return picture(chart(view.graph, view.result))
+        case "timeline":
+            return picture(timeline(view.result))
+        case "mermaid":
+            return flow_chart(mermaid(view.graph, view.result))
+        case _:
             return JsonResponse(view.to_dict())
-        except TimeoutError:
-            pass  # it is shown as it is
-    return JsonResponse((await board.runs.get(run_id, principal=caller)).to_dict())
+
+
+async def _rested(board: Pegboard, caller: Principal, run_id: str, seconds: float) -> RunView:
+    if seconds:
+        with suppress(TimeoutError):  # it is shown as it is
+            async with asyncio.timeout(seconds):
+                return await board.runs.wait(run_id, principal=caller)
+    return await board.runs.get(run_id, principal=caller)
 
 
 @router.get(
@@ -141,7 +160,9 @@ async def resume_run(board: Board, caller: Caller, run_id: RunId) -> Response:
 
 
 @router.post(
-    "/runs/{run_id}/answers", response_model=RunAnswer, responses=refusals(400, 404, 413, 415)
+    "/runs/{run_id}/answers",
+    response_model=RunAnswer,
+    responses=refusals(400, 404, 409, 410, 413, 415),
 )
 async def answer_run(
     board: Board, caller: Caller, run_id: RunId, given: Annotated[AnswerBody, Body()]
