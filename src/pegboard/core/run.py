@@ -55,6 +55,7 @@ class Pending(Struct, frozen=True, kw_only=True, omit_defaults=True):
         until: Unix seconds when it stops waiting by itself; None for never.
         schema: JSON Schema of the message or the answer; empty for any.
         choices: What may be answered, where it is one of a few words.
+        approval_id: The approval that a call waits for.
     """
 
     id: str
@@ -66,6 +67,7 @@ class Pending(Struct, frozen=True, kw_only=True, omit_defaults=True):
     schema: Mapping[str, Any] = {}
     assignee: str = ""
     choices: tuple[str, ...] = ()
+    approval_id: str = ""
 
 
 class RunResult(Struct, frozen=True, kw_only=True):

@@ -258,6 +258,7 @@ class Doing:
             message=run.reason,
             until=self.session.until,
             choices=choices,
+            approval_id=(run.error or {}).get("approval_id", ""),
         )
         signal = await self.wait(pending, topic=f"answer:{address}")
         if signal is None:  # the run's time is up

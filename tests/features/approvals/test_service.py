@@ -155,8 +155,8 @@ async def test_what_has_expired_cannot_be_decided_and_is_told() -> None:
     clock, heard, woken = FakeClock(), Heard(), list[str]()
     registry = a_registry(now=clock.time, emitter=Emitter([heard]))
 
-    async def wake(approval: Approval) -> None:
-        woken.append(approval.id)
+    async def wake(_run_id: str, approval_id: str) -> None:
+        woken.append(approval_id)
 
     approvals = Approvals(registry, wake=wake)
     approval = await asked(registry)
@@ -234,23 +234,49 @@ async def test_without_its_store_a_call_that_is_asked_about_does_not_run(tmp_pat
     assert RAN == []
 
 
-async def test_a_run_is_woken_by_each_decision_and_once_more_if_it_did_not_wait_yet() -> None:
-    registry, woken = a_registry(), list[tuple[str, str]]()
-
-    async def wake(approval: Approval) -> None:
-        woken.append((approval.run_id, approval.node_id))
-        raise RunNotFound("not here") if len(woken) > 1 else Unavailable("later")
-
-    approvals = Approvals(registry, wake=wake)
+async def asked_in_a_run(registry: ToolRegistry, run_id: str) -> str:
     ctx: ToolContext[Any] = ToolContext(
-        principal=ADA, run_id="r1", idempotency_key="r1:each[2]/pay:3.0+1"
+        principal=ADA, run_id=run_id, idempotency_key=f"{run_id}:each[2]/pay:3.0+1"
     )
     error = (await registry.call("refund", {"order": 1}, ctx)).error
     assert isinstance(error, ApprovalRequired)
-    await approvals.decide(error.approval_id, "deny")
+    return error.approval_id
+
+
+async def test_a_run_is_woken_by_each_decision_and_once_more_if_it_did_not_wait_yet() -> None:
+    registry, woken = a_registry(), list[tuple[str, str]]()
+    approval, undecided = [await asked_in_a_run(registry, run_id) for run_id in ("r1", "r2")]
+
+    async def wake(run_id: str, approval_id: str) -> None:
+        woken.append((run_id, approval_id))
+        raise RunNotFound("not here") if len(woken) > 1 else Unavailable("later")
+
+    async def awaited() -> dict[str, list[str]]:
+        return {approval: ["r1"], undecided: ["r2"], "forgotten": ["r3"]}
+
+    approvals = Approvals(registry, wake=wake, awaited=awaited)
+    await approvals.decide(approval, "deny")
     await approvals.catch_up()
 
-    assert woken == [("r1", "each[2]/pay")] * 2
+    assert (await approvals.get(approval)).node_id == "each[2]/pay"
+    assert woken[0] == ("r1", approval)
+    assert sorted(woken[1:]) == [("r1", approval), ("r3", "forgotten")]
+
+
+async def test_catching_up_looks_through_every_page_of_what_is_undecided() -> None:
+    registry, woken = a_registry(), list[str]()
+    ids = [await asked_in_a_run(registry, f"r{number}") for number in range(1_100)]
+
+    async def wake(_run_id: str, approval_id: str) -> None:
+        woken.append(approval_id)
+
+    async def awaited() -> dict[str, list[str]]:
+        return {approval: ["r"] for approval in ids}
+
+    await Approvals(registry).decide(ids[3], "approve")
+    await Approvals(registry, wake=wake, awaited=awaited).catch_up()
+
+    assert woken == [ids[3]]
 
 
 async def test_it_looks_through_its_approvals_from_time_to_time() -> None:

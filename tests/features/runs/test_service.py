@@ -13,6 +13,7 @@ from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect
 from pegboard.durability import StoredDurability
 from pegboard.errors import PlanNotFound, RunNotFound
+from pegboard.features.approvals import Approvals
 from pegboard.features.plans import Plans
 from pegboard.features.runs import RunFeed, Runs
 from pegboard.features.runs.policy import may_see
@@ -24,7 +25,9 @@ from pegboard.storage import MemoryStorage
 
 ADA = Principal(id="ada", tenant="acme")
 BOB = Principal(id="bob", tenant="acme")
-BOSS = Principal(id="boss", tenant="acme", scopes=frozenset({"runs:all", "plans:all"}))
+BOSS = Principal(
+    id="boss", tenant="acme", scopes=frozenset({"runs:all", "plans:all", "approvals:decide"})
+)
 OTHER = Principal(id="boss", tenant="other", scopes=frozenset({"*"}))
 WAITING = Graph(nodes=(Node(id="ask", kind="wait", wait=Wait(question="?")),))
 
@@ -53,6 +56,8 @@ class Service:
             feed=self.feed,
             follow=self.durability.follow,
         )
+        self.approvals = Approvals(self.registry, wake=self.runs.decided, awaited=self.runs.awaited)
+        self.runs.approvals = self.approvals
 
     async def _run(self, arguments: Any, ctx: ToolContext[Any]) -> Any:
         await asyncio.sleep(0.01)
@@ -101,12 +106,14 @@ async def test_an_approval_is_waited_for_and_told_when_it_is_decided(service: Se
     paying = Graph(nodes=(Node(id="pay", tool="pay"),))
     first = await service.runs.start_graph(paying, principal=ADA)
     waits = await service.runs.wait(first.id, principal=ADA)
-    await service.runs.decided(first.id, approved=False, step="another")
+    (asked,) = waits.result.pending
+    await service.runs.decided(first.id, "another")
     still = await service.runs.wait(first.id, principal=ADA)
-    await service.runs.decided(first.id, approved=False, step="pay")
+    assert await service.runs.awaited() == {asked.approval_id: [first.id]}
+    await service.approvals.decide(asked.approval_id, "deny", principal=BOSS)
     ended = await service.runs.wait(first.id, principal=ADA)
 
-    assert [item.kind for item in waits.result.pending] == ["approval"]
+    assert asked.kind == "approval"
     assert still.result.state is NodeState.WAITING
     assert (ended.result.state, ended.result.error and ended.result.error["code"]) == (
         NodeState.FAILED,

@@ -18,6 +18,7 @@ from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.features.approvals import Approvals
 from pegboard.features.approvals.schemas import approval_to_dict, page_to_dict
 from pegboard.runtime import Pegboard, Settings
+from pegboard.runtime.wiring.history import NOWHERE
 from pegboard.runtime.wiring.kept import kept
 
 T = TypeVar("T")
@@ -148,7 +149,7 @@ def _listing(query: ApprovalQuery) -> Callable[[Approvals], Awaitable[ApprovalPa
 
 def _with_data(chosen: Settings) -> Settings:
     if chosen.data is None and chosen.database is None:
-        raise ConfigError("No data directory: name one with --data, or set PEGBOARD_DATA.")
+        raise ConfigError(NOWHERE)
     return chosen
 
 

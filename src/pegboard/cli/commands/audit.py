@@ -18,6 +18,7 @@ from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.features.audit import Audit
 from pegboard.features.audit.schemas import anchor_of, body_of, record_to_dict, report_to_dict
 from pegboard.runtime import Settings
+from pegboard.runtime.wiring.history import NOWHERE
 from pegboard.runtime.wiring.kept import kept
 
 T = TypeVar("T")
@@ -77,6 +78,8 @@ def verify(
         say_json(report_to_dict(report))
     elif report.is_intact:
         say(f"{report.checked} records are as they were written")
+        if report.first > 1:
+            say(f"records before {report.first} were let go, and a retention record says so")
         if report.last:
             say(f"anchor: {report.last}:{report.head}")
     else:
@@ -110,7 +113,7 @@ def _opened(chosen: Settings, call: str, use: Callable[[Audit], Awaitable[T]]) -
             return await use(opened.audit)
 
     if chosen.data is None and chosen.database is None:
-        raise ConfigError("No data directory: name one with --data, or set PEGBOARD_DATA.")
+        raise ConfigError(NOWHERE)
     with http_hint(chosen, call):
         return asyncio.run(run())
 

@@ -11,7 +11,7 @@ from pegboard.cli.exits import Exit, exits
 from pegboard.cli.options import DataOption, JsonOption, settings
 from pegboard.cli.output import note, say, say_json, table
 from pegboard.core.ports.store import HistoryPage, HistoryQuery
-from pegboard.errors import ConfigError
+from pegboard.runtime import Settings
 from pegboard.runtime.wiring.history import history as open_history
 
 
@@ -37,13 +37,11 @@ def history(
         tool=tool, source=source, status=status, unfinished=unfinished, limit=limit, cursor=cursor
     )
     with exits():
-        folder = settings(board, data).data
-        if folder is None:
-            raise ConfigError("No data directory: name one with --data, or set PEGBOARD_DATA.")
+        chosen = settings(board, data)
         if error:
-            _show_detail(asyncio.run(_detail(folder, error)), error, json=json)
+            _show_detail(asyncio.run(_detail(chosen, error)), error, json=json)
             return
-        page = asyncio.run(_page(folder, query))
+        page = asyncio.run(_page(chosen, query))
     if json:
         say_json({"calls": list(page.calls), "next_cursor": page.next_cursor})
         return
@@ -52,13 +50,13 @@ def history(
         note(f"more with --cursor {page.next_cursor}")
 
 
-async def _page(folder: Path, query: HistoryQuery) -> HistoryPage:
-    async with open_history(folder) as opened:
+async def _page(chosen: Settings, query: HistoryQuery) -> HistoryPage:
+    async with open_history(chosen) as opened:
         return await opened.calls(query)
 
 
-async def _detail(folder: Path, error_id: str) -> dict[str, Any] | None:
-    async with open_history(folder) as opened:
+async def _detail(chosen: Settings, error_id: str) -> dict[str, Any] | None:
+    async with open_history(chosen) as opened:
         return await opened.detail(error_id)
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import structs
@@ -25,16 +25,23 @@ from pegboard.features.approvals.policy import SCOPE, may_decide, may_see
 from pegboard.registry import ToolRegistry
 
 Decision = Literal["approve", "deny", "edit"]
-Wake = Callable[[Approval], Awaitable[None]]
+Wake = Callable[[str, str], Awaitable[None]]
+"""Tells a run, by its id, that an approval was decided, by its id."""
+
+Awaited = Callable[[], Awaitable[Mapping[str, Sequence[str]]]]
+"""The approvals that runs wait for, and those runs."""
 
 _LOG = logging.getLogger("pegboard.approvals")
 _VERDICTS: Mapping[str, Verdict] = {"approve": "approved", "deny": "denied", "edit": "edited"}
-_DECIDED = ("approved", "edited", "denied")
-_REMEMBERED = 600.0
+_PAGE = 1_000
 
 
-async def _nobody(_approval: Approval) -> None:
+async def _nobody(_run_id: str, _approval_id: str) -> None:
     return
+
+
+async def _nothing() -> Mapping[str, Sequence[str]]:
+    return {}
 
 
 class Approvals:
@@ -50,11 +57,15 @@ class Approvals:
         registry: Whose calls.
         wake: Told of each approval of a run that was decided or expired, perhaps more than once:
             the run makes its call again, and hears then what was decided.
+        awaited: Which approvals runs wait for.
     """
 
-    def __init__(self, registry: ToolRegistry, *, wake: Wake = _nobody) -> None:
+    def __init__(
+        self, registry: ToolRegistry, *, wake: Wake = _nobody, awaited: Awaited = _nothing
+    ) -> None:
         self._registry = registry
         self._wake = wake
+        self._awaited = awaited
 
     async def list(self, query: ApprovalQuery, *, principal: Principal = LOCAL) -> ApprovalPage:
         """One page of the approvals that this caller may see, newest first.
@@ -138,31 +149,36 @@ class Approvals:
             await self._tell(approval)
         return len(ended)
 
-    async def catch_up(self, *, seconds: float | None = None) -> None:
-        """Wake runs that were not waiting yet, or not open, when their approval was decided.
-
-        Args:
-            seconds: Only what was decided in the last so many; None for all that is known.
-        """
-        kit = self._registry.kit
-        since = 0.0 if seconds is None else kit.now() - seconds
-        for state in _DECIDED:
-            page = await kit.approvals.approvals(ApprovalQuery(state=state, limit=200))
-            for approval in page.approvals:
-                if approval.run_id and (approval.decided_at or 0.0) >= since:
-                    await self._woken(approval)
+    async def catch_up(self) -> None:
+        """Wake runs that were not waiting yet, or not open, when their approval was decided."""
+        awaited = await self._awaited()
+        if not awaited:
+            return
+        undecided = await self._undecided()
+        for approval_id in awaited.keys() - undecided:
+            for run_id in awaited[approval_id]:
+                await self._woken(run_id, approval_id)
 
     async def watch(self, every: float) -> None:
-        """Do both now and from time to time, until cancelled."""
-        seconds: float | None = None
+        """Let go what has expired and catch up, now and from time to time, until cancelled."""
         while True:
             try:
                 await self.expire()
-                await self.catch_up(seconds=seconds)
-                seconds = _REMEMBERED
+                await self.catch_up()
             except PegboardError:
                 _LOG.warning("approvals could not be looked through, and will be later")
             await asyncio.sleep(every)
+
+    async def _undecided(self) -> set[str]:
+        """The approvals that nobody has decided yet."""
+        found: set[str] = set()
+        cursor = ""
+        while True:
+            query = ApprovalQuery(state="pending", limit=_PAGE, cursor=cursor)
+            page = await self._registry.kit.approvals.approvals(query)
+            found.update(approval.id for approval in page.approvals)
+            if not (cursor := page.next_cursor):
+                return found
 
     def _checked(
         self, approval: Approval, decision: Decision, arguments: Mapping[str, Any] | None
@@ -188,16 +204,16 @@ class Approvals:
             at = approval.expires_at if approval.state == "expired" else approval.decided_at
             kit.emitter.emit(approval_changed(approval, at=at or kit.now()))
         if approval.run_id:
-            await self._woken(approval)
+            await self._woken(approval.run_id, approval.id)
 
-    async def _woken(self, approval: Approval) -> None:
+    async def _woken(self, run_id: str, approval_id: str) -> None:
         """What was decided stays decided, whether or not the run hears of it now."""
         try:
-            await self._wake(approval)
+            await self._wake(run_id, approval_id)
         except RunNotFound:
             return
         except PegboardError:
-            _LOG.warning("run %s could not be told of a decision", approval.run_id)
+            _LOG.warning("run %s could not be told of a decision", run_id)
 
 
 def _too_late(approval: Approval) -> PegboardError:

@@ -89,6 +89,7 @@ class PendingAnswer(BaseModel):
     )
     assignee: str = ""
     choices: list[str] = Field(default_factory=list[str])
+    approval_id: Annotated[str, Field(description="The approval that a call waits for.")] = ""
 
 
 class NodeAnswer(BaseModel):

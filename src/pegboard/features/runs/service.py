@@ -1,6 +1,6 @@
 """What the service does with runs: start, show, watch, steer them, and take answers."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,14 +9,16 @@ from pegboard.core.event import digest_of
 from pegboard.core.graph import Graph, NodeState
 from pegboard.core.ports.run import RunEvent, RunQuery, RunStore, StoredRun
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import GraphInvalid, IdempotencyConflict, RunNotFound, ToolNotFound
+from pegboard.errors import IdempotencyConflict, RunNotFound, ToolNotFound
+from pegboard.features.approvals import Approvals
 from pegboard.features.plans.service import Plans, remembered
+from pegboard.features.runs.approving import awaited, decide
 from pegboard.features.runs.feed import RunFeed
 from pegboard.features.runs.policy import may_see, sees_all
 from pegboard.features.runs.starting import call_graph, run_id_for
-from pegboard.features.runs.view import RunView, as_it_is
+from pegboard.features.runs.view import RunView, as_it_is, brief, graph_of
 from pegboard.features.runs.watching import coming_events, known_events
-from pegboard.graphs import GraphRunner, read_graph, write_graph
+from pegboard.graphs import GraphRunner, write_graph
 from pegboard.graphs.arrivals import arrivals
 from pegboard.registry import ToolRegistry
 
@@ -48,6 +50,9 @@ class Runs:
         plans: Where plans come from.
         feed: Tells when something has happened.
         follow: Takes up what other processes have left, now and from now on.
+
+    Attributes:
+        approvals: Where an answer to an approval is decided; None leaves it to the runner.
     """
 
     def __init__(
@@ -66,6 +71,7 @@ class Runs:
         self._plans = plans
         self._feed = feed
         self._follow = follow
+        self.approvals: Approvals | None = None
 
     async def start_plan(
         self,
@@ -168,7 +174,7 @@ class Runs:
             cursor=query.cursor,
         )
         page = await self._store.runs(wanted)
-        return RunList(runs=tuple(map(_brief, page.runs)), next_cursor=page.next_cursor)
+        return RunList(runs=tuple(map(brief, page.runs)), next_cursor=page.next_cursor)
 
     async def pause(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
         """Start nothing new in a run; what is being done goes on to its end."""
@@ -187,12 +193,19 @@ class Runs:
     ) -> RunView:
         """Answer what a run asks: a question, an approval, or what happened to a call.
 
+        An approval is decided by it, with the `note` beside the `answer`; raises as that does.
+
         Raises:
             RunNotFound: There is none of this id for this caller.
             InvalidRequest: It does not ask this, or the answer does not fit.
         """
         run = await self._visible(run_id, principal)
-        await self._runner.answer(run_id, pending_id, answer)
+        pending = (await self._runner.result(run_id, wait=False)).pending
+        asked = next((item for item in pending if item.id == pending_id), None)
+        if self.approvals is not None and asked is not None and asked.approval_id:
+            await decide(self.approvals, asked, answer, principal=principal)
+        else:
+            await self._runner.answer(run_id, pending_id, answer)
         return await self._view(run)
 
     async def send(
@@ -213,22 +226,22 @@ class Runs:
         await self._runner.send(run_id, event, message, id=message_id)
         return await self._view(run)
 
-    async def decided(self, run_id: str, *, approved: bool, step: str = "") -> None:
-        """An approval that a run waits for was decided: it makes the call again, or gives it up.
+    async def decided(self, run_id: str, approval_id: str) -> None:
+        """An approval that a run waits for was decided: whatever waits for it calls again.
 
-        Args:
-            run_id: Which run; one that waits for nothing of the kind is left alone.
-            approved: What was decided.
-            step: Only this step; empty for all that wait for an approval.
+        A run that waits for nothing of the kind is left alone.
 
         Raises:
             RunNotFound: There is no such run.
         """
         seen = await self._runner.result(run_id, wait=False)
-        verdict = "approve" if approved else "deny"
         for item in seen.pending:
-            if item.kind == "approval" and step in {"", item.step}:
-                await self._runner.answer(run_id, item.id, {"answer": verdict})
+            if item.approval_id == approval_id:  # also a denied call hears the answer so
+                await self._runner.answer(run_id, item.id, {"answer": "approve"})
+
+    async def awaited(self) -> Mapping[str, Sequence[str]]:
+        """The approvals that runs wait for, and those runs."""
+        return await awaited(self._store)
 
     async def events(
         self, run_id: str, *, after: int = 0, principal: Principal = LOCAL
@@ -277,23 +290,9 @@ class Runs:
         return run
 
     async def _view(self, run: StoredRun) -> RunView:
-        graph = _graph_of(run)
+        graph = graph_of(run)
         if run.result is not None and run.state not in _BEING_PLAYED:
             return RunView(run=run, graph=graph, result=run.result)
         events = await known_events(self._store, run.start.run_id)
         result = as_it_is(run, graph, events, now=self._registry.kit.now())
         return RunView(run=run, graph=graph, result=result)
-
-
-def _brief(run: StoredRun) -> RunView:
-    """A run for a list: as it last rested, without looking at what goes on."""
-    graph = _graph_of(run)
-    result = run.result or as_it_is(run, graph, (), now=run.start.created_at)
-    return RunView(run=run, graph=graph, result=result)
-
-
-def _graph_of(run: StoredRun) -> Graph:
-    try:
-        return read_graph(run.start.graph)
-    except GraphInvalid:  # written by a version that knew more
-        return Graph(nodes=(), name=str(run.start.graph.get("name", "")))

@@ -9,6 +9,8 @@ from msgspec import structs
 from pegboard.core.graph import Graph, NodeState
 from pegboard.core.ports.run import RunEvent, StoredRun
 from pegboard.core.run import NodeRun, RunResult
+from pegboard.errors import GraphInvalid
+from pegboard.graphs import read_graph
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,21 @@ def as_it_is(run: StoredRun, graph: Graph, events: Sequence[RunEvent], *, now: f
         started_at=run.start.created_at,
         duration_ms=round((now - run.start.created_at) * 1000, 3),
     )
+
+
+def brief(run: StoredRun) -> RunView:
+    """A run for a list: as it last rested, without looking at what goes on."""
+    graph = graph_of(run)
+    result = run.result or as_it_is(run, graph, (), now=run.start.created_at)
+    return RunView(run=run, graph=graph, result=result)
+
+
+def graph_of(run: StoredRun) -> Graph:
+    """What a run runs; of one that a version has written which knew more, only its name."""
+    try:
+        return read_graph(run.start.graph)
+    except GraphInvalid:
+        return Graph(nodes=(), name=str(run.start.graph.get("name", "")))
 
 
 def _changed(before: NodeRun | None, event: RunEvent) -> NodeRun:

@@ -4,7 +4,6 @@ import asyncio
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from pegboard.core.ports.approval import Approval
 from pegboard.registry import ToolRegistry
 
 if TYPE_CHECKING:
@@ -18,11 +17,8 @@ def approvals(registry: ToolRegistry, runs: "Runs", stack: AsyncExitStack) -> "A
     """The service, looking through its approvals from time to time until the stack is closed."""
     from pegboard.features.approvals import Approvals
 
-    async def wake(approval: Approval) -> None:
-        # also when it was denied: the call is made again, and the store says no with the note
-        await runs.decided(approval.run_id, approved=True, step=approval.node_id)
-
-    service = Approvals(registry, wake=wake)
+    service = Approvals(registry, wake=runs.decided, awaited=runs.awaited)
+    runs.approvals = service
     watching = asyncio.create_task(service.watch(_EVERY))
 
     async def stop() -> None:
