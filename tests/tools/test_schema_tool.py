@@ -66,3 +66,22 @@ def test_it_can_be_put_under_a_source_once() -> None:
 def test_a_name_that_no_provider_accepts_is_refused(name: str) -> None:
     with pytest.raises(ToolSignatureError, match="is not a tool name"):
         _made(name=name)
+
+
+def test_what_an_upstream_says_stays_beside_what_the_board_says() -> None:
+    async def run(arguments: Any, ctx: Any) -> str:
+        return "ran"
+
+    upstream = ToolSpec(name="web__find", input_schema={"type": "object"}, source="web")
+    made = SchemaTool(
+        spec=upstream.changed(description="Mine."),
+        run=run,
+        upstream=upstream,
+        overridden=["description"],
+    )
+
+    moved = made.in_source("other")
+
+    assert made.upstream is not None
+    assert made.upstream.input_schema == made.spec.input_schema
+    assert (moved.upstream, moved.overridden) == (made.upstream, frozenset({"description"}))

@@ -6,7 +6,7 @@ from typing import Any
 
 from pegboard.core.tool import Limits, Retry, ToolSpec
 from pegboard.registry.schema_diff import Change, Kind, schema_changes
-from pegboard.tools.schema_document import canonical
+from pegboard.tools.schema_document import canonical, plain
 
 _WORDS = ("title", "description", "category", "tags")
 _OPERATORS = ("timeout", "retry", "limits", "max_result_bytes", "credential")
@@ -71,9 +71,10 @@ def spec_of(definition: Mapping[str, Any]) -> ToolSpec:
     fields: dict[str, Any] = {name: definition[name] for name in DEFINING if name in definition}
     for field in (*_LISTS, "tags"):
         fields[field] = tuple(fields.get(field, ()))
-    retry: dict[str, Any] = fields.get("retry") or {}
-    if retry:
-        fields["retry"] = Retry(**{**retry, "on": tuple(retry.get("on", ()))})
+    if fields.get("retry"):
+        retry: dict[str, Any] = dict(fields["retry"])
+        retry["on"] = tuple(retry.get("on", ()))
+        fields["retry"] = Retry(**retry)
     if fields.get("limits"):
         fields["limits"] = Limits(**fields["limits"])
     return ToolSpec(**fields)
@@ -114,9 +115,7 @@ def _output(old: Any, new: Any) -> Iterator[Change]:
 
 def _plain(spec: ToolSpec, field: str) -> Any:
     """A field as JSON; lists that are sets are sorted."""
-    from msgspec import json
-
     value = getattr(spec, field)
     if field in _LISTS or field == "tags":
         return sorted(value)
-    return json.decode(canonical(value))
+    return plain(value)

@@ -170,6 +170,13 @@ def canonical(value: Any) -> bytes:
     return json.encode(value, order="sorted", enc_hook=_as_json)
 
 
+def plain(value: Any) -> Any:
+    """The same as JSON-compatible data, in its own order."""
+    from msgspec import json
+
+    return json.decode(json.encode(value, enc_hook=_as_json))
+
+
 def _as_json(value: Any) -> Any:
     if isinstance(value, Mapping):  # one that cannot be changed, say
         return dict(cast("Node", value))

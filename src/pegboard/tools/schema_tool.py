@@ -1,6 +1,6 @@
 """A tool that comes with a JSON Schema of its own: MCP, REST, SQL, remote."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any
 
 from pegboard.core.context import ToolContext
@@ -26,18 +26,28 @@ class SchemaTool:
         run: Does it.
         upstream: What somebody else's server says it is, without what the operator says of it
             differently: that is what is pinned. None for a tool that nobody else describes.
+        overridden: The fields of the spec in which the operator's word holds, also where it is the
+            same as the upstream's.
 
     Raises:
         ToolSignatureError: The name is not one that a model provider accepts.
     """
 
-    def __init__(self, *, spec: ToolSpec, run: Run, upstream: ToolSpec | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        spec: ToolSpec,
+        run: Run,
+        upstream: ToolSpec | None = None,
+        overridden: Collection[str] = (),
+    ) -> None:
         if not is_wire_name(spec.name):
             raise ToolSignatureError(
                 f"'{spec.name}' is not a tool name: at most 64 letters, digits, '_' and '-'"
             )
         self.spec = spec.changed(input_schema=lambda: _closed(spec))
         self.run = run
+        self.overridden = frozenset(overridden)
         self.upstream: ToolSpec | None = None
         if upstream is not None:
             self.upstream = upstream.changed(input_schema=lambda: _closed(upstream))
@@ -49,7 +59,9 @@ class SchemaTool:
         action = self.spec.action or self.spec.name
         name = wire_name(source, action)
         changed = self.spec.changed(name=name, action=action, source=source)
-        return SchemaTool(spec=changed, run=self.run, upstream=self.upstream)
+        return SchemaTool(
+            spec=changed, run=self.run, upstream=self.upstream, overridden=self.overridden
+        )
 
     def __repr__(self) -> str:
         return f"SchemaTool({self.spec.name!r})"

@@ -1,6 +1,6 @@
 """What is pinned of a tool, and how a tool looks whose new definition waits."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -50,7 +50,10 @@ class Listed:
             return self.definition
         spec = self.tool.spec
         shown = definition_of(spec, fields=_SAID)
-        ignored = [field for field in _SAID if shown[field] != self.definition[field]]
+        own: Collection[str] = getattr(self.tool, "overridden", ())
+        ignored = [
+            field for field in _SAID if field in own or shown[field] != self.definition[field]
+        ]
         if spec.output_schema is None:  # it is promised to nobody
             ignored.append("output_schema")
         return {**self.definition, **{key: pinned[key] for key in ignored if key in pinned}}
@@ -93,7 +96,7 @@ def withheld(item: Listed, pinned: Definition, verdict: Verdict, *, state: State
     if approved is not None and verdict.diff.kind is not Kind.BREAKING:
         return SchemaTool(spec=approved, run=tool.run, upstream=upstream_of(tool))
     reason = f"its definition has changed upstream and {_WHY[state]} '{command}'."
-    return unavailable(tool, reason, spec=spec_of(pinned))
+    return unavailable(tool, reason, spec=approved or spec_of(pinned))
 
 
 def unavailable(tool: Tool, reason: str, *, spec: ToolSpec | None = None) -> Tool:
@@ -111,7 +114,6 @@ def unavailable(tool: Tool, reason: str, *, spec: ToolSpec | None = None) -> Too
 
     shown = spec or ToolSpec(name=name, input_schema={"type": "object"})
     kept = {field: getattr(tool.spec, field) for field in (*_FIXED, "action", "id", "version")}
-    kept |= {"effect": tool.spec.effect}
     return SchemaTool(spec=shown.changed(**kept, unavailable=reason), run=run)
 
 

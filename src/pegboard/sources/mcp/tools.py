@@ -82,7 +82,12 @@ class ServerTools:
         async def run(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> ToolResult:
             return result_of(self._source, await self._upstream.call(item.name, arguments, ctx))
 
-        return SchemaTool(spec=spec, run=run, upstream=self._upstream_spec(spec, hints))
+        return SchemaTool(
+            spec=spec,
+            run=run,
+            upstream=self._upstream_spec(spec, hints),
+            overridden=("effect",) if _any(config.effects, item.name) else (),
+        )
 
     def _upstream_spec(self, spec: ToolSpec, hints: types.ToolAnnotations) -> ToolSpec:
         """What the server says, without a word of the configuration."""

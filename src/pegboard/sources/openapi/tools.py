@@ -96,7 +96,12 @@ class ApiTools:
             credential=grant.name,
             unavailable=operation.problem or problem or grant.problem or action.problem(),
         )
-        return SchemaTool(spec=spec, run=action.run, upstream=self._upstream(chosen, spec, action))
+        return SchemaTool(
+            spec=spec,
+            run=action.run,
+            upstream=self._upstream(chosen, spec, action),
+            overridden=said.model_fields_set,
+        )
 
     def _upstream(self, chosen: Chosen, spec: ToolSpec, action: "_Action") -> ToolSpec | None:
         """What the document says, without a word of the operator; None when it is all theirs."""

@@ -1,0 +1,172 @@
+"""Who may see and decide, and what a decision does."""
+
+from typing import Any
+
+import pytest
+from tests.features.pins.made import NARROWER, Board, foreign, said
+
+from pegboard.core.event import BoardChanged, Event
+from pegboard.core.principal import Principal
+from pegboard.errors import (
+    AccessDenied,
+    DefinitionChanged,
+    DefinitionNotHeld,
+    InvalidRequest,
+    PegboardError,
+)
+from pegboard.features.pins import pages, policy, schemas
+
+NOBODY = Principal(id="eve", tenant="t")
+EDITOR = Principal(id="ann", tenant="t", scopes=frozenset({policy.SCOPE}))
+
+
+class Heard:
+    def __init__(self) -> None:
+        self.events: list[BoardChanged] = []
+
+    def on_event(self, event: Event) -> None:
+        if isinstance(event, BoardChanged):
+            self.events.append(event)
+
+
+async def with_held(*names: str) -> Board:
+    """A board on which these tools have changed."""
+    board = Board()
+    await board.lists(*(foreign(said(name)) for name in names))
+    await board.lists(*(foreign(said(name, input_schema=NARROWER)) for name in names))
+    return board
+
+
+async def digest(board: Board) -> str:
+    [held] = await board.store.held()
+    return held.digest
+
+
+async def test_an_approval_pins_the_definition_and_is_told() -> None:
+    board, heard = await with_held("find"), Heard()
+    board.registry.kit.emitter.add(heard)
+    shown = await digest(board)
+
+    held = await board.pins.decide("web", "find", "approve", digest=shown, principal=EDITOR)
+
+    [pin] = (await board.pins.pins()).items
+    assert (pin.digest, pin.approved_by, pin.definition) == (shown, "t/ann", held.definition)
+    assert (await board.pins.held()).items == ()
+    assert board.decided == ["web"]
+    [event] = heard.events
+    assert (event.kind, event.action, event.subject) == ("definition", "approved", "web__find")
+    assert (event.by, event.tenant, event.detail["digest"]) == ("ann", "t", shown)
+
+
+async def test_a_rejected_definition_stays_out_and_can_still_be_approved() -> None:
+    board = await with_held("find")
+    shown = await digest(board)
+
+    await board.pins.decide("web", "find", "reject", digest=shown)
+    rejected = (await board.pins.held(state="rejected")).items
+    waiting = (await board.pins.held(state="waiting")).items
+    await board.pins.decide("web", "find", "approve", digest=shown)
+
+    assert ([item.digest for item in rejected], waiting) == ([shown], ())
+    assert [pin.digest for pin in (await board.pins.pins()).items] == [shown]
+
+
+@pytest.mark.parametrize("name", ["find", "web__find"])
+async def test_a_tool_is_known_by_each_of_its_names(name: str) -> None:
+    board = await with_held("find")
+
+    assert (await board.pins.get("web", name)).name == "find"
+
+
+async def test_a_renamed_tool_is_known_by_what_the_board_calls_it() -> None:
+    board = Board()
+    await board.lists(foreign(name="web__look"))
+    await board.lists(foreign(said(input_schema=NARROWER), name="web__look"))
+
+    assert (await board.pins.get("web", "look")).name == "find"
+
+
+async def test_an_approval_of_what_was_shown_before_is_refused() -> None:
+    board = await with_held("find")
+
+    with pytest.raises(DefinitionChanged, match="Another definition of 'find' is held by now"):
+        await board.pins.decide("web", "find", "approve", digest="0" * 64)
+
+
+async def test_all_that_waits_is_approved_at_once() -> None:
+    board = await with_held("find", "pay", "ask")
+    [first, *_] = await board.store.held()
+    await board.pins.decide("web", first.name, "reject", digest=first.digest)
+
+    done = await board.pins.approve_all("web", principal=EDITOR)
+
+    assert [item.name for item in done] == ["find", "pay"]
+    assert [item.name for item in await board.store.held()] == [first.name]
+    assert board.decided == ["web", "web"]
+
+
+@pytest.mark.parametrize(
+    ("do", "error", "message"),
+    [
+        (lambda pins: pins.approve_all("web"), DefinitionNotHeld, "No definition of the source"),
+        (
+            lambda pins: pins.get("web", "find"),
+            DefinitionNotHeld,
+            "No changed definition of 'find'",
+        ),
+        (lambda pins: pins.pins(cursor="?"), InvalidRequest, "cursor"),
+        (lambda pins: pins.held(cursor="YQ=="), InvalidRequest, "cursor"),
+        (lambda pins: pins.held(cursor="\u00e4"), InvalidRequest, "cursor"),
+        (lambda pins: pins.pins(principal=NOBODY), AccessDenied, "catalogue:write"),
+        (lambda pins: pins.held(principal=NOBODY), AccessDenied, "catalogue:write"),
+        (lambda pins: pins.get("a", "b", principal=NOBODY), AccessDenied, "catalogue:write"),
+        (lambda pins: pins.approve_all("a", principal=NOBODY), AccessDenied, "catalogue:write"),
+    ],
+    ids=[
+        "none waits",
+        "none held",
+        "no base64",
+        "no place",
+        "no ASCII",
+        "list pins",
+        "list held",
+        "get",
+        "approve all",
+    ],
+)
+async def test_what_cannot_be_done_is_told(
+    do: Any, error: type[PegboardError], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        await do(Board().pins)
+
+
+async def test_pages_give_each_definition_once() -> None:
+    board = Board()
+    names = [f"tool{number}" for number in range(5)]
+    await board.lists(*(foreign(said(name)) for name in names))
+    found: list[str] = []
+    cursor, more = "", True
+    while more:
+        page = await board.pins.pins(limit=2, cursor=cursor)
+        found += [pin.name for pin in page.items]
+        cursor, more = page.next_cursor, bool(page.next_cursor)
+
+    assert found == names
+    assert pages.page_of([], cursor="", limit=1) == pages.Page(items=())
+
+
+async def test_answers_are_as_they_are_described() -> None:
+    board = await with_held("find", "pay")
+    held = schemas.helds_to_dict(await board.pins.held(limit=1))
+    pins = schemas.pins_to_dict(await board.pins.pins())
+
+    first = schemas.HeldList.model_validate(held)
+    second = schemas.PinList.model_validate(pins)
+    assert (first.held[0].state, first.held[0].kind) == ("waiting", "breaking")
+    assert first.held[0].changes[0].place.startswith("input_schema")
+    assert first.next_cursor
+    assert [(pin.name, pin.tool) for pin in second.pins] == [
+        ("find", "web__find"),
+        ("pay", "web__pay"),
+    ]
