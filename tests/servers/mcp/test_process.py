@@ -251,10 +251,11 @@ def test_a_part_of_the_board_is_served(folder: Path) -> None:
         (["--as", "nothing"], {}, "There is no source 'nothing' on the board; it has my."),
         (["--source", "mi"], {}, "There is no source 'mi' on the board; it has my."),
         (["--only", "nn__x*"], {}, "There is no source 'nn' on the board; it has my."),
+        (["--only", "my__gret"], {}, "Nothing on the board fits 'my__gret'; did you mean 'my__gre"),
         (["--board", "none.yaml"], {}, "There is no board file none.yaml"),
         ([], {"PEGBOARD_LOG": "stdout"}, "PEGBOARD_LOG is stdout, which carries the protocol"),
     ],
-    ids=["as", "source", "only", "board", "log"],
+    ids=["as", "source", "only", "glob", "board", "log"],
 )
 def test_what_cannot_be_served_is_told_in_one_line(
     folder: Path, arguments: list[str], environment: dict[str, str], said: str

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.runtime import Pegboard, Settings
 from pegboard.servers.ending import LAST_WORDS, end, leave
 from pegboard.servers.mcp.extra import require_mcp_extra
+from pegboard.servers.mcp.globs import check_globs
 from pegboard.servers.mcp.part import WHOLE, Part, check_part
 
 if TYPE_CHECKING:
@@ -62,6 +64,8 @@ async def _serve(settings: Settings, part: Part, reading: int, writing: int) -> 
     async with Pegboard(settings=settings) as board:
         try:
             check_part(part, board)
+            for told in check_globs(part, board):
+                sys.stderr.write(f"pegboard: {told}\n")
         except InvalidRequest as error:
             raise ConfigError(error.message) from error
         if settings.reload != "off":
