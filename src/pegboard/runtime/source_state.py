@@ -8,7 +8,7 @@ from typing import Any
 from pegboard.core.ports.clock import Clock
 from pegboard.core.ports.source import Source, SourceKind
 from pegboard.core.tool import Tool
-from pegboard.registry.health import stated_health
+from pegboard.registry.unusable import why_unusable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ class SourceState:
     @property
     def unavailable(self) -> Counter[str]:
         """Why how many of its tools cannot be used now."""
-        reasons = (stated_health(tool.spec).reason for tool in self.tools)
+        reasons = (why_unusable(tool.spec) for tool in self.tools)
         return Counter(reason for reason in reasons if reason)
 
     def asked(self, clock: Clock) -> None:
