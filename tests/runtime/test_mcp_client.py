@@ -10,10 +10,11 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.sources.mcp.opening import STDIO, WORKSHOP, children, over_http
+from tests.sources.mcp.rogue import PLAIN, result, rogue
 from tests.sources.mcp.workshop import server as workshop
 
 from pegboard import MCPClient, MCPConnectionError, ToolRegistry, tool
-from pegboard.errors import ConfigError, InvalidRequest
+from pegboard.errors import InvalidRequest
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
 COMMAND = [sys.executable, str(WORKSHOP)]
@@ -129,21 +130,16 @@ def test_a_connection_that_fails_says_so_at_once_and_leaves_nothing(
     assert len(children()) == before
 
 
-@pytest.mark.parametrize(
-    ("server", "options", "says"),
-    [
-        ({"command": "a", "url": "http://b"}, {}, "found command and url"),
-        ("", {}, "give one of command"),
-        ("sh", {"headers": {"X": "y"}}, "'headers' belongs to 'url'"),
-        ("nowhere.json", {}, "there is no file"),
-    ],
-    ids=["two", "empty", "option", "file"],
-)
-def test_wrong_settings_say_what_to_write(
-    server: object, options: dict[str, object], says: str
-) -> None:
-    with pytest.raises(ConfigError, match=says):
-        MCPClient(server, **options)  # type: ignore[arg-type]  # as above
+def test_what_a_server_lists_wrongly_is_told_and_the_rest_is_there() -> None:
+    listed = [PLAIN, {"name": "no-schema"}]
+    with MCPClient(rogue(tools_list=[result({"tools": listed})]), name="shop") as client:
+        names = [item.spec.name for item in client.as_tools()]
+        problems = client.problems
+
+    assert names == ["shop__plain"]
+    (problem,) = problems
+    assert problem.startswith("MCP server 'shop' lists tools that cannot be offered so:")
+    assert problem.endswith("'no-schema' (at 'inputSchema': Field required).")
 
 
 @pytest.mark.slow

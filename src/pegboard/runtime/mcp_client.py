@@ -3,32 +3,27 @@
 import asyncio
 import atexit
 import contextlib
-import shlex
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 from urllib.parse import urlsplit
 
-from pydantic import ValidationError
-
 from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.ports.services import Services
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
-from pegboard.errors import ConfigError, InvalidRequest, SourceUnavailable
+from pegboard.errors import InvalidRequest, SourceUnavailable
 from pegboard.registry import ToolRegistry
 from pegboard.registry.sync import LOOP_THREAD
 from pegboard.runtime.board import NetworkEntry
-from pegboard.runtime.settings import environ
+from pegboard.runtime.mcp_settings import Server, configs_of
 from pegboard.runtime.wiring.network import http_client
 from pegboard.sources.mcp import KIND
 from pegboard.sources.mcp.config import McpConfig
-from pegboard.sources.mcp.servers import expanded
 from pegboard.sources.mcp.source import McpSource
 
-Server = str | Path | Sequence[str] | Mapping[str, Any]
 _CLOSING_SECONDS = 10.0
 
 
@@ -90,6 +85,11 @@ class AsyncMCPClient:
         if isinstance(result.error, SourceUnavailable):
             raise result.error
         return result
+
+    @property
+    def problems(self) -> list[str]:
+        """What its servers list and cannot be offered so, and why; empty when all is well."""
+        return [problem for source in self._sources for problem in source.problems]
 
     async def ping(self) -> None:
         """Return when every server answers.
@@ -173,7 +173,7 @@ class MCPClient:
     """
 
     def __init__(self, server: Server, *, name: str = "", **options: Any) -> None:
-        self._inner = AsyncMCPClient(_configs(server, name, options))
+        self._inner = AsyncMCPClient(configs_of(server, name, options))
         _CLIENTS.add(self)
         try:
             asyncio.get_running_loop()
@@ -195,6 +195,11 @@ class MCPClient:
             MCPConnectionError: The connection failed.
         """
         return LOOP_THREAD.run(self._connected().call_tool(name, arguments, ctx=ctx))
+
+    @property
+    def problems(self) -> list[str]:
+        """What its servers list and cannot be offered so, and why; empty when all is well."""
+        return self._connected().problems
 
     def ping(self) -> None:
         """Return when every server answers.
@@ -252,33 +257,6 @@ def _close_all() -> None:
     for client in list(_CLIENTS):
         with contextlib.suppress(Exception):
             LOOP_THREAD.run(asyncio.wait_for(client._inner.close(), _CLOSING_SECONDS))  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - same module
-
-
-def _configs(
-    server: Server, name: str, options: Mapping[str, Any]
-) -> Sequence[tuple[str, McpConfig]]:
-    try:
-        config = McpConfig.model_validate({**_settings(server), **options})
-    except ValidationError as error:
-        lines = [
-            f"{'.'.join(map(str, item['loc']))}: {item['msg']}".removeprefix(": ")
-            for item in error.errors(include_url=False, include_input=False)
-        ]
-        # what pydantic says may quote a secret, so its error is not kept as the cause
-        raise ConfigError(f"MCPClient: {'; '.join(lines)}") from None
-    return [(item or "mcp", own) for item, own in expanded(name, config, Path.cwd(), environ())]
-
-
-def _settings(server: Server) -> dict[str, Any]:
-    if isinstance(server, Mapping):
-        listed = server.get("mcpServers", server.get("servers"))
-        return dict(server) if listed is None else {"mcpServers": listed}
-    if isinstance(server, Path) or (isinstance(server, str) and server.endswith(".json")):
-        return {"mcp_json": str(server)}
-    if isinstance(server, str) and server.startswith(("http://", "https://")):
-        return {"url": server}
-    words = shlex.split(server) if isinstance(server, str) else list(server)
-    return {"command": words[0] if words else "", "args": tuple(words[1:])}
 
 
 def _host(url: str) -> str:

@@ -21,7 +21,7 @@ from pegboard.errors import (
 from pegboard.sources.mcp.client import connection_error, translated
 from pegboard.sources.mcp.config import McpConfig
 from pegboard.sources.mcp.statuses import SessionLost
-from pegboard.sources.mcp.transports import Link
+from pegboard.sources.mcp.transports import Link, Wire
 
 LINK = Link(name="shop", config=McpConfig(command="x"), http=None, base_dir=Path())
 
@@ -38,8 +38,26 @@ def _invalid(kind: Any = int, value: Any = "x") -> Exception:
     ("error", "kind", "says"),
     [
         (MCPError(types.INVALID_PARAMS, "no glue"), InvalidRequest, "'shop': no glue"),
-        (MCPError(types.REQUEST_TIMEOUT, "too slow"), ToolTimeout, "too slow"),
-        (MCPError(types.CONNECTION_CLOSED, "Gone."), MCPConnectionError, "it answered: Gone"),
+        (MCPError(types.REQUEST_TIMEOUT, "It timed out"), ToolTimeout, "It timed out"),
+        (MCPError(types.REQUEST_TIMEOUT, "no such thing"), ToolFailed, "no such thing"),
+        (TimeoutError(), MCPConnectionError, "did not answer in time"),
+        (
+            MCPError(types.CONNECTION_CLOSED, "Connection closed"),
+            MCPConnectionError,
+            "it answered: Connection closed",
+        ),
+        (MCPError(types.CONNECTION_CLOSED, "no licence"), ToolFailed, "no licence"),
+        (
+            MCPError(types.PARSE_ERROR, "Failed to parse JSON response: secret"),
+            ToolFailed,
+            "answered with what is no JSON-RPC message.",
+        ),
+        (
+            MCPError(types.PARSE_ERROR, "Failed to parse", "at 'error': no"),
+            ToolFailed,
+            "no JSON-RPC message: at 'error': no.",
+        ),
+        (MCPError(types.PARSE_ERROR, "I cannot read that"), ToolFailed, "I cannot read that"),
         (MCPError(types.METHOD_NOT_FOUND, " "), ToolFailed, "it gave no reason"),
         (MCPError(-1, "x" * 5000), ToolFailed, "x" * 2000 + "…"),
         (
@@ -58,7 +76,8 @@ def _invalid(kind: Any = int, value: Any = "x") -> Exception:
         (SessionLost("forgotten"), SessionLost, "forgotten"),
     ],
     ids=[
-        *("params", "timeout", "closed", "blank", "long", "pages", "odd", "no-page", "invalid"),
+        *("params", "timeout", "its-own-timeout", "late", "closed", "its-own-closed", "garbled"),
+        *("placed", "unread", "blank", "long", "pages", "odd", "no-page", "invalid"),
         *("other", "group", "two", "ours"),
     ],
 )
@@ -85,8 +104,22 @@ def test_what_the_transport_knows_is_told_first() -> None:
 
     assert translated(LINK, fault, "", MCPError(-1, "x")) is fault
     assert "because" in str(translated(LINK, None, "because", RuntimeError()))
-    closed = MCPError(types.CONNECTION_CLOSED, "x")
+    closed = MCPError(types.CONNECTION_CLOSED, "Connection closed")
     assert "because" in str(translated(LINK, None, "because", closed))
+
+
+class Told(Wire):
+    """A connection whose child ended like this."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__("shop")
+        self._why = why
+
+    def why(self) -> str:
+        return self._why
+
+    def words(self) -> str:
+        return self._why[len(self._why.partition("; ")[0]) :]
 
 
 @pytest.mark.parametrize(
@@ -96,17 +129,41 @@ def test_what_the_transport_knows_is_told_first() -> None:
         (None, "it was ended; its last words: hm", TimeoutError(), "Meanwhile its last words: hm"),
         (RateLimited("slowly", retry_after=3), "", OSError(), "slowly No session"),
         (MCPConnectionError("no route"), "", OSError(), "no route"),
-        (None, "it ended", MCPError(-1, "x"), "could not be started: it ended"),
+        (None, "it ended", OSError(), "could not be started: it ended"),
+        (None, "it was ended", MCPError(-32000, "no licence"), "to begin: no licence (code -32000"),
+        (None, "", _invalid(types.InitializeResult, {}), "at 'protocolVersion': Field required. C"),
+        (
+            None,
+            "it was ended",
+            RuntimeError("Unsupported protocol version from the server: 1999-01-01"),
+            "speaks another version of MCP (1999-01-01); Pegboard speaks 2024-11-05, ",
+        ),
+        (
+            None,
+            "",
+            MCPError(types.UNSUPPORTED_PROTOCOL_VERSION, "no", {"supported": ["3000"]}),
+            "speaks another version of MCP (3000)",
+        ),
+        (None, "", MCPError(types.UNSUPPORTED_PROTOCOL_VERSION, "no", 5), "does not say which"),
+        (
+            None,
+            "it was ended; its last words: hm",
+            MCPError(types.PARSE_ERROR, "Failed to parse", "it is no object"),
+            "no JSON-RPC message: it is no object. Check that the url or the command is an MCP s",
+        ),
         (None, "", MCPError(-7, "not you"), "refuses to begin: not you (code -7)"),
         (None, "", asyncio.CancelledError(), "does not speak MCP as it should"),
         (None, "", SourceUnavailable("no network", permanent=True), "no network"),
     ],
-    ids=["silent", "words", "limited", "fault", "ended", "refused", "odd", "ours"],
+    ids=[
+        *("silent", "words", "limited", "fault", "ended", "licence", "greeting", "version"),
+        *("modern", "unsaid", "garbled", "refused", "odd", "ours"),
+    ],
 )
 def test_a_session_that_cannot_be_opened_says_what_to_check(
     fault: Any, why: str, error: BaseException, says: str
 ) -> None:
-    found = connection_error(LINK, fault, why, error)
+    found = connection_error(LINK, fault, Told(why), error)
 
     assert type(found) is MCPConnectionError
     assert says in str(found)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.sources.mcp.opening import WORKSHOP, children, over_http
+from tests.sources.mcp.opening import WORKSHOP, children, over_http, until
 from tests.sources.mcp.workshop import server as workshop
 
 from pegboard.core.ports.source import Source
@@ -64,6 +64,7 @@ async def test_a_hung_a_dead_and_a_silent_server_hold_nobody_up(
         path = _board(tmp_path, healthy=door.url, silent=silent, dead=dead)
         async with Pegboard(path, settings=Settings(list_timeout=_LIST_SECONDS)) as board:
             states = {state.name: state for state in board.sources}
+            await until(lambda: all(state.status != "pending" for state in states.values()))
             names = set(board.registry.names())
             before = door.posts()
             # while the hung and the silent one are asked again, the healthy ones answer

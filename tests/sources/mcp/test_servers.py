@@ -1,6 +1,7 @@
 """The JSON that MCP clients keep, in its dialects."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file import parse_board
 from pegboard.runtime.source_entries import checked
-from pegboard.sources.mcp.config import McpConfig, revealed
+from pegboard.sources.mcp.config import FaultyServer, McpConfig, revealed
 from pegboard.sources.mcp.servers import expanded
 
 CLAUDE = {
@@ -24,7 +25,7 @@ CLAUDE = {
 
 def _expanded(
     folder: Path, text: Any, *, name: str = "", environ: dict[str, str] | None = None, **more: Any
-) -> dict[str, McpConfig]:
+) -> dict[str, Any]:
     file = folder / "mcp.json"
     file.write_text(text if isinstance(text, str) else json.dumps(text))
     config = McpConfig.model_validate({"mcp_json": "mcp.json", **more})
@@ -101,23 +102,55 @@ def test_names_that_no_source_can_have_are_made_legible_and_stay_apart(tmp_path:
         ("{", "cannot be read as JSON"),
         ({}, "no servers found"),
         ([], "no servers found"),
-        ({"mcpServers": {"a": "npx"}}, "'a' is not a mapping"),
+    ],
+    ids=["json", "empty", "list"],
+)
+def test_a_file_without_servers_is_told(tmp_path: Path, text: Any, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        _expanded(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ({"mcpServers": {"a": None}}, r"mcp.json: the server 'a': is null; write .\"command\""),
+        ({"mcpServers": {"a": "npx"}}, "'a': is str; write"),
+        ({"mcpServers": {"a": []}}, "'a': is list; write"),
+        ({"mcpServers": {"a": {"command": "x", "env": [1]}}}, "'env' is no mapping"),
+        ({"mcpServers": {"a": {"command": ["npx"]}}}, "'command': input should be a valid string"),
+        ({"mcpServers": {"a": {"url": "http://b", "auth": {"x": 1}}}}, "'auth.token': field requ"),
         ({"mcpServers": {"a": {}}}, "neither a command nor a url"),
         ({"mcpServers": {"a": {"type": "sse", "command": "x"}}}, "its type is 'sse'"),
         ({"mcpServers": {"a": {"type": "ws", "url": "ws://a"}}}, "type 'ws' is not known"),
         ({"mcpServers": {"a": {"command": "${NOPE}"}}}, "'a': the variable NOPE is not set"),
         ({"mcpServers": {"a": {"command": "${input:key}"}}}, "wants to ask for 'key'"),
         ({"mcpServers": {"a": {"command": "x", "envFile": "no"}}}, "envFile.*cannot be read"),
-        ({"mcpServers": {"a": {"command": "x", "timeout": -1}}}, "'a': timeout"),
+        (
+            {"mcpServers": {"a": {"command": "x", "timeout": -1}}},
+            "'a': 'timeout': input should be greater",
+        ),
     ],
     ids=[
-        *("json", "empty", "list", "text", "nothing", "type", "unknown", "unset", "input"),
-        *("file", "option"),
+        *("null", "text", "array", "env", "command", "auth", "nothing", "type", "unknown", "unset"),
+        *("input", "file", "option"),
     ],
 )
-def test_a_wrong_file_says_which_server_and_what(tmp_path: Path, text: Any, says: str) -> None:
-    with pytest.raises(ConfigError, match=says):
-        _expanded(tmp_path, text)
+def test_a_wrong_entry_fails_by_itself_and_says_where_and_what(
+    tmp_path: Path, text: Any, says: str
+) -> None:
+    text["mcpServers"]["good"] = {"command": "x"}
+    found = _expanded(tmp_path, text)
+
+    wrong = found["a"]
+    assert isinstance(wrong, FaultyServer)
+    assert re.search(says, wrong.problem)
+    assert "Value error" not in wrong.problem
+    assert isinstance(found["good"], McpConfig)
+
+
+def _empty(board: Path) -> Path:
+    board.with_name("a").write_text("{}")
+    return board
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -137,7 +170,7 @@ def test_one_server_is_left_as_it_is(tmp_path: Path) -> None:
     assert expanded("a", config, tmp_path, {}) == [("a", config)]
 
 
-def test_a_board_takes_them_inline_and_names_its_line_when_one_is_wrong(tmp_path: Path) -> None:
+def test_a_board_takes_them_inline_and_only_the_wrong_one_fails(tmp_path: Path) -> None:
     board = (
         "sources:\n"
         "- kind: mcp\n"
@@ -149,7 +182,13 @@ def test_a_board_takes_them_inline_and_names_its_line_when_one_is_wrong(tmp_path
     states = checked(parse_board(board, {}, path=path))
 
     assert [(state.name, state.kind) for state in states] == [("one", "mcp"), ("two", "mcp")]
-    with pytest.raises(ConfigError, match=r"board.yaml:3: .*neither a command nor a url"):
-        checked(parse_board(board.replace("command: a", "x: a"), {}, path=path))
+    faulty = checked(parse_board(board.replace("command: a", "x: a"), {}, path=path))
+    assert [state.name for state in faulty] == ["one", "two"]
+    assert faulty[0].opener is not None
+    assert "neither a command nor a url" in faulty[0].opener.config.problem
+    with pytest.raises(ConfigError, match=r"board.yaml:3: .*no servers found"):
+        checked(
+            parse_board("sources:\n- kind: mcp\n  config: {mcp_json: a}\n", {}, path=_empty(path))
+        )
     with pytest.raises(ConfigError, match="the name 'one' is taken"):
         checked(parse_board(board + "- {kind: builtin, name: one}\n", {}, path=path))

@@ -7,20 +7,23 @@ import pytest
 from tests.sources.mcp.opening import STDIO, by_action, opened
 
 from pegboard.core.ports.services import Services
-from pegboard.core.tool import Effect
+from pegboard.core.tool import Effect, Tool
 from pegboard.sources.mcp.config import McpConfig
+from pegboard.sources.mcp.pages import Pages
 from pegboard.sources.mcp.tools import ServerTools
 from pegboard.sources.mcp.transports import Link
 from pegboard.sources.mcp.upstream import Upstream
 
 
-def _made(*tools: types.Tool, **config: Any) -> dict[str, Any]:
+def _listed(*tools: types.Tool, **config: Any) -> Pages[Tool]:
     given = McpConfig.model_validate({"command": "x", **config})
     link = Link(name="shop", config=given, http=None, base_dir=Services().base_dir)
     upstream = Upstream(link, changed=lambda: None, updated=lambda _: None)
-    return {
-        item.spec.action: item.spec for item in ServerTools("shop", given, upstream).made(tools)
-    }
+    return ServerTools("shop", given, upstream).made(tools)
+
+
+def _made(*tools: types.Tool, **config: Any) -> dict[str, Any]:
+    return {item.spec.action: item.spec for item in _listed(*tools, **config).items}
 
 
 def _tool(name: str = "buy", **fields: Any) -> types.Tool:

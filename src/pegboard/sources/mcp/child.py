@@ -1,7 +1,8 @@
 """A server as a child process that speaks on its stdin and stdout, until it is ended.
 
-The child leads a process group of its own. A `sh` beside it waits on a pipe from this process and
-kills the group when the pipe breaks: so nothing stays behind, whichever way this process ends.
+The child leads a process group of its own, and whatever it starts carries a mark among its
+variables. A `sh` beside it waits on a pipe from this process and kills both when the pipe breaks:
+so nothing stays behind, whichever way this process ends.
 """
 
 import asyncio
@@ -19,16 +20,19 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from pegboard.errors import MCPConnectionError
+from pegboard.sources.mcp.garbled import Garbled
+from pegboard.sources.mcp.guard import guarded
+from pegboard.sources.mcp.processes import VARIABLE, Family, chain, ended, fresh_mark
 
 _LOG = logging.getLogger("pegboard.mcp")
 _GRACE_SECONDS = 2.0
 _POLL_SECONDS = 0.01
+_LAST_WORDS_SECONDS = 0.5
 _CHUNK = 64 * 1024
 _MOST_MESSAGE_BYTES = 64 * 1024 * 1024
 _MOST_LOGGED = 1000
 _KEPT_LINES = 8
 _LONGEST_LINE = 300
-_GUARD = 'read -r _ || kill -s KILL -- "-$1"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,17 +55,22 @@ class Command:
 class Child:
     """A running server."""
 
-    def __init__(self, command: Command, process: asyncio.subprocess.Process) -> None:
+    def __init__(
+        self, command: Command, process: asyncio.subprocess.Process, family: Family
+    ) -> None:
         if process.stdin is None or process.stdout is None or process.stderr is None:
             raise ValueError("a server is started with three pipes")
         self._command = command
         self._process = process
+        self._family = family
         self._stdin, self._stdout, self._stderr = process.stdin, process.stdout, process.stderr
         self._guard: asyncio.subprocess.Process | None = None
         self._said: deque[str] = deque(maxlen=_KEPT_LINES)
         self._logged = 0
         self._garbage = ""
+        self._offence = ""
         self._has_ended = False
+        self._is_swept = False
         self._is_stopped = False
         self.pid = process.pid
 
@@ -78,6 +87,7 @@ class Child:
                 permanent=True,
                 nothing_done=True,
             )
+        mark = fresh_mark()
         try:
             process = await asyncio.create_subprocess_exec(
                 command.program,
@@ -85,15 +95,15 @@ class Child:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                env=dict(command.environment),
+                env={**command.environment, VARIABLE: chain(mark)},
                 cwd=command.directory,
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
             raise _not_started(command, error) from error
-        child = cls(command, process)
+        child = cls(command, process, Family(process.pid, mark))
         try:
-            child._guard = await _guarded(process.pid)
+            child._guard = await guarded(process.pid, mark)
         except BaseException:
             child.kill()
             _close_pipes(process)
@@ -113,15 +123,31 @@ class Child:
                 _LOG.warning("%s says more on stderr than is logged", self._command.name)
 
     async def receive(self, deliver: Callable[[Any], Any]) -> None:
-        """Hand on each message until the child closes its stdout."""
-        async for line in _lines(self._stdout):
+        """Hand on each message until the child ends, or sends one without end."""
+        reading = asyncio.create_task(self._read(deliver))
+        ending = asyncio.create_task(ended(self.pid))
+        try:
+            await asyncio.wait((reading, ending), return_when=asyncio.FIRST_COMPLETED)
+            # what it said last is on its way; a process of its own may hold the pipe for ever
+            await asyncio.wait((reading,), timeout=_LAST_WORDS_SECONDS)
+        finally:
+            for task in (reading, ending):
+                task.cancel()
+            await asyncio.wait((reading, ending))
+        self._has_ended = True
+        if not reading.cancelled():
+            reading.result()
+
+    async def _read(self, deliver: Callable[[Any], Any]) -> None:
+        async for line in _lines(self._stdout, on_excess=self._tell_excess):
             try:
                 message = jsonrpc_message_adapter.validate_json(line, by_name=False)
             except ValueError:
                 self._tell_garbage(line)
+                if line.lstrip()[:1] in (b"{", b"["):
+                    await deliver(Garbled(line))
                 continue
             await deliver(SessionMessage(message))
-        self._has_ended = True
 
     async def send(self, message: SessionMessage) -> None:
         """Write one message; returns when the child's pipe has room for more."""
@@ -129,10 +155,17 @@ class Child:
         self._stdin.write(data.encode() + b"\n")
         await self._stdin.drain()
 
+    @property
+    def offence(self) -> str:
+        """What it did for which it has to be ended; empty for nothing."""
+        return self._offence
+
     def why(self) -> str:
         """How it ended, with its last words."""
         code = self._process.returncode
-        if self._is_stopped:
+        if self._offence:
+            reason = self._offence
+        elif self._is_stopped:
             reason = "it was ended"
         elif code is None:
             reason = "it closed its output"
@@ -149,20 +182,26 @@ class Child:
         return f"{told}; its last words: {last}" if last else told
 
     async def stop(self) -> None:
-        """End it as MCP says: close its stdin, wait, then terminate, then kill its whole group."""
+        """End it as MCP says: close its stdin, wait, then terminate, then kill all that is left."""
         self._is_stopped = self._process.returncode is None and not self._has_ended
         try:
+            await _aside(self._family.look)
             self._stdin.close()
             if not await self._gone():
                 self._signal(signal.SIGTERM)
                 await self._gone()
+            self._signal(signal.SIGKILL)
+            await _aside(self._family.kill)
+            self._is_swept = True
         finally:
             self.kill()
         await self._gone()
 
     def kill(self) -> None:
-        """Kill its group now."""
+        """Kill its group now, and whatever has left that."""
         self._signal(signal.SIGKILL)
+        if not self._is_swept:
+            self._family.kill()
 
     async def leave(self) -> None:
         """Let the guard go, and give back the pipes."""
@@ -192,6 +231,12 @@ class Child:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
 
+    def _tell_excess(self) -> None:
+        self._offence = (
+            f"it sent a message of more than {_MOST_MESSAGE_BYTES // 2**20} MB, so it was ended; "
+            "it should answer in pages, or with less"
+        )
+
     def _tell_garbage(self, line: bytes) -> None:
         text = self._command.hide(line.decode(errors="replace").strip())[:_LONGEST_LINE]
         if not text:
@@ -205,6 +250,14 @@ class Child:
             )
 
 
+async def _aside(work: Callable[[], None]) -> None:
+    """Do it on a thread: there may be thousands of processes to look at."""
+    try:
+        await asyncio.to_thread(work)
+    except RuntimeError:  # the interpreter is on its way out, and starts no threads
+        work()
+
+
 def _close_pipes(process: asyncio.subprocess.Process) -> None:
     # a grandchild that holds a pipe keeps asyncio's transport open; nothing public closes it
     transport = getattr(process, "_transport", None)
@@ -212,23 +265,13 @@ def _close_pipes(process: asyncio.subprocess.Process) -> None:
         transport.close()
 
 
-async def _guarded(group: int) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        "/bin/sh",
-        "-c",
-        _GUARD,
-        "pegboard-guard",
-        str(group),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-        env={"PATH": os.defpath},
-        start_new_session=True,
-    )
-
-
-async def _lines(stream: asyncio.StreamReader, *, cut: bool = False) -> AsyncGenerator[bytes]:
-    """Lines of any length up to the largest message; what goes beyond ends the reading."""
+async def _lines(
+    stream: asyncio.StreamReader,
+    *,
+    cut: bool = False,
+    on_excess: Callable[[], None] | None = None,
+) -> AsyncGenerator[bytes]:
+    """Lines of any length, if need be cut; or up to the largest message, beyond which it ends."""
     pieces: list[bytes] = []
     size = 0
     while chunk := await stream.read(_CHUNK):
@@ -240,7 +283,8 @@ async def _lines(stream: asyncio.StreamReader, *, cut: bool = False) -> AsyncGen
         size += len(rest)
         if not cut or size < _CHUNK:
             pieces.append(rest)
-        if size > _MOST_MESSAGE_BYTES:
+        if on_excess is not None and size > _MOST_MESSAGE_BYTES:
+            on_excess()
             return
     if any(pieces):
         yield b"".join(pieces)

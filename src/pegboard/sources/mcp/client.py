@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import mcp_types as types
 from mcp import MCPError
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from pegboard.errors import (
@@ -13,21 +14,24 @@ from pegboard.errors import (
     ToolFailed,
     ToolTimeout,
 )
-from pegboard.sources.mcp.transports import Link
+from pegboard.sources.mcp.garbled import PREFIX, place_of
+from pegboard.sources.mcp.transports import Link, Wire
 
 _LONGEST = 2000
 _LONGEST_PLACE = 200
+_CLOSED = ("Connection closed", "SSE stream ")
+_ANOTHER = "Check that the url or the command is an MCP server's, and its version."
 
 
 def connection_error(
-    link: Link, fault: PegboardError | None, why: str, error: BaseException
+    link: Link, fault: PegboardError | None, wire: Wire, error: BaseException
 ) -> MCPConnectionError:
     """Why a session could not be opened, and what to check.
 
     Args:
         link: How the server was to be reached.
         fault: What the HTTP client or a status said; None when it said nothing.
-        why: How the child process ended; empty without one.
+        wire: How the child process ended, where there is one.
         error: What the library raised.
     """
     cause = _innermost(error)
@@ -36,11 +40,9 @@ def connection_error(
     if isinstance(cause, PegboardError):
         return MCPConnectionError(cause.message, permanent=not cause.retryable)
     if isinstance(cause, TimeoutError):
-        words = why.partition("; ")[2]
-        said = f" Meanwhile {words}." if words else ""
         found = MCPConnectionError(
-            f"{link.title} did not greet within {link.connect_timeout:g} s.{said} Check that it is "
-            "an MCP server, or give it more time with 'connect_timeout'."
+            f"{link.title} did not greet within {link.connect_timeout:g} s.{_meanwhile(wire)} "
+            "Check that it is an MCP server, or give it more time with 'connect_timeout'."
         )
     elif isinstance(fault, MCPConnectionError):
         return fault
@@ -48,14 +50,13 @@ def connection_error(
         found = MCPConnectionError(
             f"{fault.message} No session could be opened.", retry_after=fault.retry_after
         )
-    elif why:
+    elif wire.offence():
+        found = MCPConnectionError(f"{link.title}: {wire.why()}.")
+    elif refusal := _refusal(cause):
+        found = MCPConnectionError(f"{link.title} {refusal}{_meanwhile(wire)}")
+    elif wire.why():
         found = MCPConnectionError(
-            f"{link.title} could not be started: {why}. Check its command and arguments."
-        )
-    elif isinstance(cause, MCPError):
-        found = MCPConnectionError(
-            f"{link.title} refuses to begin: {_words(cause)} (code {cause.code}). Check that the "
-            "url or the command is an MCP server's, and what it wants of its clients."
+            f"{link.title} could not be started: {wire.why()}. Check its command and arguments."
         )
     else:
         kind = type(cause).__name__
@@ -64,6 +65,54 @@ def connection_error(
         )
     found.__cause__ = cause
     return found
+
+
+def _meanwhile(wire: Wire) -> str:
+    words = wire.words().removeprefix("; ")
+    return f" Meanwhile {words}." if words else ""
+
+
+def _refusal(cause: BaseException) -> str:
+    """What a server that answers the greeting says or does wrongly; empty where none answers."""
+    if isinstance(cause, ValidationError):
+        return f"answers the greeting with what MCP does not allow{_place(cause)}. {_ANOTHER}"
+    if isinstance(cause, RuntimeError) and "protocol version" in str(cause):
+        # the library has no class for it: the version stands at the end of its message
+        return _other_version(str(cause).rpartition(": ")[2])
+    if not isinstance(cause, MCPError) or _is_closed(cause):
+        return ""
+    if cause.code == types.UNSUPPORTED_PROTOCOL_VERSION:
+        return _other_version(_supported(cause.data))
+    if garbled := _garbled(cause):
+        return f"{garbled} {_ANOTHER}"
+    return (
+        f"refuses to begin: {_words(cause)} (code {cause.code}). Check that the url or the command "
+        "is an MCP server's, and what it wants of its clients."
+    )
+
+
+def _supported(data: Any) -> str:
+    try:
+        return ", ".join(map(str, data["supported"]))
+    except (KeyError, TypeError):
+        return "it does not say which"
+
+
+def _other_version(spoken: str) -> str:
+    ours = ", ".join((*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS))
+    return (
+        f"speaks another version of MCP ({spoken[:_LONGEST_PLACE]}); Pegboard speaks {ours}. "
+        "Use a version of the server that speaks one of these; with 'protocol: auto' all are tried."
+    )
+
+
+def _garbled(error: MCPError) -> str:
+    """What is wrong with an answer that is none; empty for one that is."""
+    if error.code != types.PARSE_ERROR or not error.message.startswith(PREFIX):
+        return ""
+    # the library's own text quotes what stands there, which may be long, and may be secret
+    where = f": {error.data}" if isinstance(error.data, str) and error.data else ""
+    return f"answered with what is no JSON-RPC message{where}."
 
 
 def translated(
@@ -89,6 +138,8 @@ def translated(
 def _translated(link: Link, why: str, error: BaseException) -> PegboardError:
     if isinstance(error, MCPError):
         return _of_code(link, why, error)
+    if isinstance(error, TimeoutError):
+        return MCPConnectionError(f"{link.title} did not answer in time. Check that it is well.")
     if isinstance(error, ValidationError):
         return ToolFailed(f"{link.title} answered with what MCP does not allow{_place(error)}.")
     if why:
@@ -97,19 +148,19 @@ def _translated(link: Link, why: str, error: BaseException) -> PegboardError:
 
 
 def _place(error: ValidationError) -> str:
-    """Where in the answer and why, without what stands there."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    place = ".".join(str(step) for step in first["loc"])
-    return f", at '{place[:_LONGEST_PLACE]}': {first['msg'][:_LONGEST_PLACE]}" if place else ""
+    place = place_of(error)
+    return f", {place}" if place else ""
 
 
 def _of_code(link: Link, why: str, error: MCPError) -> PegboardError:
+    if garbled := _garbled(error):
+        return ToolFailed(f"{link.title} {garbled}")
     words = _words(error)
+    if _is_closed(error):
+        reason = why or words.rstrip(".")
+        return MCPConnectionError(f"{link.title} broke off before it answered: {reason}.")
     match error.code:
-        case types.CONNECTION_CLOSED:
-            reason = why or words.rstrip(".")
-            return MCPConnectionError(f"{link.title} broke off before it answered: {reason}.")
-        case types.REQUEST_TIMEOUT:
+        case types.REQUEST_TIMEOUT if words.endswith("timed out"):
             return ToolTimeout(f"{link.title}: {words}")
         case types.INVALID_PARAMS:
             return InvalidRequest(f"{link.title}: {words}")
@@ -117,6 +168,11 @@ def _of_code(link: Link, why: str, error: MCPError) -> PegboardError:
             return ToolFailed(f"{link.title}: {words}{_pages(error.data)}")
         case _:
             return ToolFailed(f"{link.title}: {words}")
+
+
+def _is_closed(error: MCPError) -> bool:
+    """Whether the library says so: servers use its code for what they like."""
+    return error.code == types.CONNECTION_CLOSED and error.message.startswith(_CLOSED)
 
 
 def _pages(data: Any) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import (
@@ -10,6 +11,7 @@ from pydantic import (
     ConfigDict,
     Field,
     SecretStr,
+    ValidationError,
     WithJsonSchema,
     model_validator,
 )
@@ -172,6 +174,34 @@ class McpConfig(BaseModel):
             return "auth.token"
         given = self.env if self.command else self.headers
         return ", ".join(name for name, value in given.items() if not isinstance(value, str))
+
+
+class FaultyServer(BaseModel):
+    """Stands for a server of a list whose entry is wrong: the others of the list are not to blame.
+
+    Attributes:
+        problem: What is wrong, where, and what to write.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    problem: str
+
+
+def words_of(error: ValidationError) -> str:
+    """What is wrong with a configuration, each mistake by its place, without what stands there."""
+    return "; ".join(map(_word, error.errors(include_url=False, include_input=False)))
+
+
+def _word(detail: Any) -> str:
+    where = ".".join(map(str, detail["loc"]))
+    if detail["type"] == "extra_forbidden":
+        known = list(McpConfig.model_fields)
+        near = get_close_matches(where, known, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
+        return f"unknown '{where}'; {hint}"
+    said = detail["msg"].removeprefix("Value error, ").replace("dictionary", "mapping")
+    return f"'{where}': {said[:1].lower()}{said[1:]}" if where else said
 
 
 def revealed(values: Mapping[str, str | SecretStr | tuple[str, SecretStr]]) -> dict[str, str]:

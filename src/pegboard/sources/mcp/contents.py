@@ -11,6 +11,9 @@ from pegboard.core.offers import board_uri
 from pegboard.core.result import AudioPart, ImagePart, Part, ResourcePart, TextPart, ToolResult
 from pegboard.errors import ToolFailed
 
+LONGEST_DESCRIPTION = 10_000
+"""Characters; a model reads all of it with each list."""
+
 Contents = types.TextResourceContents | types.BlobResourceContents
 
 
@@ -70,6 +73,11 @@ def sample_content(parts: Iterable[Part]) -> types.SamplingContent:
             return types.AudioContent(data=data, mime_type=only.media_type)
     text = ToolResult(content=tuple(items)).text
     return types.TextContent(text=text)
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, cut where it is longer than anybody would read."""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def _bytes(source: str, data: str) -> bytes:

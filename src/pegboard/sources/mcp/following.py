@@ -15,6 +15,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 _LOG = logging.getLogger("pegboard.mcp")
+_PAUSE = 1.0
 _FIRST_WAIT = 1.0
 _LONGEST_WAIT = 120.0
 _MOST_URIS = 100
@@ -40,6 +41,8 @@ class Following:
         self._uris: tuple[str, ...] = ()
         self._again = asyncio.Event()
         self._was_open = False
+        self._not_before = 0.0
+        self._later: asyncio.TimerHandle | None = None
 
     @property
     def followed(self) -> Sequence[str]:
@@ -56,7 +59,7 @@ class Following:
     def heard(self, message: types.ServerNotification) -> None:
         """Take note of something that the server said unasked."""
         if isinstance(message, _LISTS):
-            self._changed()
+            self._tell_soon()
         elif isinstance(message, types.ResourceUpdatedNotification):
             self._updated(message.params.uri)
 
@@ -71,8 +74,24 @@ class Following:
         try:
             yield
         finally:
+            if self._later is not None:
+                self._later.cancel()
+                self._later = None
             task.cancel()
             await asyncio.wait([task])
+
+    def _tell_soon(self) -> None:
+        """A server that says so without end has its lists read once in a while."""
+        loop = asyncio.get_running_loop()
+        if self._later is None and loop.time() >= self._not_before:
+            self._tell()
+        elif self._later is None:
+            self._later = loop.call_at(self._not_before, self._tell)
+
+    def _tell(self) -> None:
+        self._later = None
+        self._not_before = asyncio.get_running_loop().time() + _PAUSE
+        self._changed()
 
     async def _subscribe(self, client: Client) -> None:
         """The handshake era: one subscription for each resource."""

@@ -8,8 +8,9 @@ from typing import Any, cast
 import httpx2
 
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpStream
-from pegboard.errors import PegboardError, ToolFailed, Unavailable
+from pegboard.errors import MCPConnectionError, PegboardError, ToolFailed, Unavailable
 from pegboard.sources.mcp.exchange import CURRENT, Exchange
+from pegboard.sources.mcp.garbled import Reading, read
 from pegboard.sources.mcp.statuses import Landing, fault_of
 
 _LEFT_OUT = frozenset({"host", "connection", "content-length", "accept-encoding"})
@@ -70,9 +71,16 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
                 )
             )
             fault, body = await self._judged(request, stream)
+            if fault is None and body is None and _is_json(stream):
+                body = await _Body(stream, stack, exchange, self._landing).whole()
+                fault = self._unread(request, body)
+        except MCPConnectionError as fault:
+            await stack.aclose()
+            return self._failed(request, exchange, fault)
         except PegboardError as error:
             await stack.aclose()
-            return self._failed(request, exchange, self._landing.unreachable(error))
+            told = error if isinstance(error, ToolFailed) else self._landing.unreachable(error)
+            return self._failed(request, exchange, told)
         except BaseException:
             await stack.aclose()
             raise
@@ -114,6 +122,20 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         )
         return fault, body if stream.status >= 400 else None
 
+    def _unread(self, request: httpx2.Request, body: bytes) -> PegboardError | None:
+        """What keeps a body from being the answer: the library would let its caller wait on."""
+        number = _request_id(request)
+        if number is None:
+            return None
+        found = read(body)
+        if not found.problem and found.id is not None and str(found.id) != str(number):
+            found = Reading(problem=f"it answers {found.id!r}, and {number!r} was asked")
+        if not found.problem:
+            return None
+        return ToolFailed(
+            f"{self._landing.name} answered with what is no JSON-RPC message: {found.problem}."
+        )
+
     def _failed(
         self, request: httpx2.Request, exchange: Exchange | None, fault: PegboardError
     ) -> httpx2.Response:
@@ -143,18 +165,36 @@ class _Body(httpx2.AsyncByteStream):
         self._is_endless = "event-stream" in stream.headers.get("content-type", "")
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in self._chunks():
+                yield chunk
+        except PegboardError as fault:
+            if self._exchange is not None:
+                self._exchange.fault = fault
+            raise httpx2.StreamError(fault.message) from fault
+
+    async def whole(self) -> bytes:
+        """All of it.
+
+        Raises:
+            ToolFailed: It is too large.
+            MCPConnectionError: The connection broke.
+        """
+        return b"".join([chunk async for chunk in self._chunks()])
+
+    async def _chunks(self) -> AsyncIterator[bytes]:
         total = 0
         try:
             async for chunk in self._stream.chunks:
                 total += len(chunk)
                 if total > MOST_BYTES and not self._is_endless:
-                    raise ToolFailed(f"{self._landing.name} answered with more than 64 MB.")
+                    raise ToolFailed(
+                        f"{self._landing.name} answered with more than {MOST_BYTES // 2**20} MB; "
+                        "it should answer in pages, or with less."
+                    )
                 yield chunk
-        except PegboardError as error:
-            fault = self._landing.broken(error) if isinstance(error, Unavailable) else error
-            if self._exchange is not None:
-                self._exchange.fault = fault
-            raise httpx2.StreamError(fault.message) from error
+        except Unavailable as error:
+            raise self._landing.broken(error) from error
 
     async def aclose(self) -> None:
         await self._stack.aclose()
@@ -186,6 +226,11 @@ def _is_jsonrpc_error(media_type: str, body: bytes) -> bool:
     except ValueError:
         return False
     return isinstance(found, dict) and isinstance(cast("dict[str, Any]", found).get("error"), dict)
+
+
+def _is_json(stream: HttpStream) -> bool:
+    media_type = stream.headers.get("content-type", "").strip().lower()
+    return stream.status == 200 and media_type.startswith("application/json")
 
 
 def _request_id(request: httpx2.Request) -> Any:

@@ -16,7 +16,12 @@ from pegboard.core.offers import (
     ResourceSpec,
 )
 from pegboard.core.result import ResourcePart
-from pegboard.sources.mcp.contents import part_of, resource_part
+from pegboard.sources.mcp.contents import (
+    LONGEST_DESCRIPTION,
+    part_of,
+    resource_part,
+    shortened,
+)
 from pegboard.sources.mcp.upstream import Upstream
 
 _TAGS = ("mcp",)
@@ -36,7 +41,7 @@ class ServerResource:
             uri=item.uri if one else item.uri_template,
             name=item.name,
             title=item.title or "",
-            description=item.description or "",
+            description=shortened(item.description or "", LONGEST_DESCRIPTION),
             media_type=item.mime_type or "",
             size=item.size if one else None,
             audience=tuple(told.audience or ()),
@@ -69,7 +74,7 @@ class ServerPrompt:
             name=wire_name(source, item.name),
             action=item.name,
             title=item.title or "",
-            description=item.description or "",
+            description=shortened(item.description or "", LONGEST_DESCRIPTION),
             arguments=tuple(
                 PromptArgument(
                     name=argument.name,

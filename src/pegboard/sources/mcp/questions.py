@@ -1,7 +1,8 @@
 """What a server may ask while it works: the caller, the caller's model, the folders."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import mcp_types as types
 from mcp.client import ClientRequestContext
@@ -11,8 +12,15 @@ from pegboard.errors import NobodyToAsk, PegboardError
 from pegboard.sources.mcp.contents import parts_of_message, sample_content
 from pegboard.sources.mcp.exchange import Exchange
 
+T = TypeVar("T")
+
 _NOBODY = types.ErrorData(
     code=types.INVALID_REQUEST, message="Nobody can be asked: the caller takes no such question."
+)
+_MOST_AT_ONCE = 8
+_TOO_MANY = types.ErrorData(
+    code=types.INVALID_REQUEST,
+    message=f"{_MOST_AT_ONCE} questions wait for an answer: ask again when one has come.",
 )
 _AMBIGUOUS = types.ErrorData(
     code=types.INVALID_REQUEST,
@@ -35,6 +43,7 @@ class Questions:
         self._source = source
         self._which = which
         self._roots = roots
+        self._waiting = 0
 
     async def elicit(
         self, context: ClientRequestContext, params: types.ElicitRequestParams
@@ -42,14 +51,14 @@ class Questions:
         """Ask the person."""
         del context
         exchange = self._which()
-        if exchange is None:
-            return _AMBIGUOUS
+        if exchange is None or self._waiting >= _MOST_AT_ONCE:
+            return _AMBIGUOUS if exchange is None else _TOO_MANY
         if isinstance(params, types.ElicitRequestURLParams):
             question = Question(message=params.message, url=params.url)
         else:
             question = Question(message=params.message, schema=dict(params.requested_schema))
         try:
-            answer = await exchange.ask(question)
+            answer = await self._counted(exchange.ask(question))
         except NobodyToAsk:
             return _NOBODY
         except PegboardError as error:
@@ -65,8 +74,8 @@ class Questions:
         """Ask the caller's model."""
         del context
         exchange = self._which()
-        if exchange is None:
-            return _AMBIGUOUS
+        if exchange is None or self._waiting >= _MOST_AT_ONCE:
+            return _AMBIGUOUS if exchange is None else _TOO_MANY
         preferences = params.model_preferences
         request = SampleRequest(
             messages=tuple(
@@ -82,7 +91,7 @@ class Questions:
             else {},
         )
         try:
-            sample = await exchange.sample(request)
+            sample = await self._counted(exchange.sample(request))
         except NobodyToAsk:
             return _NOBODY
         except PegboardError as error:
@@ -104,6 +113,14 @@ class Questions:
             for path in self._roots
         ]
         return types.ListRootsResult(roots=roots)
+
+    async def _counted(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for an answer; a server that asks without end finds nobody to answer it all."""
+        self._waiting += 1
+        try:
+            return await work
+        finally:
+            self._waiting -= 1
 
 
 def _failed(error: PegboardError) -> types.ErrorData:

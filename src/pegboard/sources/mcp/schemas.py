@@ -1,5 +1,6 @@
 """Servers write their JSON Schemas in several drafts; the board has one."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -9,6 +10,7 @@ from pegboard.tools.raw_schema import compiled
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 NOTHING: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
+_MOST_CHARACTERS = 1_000_000
 Schema = dict[str, Any]
 _OF_SCHEMAS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
@@ -24,6 +26,13 @@ def checked(tool: str, schema: Mapping[str, Any]) -> Schema:
     Raises:
         SourceUnavailable: It is broken, or refers to something outside itself.
     """
+    size = len(json.dumps(schema))
+    if size > _MOST_CHARACTERS:
+        raise SourceUnavailable(
+            f"'{tool}' has a JSON Schema of {size // 1000} kB, and {_MOST_CHARACTERS // 1000} kB "
+            "are the most that a tool may have; leave it out with 'exclude', or have it mended.",
+            permanent=True,
+        )
     found = modern(schema)
     outward = _outward(found)
     if outward:

@@ -10,13 +10,14 @@ from pydantic import ValidationError
 
 from pegboard.core.names import MAX_SOURCE_LENGTH, is_source_name
 from pegboard.errors import ConfigError
-from pegboard.sources.mcp.config import McpConfig
+from pegboard.sources.mcp.config import FaultyServer, McpConfig, words_of
 from pegboard.tools.plain_files import read_file
 
 _MOST_BYTES = 64 * 2**20  # some clients keep what was said in the same file
 _LISTS = ("mcpServers", "servers", "mcp_servers", "context_servers")
 _OURS = frozenset({"command", "args", "env", "cwd", "url", "headers", "auth", "transport"})
 _OPTIONS = frozenset(McpConfig.model_fields) - _OURS - {"mcp_json", "mcp_servers"}
+_AN_ENTRY = '{"command": ...} or {"url": ...}'
 _URLS = ("url", "serverUrl", "httpUrl")
 _TRANSPORTS = {
     "": "auto",
@@ -34,14 +35,16 @@ _ASKED = re.compile(r"\$\{input:([^}]*)\}")
 
 def expanded(
     name: str, config: McpConfig, base_dir: Path, environ: Mapping[str, str]
-) -> Sequence[tuple[str, McpConfig]]:
+) -> Sequence[tuple[str, McpConfig | FaultyServer]]:
     """The sources that an entry of a board means: one, or one for each server of a list.
+
+    A server that is written wrongly is one that fails by itself, with what to write.
 
     Servers keep their names; one that no source can have is made legible. A name of the entry is
     put before them, or stands alone where there is one server.
 
     Raises:
-        ConfigError: The file or a server in it cannot be read; names it.
+        ConfigError: The file cannot be read, or has no list of servers.
     """
     if not config.names_many:
         return [(name, config)]
@@ -49,7 +52,7 @@ def expanded(
     listed = _listed(place, document)
     options = {key: getattr(config, key) for key in config.model_fields_set & _OPTIONS}
     reader = _Reader(place, base_dir, environ, options)
-    found = [(key, reader.config(key, entry)) for key, entry in listed if not _is_off(entry)]
+    found = [(key, reader.server(key, entry)) for key, entry in listed if not _is_off(entry)]
     if name and len(found) == 1:
         return [(name, found[0][1])]
     names = _names([f"{name}-{key}" if name else key for key, _ in found])
@@ -77,23 +80,22 @@ def _without_comments(text: str) -> str:
     return pattern.sub(lambda m: m.group() if m.group().startswith('"') else "", text)
 
 
-def _listed(place: str, document: Any) -> list[tuple[str, Mapping[str, Any]]]:
+def _listed(place: str, document: Any) -> list[tuple[str, Any]]:
     root = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
     if isinstance(root.get("mcp"), dict):  # settings.json of an editor
         root = cast("dict[str, Any]", root["mcp"])
     for key in _LISTS:
         servers = root.get(key)
         if isinstance(servers, Mapping):
-            items = cast("Mapping[str, Any]", servers).items()
-            faulty = [name for name, entry in items if not isinstance(entry, Mapping)]
-            if faulty:
-                raise ConfigError(f"{place}: the server '{faulty[0]}' is not a mapping")
-            return list(items)
+            return list(cast("Mapping[str, Any]", servers).items())
     raise ConfigError(f'{place}: no servers found; expected {{"mcpServers": {{NAME: {{...}}}}}}')
 
 
-def _is_off(entry: Mapping[str, Any]) -> bool:
-    return bool(entry.get("disabled")) or entry.get("enabled") is False
+def _is_off(entry: Any) -> bool:
+    if not isinstance(entry, Mapping):
+        return False
+    said = cast("Mapping[str, Any]", entry)
+    return bool(said.get("disabled")) or said.get("enabled") is False
 
 
 class _Reader:
@@ -111,7 +113,16 @@ class _Reader:
         self._environ = environ
         self._options = options
 
-    def config(self, name: str, entry: Mapping[str, Any]) -> McpConfig:
+    def server(self, name: str, entry: Any) -> McpConfig | FaultyServer:
+        try:
+            if not isinstance(entry, Mapping):
+                kind = "null" if entry is None else type(entry).__name__
+                raise self._fault(name, f"is {kind}; write {_AN_ENTRY}, or leave it out")
+            return self._config(name, cast("Mapping[str, Any]", entry))
+        except ConfigError as error:
+            return FaultyServer(problem=error.message)
+
+    def _config(self, name: str, entry: Mapping[str, Any]) -> McpConfig:
         kind = str(entry.get("type") or entry.get("transport") or "")
         fields: dict[str, Any] = dict(self._options)
         fields |= {key: self._filled(name, entry[key]) for key in _OPTIONS & entry.keys()}
@@ -119,22 +130,22 @@ class _Reader:
             if kind not in ("", "stdio"):
                 raise self._fault(name, f"has a command, and its type is '{kind}'")
             own = {key: entry[key] for key in ("command", "args", "env", "cwd") if entry.get(key)}
-            own["env"] = self._from_file(name, entry) | dict(own.get("env") or {})
+            if not isinstance(own.get("env", {}), Mapping):
+                raise self._fault(name, "'env' is no mapping of names to texts")
+            own["env"] = self._from_file(name, entry) | dict(own.get("env", {}))
         else:
             own = self._remote(name, kind, entry)
         fields |= {key: self._filled(name, value) for key, value in own.items()}
         try:
             return McpConfig.model_validate(fields)
         except ValidationError as error:
-            detail = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(map(str, detail["loc"]))
             # what pydantic says may quote a secret, so its error is not kept as the cause
-            raise self._fault(name, f"{where} {detail['msg']}".strip()) from None
+            raise self._fault(name, words_of(error)) from None
 
     def _remote(self, name: str, kind: str, entry: Mapping[str, Any]) -> dict[str, Any]:
         url = next((entry[key] for key in _URLS if entry.get(key)), None)
         if url is None:
-            raise self._fault(name, "has neither a command nor a url")
+            raise self._fault(name, f"has neither a command nor a url; write {_AN_ENTRY}")
         if kind not in _TRANSPORTS:
             known = "stdio, http, sse, streamable-http"
             raise self._fault(name, f"type '{kind}' is not known; it is one of {known}")

@@ -24,6 +24,7 @@ from pegboard.sources.mcp.client import connection_error
 from pegboard.sources.mcp.exchange import CURRENT, Exchange
 from pegboard.sources.mcp.following import Following
 from pegboard.sources.mcp.questions import Questions
+from pegboard.sources.mcp.streams import watched
 from pegboard.sources.mcp.transports import Link, Wire
 
 T = TypeVar("T")
@@ -187,7 +188,7 @@ class Session:
         link = self._link
         questions = Questions(link.name, self._which, link.roots)
         client = Client(
-            transport,
+            watched(transport),
             client_info=_ABOUT_US,
             mode=_MODES[link.protocol],
             cache=None,
@@ -225,8 +226,8 @@ class Session:
             self.lose(error.message)  # on SSE nothing else tells who waits for an answer
 
     def _broke(self) -> None:
-        """The server went away by itself."""
-        self._stop.set()
+        """The server went away by itself, or has to."""
+        self.lose(self._wire.offence())
 
     async def _failed(self, exchange: Exchange, error: BaseException) -> None:
         if self._ready.done():
@@ -234,7 +235,7 @@ class Session:
                 _LOG.info("the session with %s broke", self._link.name, exc_info=error)
             return
         _LOG.info("no session with %s could be opened", self._link.name, exc_info=error)
-        found = connection_error(self._link, exchange.fault, self._wire.why(), error)
+        found = connection_error(self._link, exchange.fault, self._wire, error)
         self._ready.set_exception(found)
 
 

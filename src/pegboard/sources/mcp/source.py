@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib.util
+import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,21 +13,25 @@ from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source
 from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError, PegboardError, SourceUnavailable
-from pegboard.sources.mcp.config import McpConfig
+from pegboard.sources.mcp.config import FaultyServer, McpConfig
 
 if TYPE_CHECKING:
     from pegboard.sources.mcp.transports import Link
 
+_LOG = logging.getLogger("pegboard.mcp")
 _EXTRA = "MCP servers need an extra: pip install 'pegboard[mcp]'"
 
 
-async def open_source(name: str, config: McpConfig, services: Services) -> Source:
+async def open_source(name: str, config: McpConfig | FaultyServer, services: Services) -> Source:
     """A source on one server; it connects when something is first asked.
 
     Raises:
-        SourceUnavailable: The MCP library is not installed.
+        SourceUnavailable: The MCP library is not installed, or the server's entry in its list is
+            wrong.
         ConfigError: The configuration names many servers: each is a source of its own.
     """
+    if isinstance(config, FaultyServer):
+        raise SourceUnavailable(config.problem, permanent=True)
     if config.names_many:
         raise ConfigError(f"'{name}' names a list of servers; open each one for itself")
     if importlib.util.find_spec("mcp") is None:
@@ -72,6 +77,7 @@ class McpSource:
         self._on_update: Callable[[str], None] | None = None
         self._upstream = Upstream(link, changed=self._changed, updated=self._updated)
         self._tools = ServerTools(link.name, link.config, self._upstream)
+        self._missing: dict[str, tuple[str, ...]] = {}
         self._is_closed = False
 
     @property
@@ -86,11 +92,14 @@ class McpSource:
             SourceUnavailable: The server cannot be listed, with what to check.
         """
         try:
-            return self._tools.made(await self._upstream.tools())
+            found = await self._upstream.tools()
+            made = await asyncio.to_thread(self._tools.made, found.items)
         except SourceUnavailable:
             raise
         except PegboardError as error:
             raise SourceUnavailable(error.message) from error
+        self._note("tools", [*found.missing, *made.missing])
+        return made.items
 
     async def resources(self) -> Sequence[Resource]:
         """Its resources and templates."""
@@ -98,7 +107,9 @@ class McpSource:
 
         if not self._config.resources:
             return []
-        return resources_of(self._name, await self._upstream.resources(), self._upstream)
+        found = await self._upstream.resources()
+        self._note("resources", found.missing)
+        return resources_of(self._name, found.items, self._upstream)
 
     async def prompts(self) -> Sequence[Prompt]:
         """Its prompts."""
@@ -106,19 +117,34 @@ class McpSource:
 
         if not self._config.prompts:
             return []
-        return prompts_of(self._name, await self._upstream.prompts(), self._upstream)
+        found = await self._upstream.prompts()
+        self._note("prompts", found.missing)
+        return prompts_of(self._name, found.items, self._upstream)
+
+    @property
+    def problems(self) -> Sequence[str]:
+        """What is wrong with the lists that it gave last; nothing when all of them can be used."""
+        title = self._upstream.link.title
+        return [
+            f"{title} lists {kind} that cannot be offered so: {'; '.join(told)}."
+            for kind, told in self._missing.items()
+            if told
+        ]
 
     async def health(self) -> Health:
-        """Whether the server answers; one that was closed for want of use is not woken."""
+        """Whether the server answers, and all that it lists can be used.
+
+        One that was closed for want of use is not woken.
+        """
         if self._is_closed:
             return Health(status=HealthStatus.UNHEALTHY, reason="The source is closed.")
-        if self._upstream.is_asleep():
-            return HEALTHY
-        try:
-            await self._upstream.ping()
-        except PegboardError as error:
-            return Health(status=HealthStatus.UNHEALTHY, reason=error.message)
-        return HEALTHY
+        if not self._upstream.is_asleep():
+            try:
+                await self._upstream.ping()
+            except PegboardError as error:
+                return Health(status=HealthStatus.UNHEALTHY, reason=error.message)
+        problems = " ".join(self.problems)
+        return Health(status=HealthStatus.DEGRADED, reason=problems) if problems else HEALTHY
 
     async def ping(self) -> None:
         """Return when the server answers, woken if need be.
@@ -140,6 +166,12 @@ class McpSource:
     def on_update(self, notify: Callable[[str], None]) -> None:
         """Call `notify` with the server's URI of a resource whose contents changed."""
         self._on_update = notify
+
+    def _note(self, kind: str, missing: Sequence[str]) -> None:
+        told = tuple(missing)
+        if told and told != self._missing.get(kind):
+            _LOG.warning("%s lists %s that cannot be offered so: %s", self._name, kind, told)
+        self._missing[kind] = told
 
     def _changed(self) -> None:
         if self._notify is not None:

@@ -34,12 +34,15 @@ class Landing:
     def unreachable(self, error: PegboardError) -> PegboardError:
         """What the guarded client said, as it concerns this server."""
         if isinstance(error, InvalidRequest):
-            return MCPConnectionError(
-                f"{self.name}: {error.message} Check the url; addresses of your own network are "
-                "allowed with network.allow_hosts of the board.",
+            # where the guard refuses an address it says what allows it; all else is in the url
+            refused = error.message.startswith("Refused to connect")
+            found = MCPConnectionError(
+                f"{self.name}: {error.message}{'' if refused else ' Check the url.'}",
                 permanent=True,
                 nothing_done=True,
             )
+            found.__cause__ = error
+            return found
         nothing_done = isinstance(error, Unavailable) and error.nothing_done
         found = MCPConnectionError(
             f"{self.name}: {error.message} Check the url, and that the server runs.",

@@ -1,6 +1,6 @@
 """A server's tools as tools of the board."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -12,17 +12,24 @@ from pegboard.core.result import ToolResult
 from pegboard.core.tool import Effect, Tool, ToolSpec
 from pegboard.errors import SourceUnavailable
 from pegboard.sources.mcp.config import McpConfig
-from pegboard.sources.mcp.contents import result_of
+from pegboard.sources.mcp.contents import LONGEST_DESCRIPTION, result_of, shortened
+from pegboard.sources.mcp.pages import Pages
 from pegboard.sources.mcp.schemas import NOTHING, checked
 from pegboard.sources.mcp.upstream import Upstream
 from pegboard.tools import SchemaTool
+
+_LONGEST_NAME = 1000
+_LONGEST_TITLE = 500
+_SHOWN = 100
+_MOST_TOLD = 20
 
 
 class ServerTools:
     """Makes the tools of one source.
 
     ```python
-    tools = ServerTools("github", config, upstream).made(await upstream.tools())
+    found = await upstream.tools()
+    tools = ServerTools("github", config, upstream).made(found.items).items
     ```
     """
 
@@ -31,17 +38,24 @@ class ServerTools:
         self._config = config
         self._upstream = upstream
 
-    def made(self, listed: Iterable[types.Tool]) -> list[Tool]:
+    def made(self, listed: Iterable[types.Tool]) -> Pages[Tool]:
         """Those that the configuration chooses, in the server's order; a name counts once.
 
         One without a name cannot be called, and is left out.
         """
         made: dict[str, Tool] = {}
+        missing: list[str] = []
         for item in listed:
-            if item.name and self._is_chosen(item.name):
+            if not item.name or len(item.name) > _LONGEST_NAME:
+                told = f"a name of {len(item.name)} characters"
+                missing.append(f"'{item.name[:_SHOWN]}' (it has {told})")
+            elif self._is_chosen(item.name):
                 tool = self._tool(item)
-                made.setdefault(tool.spec.name, tool)
-        return list(made.values())
+                first = made.setdefault(tool.spec.name, tool)
+                missing.extend(_faults(item, tool, first))
+        if len(missing) > _MOST_TOLD:
+            missing[_MOST_TOLD:] = [f"{len(missing) - _MOST_TOLD} more"]
+        return Pages(items=list(made.values()), missing=missing)
 
     def _is_chosen(self, name: str) -> bool:
         config = self._config
@@ -49,7 +63,7 @@ class ServerTools:
 
     def _tool(self, item: types.Tool) -> Tool:
         config, hints = self._config, item.annotations or types.ToolAnnotations()
-        title = item.title or hints.title or ""
+        title = shortened(item.title or hints.title or "", _LONGEST_TITLE)
         name = wire_name(self._source, config.rename.get(item.name, item.name))
         unavailable = ""
         inputs: Mapping[str, Any] = NOTHING
@@ -64,7 +78,9 @@ class ServerTools:
             name=name,
             action=item.name,
             title=title,
-            description=item.description or title or f"'{item.name}' of the {self._about}.",
+            description=shortened(item.description or "", LONGEST_DESCRIPTION)
+            or title
+            or f"'{item.name}' of the {self._about}.",
             input_schema=inputs,
             output_schema=outputs,
             category=config.category,
@@ -117,6 +133,20 @@ class ServerTools:
             if fnmatchcase(name, pattern):
                 return effect
         return Effect.READ if hints.read_only_hint else Effect.WRITE
+
+
+def _faults(item: types.Tool, tool: Tool, first: Tool) -> Iterator[str]:
+    """What is not as the server lists it."""
+    name = item.name[:_SHOWN]
+    if first is not tool:
+        other = first.spec.action[:_SHOWN]
+        yield (
+            f"'{name}' (it is listed twice, and the first counts)"
+            if first.spec.action == item.name
+            else f"'{name}' (it would be '{tool.spec.name}' as '{other}' is; see 'rename')"
+        )
+    elif len(item.description or "") > LONGEST_DESCRIPTION:
+        yield f"'{name}' (its description is cut after {LONGEST_DESCRIPTION} characters)"
 
 
 def _any(patterns: Iterable[str], name: str) -> bool:

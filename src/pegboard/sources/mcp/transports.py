@@ -1,5 +1,6 @@
 """How a server is reached: as a child process, or over the board's guarded HTTP client."""
 
+import re
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from pegboard.sources.mcp.statuses import Landing
 from pegboard.sources.mcp.stdio import stdio_transport
 
 _SSE_SILENCE = 24 * 3600.0
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 Transport = AbstractAsyncContextManager[Any]
 
 
@@ -37,6 +40,14 @@ class Wire:
     def why(self) -> str:
         """How the child ended; empty without one."""
         return "" if self.child is None else self.child.why()
+
+    def words(self) -> str:
+        """What the child said last; empty without one."""
+        return "" if self.child is None else self.child.words()
+
+    def offence(self) -> str:
+        """What the child has to be ended for; empty for nothing."""
+        return "" if self.child is None else self.child.offence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +159,22 @@ class Link:
         headers = revealed(self.config.headers)
         if self.config.auth is not None:
             headers["Authorization"] = f"Bearer {self.config.auth.token.get_secret_value()}"
+        for name, value in headers.items():
+            if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+                raise self._bad_header(name)
         return headers
+
+    def _bad_header(self, name: str) -> MCPConnectionError:
+        if name == "Authorization" and self.config.auth is not None:
+            where = "'auth.token'"
+        else:
+            where = f"'{name}' in 'headers'"
+        return MCPConnectionError(
+            f"{self.title}: {where} cannot be sent: a header has a name of letters, digits and "
+            "'-', and a value of ASCII without line breaks. Write it so.",
+            permanent=True,
+            nothing_done=True,
+        )
 
     @asynccontextmanager
     async def _streamable(self, over: GuardedTransport) -> AsyncGenerator[Any]:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import mcp_types as types
 from mcp import MCPError
@@ -15,6 +15,7 @@ from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.sources.mcp.client import translated
 from pegboard.sources.mcp.exchange import Exchange
 from pegboard.sources.mcp.following import Following
+from pegboard.sources.mcp.pages import Page, Pages, every
 from pegboard.sources.mcp.session import Known, Session
 from pegboard.sources.mcp.sessions import OPERATOR, Sessions
 from pegboard.sources.mcp.statuses import SessionLost
@@ -24,7 +25,6 @@ T = TypeVar("T")
 Context = ToolContext[Any]
 Send = Callable[[Client, Exchange], Awaitable[T]]
 
-_MOST_PAGES = 1000
 _LIST_SECONDS = 60.0
 _PING_SECONDS = 5.0
 
@@ -52,59 +52,61 @@ class Upstream:
 
     # what the board asks
 
-    async def tools(self) -> Sequence[types.Tool]:
+    async def tools(self) -> Pages[types.Tool]:
         """All its tools."""
 
-        async def send(client: Client, exchange: Exchange) -> list[types.Tool]:
+        async def send(client: Client, exchange: Exchange) -> Pages[types.Tool]:
             del exchange
             if client.server_capabilities.tools is None:
-                return []
+                return Pages()
 
-            async def page(cursor: str | None) -> tuple[list[types.Tool], str | None]:
+            async def page(cursor: str | None) -> Page[types.Tool]:
                 found = await client.list_tools(cursor=cursor)
-                return found.tools, found.next_cursor
+                return found.tools, found
 
-            return await _all(page)
+            return await every("tools", page)
 
         found = await self._listed(send)
-        self._known = Known(tools=_without_outputs(found))
+        self._known = Known(tools=_without_outputs(found.items))
         return found
 
-    async def resources(self) -> Sequence[types.Resource | types.ResourceTemplate]:
+    async def resources(self) -> Pages[types.Resource | types.ResourceTemplate]:
         """All its resources and templates."""
 
-        async def send(client: Client, exchange: Exchange) -> list[Any]:
+        async def send(client: Client, exchange: Exchange) -> Pages[Any]:
             del exchange
             if client.server_capabilities.resources is None:
-                return []
+                return Pages()
 
-            async def page(cursor: str | None) -> tuple[list[Any], str | None]:
+            async def page(cursor: str | None) -> Page[Any]:
                 found = await client.list_resources(cursor=cursor)
-                return cast("list[Any]", found.resources), found.next_cursor
+                return found.resources, found
 
-            async def template_page(cursor: str | None) -> tuple[list[Any], str | None]:
+            async def template_page(cursor: str | None) -> Page[Any]:
                 found = await client.list_resource_templates(cursor=cursor)
-                return cast("list[Any]", found.resource_templates), found.next_cursor
+                return found.resource_templates, found
 
-            return [*await _all(page), *await _all(template_page)]
+            one = await every("resources", page)
+            return one.and_those_of(await every("resource templates", template_page))
 
         found = await self._listed(send)
-        self._following.resources([item.uri for item in found if isinstance(item, types.Resource)])
+        uris = [item.uri for item in found.items if isinstance(item, types.Resource)]
+        self._following.resources(uris)
         return found
 
-    async def prompts(self) -> Sequence[types.Prompt]:
+    async def prompts(self) -> Pages[types.Prompt]:
         """All its prompts."""
 
-        async def send(client: Client, exchange: Exchange) -> list[types.Prompt]:
+        async def send(client: Client, exchange: Exchange) -> Pages[types.Prompt]:
             del exchange
             if client.server_capabilities.prompts is None:
-                return []
+                return Pages()
 
-            async def page(cursor: str | None) -> tuple[list[types.Prompt], str | None]:
+            async def page(cursor: str | None) -> Page[types.Prompt]:
                 found = await client.list_prompts(cursor=cursor)
-                return found.prompts, found.next_cursor
+                return found.prompts, found
 
-            return await _all(page)
+            return await every("prompts", page)
 
         return await self._listed(send)
 
@@ -122,9 +124,7 @@ class Upstream:
                 if error.code != types.METHOD_NOT_FOUND:  # that is an answer as well
                     raise
 
-        await self._on_home(
-            self._request(OPERATOR, Exchange(None, timeout=_PING_SECONDS), send, now=True)
-        )
+        await self._operator(send, _PING_SECONDS)
 
     def is_asleep(self) -> bool:
         """Whether it was used, and nobody needs it now."""
@@ -193,8 +193,20 @@ class Upstream:
     # how
 
     async def _listed(self, send: Send[T]) -> T:
-        exchange = Exchange(None, timeout=_LIST_SECONDS)
-        return await self._on_home(self._request(OPERATOR, exchange, send, now=True))
+        return await self._operator(send, _LIST_SECONDS)
+
+    async def _operator(self, send: Send[T], seconds: float) -> T:
+        """Ask for the board itself; whoever does not answer in time is told about."""
+
+        async def within(client: Client, exchange: Exchange) -> T:
+            async with asyncio.timeout(seconds):
+                return await send(client, exchange)
+
+        async def asked() -> T:
+            exchange = Exchange(None, timeout=seconds)
+            return await self._request(OPERATOR, exchange, within, now=True)
+
+        return await self._on_home(asked())
 
     async def _asked(self, ctx: Context, send: Send[T]) -> T:
         return await self._on_home(self._request(key_of(ctx.principal), Exchange(ctx), send))
@@ -254,22 +266,6 @@ def key_of(principal: Principal) -> str:
     if principal == LOCAL:
         return OPERATOR
     return f"{principal.tenant}/{principal.kind}/{principal.id}"
-
-
-async def _all(
-    page: Callable[[str | None], Awaitable[tuple[list[T], str | None]]],
-) -> list[T]:
-    """Every page, unless the server goes round in circles."""
-    items: list[T] = []
-    cursor: str | None = None
-    seen: set[str] = set()
-    for _ in range(_MOST_PAGES):
-        found, cursor = await page(cursor)
-        items.extend(found)
-        if not cursor or cursor in seen:
-            break
-        seen.add(cursor)
-    return items
 
 
 def _without_outputs(tools: Sequence[types.Tool]) -> types.ListToolsResult:

@@ -1,0 +1,194 @@
+"""What passes between the MCP library and a server, so that each request finds its answer.
+
+The library drops an answer that it cannot read, and a list of which one item is wrong. Here the
+first is told to the request that waits for it, and the second goes on without that item.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextvars import Context
+from dataclasses import dataclass
+from typing import Any, Self, cast
+
+import anyio
+import mcp_types as types
+from mcp.shared.dispatcher import coerce_request_id
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
+
+from pegboard.sources.mcp.exchange import CURRENT, Exchange
+from pegboard.sources.mcp.garbled import Garbled, Reading, problem_of, read, reply
+from pegboard.sources.mcp.listing import LISTS, mended
+
+_FIRST_VERSION = "2025-11-25"
+Item = SessionMessage | Exception
+
+
+@asynccontextmanager
+async def watched(transport: AbstractAsyncContextManager[Any]) -> AsyncGenerator[Any]:
+    """The streams of a transport, watched."""
+    async with transport as (incoming, outgoing):
+        ledger = Ledger()
+        yield Incoming(incoming, ledger), Outgoing(outgoing, ledger)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A request that waits.
+
+    Attributes:
+        version: Of the protocol, where the request says it.
+        exchange: Whose it is; None for what no exchange belongs to.
+    """
+
+    id: types.RequestId
+    method: str
+    version: str | None
+    exchange: Exchange | None
+
+
+class Ledger:
+    """The requests of one connection that wait for an answer."""
+
+    def __init__(self) -> None:
+        self._asked: dict[types.RequestId, Asked] = {}
+        self._version = _FIRST_VERSION
+
+    def __len__(self) -> int:
+        return len(self._asked)
+
+    def sent(self, message: types.JSONRPCMessage) -> None:
+        """Take note of what goes out."""
+        params: dict[str, Any] = getattr(message, "params", None) or {}
+        if isinstance(message, types.JSONRPCRequest):
+            version = cast("dict[str, Any]", params.get("_meta") or {}).get(
+                types.PROTOCOL_VERSION_META_KEY
+            )
+            self._asked[coerce_request_id(message.id)] = Asked(
+                id=message.id, method=message.method, version=version, exchange=CURRENT.get()
+            )
+        elif (
+            isinstance(message, types.JSONRPCNotification)
+            and message.method == "notifications/cancelled"
+        ):
+            self._asked.pop(coerce_request_id(params.get("requestId", "")), None)
+
+    def received(self, item: Item, context: Context | None) -> Item | None:
+        """The item as the library is to see it; None for one that it need not see."""
+        if isinstance(item, Exception):
+            return self._told(item)
+        message = item.message
+        if not isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
+            return item
+        asked = None if message.id is None else self._asked.pop(coerce_request_id(message.id), None)
+        if isinstance(message, types.JSONRPCResponse):
+            if asked is not None:
+                self._answered(asked, message)
+        elif message.id is None:
+            self._assigned(message, context)
+        return item
+
+    def _answered(self, asked: Asked, message: types.JSONRPCResponse) -> None:
+        if asked.method == "initialize":
+            self._version = str(message.result.get("protocolVersion", self._version))
+        elif asked.method in LISTS:
+            version = asked.version or self._version
+            message.result = mended(asked.method, version, message.result)
+
+    def _assigned(self, message: types.JSONRPCError, context: Context | None) -> None:
+        """An error without an id is meant for the only request that it can be meant for."""
+        waiting = list(self._asked.values())
+        if context is not None:
+            exchange = context.get(CURRENT)
+            waiting = [asked for asked in waiting if asked.exchange is exchange]
+        if len(waiting) == 1:
+            message.id = waiting[0].id
+            del self._asked[coerce_request_id(message.id)]
+
+    def _told(self, error: Exception) -> Item | None:
+        found = _read(error)
+        if found is None:
+            return error
+        asked = None if found.id is None else self._asked.pop(coerce_request_id(found.id), None)
+        return None if asked is None else SessionMessage(reply(asked.id, found.problem))
+
+
+def _read(error: Exception) -> Reading | None:
+    if isinstance(error, Garbled):
+        return read(error.text)
+    if not isinstance(error, ValidationError):
+        return None
+    for detail in error.errors(include_url=False, include_context=False):
+        found: Any = detail["input"]  # the whole of it, where a field is missing
+        if isinstance(found, str):
+            return read(found.encode(errors="replace"))
+        if isinstance(found, dict) and "id" in found:
+            answer = cast("dict[str, Any]", found)
+            return Reading(id=answer["id"], problem=problem_of(answer))
+    return None
+
+
+class Incoming:
+    """What the library reads of a server."""
+
+    def __init__(self, inner: Any, ledger: Ledger) -> None:
+        self._inner = inner
+        self._ledger = ledger
+
+    @property
+    def last_context(self) -> Context | None:
+        """In whose context the last message came, where the transport says so."""
+        return getattr(self._inner, "last_context", None)
+
+    async def receive(self) -> Item:
+        """The next message.
+
+        Raises:
+            anyio.EndOfStream: There will be none.
+        """
+        while True:
+            item = self._ledger.received(await self._inner.receive(), self.last_context)
+            if item is not None:
+                return item
+
+    async def aclose(self) -> None:
+        """Read no more."""
+        await self._inner.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Item:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+class Outgoing:
+    """What the library writes to a server."""
+
+    def __init__(self, inner: Any, ledger: Ledger) -> None:
+        self._inner = inner
+        self._ledger = ledger
+
+    async def send(self, item: SessionMessage) -> None:
+        """Write one message."""
+        self._ledger.sent(item.message)
+        await self._inner.send(item)
+
+    async def aclose(self) -> None:
+        """Write no more."""
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
