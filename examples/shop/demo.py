@@ -43,6 +43,7 @@ async def demo() -> None:
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(board=HERE / "board.yaml", data=Path(folder) / "data")
         async with Pegboard(settings=settings) as board:
+            await board.settled()
             show_board(board)
             explain_hidden(board)
             rows = await make_calls(board)
@@ -58,6 +59,7 @@ async def connect_systems() -> None:
     async with running():
         settings = Settings(board=HERE / "systems.yaml", list_timeout=3)
         async with Pegboard(settings=settings) as board:
+            await board.settled()
             show_sources(board)
             show_table(await call_systems(board), "What the systems said")
 

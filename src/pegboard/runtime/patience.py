@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from pegboard.runtime.source_state import SourceState
 
-OWN = 5
+OWN = 3
 """So many times longer are those waited for that run in this process."""
 
 

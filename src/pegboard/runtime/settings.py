@@ -57,9 +57,9 @@ class Settings(BaseModel):
         Field(
             ge=0,
             description="Seconds for which a board that opens or changes waits for remote sources "
-            "(five times that for others); the tools of a slower one come when it answers.",
+            "(three times that for others); the tools of a slower one come when it answers.",
         ),
-    ] = 1.0
+    ] = 2.0
     max_result_bytes: Annotated[
         int, Field(ge=0, description="Larger results are stored and paged; 0 for no limit.")
     ] = 100_000

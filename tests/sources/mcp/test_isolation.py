@@ -63,6 +63,7 @@ async def test_a_hung_a_dead_and_a_silent_server_hold_nobody_up(
     async with over_http(workshop) as door:
         path = _board(tmp_path, healthy=door.url, silent=silent, dead=dead)
         async with Pegboard(path, settings=Settings(list_timeout=_LIST_SECONDS)) as board:
+            await board.settled()
             states = {state.name: state for state in board.sources}
             await until(lambda: all(state.status != "pending" for state in states.values()))
             names = set(board.registry.names())
