@@ -51,7 +51,6 @@ def test_a_play_whose_store_is_gone_ends_with_its_error() -> None:
             board=bench.registry,
             kinds=KINDS,
             ctx=ToolContext(),
-            env={},
         )
         with pytest.raises(Unavailable, match="gone"):
             await player.play(Gone(START))

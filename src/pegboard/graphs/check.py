@@ -41,7 +41,7 @@ def check(
         board: The tools that there are; a `ToolRegistry`.
         principal: For whom it would run; each step is judged by `decide`.
         kinds: The node kinds that there are.
-        env: The names that `$.env` may read; None when that is not known.
+        env: The names that `$.env` may read, or what it reads by name; None when that is not known.
         health: How a tool is doing, by name; None when nobody knows.
     """
     terms = Terms(board=board, principal=principal, kinds=kinds, env=env, health=health)

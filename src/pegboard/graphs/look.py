@@ -38,7 +38,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     """What a graph is checked against.
 
     Attributes:
-        env: The names that `$.env` may read; None when that is not known.
+        env: The names that `$.env` may read, or what it reads by name; None when that is not known.
         health: How a tool is doing, by name; None when nobody knows.
     """
 
@@ -93,7 +93,7 @@ class Look:
         if reference.root == "steps":
             return self._seen_of_step(reference)
         if reference.root == "env":
-            return Seen(schema={"type": "string"}) if len(reference.keys) == 1 else Seen()
+            return schema_at(_env_schema(self.terms.env), reference.keys)
         if reference.root == "index":
             return Seen(schema={"type": "integer", "minimum": 0})
         if node is None:
@@ -214,6 +214,16 @@ class Look:
             parts = items["prefixItems"]
             return _hoisted({"anyOf": parts}) if parts else None
         return schema_at(items, (0,)).schema
+
+
+def _env_schema(env: Collection[str] | None) -> JsonSchema | None:
+    """What `$.env` is, as far as it is known; its values are texts, numbers and booleans."""
+    if not isinstance(env, Mapping):
+        return None
+    values = cast("Mapping[str, Any]", env).items()
+    types = {bool: "boolean", int: "integer", float: "number", str: "string"}
+    properties = {name: {"type": types[type(value)], "const": value} for name, value in values}
+    return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def _has(node: Node | None, root: str) -> bool:

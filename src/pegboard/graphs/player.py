@@ -32,7 +32,6 @@ class Player:
         board: Whose tools.
         kinds: Node kinds by name.
         ctx: For whom calls are made.
-        env: What the operator lets graphs read.
     """
 
     def __init__(
@@ -43,7 +42,6 @@ class Player:
         board: Board,
         kinds: Mapping[str, NodeKind],
         ctx: ToolContext[Any],
-        env: Mapping[str, str],
     ) -> None:
         self._graph = graph
         self._start = start
@@ -53,7 +51,7 @@ class Player:
             board=board,
             kinds=kinds,
             ctx=structs.replace(ctx, run_id=start.run_id, parent_id=start.parent_id, call_id=""),
-            env=env,
+            env=start.env,
         )
         if graph.timeout is not None:
             session.until = start.created_at + graph.timeout

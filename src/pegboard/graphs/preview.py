@@ -1,6 +1,6 @@
 """A dry run: in which order a graph would run, what it would do, and about how long it takes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +56,7 @@ def preview(
     principal: Principal = LOCAL,
     kinds: Mapping[str, NodeKind] = KINDS,
     duration: DurationOf | None = None,
+    env: Collection[str] | None = None,
 ) -> Preview:
     """Say what a run of this graph would be like; nothing runs.
 
@@ -65,8 +66,9 @@ def preview(
         principal: For whom.
         kinds: The node kinds that there are.
         duration: How many seconds a tool usually takes, by name; None when it is not known.
+        env: What `$.env` reads; None when that is not known.
     """
-    faults = tuple(check(graph, board=board, principal=principal, kinds=kinds))
+    faults = tuple(check(graph, board=board, principal=principal, kinds=kinds, env=env))
     is_ordered = all(fault.code not in {"cycle", "id_twice"} for fault in faults)
     layers = layers_of(graph) if is_ordered else ()
     asked = {fault.place for fault in faults if fault.code == "approval_needed"}

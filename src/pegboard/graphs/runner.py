@@ -36,7 +36,7 @@ async def run_graph(
     board: Board,
     ctx: ToolContext[Any] | None = None,
     kinds: Mapping[str, NodeKind] = KINDS,
-    env: Mapping[str, str] | None = None,
+    env: Mapping[str, Any] | None = None,
     run_id: str = "",
 ) -> RunResult:
     """Run a graph to its end, here and now; nothing of it is kept.
@@ -71,8 +71,9 @@ async def run_graph(
         principal=ctx.principal,
         created_at=board.kit.now(),
         parent_id=ctx.call_id or ctx.parent_id,
+        env=env or {},
     )
-    player = Player(graph, start, board=board, kinds=kinds, ctx=ctx, env=env or {})
+    player = Player(graph, start, board=board, kinds=kinds, ctx=ctx)
     return await player.play(FleetingSteps(start))
 
 
@@ -91,7 +92,7 @@ class GraphRunner:
         board: Whose tools.
         durability: Where runs are kept; closed by who opened it.
         kinds: Node kinds by name.
-        env: What `$.env` may read; the same in every process that plays the same runs.
+        env: What `$.env` may read; a run reads what there was when it began.
         context: What calls are made with, of a run that another process began; None for the run's
             principal and nothing else.
     """
@@ -102,13 +103,13 @@ class GraphRunner:
         *,
         durability: Durability,
         kinds: Mapping[str, NodeKind] = KINDS,
-        env: Mapping[str, str] | None = None,
+        env: Mapping[str, Any] | None = None,
         context: ContextOf | None = None,
     ) -> None:
         self.durability = durability
         self._board = board
         self._kinds = kinds
-        self._env = env or {}
+        self._env: Mapping[str, Any] = {} if env is None else env
         self._context = context or _plain_context
         self._begun: dict[str, tuple[Graph, ToolContext[Any]]] = {}
         self._tries = Tries(board)
@@ -147,6 +148,7 @@ class GraphRunner:
             principal=ctx.principal,
             created_at=self._board.kit.now(),
             parent_id=ctx.call_id or ctx.parent_id or ctx.run_id,
+            env=dict(self._env),
         )
         self._begun[start.run_id] = (graph, structs.replace(ctx, deadline=None))
         if not await self.durability.start(start):
@@ -238,7 +240,7 @@ class GraphRunner:
         start = steps.start
         known = self._begun.get(start.run_id)
         graph, ctx = known or (read_graph(start.graph), self._context(start))
-        player = Player(graph, start, board=self._board, kinds=self._kinds, ctx=ctx, env=self._env)
+        player = Player(graph, start, board=self._board, kinds=self._kinds, ctx=ctx)
         result = await player.play(steps)
         if result.state.is_final:
             self._begun.pop(start.run_id, None)

@@ -65,7 +65,7 @@ class Session:
         board: Board,
         kinds: "Mapping[str, NodeKind]",
         ctx: ToolContext[Any],
-        env: Mapping[str, str],
+        env: Mapping[str, Any],
     ) -> None:
         self.run_id = run_id
         self.board = board

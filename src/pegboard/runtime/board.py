@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, Strict, StrictBool, StrictFloat, StrictInt
 
 from pegboard.registry.pinning import PinningPolicy
 
@@ -190,6 +190,10 @@ class PinningEntry(BaseModel):
         return self.sources.get(source, self.default)
 
 
+EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
+EnvValue = Annotated[str, Strict(), Field(max_length=2000)] | StrictBool | StrictInt | StrictFloat
+
+
 class Board(BaseModel):
     """The whole file."""
 
@@ -205,6 +209,10 @@ class Board(BaseModel):
         SandboxEntry, Field(description="Where foreign code and commands may run.")
     ] = SandboxEntry()
     graph: Annotated[GraphEntry, Field(description="Which tools need which.")] = GraphEntry()
+    env: Annotated[
+        dict[EnvName, EnvValue],
+        Field(max_length=100, description="What plans and graphs may read as `$.env`; no secrets."),
+    ] = Field(default_factory=dict[str, EnvValue])
     catalogue: Annotated[
         CatalogueEntry, Field(description="What tools registered by API may run.")
     ] = CatalogueEntry()

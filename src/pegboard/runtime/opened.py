@@ -20,6 +20,7 @@ from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.board_tools import SOURCE as BOARD
 from pegboard.runtime.board_tools import board_tools
 from pegboard.runtime.entry_tools import Opening
+from pegboard.runtime.graph_env import graph_env
 from pegboard.runtime.masking import Masking
 from pegboard.runtime.policy import policy_of
 from pegboard.runtime.secret_values import secret_values
@@ -73,6 +74,7 @@ class Opened:
         self._own_tools = own_tools
         self._static: tuple[str, ...] = ()
         self._masking = Masking()
+        self._env = graph_env(loaded)
         self._stack = AsyncExitStack()
         self.sources: SourceSet
         self.parts: CatalogueParts
@@ -132,7 +134,7 @@ class Opened:
         Raises:
             ConfigError: The new board is wrong; nothing has changed then.
         """
-        policy = policy_of(loaded)
+        policy, env = policy_of(loaded), graph_env(loaded)
         states = checked(loaded)
         static = await static_tools(loaded, self._opening(_by_name(states), self._stack))
         if loaded.board.network != self._loaded.board.network:
@@ -149,12 +151,15 @@ class Opened:
         self._masking.use(_secrets(loaded, self._settings, states))
         kit = replace(self.registry.kit, policy=policy, redact=self._masking.for_calls)
         self._loaded = loaded
+        self._env.clear()
+        self._env.update(env)
         before = self.registry.kit.policy
         self.registry.apply(kit)
         tell_of_policy(kit, before, policy)
         self._put_static(static)
         await self._follow(_by_name(states))
         await self.parts.catalogue.load(anew=True)
+        self.parts.look_again()
 
     async def close(self) -> None:
         """Close everything in reverse order."""
@@ -188,7 +193,7 @@ class Opened:
         stack.push_async_callback(self.parts.close)
         await self.parts.open()
         self.plans, self.runs = plans_and_runs(
-            self.registry, self._settings, self.storage, stack, parts=self.parts
+            self.registry, self._settings, self.storage, stack, parts=self.parts, env=self._env
         )
         self.approvals = wired_approvals(self.registry, self.runs, stack)
 

@@ -7,7 +7,7 @@ import pytest
 from pegboard import ToolRegistry, tool
 from pegboard.core.graph import Graph
 from pegboard.core.principal import Principal
-from pegboard.errors import PlanNotFound
+from pegboard.errors import InvalidRequest, PlanNotFound
 from pegboard.features.plans import Plans
 from pegboard.features.plans.policy import may_see
 from pegboard.features.plans.schemas import PlanRequestBody
@@ -77,3 +77,41 @@ def test_a_whole_number_is_one_however_json_writes_it() -> None:
     body = PlanRequestBody.model_validate({"goal": "greet", "fallbacks": 1.0})
 
     assert body.to_request().fallbacks == 1
+
+
+async def test_a_plan_that_is_read_again_says_why_it_looks_like_this(plans: Plans) -> None:
+    made = await plans.make(PlanRequest(goal="greet_somebody"))
+    again = await plans.get(made.id)
+
+    assert (again.mode, again.choices, again.notes) == ("direct", made.choices, made.notes)
+    assert again.choices[0].reason.startswith("it says that it answers")
+    assert again.notes[0].startswith("Step 'greet': nothing gives 'name'")
+    assert show_plan(again, ToolRegistry())["choices"] == show_plan(made, ToolRegistry())["choices"]
+
+
+async def test_params_are_remembered_beside_their_schema(plans: Plans) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string", "minLength": 2}, "more": True},
+        "required": ["name"],
+        "additionalProperties": True,
+    }
+    request = PlanRequest(goal="greet", params_schema=schema, params={"more": 1, "extra": [2]})
+    made = await plans.make(request)
+
+    assert made.graph.params["properties"]["name"] == {"type": "string", "minLength": 2}
+    assert remembered(made.graph, {"name": "Bo"}) == {"name": "Bo", "more": 1, "extra": [2]}
+
+
+async def test_params_that_do_not_fit_their_own_schema_are_refused(plans: Plans) -> None:
+    schema = {"type": "object", "properties": {"name": {"type": "string", "minLength": 2}}}
+
+    with pytest.raises(InvalidRequest, match=r"params\.name"):
+        await plans.make(PlanRequest(goal="greet", params_schema=schema, params={"name": "A"}))
+
+
+async def test_a_broken_schema_is_a_fault_of_the_plan(plans: Plans) -> None:
+    schema = {"type": "object", "properties": {"name": {"type": "string", "minLength": "x"}}}
+    made = await plans.make(PlanRequest(goal="greet", params_schema=schema, params={"name": "A"}))
+
+    assert "schema_broken" in [fault.code for fault in made.preview.faults]

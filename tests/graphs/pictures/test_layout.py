@@ -33,7 +33,7 @@ def test_a_chain_stands_in_one_line() -> None:
 
 
 def test_two_that_stand_apart_do_not_cross() -> None:
-    widths = dict.fromkeys(("a", "b", "x", "y"), 40.0)
+    widths: dict[str, float] = dict.fromkeys("abxy", 40.0)
     layout = Layout(widths, [("a", "y"), ("b", "x")], gap=10)
 
     upper, lower = layout.layers

@@ -28,6 +28,7 @@ class RunStart(Struct, frozen=True, kw_only=True):
         params: Any JSON object.
         created_at: Unix seconds.
         parent_id: The call or the run that started it; empty for none.
+        env: What `$.env` reads, whoever plays the run and whenever.
     """
 
     run_id: str
@@ -36,6 +37,7 @@ class RunStart(Struct, frozen=True, kw_only=True):
     principal: Principal
     created_at: float
     parent_id: str = ""
+    env: Mapping[str, Any] = {}
 
 
 class Signal(Struct, frozen=True, kw_only=True):

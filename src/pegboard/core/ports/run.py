@@ -20,6 +20,9 @@ class Plan(Struct, frozen=True, kw_only=True):
 
     Attributes:
         graph: The graph's document.
+        mode: How it was made.
+        choices: Why each step is there.
+        notes: What the planner could not decide.
     """
 
     id: str
@@ -27,6 +30,9 @@ class Plan(Struct, frozen=True, kw_only=True):
     created_at: float
     task_id: str = ""
     created_by: str = ""
+    mode: str = ""
+    choices: tuple[Json, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class StoredRun(Struct, frozen=True, kw_only=True):

@@ -2,9 +2,18 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    WithJsonSchema,
+    model_validator,
+)
 
 from pegboard.planning import ChainLink, PlanRequest
+from pegboard.tools.raw_schema import compiled
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 _ONE_OF = ("goal", "capabilities_needed", "chain")
@@ -18,6 +27,49 @@ Params = Annotated[
 def _integral(value: Any) -> Any:
     """JSON has one kind of number: 2.0 is the integer 2 in it."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_PARAMS_SCHEMA: dict[str, Any] = {
+    "description": "JSON Schema 2020-12 of the params, where their values do not tell enough. "
+    "Further keywords are taken too.",
+    "anyOf": [
+        {"type": "null"},
+        {
+            "type": "object",
+            "properties": {
+                "type": {"const": "object"},
+                "properties": {
+                    "type": "object",
+                    "additionalProperties": {
+                        "type": ["object", "boolean"],
+                        "properties": {
+                            "type": {
+                                "enum": [
+                                    *("string", "integer", "number", "boolean"),
+                                    *("object", "array", "null"),
+                                ]
+                            }
+                        },
+                    },
+                },
+                "required": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "uniqueItems": True,
+                },
+            },
+            "required": ["type", "properties"],
+        },
+    ],
+}
+_CHECK = compiled("params_schema", _PARAMS_SCHEMA)
+
+
+def _object_schema(value: Any) -> Any:
+    """Only what the document promises; what else is wrong with it is a fault of the plan."""
+    if not _CHECK.is_valid(value):
+        raise ValueError("write a JSON Schema with 'type: object' and 'properties'")
+    return value
 
 
 class ChainLinkBody(BaseModel):
@@ -49,6 +101,11 @@ class PlanRequestBody(BaseModel):
         Field(min_length=1, max_length=20, description="Tools for one step: the first that works."),
     ] = Field(default_factory=list[ChainLinkBody])
     params: Params = Field(default_factory=dict[str, Any])
+    params_schema: Annotated[
+        dict[str, Any] | None,
+        BeforeValidator(_object_schema),
+        WithJsonSchema(_PARAMS_SCHEMA),
+    ] = None
     fallbacks: Annotated[
         int,
         Field(ge=0, le=10, description="Other tools that a step may fall back to."),
@@ -71,6 +128,7 @@ class PlanRequestBody(BaseModel):
                 ChainLink(tool=item.tool_id, input=item.input_mapping) for item in self.chain
             ),
             params=self.params,
+            params_schema=self.params_schema,
             fallbacks=self.fallbacks,
             task_id=self.task_id,
         )
@@ -154,8 +212,6 @@ class PlanAnswer(CheckAnswer):
     steps: list[StepAnswer]
     params: Annotated[dict[str, Any], Field(description="JSON Schema of what a run is given.")]
     created_at: Annotated[float, Field(description="Unix seconds.")]
-    mode: Annotated[
-        str, Field(description="`direct`, `capabilities` or `chain`; empty when it is read again.")
-    ]
+    mode: Annotated[str, Field(description="How it was made: `direct`, `capabilities` or `chain`.")]
     choices: list[ChoiceAnswer]
     notes: Annotated[list[str], Field(description="What the planner could not decide.")]

@@ -1,17 +1,21 @@
 """What the service does with plans: make them, check them, keep them, and give them back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from typing import Any, cast
+
+from msgspec import convert
 
 from pegboard.core.graph import Graph
 from pegboard.core.ports.run import Plan as StoredPlan
 from pegboard.core.ports.run import RunStore
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import GraphInvalid, PlanNotFound
+from pegboard.errors import GraphInvalid, PlanNotFound, SourceUnavailable
 from pegboard.execution.call import owner_of
 from pegboard.features.plans.policy import may_see
 from pegboard.graphs import Fault, Preview, preview, read_graph, write_graph
+from pegboard.graphs.params import checked
 from pegboard.graphs.preview import DurationOf
 from pegboard.planning import Choice, Planner, PlanRequest
 from pegboard.registry import ToolRegistry
@@ -41,8 +45,8 @@ class MadePlan:
 
     Attributes:
         id: What it is run by.
-        mode: How it was made; empty for one that was made before.
-        choices: Why each step is there; empty for one that was made before.
+        mode: How it was made.
+        choices: Why each step is there.
         notes: What the planner could not decide.
     """
 
@@ -69,6 +73,7 @@ class Plans:
         store: Where plans are kept.
         planner: Makes the graphs.
         duration: How many seconds a tool usually takes; None when nobody knows.
+        env: What `$.env` reads, now.
     """
 
     def __init__(
@@ -78,11 +83,13 @@ class Plans:
         *,
         planner: Planner,
         duration: DurationOf | None = None,
+        env: Mapping[str, Any] | None = None,
     ) -> None:
         self._registry = registry
         self._store = store
         self._planner = planner
         self._duration = duration
+        self._env: Mapping[str, Any] = {} if env is None else env
 
     async def make(self, request: PlanRequest, *, principal: Principal = LOCAL) -> MadePlan:
         """A plan, kept under its id; its faults are told, and it is kept all the same.
@@ -92,18 +99,23 @@ class Plans:
 
         Raises:
             CannotPlan: No tools answer; says which part, and what is near.
+            InvalidRequest: The params do not fit the schema that comes with them.
             ToolNotFound: A chain names a tool that there is not.
         """
         made = self._planner.plan(request, principal=principal)
         graph = made.graph
-        if request.params_schema is None:
-            graph = graph.changed(params=_remembering(graph.params, request.params))
+        if request.params_schema is not None and request.params:
+            _refuse_misfits(request)
+        graph = graph.changed(params=_remembering(graph.params, request.params))
         kept = StoredPlan(
             id=graph.id,
             graph=write_graph(graph),
             created_at=self._registry.kit.now(),
             task_id=graph.task_id,
             created_by=owner_of(principal),
+            mode=made.mode,
+            choices=tuple(map(asdict, made.choices)),
+            notes=made.notes,
         )
         await self._store.put_plan(kept)
         return MadePlan(
@@ -141,26 +153,48 @@ class Plans:
             graph=graph,
             preview=self._preview(graph, principal),
             created_at=kept.created_at,
+            mode=kept.mode,
+            choices=tuple(convert(kept.choices, tuple[Choice, ...])),
+            notes=tuple(kept.notes),
         )
 
     def _preview(self, graph: Graph, principal: Principal) -> Preview:
-        return preview(graph, board=self._registry, principal=principal, duration=self._duration)
+        return preview(
+            graph,
+            board=self._registry,
+            principal=principal,
+            duration=self._duration,
+            env=self._env,
+        )
+
+
+def _refuse_misfits(request: PlanRequest) -> None:
+    """Hold params against their own schema; what is left out may be given when it is run."""
+    schema: dict[str, Any] = {**request.schema, "required": []}
+    with suppress(SourceUnavailable):  # a broken schema is a fault of the plan, told with the rest
+        checked(Graph(nodes=(), name="The plan", params=schema), request.params)
 
 
 def _remembering(schema: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of the params, with what was given as what is given again."""
-    properties = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties") or {})
+    properties = cast("Mapping[str, Any]", schema.get("properties") or {})
     told = {
-        name: {**node, "default": params[name]} if name in params else dict(node)
+        name: {**_as_object(node), "default": params[name]} if name in params else node
         for name, node in properties.items()
     }
+    told |= {name: {"default": value} for name, value in params.items() if name not in told}
     return {**schema, "properties": told} if told else dict(schema)
+
+
+def _as_object(node: Any) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", node) if isinstance(node, Mapping) else {}
 
 
 def remembered(graph: Graph, params: Mapping[str, Any]) -> dict[str, Any]:
     """What a run is given: these params, and what the graph says of those that are left out."""
-    properties = cast("Mapping[str, Mapping[str, Any]]", graph.params.get("properties") or {})
-    known = {name: node["default"] for name, node in properties.items() if "default" in node}
+    properties = cast("Mapping[str, Any]", graph.params.get("properties") or {})
+    nodes = {name: _as_object(node) for name, node in properties.items()}
+    known = {name: node["default"] for name, node in nodes.items() if "default" in node}
     return {**known, **params}
 
 

@@ -1,7 +1,8 @@
 """Plans and runs of a board: the planner, the runner, and what watches them."""
 
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.settings import Settings
@@ -21,6 +22,7 @@ def plans_and_runs(
     stack: AsyncExitStack,
     *,
     parts: "CatalogueParts",
+    env: Mapping[str, Any],
 ) -> "tuple[Plans, Runs]":
     """The two services, sharing one store; the stack stops the runs before it closes anything."""
     from pegboard.features.plans import Plans
@@ -33,9 +35,9 @@ def plans_and_runs(
     stack.push_async_callback(feed.close)
     kept = durability(settings, storage)
     stack.push_async_callback(kept.close)
-    runner = GraphRunner(registry, durability=kept)
+    runner = GraphRunner(registry, durability=kept, env=env)
     needed = parts.dependencies.prerequisites
     planner = Planner(registry, knowledge=parts.health, prerequisites=needed)
-    plans = Plans(registry, storage.runs, planner=planner)
+    plans = Plans(registry, storage.runs, planner=planner, env=env)
     runs = Runs(registry, storage.runs, runner=runner, plans=plans, feed=feed, follow=kept.follow)
     return plans, runs
