@@ -2,8 +2,9 @@
 
 import pytest
 from tests.storage.conftest import postgres, postgres_server
+from tests.storage.databases.conftest import own_postgres, own_server
 
-__all__ = ["postgres", "postgres_server"]
+__all__ = ["own_postgres", "own_server", "postgres", "postgres_server"]
 
 _SLOW_START = 60
 

@@ -3,6 +3,7 @@
 import asyncio
 
 from pegboard.durability.alarms import Alarms
+from pegboard.errors import Unavailable
 
 
 async def test_it_rings_once_at_the_last_time_that_was_set() -> None:
@@ -34,6 +35,7 @@ async def test_each_setback_of_a_run_is_waited_for_twice_as_long_up_to_half_a_mi
         alarms.set_back("r", ValueError("odd"))
         waits.append(round(alarms._timers["r"].when() - loop.time()))
     setback = alarms.setbacks["r"]
+    assert alarms.error("r") is setback.error
     alarms.settle("r")
     alarms.set_back("r", ValueError("odd"))
     waits.append(round(alarms._timers["r"].when() - loop.time()))
@@ -41,6 +43,20 @@ async def test_each_setback_of_a_run_is_waited_for_twice_as_long_up_to_half_a_mi
 
     assert waits == [4, 8, 16, 30, 30, 4]
     assert (str(setback.error), setback.plays) == ("odd", 5)
+
+
+async def test_a_store_that_does_not_answer_is_asked_again_soon() -> None:
+    async def ring(run_id: str) -> None:
+        raise AssertionError(run_id)
+
+    alarms = Alarms(ring, first=4.0)
+    for _ in range(3):
+        alarms.set_back("r", Unavailable("gone"))
+    wait = alarms._timers["r"].when() - asyncio.get_running_loop().time()
+    await alarms.close()
+
+    assert round(wait) == 5
+    assert alarms.error("another") is None
 
 
 async def test_closing_stops_what_is_being_taken_up() -> None:

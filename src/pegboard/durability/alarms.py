@@ -6,7 +6,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from pegboard.errors import Unavailable
+
 _LONGEST = 30.0
+_LONGEST_OUTAGE = 5.0
 
 
 class Setback(Struct, frozen=True, kw_only=True):
@@ -27,7 +30,7 @@ class Alarms:
     Args:
         ring: Called with the id of a run whose time has come.
         first: Seconds after the first setback of a run; twice as long after each further one, but
-            never longer than half a minute.
+            never longer than half a minute, and five seconds when the store did not answer.
 
     Attributes:
         setbacks: Of runs that are tried again after a while, by id.
@@ -58,7 +61,13 @@ class Alarms:
         before = self.setbacks.get(run_id)
         plays = 1 if before is None else before.plays + 1
         self.setbacks[run_id] = Setback(error=error, plays=plays)
-        self.set(run_id, after=min(_LONGEST, self._first * 2 ** (plays - 1)))
+        longest = _LONGEST_OUTAGE if isinstance(error, Unavailable) else _LONGEST
+        self.set(run_id, after=min(longest, self._first * 2 ** (plays - 1)))
+
+    def error(self, run_id: str) -> Exception | None:
+        """In which the last play of a run ended that is tried again after a while."""
+        setback = self.setbacks.get(run_id)
+        return None if setback is None else setback.error
 
     def settle(self, run_id: str) -> None:
         """A play of it came to an end, or somebody else plays it."""

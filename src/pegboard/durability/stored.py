@@ -106,8 +106,8 @@ class StoredDurability:
                 if run.result is not None and self._is_settled(run):
                     return run.result
                 self._check_open()
-                if (setback := self._alarms.setbacks.get(run_id)) is not None:
-                    raise setback.error
+                if (error := self._alarms.error(run_id)) is not None:
+                    raise error
                 if self._is_due(run):
                     player = await self._take_up(run_id)
             if player is None:  # it is played elsewhere, or it is not time yet
@@ -177,6 +177,8 @@ class StoredDurability:
         if self._play is None:
             raise Unavailable("No runner is attached to this durability.", permanent=True)
         self._alarms.drop(start.run_id)
+        if isinstance(self._alarms.error(start.run_id), Unavailable):
+            self._alarms.settle(start.run_id)  # the store answers again
         player = StoredPlayer(
             self._store, start, self._owner, play=self._play, now=self._now, left=self._left
         )
