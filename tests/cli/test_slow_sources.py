@@ -86,10 +86,14 @@ def test_a_tool_of_a_hung_source_is_waited_for_and_then_told(
     assert "its source 'hung' is failed: no answer within 1 s" in done.stderr
 
 
+@pytest.mark.parametrize("command", [("show", "my_greet"), ("run", "plan.json")])
 def test_a_wrong_name_is_told_with_the_nearest_of_all_sources(
-    pegboard: Command, folder: Path
+    command: tuple[str, ...], pegboard: Command, folder: Path
 ) -> None:
-    done = pegboard("show", "my_greet")
+    step = {"id": "a", "tool": "my_greet", "input": {"name": "Ada"}}
+    (folder / "plan.json").write_text(json.dumps({"nodes": [step]}))
+
+    done = pegboard(*command)
 
     assert done.returncode == 2
     assert "'my__greet'" in done.stderr

@@ -16,7 +16,7 @@ from pegboard.cli.options import (
     with_board,
 )
 from pegboard.cli.params import given_params
-from pegboard.errors import InvalidRequest
+from pegboard.errors import GraphInvalid, InvalidRequest
 from pegboard.features.runs import RunView
 from pegboard.runtime import Pegboard
 
@@ -40,13 +40,19 @@ def run(
     """Run a plan, and draw what happened. With --data it can be gone on with after a crash."""
     from pegboard.cli.run_telling import draw, tell, watched
 
-    async def play(opened: Pegboard) -> RunView:
+    async def start(opened: Pegboard) -> RunView:
         if document is None:
-            view = await opened.runs.start_plan(plan, params, key=key)
-        else:
-            from pegboard.graphs import read_graph
+            return await opened.runs.start_plan(plan, params, key=key)
+        from pegboard.graphs import read_graph
 
-            view = await opened.runs.start_graph(read_graph(document), params, key=key)
+        return await opened.runs.start_graph(read_graph(document), params, key=key)
+
+    async def play(opened: Pegboard) -> RunView:
+        try:
+            view = await start(opened)
+        except GraphInvalid:
+            await opened.settled()  # what was meant by a wrong name may be listed only now
+            view = await start(opened)
         return await watched(opened, view.id, quiet=json)
 
     with exits():

@@ -42,7 +42,7 @@ def list_runs(
         return page.runs, page.next_cursor
 
     with exits():
-        found, following = with_board(settings(board, data), find)
+        found, following = with_board(settings(board, data), find, whole=False)
     if json:
         say_json({"runs": [view.to_dict() for view in found], "next_cursor": following or None})
         return
@@ -70,7 +70,7 @@ def show_run(
         return await opened.runs.get(run_id)
 
     with exits():
-        view = with_board(settings(board, data), find)
+        view = with_board(settings(board, data), find, whole=False)
         draw(view, svg=svg, timeline=timeline)
     if json:
         say_json(view.to_dict())
@@ -91,7 +91,7 @@ def cancel_run(
         return await opened.runs.wait(run_id)
 
     with exits():
-        view = with_board(settings(board, data), cancel)
+        view = with_board(settings(board, data), cancel, whole=False)
     say_json(view.to_dict()) if json else say(f"{view.id}  {view.result.state.value}")
 
 
@@ -107,7 +107,7 @@ def resume_run(
         return await watched(opened, run_id, quiet=json)
 
     with exits():
-        view = with_board(settings(board, data), resume)
+        view = with_board(settings(board, data), resume, whole=False)
     tell(view, json=json)
 
 
@@ -129,7 +129,7 @@ def answer_run(
         return await watched(opened, run_id, quiet=json)
 
     with exits():
-        view = with_board(settings(board, data), give)
+        view = with_board(settings(board, data), give, whole=False)
     tell(view, json=json)
 
 
