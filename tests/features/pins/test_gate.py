@@ -137,7 +137,8 @@ async def test_where_the_operators_word_holds_the_upstreams_is_not_judged() -> N
     await board.lists(foreign())
     [spec] = await board.lists(foreign(**own_words))
     changed = said(description="Send keys.", output_schema={"type": "object"})
-    [silent] = await board.lists(foreign(changed, output_schema=None, **own_words))
+    mine = ("output_schema",)
+    [silent] = await board.lists(foreign(changed, overridden=mine, **own_words))
     [agreed] = await board.lists(foreign(said(effect=Effect.READ), overridden=("effect",)))
     [bare] = await board.lists(foreign(changed))
 
@@ -234,3 +235,27 @@ def test_a_tool_of_somebody_else_keeps_saying_so_under_another_source() -> None:
 
     assert moved.in_source("other").upstream == definitions.upstream_of(moved)
     assert definitions.listed(moved) is not None
+
+
+async def test_an_output_that_is_promised_later_is_seen_for_the_first_time_then() -> None:
+    board, output = Board(), {"type": "object", "properties": {"a": {"type": "string"}}}
+    made: list[int] = []
+
+    def schema() -> Any:
+        made.append(1)
+        return output
+
+    silent = foreign(said(output_schema=schema), overridden=("output_schema",), output_schema=None)
+    await board.lists(silent)
+    unread = not made
+    [promised] = await board.lists(foreign(said(output_schema=schema)))
+    await board.lists(foreign(said(output_schema=schema)))
+    [again] = await board.lists(silent)
+    [changed] = await board.lists(foreign(said(output_schema={"type": "string"})))
+
+    assert unread
+    assert (promised.output_schema, promised.unavailable) == (output, "")
+    assert again.unavailable == ""
+    assert changed.unavailable
+    [pin] = await board.store.pins()
+    assert pin.definition["output_schema"] == output

@@ -1,6 +1,6 @@
 """What is pinned of a tool, and how a tool looks whose new definition waits."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -40,23 +40,16 @@ class Listed:
     name: str
     definition: Definition
 
-    def judged(self, pinned: Definition | None) -> Definition:
+    def judged(self, pinned: Definition) -> Definition:
         """What there is to judge: where the operator's word holds, the upstream's does not count.
 
         Args:
-            pinned: What was approved; None for a tool that is seen for the first time.
+            pinned: What was approved.
         """
-        if pinned is None:
-            return self.definition
-        spec = self.tool.spec
-        shown = definition_of(spec, fields=_SAID)
-        own: Collection[str] = getattr(self.tool, "overridden", ())
-        ignored = [
-            field for field in _SAID if field in own or shown[field] != self.definition[field]
-        ]
-        if spec.output_schema is None:  # it is promised to nobody
-            ignored.append("output_schema")
-        return {**self.definition, **{key: pinned[key] for key in ignored if key in pinned}}
+        shown, own = definition_of(self.tool.spec, fields=_SAID), _overridden(self.tool)
+        theirs = [field for field in _SAID if shown[field] != self.definition[field]]
+        kept = {field: pinned[field] for field in (*theirs, *own) if field in pinned}
+        return {**self.definition, **kept}
 
 
 def upstream_of(tool: Tool) -> ToolSpec | None:
@@ -73,7 +66,14 @@ def listed(tool: Tool) -> Listed | None:
     if upstream is None or tool.spec.unavailable:
         return None
     name = _key(upstream.action or upstream.name)
-    return Listed(tool=tool, name=name, definition=definition_of(upstream))
+    # a schema that nobody is promised is not even made
+    left_out = _overridden(tool) & {"output_schema"}
+    fields = [field for field in DEFINING if field not in left_out]
+    return Listed(tool=tool, name=name, definition=definition_of(upstream, fields=fields))
+
+
+def _overridden(tool: Tool) -> frozenset[str]:
+    return getattr(tool, "overridden", frozenset())
 
 
 def _key(name: str) -> str:
@@ -124,8 +124,8 @@ def _approved(item: Listed, pinned: Definition) -> ToolSpec | None:
     """
     spec = item.tool.spec
     old, new = spec_of(pinned), item.judged(pinned)
-    there = definition_of(old)
-    changed = [field for field in DEFINING if field not in _FIXED and there[field] != new[field]]
+    known = [field for field in DEFINING if field in pinned and field in new]
+    changed = [field for field in known if field not in _FIXED and pinned[field] != new[field]]
     schemas = [field for field in changed if field in _SCHEMAS]
     shown = definition_of(spec, fields=schemas) if schemas else {}
     if any(shown[field] != item.definition[field] for field in schemas):

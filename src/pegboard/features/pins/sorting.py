@@ -11,6 +11,7 @@ from pegboard.features.pins.definitions import Listed, listed, unavailable, with
 from pegboard.features.pins.holding import diff_of, outcome_of, state_of
 from pegboard.registry.definition_diff import digest_of, spec_of
 from pegboard.registry.pinning import PinningPolicy, Verdict, judge
+from pegboard.tools.foreign_log import log_foreign
 
 _LOG = logging.getLogger("pegboard.pins")
 
@@ -52,7 +53,7 @@ class Sorting:
             item = listed(tool)
             found = tool if item is None else self._sorted(item)
         except Exception as error:  # noqa: BLE001 - foreign schemas: recorded as the tool's reason
-            _LOG.exception("the definition of %s cannot be compared", tool.spec.name)
+            log_foreign(_LOG, f"definitions of {self.source} cannot be compared", error)
             told = error.message if isinstance(error, PegboardError) else type(error).__name__
             found = unavailable(tool, f"its definition cannot be compared: {told}")
         self.tools.append(found)
@@ -65,27 +66,32 @@ class Sorting:
             self.fresh.append(len(self.tools))
             return self._let_through(item)
         definition = item.judged(pin.definition)
-        if digest_of(definition) == pin.digest:
+        digest = digest_of(definition)
+        if digest == pin.digest:
             return self._let_through(item)
-        verdict = judge(spec_of(pin.definition), spec_of(definition), self.policy)
+        # what was not looked at before is seen for the first time
+        before = {**definition, **pin.definition}
+        verdict = judge(spec_of(before), spec_of(definition), self.policy)
         if verdict.is_accepted:
-            self.accepted.append(self._pin(item.name, verdict.digest, definition))
+            self.accepted.append(self._pin(item.name, digest, definition))
             self.fresh.append(len(self.tools))
             return self._let_through(item)
-        return self._held_back(item, pin, definition, verdict)
+        return self._held_back(item, pin, definition, digest, verdict)
 
     def _let_through(self, item: Listed) -> Tool:
         if item.name in self.held:
             self.over.append(item.name)
         return item.tool
 
-    def _held_back(self, item: Listed, pin: Pin, definition: Definition, verdict: Verdict) -> Tool:
+    def _held_back(
+        self, item: Listed, pin: Pin, definition: Definition, digest: str, verdict: Verdict
+    ) -> Tool:
         held = self.held.get(item.name)
-        if held is None or held.digest != verdict.digest or outcome_of(held) != verdict.outcome:
+        if held is None or held.digest != digest or outcome_of(held) != verdict.outcome:
             held = HeldDefinition(
                 source=self.source,
                 name=item.name,
-                digest=verdict.digest,
+                digest=digest,
                 definition=definition,
                 held_at=self.at,
                 diff=diff_of(verdict, item.tool.spec.name),

@@ -22,7 +22,7 @@ from pegboard.sources.openapi.nodes import Located, shortened
 from pegboard.sources.openapi.references import BadReference
 from pegboard.sources.openapi.requests import Route, build
 from pegboard.sources.openapi.schemas import Schemas, is_free
-from pegboard.sources.openapi.upstream import is_by_hand, route_of
+from pegboard.sources.openapi.upstream import is_by_hand, route_of, unheard
 from pegboard.tools import SchemaTool
 from pegboard.tools.raw_schema import compiled, output_problem
 
@@ -100,7 +100,7 @@ class ApiTools:
             spec=spec,
             run=action.run,
             upstream=self._upstream(chosen, spec, action),
-            overridden=said.model_fields_set,
+            overridden=said.model_fields_set | unheard(said, self._config),
         )
 
     def _upstream(self, chosen: Chosen, spec: ToolSpec, action: "_Action") -> ToolSpec | None:
@@ -117,7 +117,7 @@ class ApiTools:
             input_schema=lambda: action.documented.schema,
             output_schema=action.documented_output,
             category="",
-            tags=operation.tags[:_MOST_TAGS],
+            tags=("rest", *operation.tags[:_MOST_TAGS]),
             capabilities=(),
             effect=Effect.READ if reads else Effect.WRITE,
             idempotent=True if reads or operation.method in _IDEMPOTENT else None,

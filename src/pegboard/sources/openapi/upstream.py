@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pegboard.sources.openapi.addresses import swagger_servers
 from pegboard.sources.openapi.api import Api, version_of
-from pegboard.sources.openapi.config import OpenApiConfig
+from pegboard.sources.openapi.config import OpenApiConfig, Override
 from pegboard.sources.openapi.loading import is_pasted
 from pegboard.sources.openapi.nodes import mapping, sequence, text
 from pegboard.sources.openapi.operations import Operation
@@ -18,6 +18,12 @@ def is_by_hand(operation: Operation, config: OpenApiConfig) -> bool:
         (one.name, one.method, one.path) == (operation.id, operation.method, operation.path)
         for one in config.actions
     )
+
+
+def unheard(said: Override, config: OpenApiConfig) -> frozenset[str]:
+    """What the document says of an operation, and the operator has shown to nobody."""
+    is_promised = config.promise_outputs and not said.projection
+    return frozenset() if is_promised else frozenset({"output_schema"})
 
 
 def route_of(api: Api, operation: Operation) -> str:
