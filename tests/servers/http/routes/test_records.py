@@ -7,6 +7,7 @@ import pytest
 from tests.servers.http.made import a_board, board_file, client_of
 
 from pegboard.runtime import Pegboard, Settings
+from pegboard.servers.http.answers import CallRow
 
 BROKEN = "sources: [{kind: functions, name: gone, config: {modules: [there_is_none]}}]"
 
@@ -97,6 +98,21 @@ async def test_history_is_filtered(
     calls = (await client.get("/history", params=query)).json()["calls"]
 
     assert [call["tool"] for call in calls] == found
+
+
+async def test_rows_of_the_history_have_the_keys_that_the_document_names(tmp_path: Path) -> None:
+    board = a_board(tmp_path, data=tmp_path / "data", store_arguments=True)
+    async with client_of(board) as client:
+        for name in ("add", "crash", "refund", "secret_of_mine", "no_such_tool"):
+            await execute(client, name, a=1)
+        rows = (await client.get("/history")).json()["calls"]
+        document = (await client.get("/openapi.json")).json()
+
+    known = document["components"]["schemas"]["CallRow"]
+    assert len(rows) >= 4
+    assert {frozenset(row) for row in rows} == {frozenset(known["properties"])}
+    assert set(known["required"]) == known["properties"].keys() - {"arguments"}
+    assert [CallRow.model_validate(row).call_id for row in rows] == [row["call_id"] for row in rows]
 
 
 async def test_history_is_read_page_by_page(client: httpx2.AsyncClient) -> None:
