@@ -1,10 +1,11 @@
+from copy import deepcopy
 from typing import Any
 
 import jsonschema_rs
 import msgspec
 import pytest
 
-from pegboard.sources.openapi.definitions import MOST_BYTES, finished
+from pegboard.sources.openapi.definitions import MOST_BYTES, Definitions, finished
 
 
 def ref(name: str) -> dict[str, Any]:
@@ -18,7 +19,7 @@ def size(schema: Any) -> int:
 def test_a_schema_without_references_stays_as_it_is() -> None:
     schema = {"type": "object", "enum": [{"$ref": "#/$defs/not-a-reference"}]}
 
-    assert finished(schema, {"A": {}}) == schema
+    assert finished(schema, Definitions({"A": {}})) == schema
 
 
 @pytest.mark.parametrize(
@@ -35,7 +36,7 @@ def test_a_schema_without_references_stays_as_it_is() -> None:
     ids=str,
 )
 def test_what_applies_itself_for_ever_is_cut(definitions: dict[str, Any]) -> None:
-    result = finished({"properties": {"a": ref("A")}}, definitions)
+    result = finished({"properties": {"a": ref("A")}}, Definitions(definitions))
 
     assert "refers to itself" in str(result)
     validator = jsonschema_rs.Draft202012Validator(result)
@@ -45,7 +46,7 @@ def test_what_applies_itself_for_ever_is_cut(definitions: dict[str, Any]) -> Non
 def test_recursion_through_properties_is_kept() -> None:
     tree = {"type": "object", "properties": {"next": {"anyOf": [ref("A"), {"type": "null"}]}}}
 
-    assert finished(ref("A"), {"A": tree}) == {**ref("A"), "$defs": {"A": tree}}
+    assert finished(ref("A"), Definitions({"A": tree})) == {**ref("A"), "$defs": {"A": tree}}
 
 
 def test_a_large_schema_loses_its_words_first() -> None:
@@ -56,7 +57,7 @@ def test_a_large_schema_loses_its_words_first() -> None:
         "enum": [{"description": "kept"}],
     }
 
-    result = finished({"allOf": [ref("A")]}, {"A": big})
+    result = finished({"allOf": [ref("A")]}, Definitions({"A": big}))
 
     assert result["$defs"]["A"] == {
         "type": "object",
@@ -72,7 +73,7 @@ def test_a_huge_schema_loses_what_is_farthest() -> None:
         for name, after in zip(names, [*names[1:], "N0"], strict=True)
     }
 
-    result = finished(ref("N0"), definitions)
+    result = finished(ref("N0"), Definitions(definitions))
 
     assert size(result) <= MOST_BYTES
     assert "properties" in result["$defs"]["N0"]
@@ -81,4 +82,18 @@ def test_a_huge_schema_loses_what_is_farthest() -> None:
 
 
 def test_a_large_schema_without_definitions_loses_its_words() -> None:
-    assert finished({"description": "x" * MOST_BYTES, "type": "string"}, {}) == {"type": "string"}
+    assert finished({"description": "x" * MOST_BYTES, "type": "string"}, Definitions()) == {
+        "type": "string"
+    }
+
+
+def test_what_many_schemas_share_is_never_changed() -> None:
+    shared = {"A": {"allOf": [ref("B")]}, "B": {"anyOf": [ref("A"), {"description": "x" * 999}]}}
+    definitions, before = Definitions(shared), deepcopy(shared)
+
+    first = finished(ref("A"), definitions)
+    again = finished({"items": ref("B")}, definitions)
+
+    assert definitions.schemas == before
+    assert finished(ref("A"), definitions) == first
+    assert "refers to itself" in str(again["$defs"])

@@ -67,7 +67,7 @@ def test_two_definitions_of_one_name_are_told_apart() -> None:
 
     result = translator.alone(translator.translated(Located(node=schema)))
 
-    assert sorted(result["$defs"]) == ["Pet", "Pet_2"]
+    assert sorted(result["$defs"]) == ["Pet_3cdceba7", "Pet_5c95af05"]
 
 
 @pytest.mark.parametrize(
@@ -213,3 +213,22 @@ def test_questions_about_schemas() -> None:
     assert media_schema(Located(node={})).node == {}
     broken = Schemas(References({"": {}}), sending=True, siblings=False)
     assert broken.resolved(Located(node={"$ref": "#/x"})).node == {}
+
+
+@pytest.mark.parametrize("order", [("Pet", "Tag"), ("Tag", "Pet")], ids="-".join)
+def test_what_one_tool_is_shown_does_not_hang_on_what_others_were(order: tuple[str, str]) -> None:
+    document = {
+        "components": {"schemas": {"Pet": {**PET, "items": ref("Tag")}, "Tag": {"allOf": [PET]}}},
+        "definitions": {"Tag": {"properties": {"pet": ref("Pet")}}},
+    }
+    shared = Schemas(References({"": document}), sending=True, siblings=False)
+    wanted = {"items": {"$ref": "#/definitions/Tag"}}
+    for name in order:
+        shared.alone(shared.translated(Located(node=ref(name))))
+
+    result = shared.alone(shared.translated(Located(node=wanted)))
+
+    fresh = Schemas(References({"": document}), sending=True, siblings=False)
+    assert result == fresh.alone(fresh.translated(Located(node=wanted)))
+    assert result["items"] == {"$ref": "#/$defs/Tag_2"}
+    assert sorted(result["$defs"]) == ["Pet", "Tag", "Tag_2"]

@@ -17,6 +17,7 @@ from pegboard.sources.openapi.loading import Document
 from pegboard.sources.openapi.nodes import Node, mapping, sequence
 from pegboard.sources.openapi.operations import Operation, Reader
 from pegboard.sources.openapi.references import References
+from pegboard.sources.openapi.schemas import Schemas
 
 _SIBLINGS_COUNT = ("3.1", "3.2")
 _KNOWN = ("2.0", "3.0", *_SIBLINGS_COUNT)
@@ -28,7 +29,8 @@ class Api:
 
     Attributes:
         schemes: The security schemes, by name.
-        siblings: Whether keywords beside a `$ref` count.
+        sent: The schemas of what is sent; what a `readOnly` property says is not in them.
+        received: The schemas of what is received.
         base: Where requests go, unless an operation has a server of its own.
         base_problem: Why there is no such address; empty when there is.
         trusted: Origins that may get the credentials.
@@ -37,7 +39,8 @@ class Api:
     reader: Reader
     operations: Sequence[Operation]
     schemes: Mapping[str, Node]
-    siblings: bool
+    sent: Schemas
+    received: Schemas
     base: str
     base_problem: str
     trusted: frozenset[str]
@@ -66,7 +69,8 @@ def api_of(document: Document | None, config: OpenApiConfig) -> Api:
         reader=reader,
         operations=operations,
         schemes=(swagger if is_swagger else credentials).security_schemes(root),
-        siblings=version in _SIBLINGS_COUNT,
+        sent=Schemas(references, sending=True, siblings=version in _SIBLINGS_COUNT),
+        received=Schemas(references, sending=False, siblings=version in _SIBLINGS_COUNT),
         base=base,
         base_problem=problem,
         trusted=_trusted(config, base, url),

@@ -1,6 +1,9 @@
 """The shared definitions of one schema: only those it uses, no endless loops, bounded in size."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from copy import deepcopy
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, cast
 
 import msgspec
@@ -14,50 +17,82 @@ _WORDS = frozenset({"description", "title", "examples", "default", "deprecated"}
 _CUT = "Not checked here: the document's schema goes on further than a tool can show."
 
 
-def finished(schema: Schema, definitions: dict[str, Schema]) -> Schema:
+class Definitions:
+    """Definitions that schemas share, by name; what is found out about each is kept.
+
+    They are never changed: thousands of tools show the same ones.
+    """
+
+    def __init__(self, schemas: Mapping[str, Schema] | None = None) -> None:
+        self.schemas: dict[str, Schema] = dict(schemas or {})
+        self._uses: dict[str, frozenset[str]] = {}
+        self._in_place: dict[str, frozenset[str]] = {}
+        self._wordless: dict[str, Schema] = {}
+
+    def uses(self, name: str) -> frozenset[str]:
+        """The definitions that one refers to."""
+        found = self._uses.get(name)
+        if found is None:
+            found = self._uses[name] = self.used_in(self.schemas[name])
+        return found
+
+    def used_in(self, schema: Schema) -> frozenset[str]:
+        """The definitions that a schema refers to by itself."""
+        return frozenset(_names_in(schema)) & self.schemas.keys()
+
+    def wordless(self, name: str) -> Schema:
+        """One without what only readers need."""
+        found = self._wordless.get(name)
+        if found is None:
+            found = self._wordless[name] = _wordless(self.schemas[name])
+        return found
+
+    def in_place(self, name: str) -> frozenset[str]:
+        """The definitions that one applies to the same value."""
+        found = self._in_place.get(name)
+        if found is None:
+            found = frozenset(one[1] for one in _in_place(self.schemas[name]))
+            self._in_place[name] = found
+        return found
+
+    def layers(self, schema: Schema, *, cut: AbstractSet[str] = frozenset()) -> list[list[str]]:
+        """The names of what a schema needs, nearest first; what is cut needs nothing."""
+        layers: list[list[str]] = []
+        seen: set[str] = set()
+        new = self.used_in({key: value for key, value in schema.items() if key != "$defs"})
+        while new:
+            seen |= new
+            layers.append(sorted(new))
+            new = frozenset[str]().union(*map(self.uses, new - cut)) - seen
+        return layers
+
+
+def finished(schema: Schema, definitions: Definitions) -> Schema:
     """The schema with the definitions that it needs.
 
     Args:
         schema: The root, which refers to them.
-        definitions: By name; changed where they loop.
+        definitions: Those that there are.
     """
-    layers = _layers(schema, definitions)
+    layers = definitions.layers(schema)
     if not layers:
         return schema if _size(schema) <= MOST_BYTES else _wordless(schema)
-    for name in (name for layer in layers for name in layer):
-        _break_loops(name, definitions)
-    used = {name: definitions[name] for layer in layers for name in sorted(layer)}
+    definitions = _without_loops(definitions, [name for layer in layers for name in layer])
+    used = {name: definitions.schemas[name] for layer in layers for name in sorted(layer)}
     made = {**schema, "$defs": used}
     if _size(made) <= MOST_BYTES:
         return made
-    used = {name: _wordless(part) for name, part in used.items()}
+    used = {name: definitions.wordless(name) for name in used}
     made = {**schema, "$defs": used}
+    cut: set[str] = set()
     for layer in reversed(layers):
         if _size(made) <= MOST_BYTES:
             break
+        cut.update(layer)
         used.update({name: {"$comment": _CUT} for name in layer})
-    return _only_used(made) if _size(made) <= MOST_BYTES else _wordless(_only_used(made))
-
-
-def _only_used(schema: Schema) -> Schema:
-    used = {name for layer in _layers(schema, schema["$defs"]) for name in layer}
-    kept = {name: part for name, part in schema["$defs"].items() if name in used}
-    return {**schema, "$defs": kept}
-
-
-def _layers(schema: Schema, definitions: dict[str, Schema]) -> list[list[str]]:
-    """The names of what is used, nearest first."""
-    rest = {key: value for key, value in schema.items() if key != "$defs"}
-    layers: list[list[str]] = []
-    seen: set[str] = set()
-    parts: list[Any] = [rest]
-    while parts:
-        names = {name for part in parts for name in _names_in(part)} & definitions.keys() - seen
-        seen |= names
-        if names:
-            layers.append(sorted(names))
-        parts = [definitions[name] for name in sorted(names)]
-    return layers
+    needed = {name for layer in definitions.layers(schema, cut=cut) for name in layer}
+    made["$defs"] = {name: part for name, part in used.items() if name in needed}
+    return made if _size(made) <= MOST_BYTES else _wordless(made)
 
 
 def _names_in(node: Any) -> Iterator[str]:
@@ -72,6 +107,21 @@ def _names_in(node: Any) -> Iterator[str]:
             if isinstance(ref, str) and ref.startswith(_PREFIX):
                 yield ref.removeprefix(_PREFIX)
             waiting.extend(fields.values())
+
+
+def _without_loops(definitions: Definitions, names: Sequence[str]) -> Definitions:
+    """The same where nothing loops; else copies of what is needed, cut where it does."""
+    applied = {name: definitions.in_place(name) for name in names}
+    try:
+        TopologicalSorter(applied).prepare()
+    except CycleError:
+        pass
+    else:
+        return definitions
+    copies = deepcopy({name: definitions.schemas[name] for name in names})
+    for name in names:
+        _break_loops(name, copies)
+    return Definitions(copies)
 
 
 def _break_loops(start: str, definitions: dict[str, Schema]) -> None:

@@ -1,6 +1,6 @@
 """Following `$ref`: inside the document, and into files that lie beside it. Never elsewhere."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 from urllib.parse import unquote
 
@@ -26,6 +26,17 @@ class References:
         self._files = files
         self._refused = refused or {}
         self._anchors: dict[str, dict[str, Any]] = {}
+
+    def shared(self) -> Iterator[str]:
+        """The addresses of the schemas that the document shares, as it lists them."""
+        root = mapping(self._files.get(""))
+        places = {
+            "/components/schemas": mapping(mapping(root.get("components")).get("schemas")),
+            "/definitions": mapping(root.get("definitions")),
+        }
+        for pointer, schemas in places.items():
+            for name in schemas:
+                yield f"#{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
 
     def resolve(self, place: Located) -> Located:
         """What stands there, or where its `$ref` leads, chains followed.

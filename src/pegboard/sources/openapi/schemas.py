@@ -4,11 +4,13 @@ What is referred to becomes a shared definition, made once, so that recursion st
 nothing is written out twice.
 """
 
+import hashlib
 import re
+import threading
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.sources.openapi.definitions import finished
+from pegboard.sources.openapi.definitions import Definitions, finished
 from pegboard.sources.openapi.keywords import Keywords, is_pattern, with_null
 from pegboard.sources.openapi.nodes import Located, mapping, sequence
 from pegboard.sources.openapi.references import BadReference, References
@@ -25,7 +27,10 @@ _UNFIT = re.compile(r"[^a-zA-Z0-9_.-]+")
 
 
 class Schemas:
-    """Translates the schemas that one tool shows.
+    """Translates the schemas that the tools of a document show, each definition once for all.
+
+    What a definition is called does not hang on which tool needs it first: it is shown to models,
+    and compared with what it was. Any thread may use it.
 
     Args:
         references: Of the document.
@@ -39,19 +44,26 @@ class Schemas:
         self._hidden = "readOnly" if sending else "writeOnly"
         self._siblings = siblings
         self._names: dict[str, str] = {}
-        self._definitions: dict[str, Schema] = {}
+        self._taken: set[str] = set()
+        self._met: set[str] = set()
+        self._definitions = Definitions()
         self._waiting: list[tuple[str, Located]] = []
+        self._lock = threading.RLock()
+        for address in references.shared():
+            self._call(address, _legible(address))
 
     def translated(self, place: Located) -> Schema:
         """The schema at a place; its `$ref`s lead to definitions that `alone` adds."""
-        return self._schema(place, 0)
+        with self._lock:
+            return self._schema(place, 0)
 
     def alone(self, schema: Schema) -> Schema:
         """The schema with every definition that it needs, valid, without endless loops, bounded."""
-        while self._waiting:
-            name, place = self._waiting.pop()
-            self._definitions[name] = self._schema(place, 0)
-        return finished(schema, self._definitions)
+        with self._lock:
+            while self._waiting:
+                name, place = self._waiting.pop()
+                self._definitions.schemas[name] = self._schema(place, 0)
+            return finished(schema, self._definitions)
 
     def resolved(self, place: Located) -> Located:
         """What stands at a place when its references are followed; empty when they lead nowhere."""
@@ -166,15 +178,25 @@ class Schemas:
     def _name(self, address: str, target: Located) -> str:
         name = self._names.get(address)
         if name is None:
-            last = _UNFIT.sub("_", address.rpartition("/")[2]).strip("_") or "schema"
-            taken = set(self._names.values())
-            name, count = last, 1
-            while name in taken:
-                count += 1
-                name = f"{last}_{count}"
-            self._names[address] = name
+            digest = hashlib.sha256(address.encode("utf-8", "surrogatepass")).hexdigest()
+            name = self._call(address, f"{_legible(address)}_{digest[:8]}")
+        if name not in self._met:
+            self._met.add(name)
             self._waiting.append((name, target))
         return name
+
+    def _call(self, address: str, wanted: str) -> str:
+        name, count = wanted, 1
+        while name in self._taken:
+            count += 1
+            name = f"{wanted}_{count}"
+        self._taken.add(name)
+        self._names[address] = name
+        return name
+
+
+def _legible(address: str) -> str:
+    return _UNFIT.sub("_", address.rpartition("/")[2]).strip("_") or "schema"
 
 
 def media_schema(media: Located) -> Located:

@@ -295,4 +295,4 @@ class _Action:
         return next_page(response, names)
 
     def _schemas(self, *, sending: bool) -> Schemas:
-        return Schemas(self._api.reader.references, sending=sending, siblings=self._api.siblings)
+        return self._api.sent if sending else self._api.received
