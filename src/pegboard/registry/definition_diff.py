@@ -63,7 +63,7 @@ def digest_of(definition: Mapping[str, Any]) -> str:
 
 def definition_of(spec: ToolSpec, *, fields: Iterable[str] = ()) -> dict[str, Any]:
     """All that a diff looks at, or these fields of it, as JSON-compatible data."""
-    return {field: _plain(spec, field) for field in (fields or DEFINING)}
+    return plain({field: _value(spec, field) for field in (fields or DEFINING)})
 
 
 def spec_of(definition: Mapping[str, Any]) -> ToolSpec:
@@ -90,8 +90,9 @@ def _changes(old: ToolSpec, new: ToolSpec) -> Iterator[Change]:
         (_WORDS, Kind.WORDING),
         (_OPERATORS, Kind.ADDITIVE),
     ):
+        before_of, after_of = (definition_of(spec, fields=fields) for spec in (old, new))
         for field in fields:
-            before, after = _plain(old, field), _plain(new, field)
+            before, after = before_of[field], after_of[field]
             if before != after or type(before) is not type(after):
                 yield Change(place=field, kind=kind, before=before, after=after)
     for field, (more, less) in _LISTS.items():
@@ -113,9 +114,10 @@ def _output(old: Any, new: Any) -> Iterator[Change]:
     yield from schema_changes("output_schema", old, new, direction="output")
 
 
-def _plain(spec: ToolSpec, field: str) -> Any:
-    """A field as JSON; lists that are sets are sorted."""
+def _value(spec: ToolSpec, field: str) -> Any:
+    """A field as it is; lists that are sets are sorted."""
     value = getattr(spec, field)
-    if field in _LISTS or field == "tags":
-        return sorted(value)
-    return plain(value)
+    return sorted(value) if field in _SETS else value
+
+
+_SETS = frozenset({*_LISTS, "tags"})

@@ -68,18 +68,23 @@ class Versions:
         self._current: dict[str, int] = {}
         self._rolled_back: set[str] = set()
 
-    def register(self, tool: Tool) -> Tool:
+    def register(self, tool: Tool, *, digest: str = "", kind: "Kind | None" = None) -> Tool:
         """Remember a definition; the tool to put on the board, with its version.
 
         A definition that is not known yet is a new version. It keeps the version that it says,
         unless that is taken: then it gets the next one, by what has changed (a breaking change the
         next major, an additive one the next minor, other words the next patch version). One that is
         known becomes the current version again, unless somebody rolled back from it.
+
+        Args:
+            tool: The definition.
+            digest: Its `definition_digest`, where that is known already.
+            kind: What it changes against the newest version, where that is known already.
         """
         from pegboard.registry.definition_diff import definition_diff, definition_digest
 
         spec = tool.spec
-        digest, known = definition_digest(spec), self._known.get(spec.name)
+        digest, known = digest or definition_digest(spec), self._known.get(spec.name)
         if known is None:
             self._keep(tool, digest, kind=None)
             return tool
@@ -89,7 +94,8 @@ class Versions:
                 if spec.name not in self._rolled_back:
                     self._current[spec.name] = place
                 return self.current(spec.name).tool
-        kind = definition_diff(known[-1].tool.spec, spec).kind
+        if kind is None:
+            kind = definition_diff(known[-1].tool.spec, spec).kind
         taken = {item.version for item in known}
         version = spec.version if spec.version not in taken else following(taken, kind)
         made = tool if version == spec.version else VersionedTool(tool, version=version)

@@ -31,7 +31,7 @@ def load_kind(name: str) -> SourceKind:
         )
         raise ConfigError(f"there is no source kind '{name}'; {hint}")
     try:
-        kind = entry.load()
+        kind = _loaded(entry)
     except (ImportError, AttributeError) as error:
         raise SourceUnavailable(
             f"the plug '{entry.value}' of source kind '{name}' is broken: {error}"
@@ -39,3 +39,9 @@ def load_kind(name: str) -> SourceKind:
     if not isinstance(kind, SourceKind):
         raise SourceUnavailable(f"the plug '{entry.value}' is not a SourceKind")
     return kind
+
+
+@cache
+def _loaded(entry: EntryPoint) -> object:
+    """What an entry point names; a registration of many tools asks for it for each."""
+    return entry.load()

@@ -4,9 +4,8 @@ The schema is compiled once, by jsonschema-rs, and always offline: a `$ref` that
 document fails, it never fetches a URL or a file.
 """
 
-from collections.abc import Iterator
-from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from pegboard.core.context import Arguments
 from pegboard.core.tool import JsonSchema
@@ -74,11 +73,20 @@ def closed(schema: JsonSchema) -> dict[str, Any]:
 
     A schema that says how it treats other properties, or is put together from others, is kept.
     """
-    result: dict[str, Any] = {"type": "object", **deepcopy(dict(schema))}
+    result: dict[str, Any] = {"type": "object", **_copied(schema)}
     if not result.keys() & _SAYS_IT_ITSELF:
         result.setdefault("properties", {})
         result["additionalProperties"] = False
     return result
+
+
+def _copied(node: Any) -> Any:
+    """A schema of one's own; what it is made of besides objects and lists never changes."""
+    if isinstance(node, Mapping):
+        return {key: _copied(item) for key, item in cast("Mapping[str, Any]", node).items()}
+    if isinstance(node, list):
+        return [_copied(item) for item in cast("list[Any]", node)]
+    return node
 
 
 _SAYS_IT_ITSELF = frozenset(

@@ -1,60 +1,23 @@
 """`CatalogueService` with its `shelf`, `drafts`, `views` and `policy`, over a real store."""
 
-from collections.abc import AsyncGenerator, Mapping
-from typing import Any
-
 import pytest
+from tests.features.catalogue.made import build, service
 
 from pegboard import ToolRegistry
 from pegboard.core.principal import Principal
-from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import (
     AccessDenied,
-    ConfigError,
     DuplicateTool,
     InvalidRequest,
     ToolNotFound,
     VersionNotFound,
 )
-from pegboard.features.catalogue import CatalogueService
 from pegboard.features.catalogue.drafts import Draft
 from pegboard.features.catalogue.policy import SCOPE
 from pegboard.features.catalogue.schemas import DeprecateBody
 from pegboard.features.catalogue.shelf import Shelf
 from pegboard.features.catalogue.views import only_row
 from pegboard.storage import MemoryStorage
-from pegboard.tools import SchemaTool
-
-
-async def build(definition: Mapping[str, Any]) -> Tool:
-    if "name" not in definition:
-        raise ConfigError("name: missing")
-
-    async def run(arguments: Mapping[str, Any], ctx: Any) -> str:
-        return str(definition)
-
-    spec = ToolSpec(
-        name=definition["name"],
-        description=definition.get("description", ""),
-        input_schema={"type": "object"},
-        version=definition.get("version", "1.0.0"),
-    )
-    return SchemaTool(spec=spec, run=run)
-
-
-def service(storage: MemoryStorage, registry: ToolRegistry) -> CatalogueService:
-    return CatalogueService(
-        registry,
-        storage.catalogue,
-        build=build,
-        owner_of_name=lambda name: "shop" if name.startswith("shop__") else "",
-    )
-
-
-@pytest.fixture
-async def storage() -> AsyncGenerator[MemoryStorage]:
-    async with MemoryStorage() as opened:
-        yield opened
 
 
 async def test_another_server_sees_what_was_registered(storage: MemoryStorage) -> None:

@@ -1,7 +1,8 @@
 """Tools that are registered while the board runs: versions, roll-back, persistence."""
 
+from pegboard.features.catalogue.collecting import collecting_later
 from pegboard.features.catalogue.once import Once
 from pegboard.features.catalogue.service import CatalogueService
 from pegboard.features.catalogue.views import Registered
 
-__all__ = ["CatalogueService", "Once", "Registered"]
+__all__ = ["CatalogueService", "Once", "Registered", "collecting_later"]

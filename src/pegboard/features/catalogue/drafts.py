@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pegboard.core.event import digest_of
 from pegboard.core.ports.catalogue import ToolVersion
 from pegboard.core.tool import Tool, ToolSpec
-from pegboard.registry.definition_diff import definition_diff
+from pegboard.registry.definition_diff import definition_diff, definition_digest
+from pegboard.registry.schema_diff import Kind
 from pegboard.registry.versions import VersionedTool, Versions, following
 
 
@@ -17,13 +17,21 @@ class Draft:
 
     Attributes:
         tool: With the version that it gets.
+        definition: As it was given.
+        digest: Of the definition.
+        spec_digest: Of what the definition says of the tool; empty for a known one.
+        kind: What it changes against the version before, where that had to be found out.
         known: The version that has this very definition already; None for a new one.
+        is_there: Whether the tool is the one that is on the board already.
     """
 
     tool: Tool
     definition: Mapping[str, Any]
     digest: str
+    spec_digest: str = ""
+    kind: Kind | None = None
     known: ToolVersion | None = None
+    is_there: bool = False
 
     @property
     def is_new(self) -> bool:
@@ -65,7 +73,7 @@ class _Known:
 
 
 class Drafts:
-    """Numbers the registrations of one request.
+    """Numbers the registrations of one request; what can fail of a registration fails here.
 
     Args:
         versions: What the board knows.
@@ -77,19 +85,38 @@ class Drafts:
         self._stored = stored
         self._names: dict[str, _Known] = {}
 
-    def add(self, definition: Mapping[str, Any], tool: Tool) -> Draft:
+    def known(self, version: ToolVersion) -> Draft | None:
+        """The registration of a definition that is there; None when its tool has to be made anew.
+
+        That is so while the tool cannot be used: what it lacked may be there by now.
+        """
+        tool = self._versions.get(version.name, version.version).tool
+        if tool.spec.unavailable:
+            return None
+        definition, digest = version.definition, version.digest
+        return Draft(tool=tool, definition=definition, digest=digest, known=version, is_there=True)
+
+    def add(self, definition: Mapping[str, Any], digest: str, tool: Tool) -> Draft:
         """Give a registration its version."""
-        name, digest = tool.spec.name, digest_of(definition)
+        name = tool.spec.name
         known = self._names.get(name) or self._look_up(name)
         before = known.by_digest.get(digest)
         if before is not None:
             tool = Draft.numbered(tool, before.version)
             return Draft(tool=tool, definition=definition, digest=digest, known=before)
-        version = tool.spec.version
+        version, kind = tool.spec.version, None
+        if known.newest is not None:
+            kind = definition_diff(known.newest, tool.spec).kind
         if version in known.taken:
-            kind = None if known.newest is None else definition_diff(known.newest, tool.spec).kind
             version = following(known.taken, kind)
-        draft = Draft(tool=Draft.numbered(tool, version), definition=definition, digest=digest)
+        tool = Draft.numbered(tool, version)
+        draft = Draft(
+            tool=tool,
+            definition=definition,
+            digest=digest,
+            spec_digest=definition_digest(tool.spec),
+            kind=kind,
+        )
         known.by_digest[digest] = draft.kept(0.0, by="", origin="")
         known.taken.append(version)
         known.newest = tool.spec

@@ -1,34 +1,29 @@
 """Registering, versioning and removing tools while the board runs."""
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Any
 
-from pegboard.core.ports.catalogue import CatalogueStore, ToolVersion
+from pegboard.core.ports.catalogue import CatalogueStore
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.core.tool import Tool
 from pegboard.errors import (
-    ConfigError,
     InvalidRequest,
-    PegboardError,
     VersionNotFound,
 )
 from pegboard.execution.call import owner_of
+from pegboard.features.catalogue.building import Build, drafted
+from pegboard.features.catalogue.collecting import collecting_later
 from pegboard.features.catalogue.drafts import Drafts
+from pegboard.features.catalogue.loading import restored
 from pegboard.features.catalogue.policy import check_may_change
 from pegboard.features.catalogue.shelf import Shelf
 from pegboard.features.catalogue.telling import changes
 from pegboard.features.catalogue.views import Registered, diff_dict, only_row, version_row
 from pegboard.registry import ToolRegistry
 
-Build = Callable[[Mapping[str, Any]], Awaitable[Tool]]
-"""Makes the tool of a definition; raises `ConfigError` for what is wrong with it."""
-
-_LOG = logging.getLogger("pegboard.catalogue")
-_BREATH = 100
-"""So many tools are made before other work of the process gets its turn."""
+_ATTEMPTS = 3
+"""So often another server may be first with a version of a tool that is registered here."""
 
 
 async def _nothing() -> None:
@@ -74,20 +69,9 @@ class CatalogueService:
             anew: Also then, because what may run has changed.
         """
         async with self._lock:
-            revision = await self._store.revision()
-            if revision == self._revision and not anew:
-                return
-            self._shelf.forget()
-            active = {item.name: item.version for item in await self._store.active()}
-            versions = await self._store.versions()
-            for number, item in enumerate(versions):
-                await self._recall(item)
-                if not number % _BREATH:
-                    await asyncio.sleep(0)
-            for name, version in active.items():
-                self._shelf.recalled(name, version)
-            self._revision = revision
-        await self._changed()
+            is_changed = await self._load(anew=anew)
+        if is_changed:
+            await self._changed()
 
     async def register(
         self,
@@ -100,30 +84,45 @@ class CatalogueService:
 
         Raises:
             AccessDenied: The caller may not.
-            InvalidRequest: A definition is wrong; says which, and where.
+            InvalidRequest: Definitions are wrong; says which, and where.
             DuplicateTool: A name belongs to a source, or to the board file.
         """
         check_may_change(principal, "the catalogue")
         async with self._lock:
-            drafts = Drafts(self._registry.versions, self._shelf.stored)
-            made = [
-                drafts.add(definition, await self._built(index, definition))
-                for index, definition in enumerate(definitions)
-            ]
-            now = self._registry.kit.now()
-            kept = [item.kept(now, by=owner_of(principal), origin=origin) for item in made]
-            named = {
-                item.name
-                for item, draft in zip(kept, made, strict=True)
-                if draft.is_new or not self._registry.versions.is_rolled_back(item.name)
-            }
-            before = {item.name: self._shelf.version_of(item.name) for item in kept}
-            # of what is rolled back, a known definition changes nothing
-            await self._store.add([item for item in kept if item.name in named])
-            found = [self._shelf.put(draft, item) for draft, item in zip(made, kept, strict=True)]
-            self._revision = await self._store.revision()
+            with collecting_later(len(definitions)):
+                found, before = await self._registered(
+                    definitions, by=owner_of(principal), origin=origin
+                )
         await self._told("registered", before, principal, origin=origin)
         return found
+
+    async def _registered(
+        self, definitions: Sequence[Mapping[str, Any]], *, by: str, origin: str
+    ) -> tuple[list[Registered], dict[str, str]]:
+        attempts = _ATTEMPTS
+        while True:
+            await self._load()
+            drafts = Drafts(self._registry.versions, self._shelf.stored)
+            made = await drafted(definitions, self._build, drafts=drafts, shelf=self._shelf)
+            now = self._registry.kit.now()
+            kept = [draft.kept(now, by=by, origin=origin) for draft in made]
+            pairs = list(zip(made, kept, strict=True))
+            changing = [item for draft, item in pairs if self._shelf.changes(draft)]
+            try:
+                if changing:
+                    await self._store.add(changing)
+            except InvalidRequest:  # another server was first with a version: number them after it
+                attempts -= 1
+                if not attempts or await self._store.revision() == self._revision:
+                    raise
+            else:
+                break
+        before = {item.name: self._shelf.version_of(item.name) for item in kept}
+        with self._registry.changes.together():
+            found = [self._shelf.put(draft, item) for draft, item in pairs]
+        if changing:
+            self._revision = await self._store.revision()
+        return found, before
 
     async def remove(self, name: str, *, principal: Principal = LOCAL) -> None:
         """Take a registered tool off the board; its versions stay, and can be rolled back to.
@@ -134,6 +133,7 @@ class CatalogueService:
         """
         check_may_change(principal, name)
         async with self._lock:
+            await self._load()
             wire = self._shelf.own(name)
             before = {wire: self._shelf.version_of(wire)}
             await self._store.deactivate(wire)
@@ -153,6 +153,7 @@ class CatalogueService:
         """
         check_may_change(principal, name)
         async with self._lock:
+            await self._load()
             wire = self._shelf.own(name)
             self._registry.versions.get(wire, version)
             self._shelf.check_free(wire)
@@ -182,6 +183,7 @@ class CatalogueService:
         """
         check_may_change(principal, name)
         async with self._lock:
+            await self._load()
             wire, versions = self._shelf.own(name), self._registry.versions
             is_current = version in {"", versions.current(wire).version}
             version = versions.get(wire, version or versions.current(wire).version).version
@@ -255,23 +257,16 @@ class CatalogueService:
         stored = self._shelf.stored.get(self._shelf.wire(name))
         return stored[-1].origin if stored else ""
 
-    async def _built(self, index: int, definition: Mapping[str, Any]) -> Tool:
-        if not index % _BREATH:
-            await asyncio.sleep(0)
-        try:
-            tool = await self._build(definition)
-        except ConfigError as error:
-            raise InvalidRequest(f"[{index}] {error.message}") from error
-        self._shelf.check_free(tool.spec.name)
-        return tool
-
-    async def _recall(self, item: ToolVersion) -> None:
-        try:
-            tool = await self._build(item.definition)
-        except PegboardError as error:
-            _LOG.warning("%s %s is not put on the board: %s", item.name, item.version, error)
-        else:
-            self._shelf.recall(item, tool)
+    async def _load(self, *, anew: bool = False) -> bool:
+        """Follow the store; whether there was anything to follow."""
+        revision = await self._store.revision()
+        if revision == self._revision and not anew:
+            return False
+        await restored(
+            self._store, self._build, registry=self._registry, shelf=self._shelf, anew=anew
+        )
+        self._revision = revision
+        return True
 
     async def _told(
         self, action: str, before: Mapping[str, str], principal: Principal, **detail: Any

@@ -1,7 +1,7 @@
 """The registered tools of a board as they stand: in the registry, and what is kept of them."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 
 from pegboard.core.ports.catalogue import ToolVersion
@@ -31,8 +31,9 @@ class Shelf:
         self._owner_of_name = owner_of_name
         self.stored: dict[str, list[ToolVersion]] = {}
         self.active: set[str] = set()
+        self._by_digest: dict[str, ToolVersion] = {}
 
-    def check_free(self, name: str) -> None:
+    def check_free(self, name: str, *, asks: str = "this registration") -> None:
         """Refuse a name that is somebody else's.
 
         Raises:
@@ -40,10 +41,27 @@ class Shelf:
         """
         owner = self._owner_of_name(name)
         if owner:
-            raise DuplicateTool(name, f"source '{owner}'", "this registration")
+            raise DuplicateTool(name, f"source '{owner}'", asks)
         known = None if name in self.active else self._registry.find(name)
         if known is not None and known.spec.name == name:
-            raise DuplicateTool(name, "the board", "this registration")
+            raise DuplicateTool(name, "the board", asks)
+
+    def by_digest(self, digest: str) -> ToolVersion | None:
+        """The version with this definition; a definition says its name, so there is one at most."""
+        return self._by_digest.get(digest)
+
+    def changes(self, draft: Draft) -> bool:
+        """Whether anything is another after a registration than before.
+
+        A known definition changes nothing where its name means it already, and where somebody
+        rolled back from it.
+        """
+        if draft.known is None or draft.known.name not in self.active:
+            return True
+        versions, name = self._registry.versions, draft.known.name
+        if versions.is_rolled_back(name):
+            return False
+        return not draft.is_there or versions.current(name).version != draft.known.version
 
     def version_of(self, name: str) -> str:
         """The version that a name means now; empty when it means nothing."""
@@ -53,12 +71,12 @@ class Shelf:
         """Put on the board what is kept."""
         versions, name = self._registry.versions, kept.name
         if draft.is_new:
-            tool = versions.register(draft.tool)
-            self.stored.setdefault(name, []).append(kept)
+            tool = versions.register(draft.tool, digest=draft.spec_digest, kind=draft.kind)
+            self._keep(kept)
         elif versions.is_rolled_back(name):
             tool = versions.current(name).tool
         else:
-            tool = versions.use(name, kept.version, tool=draft.tool)
+            tool = versions.use(name, kept.version, tool=None if draft.is_there else draft.tool)
         self.swap(name, tool)
         shown = versions.get(name, kept.version)
         return Registered(
@@ -77,18 +95,53 @@ class Shelf:
 
     def swap(self, name: str, tool: Tool) -> None:
         """Let a name mean this tool."""
-        self._registry.add(tool, on_conflict="replace")
+        known = self._registry.find(name) if name in self.active else None
+        if known is not tool:
+            self._registry.add(tool, on_conflict="replace")
         self.active.add(name)
 
-    def recall(self, item: ToolVersion, tool: Tool) -> None:
+    def is_as_stored(self, name: str, items: Sequence[ToolVersion], *, active: str) -> bool:
+        """Whether the board has of a name what the store has."""
+        known = self.stored.get(name)
+        if known is None or known != list(items):
+            return False
+        if name not in self.active:
+            return not active
+        return self._registry.versions.current(name).version == active
+
+    def restore(
+        self, name: str, made: Sequence[tuple[ToolVersion, Tool]], *, active: str = ""
+    ) -> None:
+        """Let a name be as it is stored; it is on the board all the while.
+
+        Args:
+            name: Of the tool.
+            made: Its versions, the oldest first.
+            active: The version that it means; empty for none.
+        """
+        self._registry.versions.forget(name)
+        for item in self.stored.pop(name, ()):
+            self._by_digest.pop(item.digest, None)
+        for item, tool in made:
+            self._recall(item, tool)
+        if active:
+            self._recalled(name, active)
+        elif name in self.active:
+            self.take_off(name)
+
+    def _keep(self, item: ToolVersion) -> None:
+        self.stored.setdefault(item.name, []).append(item)
+        self._by_digest[item.digest] = item
+
+    def _recall(self, item: ToolVersion, tool: Tool) -> None:
         """Take in a stored version of a tool."""
         versions = self._registry.versions
         versions.register(Draft.numbered(tool, item.version))
-        self.stored.setdefault(item.name, []).append(item)
+        self._keep(item)
         if item.status == "deprecated":
             versions.deprecate(item.name, item.version, on=_day(item.deprecated_until))
 
-    def recalled(self, name: str, version: str) -> None:
+    def _recalled(self, name: str, version: str) -> None:
         """Let a name mean what it meant."""
         versions = self._registry.versions
         try:
@@ -98,18 +151,10 @@ class Shelf:
             self._registry.add(versions.current(name).tool, on_conflict="replace")
         except PegboardError as error:
             _LOG.warning("%s is not put on the board: %s", name, error)
+            if name in self.active:
+                self.take_off(name)
             return
         self.active.add(name)
-
-    def forget(self) -> None:
-        """Take everything off the board, before it is read again."""
-        for name in self.active:
-            if name in self._registry:
-                self._registry.remove(name)
-        for name in self.stored:
-            self._registry.versions.forget(name)
-        self.stored.clear()
-        self.active.clear()
 
     def wire(self, name: str) -> str:
         """The wire name of a name or id, also of a tool that was removed."""

@@ -75,7 +75,10 @@ class OpenApiSource:
         document = await self._loader.load() if self._loader else None
         made = self._made
         if made is None or document is not self._read:
-            made = await POOL.run(lambda: self._tools_of(document), owner=self._name)
+            if document is None:  # actions by hand are few, and made before a thread is awake
+                made = self._tools_of(None)
+            else:
+                made = await POOL.run(lambda: self._tools_of(document), owner=self._name)
             self._read, self._made = document, made
         return made
 

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Body, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
+from pegboard.features.catalogue import collecting_later
 from pegboard.features.catalogue.schemas import (
     BulkAnswer,
     DefinitionDiffAnswer,
@@ -72,14 +73,17 @@ async def register_tools(
     board: Board, caller: Caller, wanted: Annotated[BulkBody, Body()], key: Key = ""
 ) -> Response:
     """Register many tools: all of them, or none when one is wrong."""
-    definitions = [item.definition() for item in wanted.tools]
+    with collecting_later(len(wanted.tools)):
+        definitions = [item.definition() for item in wanted.tools]
 
-    async def work() -> dict[str, Any]:
-        made = await board.catalogue.register(definitions, principal=caller, origin="bulk")
-        return {"registered": [item.to_dict() for item in made]}
+        async def work() -> dict[str, Any]:
+            made = await board.catalogue.register(definitions, principal=caller, origin="bulk")
+            return {"registered": [item.to_dict() for item in made]}
 
-    answer = await board.once.do(work, what="bulk", key=key, request=definitions, principal=caller)
-    return JsonResponse(answer, 201)
+        answer = await board.once.do(
+            work, what="bulk", key=key, request=definitions, principal=caller
+        )
+        return JsonResponse(answer, 201)
 
 
 @router.delete(
