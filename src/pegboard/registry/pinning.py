@@ -2,22 +2,26 @@
 
 Models obey descriptions, and policy believes annotations: whoever may change them unseen may tell
 an agent what to do. So only what lets everything work as before passes for additive; other words
-do not.
+do not, nor does an argument that brings words of its own.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import ConfigError
 from pegboard.registry.definition_diff import DefinitionDiff, definition_diff, definition_digest
-from pegboard.registry.schema_diff import Kind
+from pegboard.registry.schema_diff import Change, Kind
 
 PinningPolicy = Literal["auto", "additive", "ask", "block"]
-"""`auto` takes every change, `additive` those that are additive and asks about others, `ask` asks
-about all, `block` keeps what was approved for good."""
+"""`auto` takes every change, `additive` those that are additive and bring no words, and asks about
+others, `ask` asks about all, `block` keeps what was approved for good."""
 
 _NO_DIFF = DefinitionDiff()
+_PROSE = frozenset({"description", "$comment", "examples"})
+_LONGEST_WORD = 80
+"""Longer texts are prose, wherever in a schema they stand."""
 
 Outcome = Literal["accept", "hold", "refuse"]
 
@@ -79,6 +83,36 @@ def _by_policy(
         return "accept", "this very definition was approved"
     if policy == "auto":
         return "accept", "every change is accepted"
-    if policy == "additive" and diff.kind is Kind.ADDITIVE and not diff.of_kind(Kind.WORDING):
+    if policy == "additive" and diff.kind is Kind.ADDITIVE and not _brings_words(diff):
         return "accept", "every change is additive"
     return "hold", f"has to be approved: {diff}"
+
+
+def _brings_words(diff: DefinitionDiff) -> bool:
+    return bool(diff.of_kind(Kind.WORDING)) or any(_new_words(change) for change in diff.changes)
+
+
+def _new_words(change: Change) -> set[str]:
+    name = change.place.rpartition(".")[2]
+    return set(_words(change.after, name)) - set(_words(change.before, name))
+
+
+def _words(value: Any, name: str) -> Iterator[str]:
+    """What a model would read as prose; a title that repeats a name is none."""
+    if isinstance(value, Mapping):
+        for key, item in cast("Mapping[str, Any]", value).items():
+            if key in _PROSE and not isinstance(item, Mapping):  # else an argument of that name
+                yield str(item)
+            elif key == "title" and isinstance(item, str):
+                yield from () if _letters(item) == _letters(name) else (item,)
+            else:
+                yield from _words(item, key)
+    elif isinstance(value, (list, tuple)):
+        for item in cast("Sequence[Any]", value):
+            yield from _words(item, name)
+    elif isinstance(value, str) and len(value) > _LONGEST_WORD:
+        yield value
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in text.lower() if char.isalnum())

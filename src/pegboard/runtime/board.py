@@ -178,7 +178,7 @@ class PinningEntry(BaseModel):
         PinningPolicy,
         Field(
             description="`auto` takes every change, `additive` what lets everything work as before "
-            "and changes no words, `ask` none until somebody approves it, `block` none at all."
+            "and brings no words, `ask` none until somebody approves it, `block` none at all."
         ),
     ] = "additive"
     sources: Annotated[
