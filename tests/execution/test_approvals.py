@@ -23,6 +23,17 @@ def test_every_part_of_a_call_counts() -> None:
     assert call_digest(a_call(), spec, "x") in digests
 
 
+def test_a_step_that_is_made_again_is_still_the_one_that_was_approved() -> None:
+    spec = a_spec()
+    first, again, other, item = (
+        call_digest(a_call(key=key), spec, "x")
+        for key in ("r1:pay:0", "r1:pay:0:1", "r1:pay:0+1", "r1:pay:1")
+    )
+
+    assert first == again
+    assert len({first, other, item}) == 3
+
+
 def test_an_edit_is_good_for_its_own_arguments_alone() -> None:
     assert edited_digest(APPROVAL, {"a": 1, "b": 2}) == edited_digest(APPROVAL, {"b": 2, "a": 1})
     assert edited_digest(APPROVAL, {"a": 1}) != edited_digest(APPROVAL, {"a": 2})

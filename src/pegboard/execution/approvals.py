@@ -18,7 +18,7 @@ from pegboard.execution.kit import Kit
 from pegboard.execution.redaction import MASK, redacted_value
 
 _LONGEST_SHOWN = 4_000
-_KEY = re.compile(r"(?P<step>.+?):[\d.]+(?:\+\d+)?(?::\d+)?")
+_KEY = re.compile(r"(?P<place>(?P<step>.+?):[\d.]+(?:\+\d+)?)(?::\d+)?")
 _SETTLED = frozenset({"used", "expired"})
 
 
@@ -26,10 +26,12 @@ def call_digest(call: Run, spec: ToolSpec, arguments_digest: str) -> str:
     """What makes a call the one that was approved: tool, version, arguments and principal.
 
     Within a run it is that place of that run, so that each node and each item has its own approval
-    and none is used up by a call from elsewhere.
+    and none is used up by a call from elsewhere. A call that was cut off before it used its
+    approval, and is made again, is still the one that was approved.
     """
-    ctx = call.ctx
-    place = [ctx.run_id, ctx.idempotency_key or ""] if ctx.run_id else []
+    run_id, key = call.ctx.run_id, call.ctx.idempotency_key or ""
+    found = _KEY.fullmatch(key.removeprefix(f"{run_id}:"))
+    place = [run_id, f"{run_id}:{found['place']}" if found else key] if run_id else []
     return _hash(["call", spec.name, spec.version, call.owner, arguments_digest, *place])
 
 
