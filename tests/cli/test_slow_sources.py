@@ -161,7 +161,7 @@ def test_doctor_tells_of_a_wrong_board_although_a_server_has_the_data(
     pegboard: Command, folder: Path
 ) -> None:
     (folder / "data").mkdir()
-    (folder / "board.yaml").write_text("policy: {limits: {x: {rate: nonsense}}}")
+    (folder / "board.yaml").write_text("tools: [{tool_id: x_v1, type: Nonsense}]")
     lock = DirectoryLock(folder / "data")
     done = pegboard("doctor", "--data", "data", "--json")
     lock.release()

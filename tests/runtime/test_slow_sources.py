@@ -39,6 +39,8 @@ def _written(folder: Path, *sources: str, more: str = "") -> Path:
     return path
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(40)
 async def test_a_board_with_hung_and_dead_sources_opens_at_once(tmp_path: Path) -> None:
     with silent_port() as silent:
         path = _written(
@@ -85,6 +87,8 @@ async def test_a_board_with_hung_and_dead_sources_opens_at_once(tmp_path: Path) 
     assert not children()
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(40)
 async def test_closing_a_board_whose_sources_have_not_answered_leaves_nothing(
     tmp_path: Path,
 ) -> None:
@@ -150,6 +154,8 @@ def _everything() -> Any:
     return HistoryQuery(limit=100)
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(40)
 async def test_the_graph_takes_in_what_comes_late_and_keeps_it_over_a_restart(
     tmp_path: Path,
 ) -> None:
@@ -210,6 +216,8 @@ async def test_a_stored_registration_never_takes_a_name_that_a_late_source_may_b
     assert result.unwrap() == 7
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(40)
 async def test_a_run_begins_when_its_tools_are_there_and_a_plan_says_what_is_missing(
     tmp_path: Path,
 ) -> None:

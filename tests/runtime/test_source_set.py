@@ -89,7 +89,7 @@ def _state(source: Steered) -> SourceState:
 class Board:
     """A source set, and what it has put on the board."""
 
-    def __init__(self, *, timeout: float = 0.2) -> None:
+    def __init__(self, *, timeout: float = 0.2, patience: float | None = None) -> None:
         self.heard = Heard()
         self.listed: dict[str, tuple[str, ...]] = {}
         self.offered: dict[str, tuple[str, ...]] = {}
@@ -97,6 +97,7 @@ class Board:
         self.set = SourceSet(
             Services(),
             timeout=timeout,
+            patience=patience,
             listed=self,
             emitter=Emitter([self.heard]),
             jitter=lambda: 0.0,
@@ -165,6 +166,70 @@ async def test_a_source_that_hangs_while_closing_stops_nobody() -> None:
 
     assert well.closed == 1
     assert "did not close" in board.set.states["c"].reason
+
+
+async def test_a_cancelled_closing_leaves_no_task() -> None:
+    class Clinging(Steered):
+        async def close(self) -> None:
+            await asyncio.sleep(3600)
+
+    board = Board(timeout=60)
+    await board.set.open([_state(Clinging("c", _two))])
+    closing = asyncio.create_task(board.set.close())
+    await asyncio.sleep(0.05)
+
+    closing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_one_that_cannot_be_opened_is_told_and_waited_for_by_nobody() -> None:
+    board = Board()
+
+    await board.set.open([SourceState(name="x", kind="x", status="failed", reason="pip install")])
+    await board.set.refresh("x")
+    await board.set.settled()
+    health = await board.set.health(board.set.states["x"])
+    await board.set.close()
+
+    told = SourceChanged(source="x", status="failed", reason="pip install")
+    assert board.heard.events == [told, told]
+    assert health == Health(status=HealthStatus.UNHEALTHY, reason="pip install")
+
+
+async def test_opening_goes_on_without_slow_ones_which_come_later() -> None:
+    answers = asyncio.Event()
+
+    async def late() -> Sequence[Tool]:
+        await answers.wait()
+        return await _two()
+
+    board = Board(timeout=30, patience=0.02)
+    await board.set.open([_state(Steered("a", late)), _state(Steered("b", _two))])
+    state = board.set.states["a"]
+    early = (state.status, set(board.listed), state.listed.is_set())
+    health = await board.set.health(state)
+    answers.set()
+    await board.set.settled()
+    late_status = (state.status, set(board.listed), state.listed.is_set())
+    await board.set.close()
+
+    assert early == ("pending", {"b"}, False)
+    assert health == Health(status=HealthStatus.UNKNOWN, reason="it has not answered yet")
+    assert late_status == ("ok", {"a", "b"}, True)
+
+
+async def test_a_source_that_has_its_tools_is_listed_before_its_prompts_are() -> None:
+    board = Board(timeout=30, patience=0.05)
+
+    await board.set.open([_state(Offering("a", _hung_prompts))])
+    state = board.set.states["a"]
+    known = (state.status, state.listed.is_set(), state.settled.is_set())
+    await board.set.close()
+
+    assert known == ("ok", True, False)
 
 
 async def test_a_change_is_followed() -> None:

@@ -59,6 +59,7 @@ async def test_its_tools_that_cannot_be_used_are_counted_by_reason() -> None:
         "status": "ok",
         "reason": "",
         "tools": 4,
+        "held": 0,
         "unavailable": 3,
         "unavailable_reasons": ["set the key", "is failed"],
     }

@@ -4,7 +4,7 @@ import pytest
 from tests.graphs.made import OBJECT, Bench, at_the_bench, call, states
 
 from pegboard.access import Policy
-from pegboard.core.graph import Fallback, NodeState
+from pegboard.core.graph import Fallback, Graph, NodeState
 from pegboard.core.memory import MemoryResults
 from pegboard.core.run import RunResult
 from pegboard.core.tool import Retry
@@ -246,3 +246,24 @@ def graph():
     from pegboard.core.graph import Graph
 
     return Graph(nodes=(call("a", "pay", input={"n": 1}), call("b", "read")))
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("its source 'crm' is failed: down", "'find' is not there now: its source 'crm' is failed"),
+        ("", "Tool 'find' not found."),
+    ],
+    ids=["its source is away", "nobody knows"],
+)
+def test_a_tool_that_went_since_the_start_is_told_with_the_reason(reason: str, told: str) -> None:
+    async def work(bench: Bench) -> RunResult:
+        first, second = call("a", "read"), call("b", "find", "a")
+        run_id = await bench.runner.start(Graph(nodes=(first, second)))
+        bench.registry.remove("find")
+        return await bench.runner.result(run_id)
+
+    result = at_the_bench(work, why_absent=lambda name: reason)
+
+    assert result.error is not None
+    assert result.error["message"].startswith(told)
