@@ -17,7 +17,8 @@ from pegboard.tools.compatibility import Fits, schema_fits
 from pegboard.tools.raw_schema import closed, compiled
 
 MOST_DEPTH = 20
-_ORDERLESS = frozenset({"cycle", "id_twice", "id_illegal", "graph_empty"})
+_MOST_TOLD = 100
+_ORDERLESS = frozenset({"cycle", "id_twice", "id_illegal", "graph_empty", "graph_too_large"})
 
 
 def check(
@@ -59,12 +60,12 @@ def refuse_faults(
     """Refuse a graph that cannot run; notes are no faults.
 
     Raises:
-        GraphInvalid: Every fault, with its place.
+        GraphInvalid: Every fault, with its place; the first hundred.
     """
     found = check(graph, board=board, principal=principal, kinds=kinds, env=env)
     faults = tuple(fault.to_problem() for fault in found if not fault.is_note)
     if faults:
-        raise GraphInvalid(graph.name or graph.id, faults)
+        raise GraphInvalid(graph.name or graph.id, faults[:_MOST_TOLD])
 
 
 def _checked(graph: Graph, terms: Terms, *, at: str, depth: int) -> Iterator[Fault]:

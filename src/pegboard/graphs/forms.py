@@ -7,8 +7,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pegboard.core.graph import Edge, Fallback, ForEach, Graph, Node, Repeat, Wait
 from pegboard.core.tool import Retry
-
-MOST_NODES = 10_000
+from pegboard.graphs.structure import MOST_NODES
 
 
 def _id(value: object) -> object:

@@ -32,6 +32,8 @@ _ERROR: JsonSchema = {
     "additionalProperties": True,
 }
 _DEEPEST = 20
+_MOST_ITEMS = 500
+"""Of a list that is looked at one by one; of a longer one nothing is known but its length."""
 
 
 class Terms(Struct, frozen=True, kw_only=True):
@@ -120,6 +122,8 @@ class Look:
                     "additionalProperties": False,
                 }
             )
+        if isinstance(value, (list, tuple)) and len(cast("Sequence[Any]", value)) > _MOST_ITEMS:
+            return {"type": "array", "minItems": len(cast("Sequence[Any]", value))}
         if isinstance(value, (list, tuple)):
             parts = [self.schema_of(item, node) for item in cast("Sequence[Any]", value)]
             count = len(parts)
@@ -211,7 +215,7 @@ class Look:
             return None
         items = self.schema_of(node.for_each.items, replace(node, for_each=None))
         if isinstance(node.for_each.items, (list, tuple)):
-            parts = items["prefixItems"]
+            parts = items.get("prefixItems")
             return _hoisted({"anyOf": parts}) if parts else None
         return schema_at(items, (0,)).schema
 

@@ -8,7 +8,8 @@ from pydantic import Field, field_validator
 from pegboard.core.graph import Edge, Fallback, ForEach, Graph, Node
 from pegboard.errors import InvalidRequest
 from pegboard.graphs.documents import write_retry
-from pegboard.graphs.forms import MOST_NODES, Each, Form, Id, Json, RetryForm, Seconds, as_field
+from pegboard.graphs.forms import Each, Form, Id, Json, RetryForm, Seconds, as_field
+from pegboard.graphs.structure import MOST_NODES
 
 
 class PlanFallbackForm(Form):

@@ -14,6 +14,7 @@ from pegboard.graphs.kinds import KINDS, NodeKind
 from pegboard.graphs.order import layers_of
 
 DurationOf = Callable[[str], float | None]
+_MOST_TOLD = 1_000
 _RANK = {Effect.READ: 0, Effect.WRITE: 1, Effect.ADMIN: 2}
 
 
@@ -38,15 +39,21 @@ class Preview:
     longest: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON-compatible data."""
+        """As JSON-compatible data; of very many faults the first thousand, notes last."""
         return {
-            "faults": [fault.to_dict() for fault in self.faults],
+            "faults": [fault.to_dict() for fault in _foremost(self.faults)],
             "layers": [list(layer) for layer in self.layers],
             "effects": dict(self.effects),
             "approvals": list(self.approvals),
             "seconds": self.seconds,
             "longest": self.longest,
         }
+
+
+def _foremost(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
+    if len(faults) <= _MOST_TOLD:
+        return faults
+    return tuple(sorted(faults, key=lambda fault: fault.is_note)[:_MOST_TOLD])
 
 
 def preview(
@@ -69,7 +76,7 @@ def preview(
         env: What `$.env` reads; None when that is not known.
     """
     faults = tuple(check(graph, board=board, principal=principal, kinds=kinds, env=env))
-    is_ordered = all(fault.code not in {"cycle", "id_twice"} for fault in faults)
+    is_ordered = all(fault.code not in {"cycle", "id_twice", "graph_too_large"} for fault in faults)
     layers = layers_of(graph) if is_ordered else ()
     asked = {fault.place for fault in faults if fault.code == "approval_needed"}
     nodes = list(enumerate(graph))

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from functools import reduce
 from typing import get_args
 
 from pegboard.core.graph import Edge, Graph, Join, Node, OnFailure
@@ -11,6 +12,8 @@ from pegboard.graphs.kinds.kind import NodeKind
 from pegboard.graphs.order import cycle_of, layers_of
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,200}")
+MOST_NODES = 10_000
+MOST_EDGES = 50_000
 _OUTCOMES = ("completed", "failed", "any")
 _MOST_ROUNDS = 10_000
 _BY_KIND = ("tool", "graph", "wait", "config", "fallbacks", "retry")
@@ -26,6 +29,10 @@ def structure_faults(
         kinds: The node kinds that there are.
         at: What its places begin with.
     """
+    if len(graph.nodes) > MOST_NODES or sum(len(node.edges) for node in graph) > MOST_EDGES:
+        message = f"A graph has at most {MOST_NODES} nodes and {MOST_EDGES} edges."
+        yield Fault(code="graph_too_large", place=f"{at}nodes", message=message)
+        return
     if not graph.nodes:
         yield Fault(
             code="graph_empty", place=f"{at}nodes", message="A graph has at least one node."
@@ -130,39 +137,40 @@ def _never_run(graph: Graph, at: str) -> Iterator[Fault]:
     """Nodes that would need another to have both completed and failed."""
     if not any(edge.outcome == "failed" for node in graph for edge in node.edges):
         return
-    going_on = {node.id for node in graph if node.on_failure == "continue"}
     order = {node.id: place for place, node in enumerate(graph)}
-    needs: dict[str, frozenset[tuple[str, str]]] = {}
+    needs: dict[str, int] = {}
+    impossible = _impossible(graph)
     for layer in layers_of(graph):
         for name in layer:
             node = graph.nodes[order[name]]
-            ways = [_needed(edge, needs) for edge in node.edges if edge.node in order]
-            possible = [way for way in ways if not _contradicts(way, going_on)]
-            needs[name] = frozenset[tuple[str, str]]()
+            ways = [_needed(edge, needs, order) for edge in node.edges if edge.node in order]
+            possible = [way for way in ways if not _contradicts(way, impossible)]
+            needs[name] = 0
             if node.join == "all":
-                needs[name] = needs[name].union(*ways)
+                needs[name] = reduce(int.__or__, ways, 0)
             elif possible:
-                needs[name] = possible[0].intersection(*possible[1:])
+                needs[name] = reduce(int.__and__, possible)
             is_open = node.join == "all" or not ways or bool(possible)
-            if not is_open or _contradicts(needs[name], going_on):
+            if not is_open or _contradicts(needs[name], impossible):
                 message = "It can never run: it needs another node to have completed and failed."
                 place = f"{at}nodes[{order[name]}].edges"
                 yield Fault(code="unreachable", place=place, message=message)
-                needs[name] = frozenset()
+                needs[name] = 0
 
 
-def _needed(
-    edge: Edge, needs: Mapping[str, frozenset[tuple[str, str]]]
-) -> frozenset[tuple[str, str]]:
-    return needs[edge.node] | {(edge.node, edge.outcome)}
+def _needed(edge: Edge, needs: Mapping[str, int], order: Mapping[str, int]) -> int:
+    """What must have happened for an edge to hold: two bits for each node, completed and failed."""
+    bit = {"completed": 1, "failed": 2}.get(edge.outcome, 0)
+    return needs[edge.node] | bit << 2 * order[edge.node]
 
 
-def _contradicts(needed: frozenset[tuple[str, str]], going_on: set[str]) -> bool:
-    return any(
-        (name, "completed") in needed and name not in going_on
-        for name, outcome in needed
-        if outcome == "failed"
-    )
+def _impossible(graph: Graph) -> int:
+    """The bit of each node for which a failure is no completion as well."""
+    return sum(1 << 2 * place for place, node in enumerate(graph) if node.on_failure != "continue")
+
+
+def _contradicts(needed: int, impossible: int) -> bool:
+    return bool(needed & needed >> 1 & impossible)
 
 
 def _number(place: str, name: str, wanted: str) -> Fault:

@@ -11,7 +11,8 @@ from pegboard.registry import ToolRegistry
 
 def show_check(checked: CheckedPlan) -> dict[str, Any]:
     """What a check found."""
-    drawn = "" if checked.graph is None else mermaid(checked.graph)
+    is_too_large = any(fault.code == "graph_too_large" for fault in checked.preview.faults)
+    drawn = "" if checked.graph is None or is_too_large else mermaid(checked.graph)
     return {"runnable": checked.is_runnable, **checked.preview.to_dict(), "mermaid": drawn}
 
 
