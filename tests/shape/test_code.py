@@ -14,6 +14,7 @@ CATCH_ALL: dict[str, str] = {
     "execution/steps/idempotency.py": "whatever broke, the key's outcome is written down first",
     "execution/steps/record.py": "this is where every call is recorded, whatever broke",
     "execution/steps/run.py": "what foreign code raises becomes one of our errors here",
+    "features/pins/sorting.py": "what a foreign schema raises makes its tool unavailable",
     "graphs/runner.py": "what ends a play is raised again, until it becomes the end of its run",
     "graphs/nodes.py": "a kind of node is foreign code: what it raises is its node's failure",
     "observability/outbox.py": "events that failed are counted, and later ones must get through",

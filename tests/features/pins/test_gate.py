@@ -8,7 +8,8 @@ from tests.features.pins.made import NARROWER, SCHEMA, WIDER, Board, foreign, sa
 from pegboard.core.ports.catalogue import HeldDefinition
 from pegboard.core.tool import Effect, Limits, Retry
 from pegboard.errors import InvalidRequest, SourceUnavailable
-from pegboard.features.pins import definitions, holding
+from pegboard.features.pins.definitions import listed, upstream_of
+from pegboard.features.pins.holding import kept, state_of
 from pegboard.features.pins.sorting import Sorting
 from pegboard.registry import ToolRegistry
 from pegboard.tools import SchemaTool, tool
@@ -225,16 +226,16 @@ async def test_a_decision_elsewhere_is_noticed() -> None:
 async def test_what_was_held_by_other_means_is_told_as_waiting() -> None:
     held = HeldDefinition(source="s", name="n", digest="d", definition={}, held_at=1.0, diff=["?"])
 
-    assert holding.state_of(held) == "waiting"
-    assert holding.kept(held) == {}
+    assert state_of(held) == "waiting"
+    assert kept(held) == {}
 
 
 def test_a_tool_of_somebody_else_keeps_saying_so_under_another_source() -> None:
     moved = foreign(said())
     assert isinstance(moved, SchemaTool)
 
-    assert moved.in_source("other").upstream == definitions.upstream_of(moved)
-    assert definitions.listed(moved) is not None
+    assert moved.in_source("other").upstream == upstream_of(moved)
+    assert listed(moved) is not None
 
 
 async def test_an_output_that_is_promised_later_is_seen_for_the_first_time_then() -> None:

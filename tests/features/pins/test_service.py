@@ -14,10 +14,12 @@ from pegboard.errors import (
     InvalidRequest,
     PegboardError,
 )
-from pegboard.features.pins import pages, policy, schemas
+from pegboard.features.pins.pages import Page, page_of
+from pegboard.features.pins.policy import check_may_approve
+from pegboard.features.pins.schemas import HeldList, PinList, helds_to_dict, pins_to_dict
 
 NOBODY = Principal(id="eve", tenant="t")
-EDITOR = Principal(id="ann", tenant="t", scopes=frozenset({policy.SCOPE}))
+EDITOR = Principal(id="ann", tenant="t", scopes=frozenset({"catalogue:write"}))
 
 
 class Heard:
@@ -84,6 +86,12 @@ async def test_a_renamed_tool_is_known_by_what_the_board_calls_it() -> None:
     await board.lists(foreign(said(input_schema=NARROWER), name="web__look"))
 
     assert (await board.pins.get("web", "look")).name == "find"
+
+
+def test_who_writes_the_catalogue_may_approve() -> None:
+    check_may_approve(EDITOR, "find")
+    with pytest.raises(AccessDenied, match="find"):
+        check_may_approve(NOBODY, "find")
 
 
 async def test_an_approval_of_what_was_shown_before_is_refused() -> None:
@@ -153,16 +161,16 @@ async def test_pages_give_each_definition_once() -> None:
         cursor, more = page.next_cursor, bool(page.next_cursor)
 
     assert found == names
-    assert pages.page_of([], cursor="", limit=1) == pages.Page(items=())
+    assert page_of([], cursor="", limit=1) == Page(items=())
 
 
 async def test_answers_are_as_they_are_described() -> None:
     board = await with_held("find", "pay")
-    held = schemas.helds_to_dict(await board.pins.held(limit=1))
-    pins = schemas.pins_to_dict(await board.pins.pins())
+    held = helds_to_dict(await board.pins.held(limit=1))
+    pins = pins_to_dict(await board.pins.pins())
 
-    first = schemas.HeldList.model_validate(held)
-    second = schemas.PinList.model_validate(pins)
+    first = HeldList.model_validate(held)
+    second = PinList.model_validate(pins)
     assert (first.held[0].state, first.held[0].kind) == ("waiting", "breaking")
     assert first.held[0].changes[0].place.startswith("input_schema")
     assert first.next_cursor
