@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 from tests.sources.mcp.opening import WORKSHOP, children, over_http, until
+from tests.sources.mcp.rogue import PLAIN, result, rogue
 from tests.sources.mcp.workshop import server as workshop
 
 from pegboard.core.ports.source import Source
 from pegboard.runtime import Pegboard, Settings
 
 _LIST_SECONDS = 5.0
+TALKERS = ("noisy", "chatty")
 
 
 @pytest.fixture
@@ -37,6 +39,10 @@ def dead() -> int:
 def _board(folder: Path, *, healthy: str, silent: int, dead: int) -> Path:
     servers = {
         "hung": {"command": "sleep", "args": ["600"]},
+        "null": None,
+        "noisy": {"command": "yes", "args": ["this is no MCP message"]},
+        "chatty": {"command": "yes", "args": ['{"jsonrpc": "2.0", "id": 7, "error": "no"}']},
+        "mixed": rogue(tools_list=[result({"tools": [PLAIN, {"name": "no-schema"}]})]),
         "dead": {"url": f"http://127.0.0.1:{dead}/mcp"},
         "silent": {"url": f"http://127.0.0.1:{silent}/mcp"},
         "here": {"command": sys.executable, "args": [str(WORKSHOP)]},
@@ -82,11 +88,16 @@ async def test_a_hung_a_dead_and_a_silent_server_hold_nobody_up(
             await asyncio.wait(retries)
             posts = door.posts() - before
             missing = await board.call("dead__add", {"a": 1, "b": 2})
+            health = {item["name"]: item["health"] for item in await board.health()}
 
     assert {name: state.status for name, state in states.items()} == {
         "hung": "failed",
         "dead": "failed",
         "silent": "failed",
+        "null": "failed",
+        "noisy": "failed",
+        "chatty": "failed",
+        "mixed": "ok",
         "here": "ok",
         "there": "ok",
     }
@@ -95,7 +106,12 @@ async def test_a_hung_a_dead_and_a_silent_server_hold_nobody_up(
     )
     assert states["hung"].reason == "no answer within 5 s"
     assert states["silent"].reason == "no answer within 5 s"
-    assert {"here__add", "there__add", "here__wait", "there__wait"} <= names
+    assert "mcp.json: the server 'null': is null" in states["null"].reason
+    late = "no answer within 5 s"  # where the machine is too slow to hear so much in that time
+    ended = "it sent more than 25000 messages in 10 s, so it was ended"
+    assert all(late in states[name].reason or ended in states[name].reason for name in TALKERS)
+    assert health["mixed"] == "degraded"
+    assert {"mixed__plain", "here__add", "there__add", "here__wait", "there__wait"} <= names
     assert [call.unwrap() for call in calls] == [
         {"result": number + 1} for _ in range(2) for number in range(20)
     ]

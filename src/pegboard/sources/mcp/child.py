@@ -22,7 +22,8 @@ from mcp_types import jsonrpc_message_adapter
 from pegboard.errors import MCPConnectionError
 from pegboard.sources.mcp.garbled import Garbled
 from pegboard.sources.mcp.guard import guarded
-from pegboard.sources.mcp.processes import VARIABLE, Family, chain, ended, fresh_mark
+from pegboard.sources.mcp.pace import Pace
+from pegboard.sources.mcp.processes import VARIABLE, Family, aside, chain, ended, fresh_mark
 
 _LOG = logging.getLogger("pegboard.mcp")
 _GRACE_SECONDS = 2.0
@@ -30,6 +31,7 @@ _POLL_SECONDS = 0.01
 _LAST_WORDS_SECONDS = 0.5
 _CHUNK = 64 * 1024
 _MOST_MESSAGE_BYTES = 64 * 1024 * 1024
+_MOST_MESSAGES, _PACE_SECONDS = 25_000, 10.0
 _MOST_LOGGED = 1000
 _KEPT_LINES = 8
 _LONGEST_LINE = 300
@@ -69,9 +71,7 @@ class Child:
         self._logged = 0
         self._garbage = ""
         self._offence = ""
-        self._has_ended = False
-        self._is_swept = False
-        self._is_stopped = False
+        self._has_ended = self._is_stopped = self._is_swept = False
         self.pid = process.pid
 
     @classmethod
@@ -139,7 +139,12 @@ class Child:
             reading.result()
 
     async def _read(self, deliver: Callable[[Any], Any]) -> None:
-        async for line in _lines(self._stdout, on_excess=self._tell_excess):
+        size = f"a message of more than {_MOST_MESSAGE_BYTES // 2**20} MB"
+        pace = Pace(most=_MOST_MESSAGES, seconds=_PACE_SECONDS)
+        async for line in _lines(self._stdout, on_excess=lambda: self._offend(size, "in pages")):
+            if pace.exceeded():
+                self._offend(str(pace), "when it is asked")
+                return
             try:
                 message = jsonrpc_message_adapter.validate_json(line, by_name=False)
             except ValueError:
@@ -185,13 +190,13 @@ class Child:
         """End it as MCP says: close its stdin, wait, then terminate, then kill all that is left."""
         self._is_stopped = self._process.returncode is None and not self._has_ended
         try:
-            await _aside(self._family.look)
+            await aside(self._family.look)
             self._stdin.close()
-            if not await self._gone():
+            if not (self._offence or await self._gone()):
                 self._signal(signal.SIGTERM)
                 await self._gone()
             self._signal(signal.SIGKILL)
-            await _aside(self._family.kill)
+            await aside(self._family.kill)
             self._is_swept = True
         finally:
             self.kill()
@@ -231,11 +236,8 @@ class Child:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
 
-    def _tell_excess(self) -> None:
-        self._offence = (
-            f"it sent a message of more than {_MOST_MESSAGE_BYTES // 2**20} MB, so it was ended; "
-            "it should answer in pages, or with less"
-        )
+    def _offend(self, what: str, how: str) -> None:
+        self._offence = f"it sent {what}, so it was ended; it should answer {how}, or with less"
 
     def _tell_garbage(self, line: bytes) -> None:
         text = self._command.hide(line.decode(errors="replace").strip())[:_LONGEST_LINE]
@@ -248,14 +250,6 @@ class Child:
                 self._command.name,
                 text,
             )
-
-
-async def _aside(work: Callable[[], None]) -> None:
-    """Do it on a thread: there may be thousands of processes to look at."""
-    try:
-        await asyncio.to_thread(work)
-    except RuntimeError:  # the interpreter is on its way out, and starts no threads
-        work()
 
 
 def _close_pipes(process: asyncio.subprocess.Process) -> None:
@@ -296,5 +290,6 @@ def _not_started(command: Command, error: OSError | ValueError) -> MCPConnection
     elif isinstance(error, PermissionError):
         advice = f"'{command.program}' may not be executed; check its permissions"
     else:
-        advice = f"'{command.program}' cannot be started ({type(error).__name__})"
+        reason = getattr(error, "strerror", "") or type(error).__name__
+        advice = f"'{command.program}' cannot be started ({reason}); check 'command' and 'args'"
     return MCPConnectionError(f"{command.name}: {advice}.", permanent=True, nothing_done=True)

@@ -15,16 +15,11 @@ PREFIX = "Failed to parse"
 _LONGEST = 200
 
 
-class Garbled(Exception):
-    """Stands in a stream for a message that cannot be read.
+@dataclass(frozen=True, slots=True)
+class Garbled:
+    """Stands in a stream for a message that cannot be read."""
 
-    Attributes:
-        text: The message as it came.
-    """
-
-    def __init__(self, text: bytes) -> None:
-        super().__init__("a message that is no JSON-RPC message")
-        self.text = text
+    text: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +32,14 @@ def chain(mark: str) -> str:
     """The value of the variable: a board within a server of a board keeps the marks above it."""
     above = _value_of(os.getpid())
     return f"{above}.{mark}" if above else mark
+
+
+async def aside(work: Callable[[], None]) -> None:
+    """Do it on a thread: there may be thousands of processes to look at, and it takes a while."""
+    try:
+        await asyncio.to_thread(work)
+    except RuntimeError:  # the interpreter is on its way out, and starts no threads
+        work()
 
 
 async def ended(pid: int) -> None:
@@ -74,7 +82,8 @@ class Family:
         self._pid = pid
         self._mark = mark.encode()
         self._known: dict[int, int] = {}
-        self._oldest = next((item.started for item in _processes() if item.pid == pid), 0)
+        own = _process(_PROC / str(pid))
+        self._oldest = 0 if own is None else own.started
 
     def look(self) -> None:
         """Remember who is there: when the server has ended, its children are nobody's."""
@@ -114,14 +123,18 @@ def _processes() -> Iterator[_Process]:
         folders = [folder for folder in _PROC.iterdir() if folder.name.isdigit()]
     except OSError:
         return
-    for folder in folders:
-        try:
-            text = (folder / "stat").read_bytes()
-        except OSError:
-            continue
-        fields = text.rpartition(b")")[2].split()
-        if fields and fields[0] not in (b"Z", b"X"):
-            yield _Process(int(folder.name), int(fields[_START]), int(fields[_PARENT]))
+    yield from filter(None, map(_process, folders))
+
+
+def _process(folder: Path) -> _Process | None:
+    try:
+        text = (folder / "stat").read_bytes()
+    except OSError:
+        return None
+    fields = text.rpartition(b")")[2].split()
+    if not fields or fields[0] in (b"Z", b"X"):
+        return None
+    return _Process(int(folder.name), int(fields[_START]), int(fields[_PARENT]))
 
 
 def _variables_of(pid: int) -> bytes:

@@ -10,6 +10,7 @@ import anyio
 from mcp.shared.message import SessionMessage
 
 from pegboard.sources.mcp.child import Child, Command
+from pegboard.sources.mcp.garbled import Garbled
 
 
 @asynccontextmanager
@@ -27,7 +28,7 @@ async def stdio_transport(
         MCPConnectionError: It cannot be started.
     """
     child = await Child.started(command)
-    to_us, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    to_us, incoming = anyio.create_memory_object_stream[SessionMessage | Garbled](0)
     outgoing, from_us = anyio.create_memory_object_stream[SessionMessage](0)
 
     async def read() -> None:

@@ -73,10 +73,11 @@ class Ledger:
         ):
             self._asked.pop(coerce_request_id(params.get("requestId", "")), None)
 
-    def received(self, item: Item, context: Context | None) -> Item | None:
+    def received(self, item: Item | Garbled, context: Context | None) -> Item | None:
         """The item as the library is to see it; None for one that it need not see."""
-        if isinstance(item, Exception):
-            return self._told(item)
+        if not isinstance(item, SessionMessage):
+            found = read(item.text) if isinstance(item, Garbled) else _read(item)
+            return self._told(found) if found is not None else cast("Exception", item)
         message = item.message
         if not isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
             return item
@@ -105,17 +106,12 @@ class Ledger:
             message.id = waiting[0].id
             del self._asked[coerce_request_id(message.id)]
 
-    def _told(self, error: Exception) -> Item | None:
-        found = _read(error)
-        if found is None:
-            return error
+    def _told(self, found: Reading) -> Item | None:
         asked = None if found.id is None else self._asked.pop(coerce_request_id(found.id), None)
         return None if asked is None else SessionMessage(reply(asked.id, found.problem))
 
 
 def _read(error: Exception) -> Reading | None:
-    if isinstance(error, Garbled):
-        return read(error.text)
     if not isinstance(error, ValidationError):
         return None
     for detail in error.errors(include_url=False, include_context=False):
