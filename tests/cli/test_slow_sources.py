@@ -136,6 +136,12 @@ def test_tools_that_cannot_be_used_are_counted_and_listed_with_the_reason(
     assert checks["tool ask"] == ("missing", "this version runs no tools of type Subagent")
 
 
+def test_where_all_can_be_used_it_says_so(pegboard: Command) -> None:
+    done = pegboard("tools", "--unavailable")
+
+    assert done.stderr == "6 tools, none unavailable\n"
+
+
 def test_a_filter_that_nothing_passes_names_the_nearest(pegboard: Command) -> None:
     done = pegboard("tools", "--source", "mu")
 

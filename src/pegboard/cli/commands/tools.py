@@ -76,6 +76,6 @@ def _why(spec: ToolSpec) -> dict[str, str]:
 def _counted(usable: int, others: int, *, told: bool) -> str:
     count = counted(usable, "tool")
     if not others:
-        return count
+        return f"{count}, none unavailable" if told else count
     hint = "" if told else "; 'pegboard tools --unavailable' says why"
     return f"{count}, {others} unavailable{hint}"
