@@ -245,7 +245,11 @@ async def test_prompts_are_listed_and_filled_in(client: Any) -> None:
 
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
-    [("nothing", {}, "not found"), ("review", {}, "code"), ("review", {"codes": "x"}, "codes")],
+    [
+        ("nothing", {}, "Prompt 'nothing' not found"),
+        ("review", {}, "code"),
+        ("review", {"codes": "x"}, "codes"),
+    ],
     ids=["unknown", "missing", "too much"],
 )
 async def test_a_prompt_that_cannot_be_filled_in_is_the_callers_to_mend(
@@ -266,9 +270,9 @@ async def test_places_of_a_template_are_completed_at_most_a_hundred_at_a_time(
         ResourceTemplateReference(uri="pages://{page}"), {"name": "page", "value": "4"}
     )
     none = await client.complete(PromptReference(name="review"), {"name": "code", "value": ""})
-    with pytest.raises(MCPError, match="not found"):
+    with pytest.raises(MCPError, match="Prompt 'nothing' not found"):
         await client.complete(PromptReference(name="nothing"), {"name": "code", "value": ""})
-    with pytest.raises(MCPError, match="not found"):
+    with pytest.raises(MCPError, match="Resource not found"):
         await client.complete(
             ResourceTemplateReference(uri="docs://{nothing}"), {"name": "page", "value": ""}
         )

@@ -7,8 +7,9 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCRequest, JSONRPCResponse
+from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 from tests.servers.mcp.made import until
 
 from pegboard.servers.mcp.stdio import Wire, streams
@@ -66,6 +67,19 @@ async def test_what_is_no_message_is_answered() -> None:
 
     assert (garbled["id"], garbled["error"]["code"]) == (None, -32700)
     assert other["error"]["message"] == "The message is not one of JSON-RPC 2.0"
+
+
+@pytest.mark.parametrize("key", ["null", "1.5", "true", "{}"])
+async def test_an_id_that_is_none_is_refused_rather_than_never_answered(key: str) -> None:
+    async with ends() as client:
+        os.write(client.writing, b'{"jsonrpc": "2.0", "id": %s, "method": "ping"}\n' % key.encode())
+        refused = await client.read()
+        os.write(client.writing, b'{"jsonrpc": "2.0", "method": "x", "params": {"id": null}}\n')
+        found = await client.wire.incoming.receive()
+
+    assert (refused["id"], refused["error"]["code"]) == (None, -32600)
+    assert isinstance(found, SessionMessage)
+    assert isinstance(found.message, JSONRPCNotification)
 
 
 async def test_a_message_that_is_too_long_is_answered_once_and_passed_over() -> None:

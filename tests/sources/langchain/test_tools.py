@@ -467,6 +467,14 @@ async def test_a_tool_that_says_no_is_an_error_with_its_sentence(handle: Any, te
     assert (result.error.code, result.error.message) == ("tool_failed", text)
 
 
+@pytest.mark.parametrize("handle", [False, True])
+async def test_what_a_tool_says_is_cut(handle: bool) -> None:
+    result = await call(made(fail, name="x", handle_tool_error=handle), {"message": "y" * 5_000})
+
+    assert result.error is not None
+    assert result.error.message == "y" * 999 + "…"
+
+
 @pytest.mark.parametrize("handle", [False, lambda _error: ""], ids=["not handled", "handled"])
 async def test_a_tool_that_says_no_without_a_word_fails(handle: Any) -> None:
     result = await call(made(fail, name="x", handle_tool_error=handle))

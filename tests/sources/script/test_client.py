@@ -111,6 +111,13 @@ def test_stderr_is_shown_where_the_description_says_so_without_secrets() -> None
     assert str(caught.value) == "line 5\nline 6\nline 7\nline 8\nkey is ***"
 
 
+def test_what_a_script_says_is_cut() -> None:
+    with pytest.raises(ToolFailed) as caught:
+        read(b'{"error": {"message": "%s"}}' % (b"y" * 5_000), code=1)
+
+    assert str(caught.value) == "y" * 999 + "…"
+
+
 def test_a_script_may_say_itself_what_everybody_may_read() -> None:
     with pytest.raises(ToolFailed) as caught:
         read(b'{"error": {"message": "Closed on Sundays."}}', code=1, stderr=b"x")

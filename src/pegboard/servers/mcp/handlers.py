@@ -26,6 +26,7 @@ from pegboard.servers.mcp.catalogue import Catalogue, ListKind
 from pegboard.servers.mcp.contents import block_of, call_result, resource_contents
 from pegboard.servers.mcp.problems import (
     internal_error,
+    no_prompt,
     no_resource,
     protocol_error,
     unknown_tool,
@@ -108,7 +109,7 @@ class Handlers:
         """Fill in a prompt."""
         found = self._catalogue.prompt(caller.principal, caller.part, params.name)
         if found is None:
-            raise protocol_error(ToolNotFound(params.name))
+            raise no_prompt(params.name)
         name = found.spec.name
 
         async def fill(ctx: ToolContext[Any]) -> FilledPrompt:
@@ -151,20 +152,22 @@ class Handlers:
         }
 
     async def complete(
-        self, _request: Request, caller: Caller, params: types.CompleteRequestParams
+        self, request: Request, caller: Caller, params: types.CompleteRequestParams
     ) -> dict[str, Any]:
         """What an argument of a prompt or a place of a template may be."""
         reference = params.ref
         part = caller.part
         if isinstance(reference, types.PromptReference):
             prompt = self._catalogue.prompt(caller.principal, part, reference.name)
-            of = prompt.spec.name if prompt is not None else ""
+            if prompt is None:
+                raise no_prompt(reference.name)
+            of = prompt.spec.name
         else:
-            uri = part.board_uri(str(reference.uri))
-            resource = self._catalogue.resource(caller.principal, part, uri)
-            of = resource.uri if resource is not None else ""
-        if not of:
-            raise protocol_error(ToolNotFound(getattr(reference, "name", "") or "resource"))
+            uri = str(reference.uri)
+            resource = self._catalogue.resource(caller.principal, part, part.board_uri(uri))
+            if resource is None:
+                raise no_resource(uri, request.protocol_version)
+            of = resource.uri
         given = params.context.arguments if params.context is not None else None
         found = await self._board.registry.offers.complete(
             of,

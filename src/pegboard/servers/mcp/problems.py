@@ -9,7 +9,13 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from pegboard.core.result import error_to_dict
-from pegboard.errors import CallerError, PegboardError, ToolNotFound
+from pegboard.errors import (
+    CallerError,
+    InvalidRequest,
+    PegboardError,
+    ToolNotFound,
+    shortened_name,
+)
 
 _LOG = logging.getLogger("pegboard.mcp")
 RESOURCE_NOT_FOUND = -32002
@@ -26,6 +32,11 @@ def no_resource(uri: str, version: str) -> MCPError:
     """No resource with this URI that the caller may see."""
     code = INVALID_PARAMS if version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
     return MCPError(code, "Resource not found", {"uri": uri})
+
+
+def no_prompt(name: str) -> MCPError:
+    """No prompt with this name that the caller may see."""
+    return protocol_error(InvalidRequest(f"Prompt '{shortened_name(name)}' not found."))
 
 
 def unknown_tool(name: str, nearest: tuple[str, ...] = ()) -> MCPError:

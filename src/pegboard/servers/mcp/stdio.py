@@ -1,6 +1,7 @@
 """stdin and stdout as the wire of MCP: one message a line, and nothing else in between."""
 
 import asyncio
+import json
 import logging
 import os
 import queue
@@ -19,6 +20,7 @@ from mcp_types import (
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
+    JSONRPCNotification,
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
@@ -131,7 +133,15 @@ def _message(line: bytes) -> JSONRPCMessage:
     if line is TOO_LONG:
         return _refusal(INVALID_REQUEST, "The message is too long")
     try:
-        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        if (
+            isinstance(message, JSONRPCNotification)
+            and b'"id"' in line
+            and "id" in json.loads(line)
+        ):
+            # a notification is never answered, and whoever writes an id waits for an answer
+            return _refusal(INVALID_REQUEST, "The id of a request is a text or a whole number")
+        return message
     except ValidationError as error:
         if any(item["type"] == "json_invalid" for item in error.errors(include_url=False)):
             return _refusal(PARSE_ERROR, "Parse error")
