@@ -31,6 +31,7 @@ async def test_sources_are_listed_with_what_is_wrong(tmp_path: Path) -> None:
                 "title": "Python functions",
                 "status": "failed",
                 "tools": 0,
+                "held": 0,
                 "unavailable": 0,
                 "unavailable_reasons": [],
                 "health": "unhealthy",
