@@ -49,7 +49,13 @@ def _graph(*, layers: int, width: int, tool: str) -> Any:
     return Graph(nodes=nodes)
 
 
-def _registry() -> Any:
+def chain_graph() -> Any:
+    """Steps that each add one to what the one before has given."""
+    return _graph(layers=CHAIN, width=1, tool="step")
+
+
+def registry() -> Any:
+    """The tools of these graphs."""
     from pegboard import ToolRegistry, tool
 
     @tool(effect="read")
@@ -69,11 +75,11 @@ def _registry() -> Any:
 def _ours() -> Any:
     from pegboard.graphs import run_graph
 
-    registry, graph = _registry(), _graph(layers=CHAIN, width=1, tool="step")
+    board, graph = registry(), chain_graph()
 
     async def run() -> None:
-        result = await run_graph(graph, {"n": 0}, board=registry)
-        _check(result.output[f"n{CHAIN - 1}_0"]["n"])
+        result = await run_graph(graph, {"n": 0}, board=board)
+        check(result.output[f"n{CHAIN - 1}_0"]["n"])
 
     return run
 
@@ -82,12 +88,12 @@ def _kept() -> Any:
     from pegboard.durability import MemoryDurability
     from pegboard.graphs import GraphRunner
 
-    registry, graph = _registry(), _graph(layers=CHAIN, width=1, tool="step")
-    runner = GraphRunner(registry, durability=MemoryDurability())
+    board, graph = registry(), chain_graph()
+    runner = GraphRunner(board, durability=MemoryDurability())
 
     async def run() -> None:
         result = await runner.run(graph, {"n": 0})
-        _check(result.output[f"n{CHAIN - 1}_0"]["n"])
+        check(result.output[f"n{CHAIN - 1}_0"]["n"])
 
     return run
 
@@ -114,7 +120,7 @@ def _langgraph(*, kept: bool = False) -> Any:
 
     async def run() -> None:
         config = {"recursion_limit": 1_000, "configurable": {"thread_id": str(next(threads))}}
-        _check((await app.ainvoke({"n": 0}, config))["n"])
+        check((await app.ainvoke({"n": 0}, config))["n"])
 
     return run
 
@@ -123,15 +129,16 @@ async def _layers() -> float:
     """Seconds on the clock that the layers take; the least of three."""
     from pegboard.graphs import run_graph
 
-    registry, graph = _registry(), _graph(layers=LAYERS, width=WIDTH, tool="wait")
+    board, graph = registry(), _graph(layers=LAYERS, width=WIDTH, tool="wait")
     took: list[float] = []
     for _ in range(3):
         began = time.monotonic()
-        await run_graph(graph, {"n": 0}, board=registry)
+        await run_graph(graph, {"n": 0}, board=board)
         took.append(time.monotonic() - began)
     return min(took)
 
 
-def _check(n: int) -> None:
+def check(n: int) -> None:
+    """Refuse to time what did not give the right answer."""
     if n != CHAIN:
         raise AssertionError(f"{n} steps were run")

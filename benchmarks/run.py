@@ -18,6 +18,7 @@ from pathlib import Path
 from calling import cost_by_size, cost_of_a_call
 from confining import cost_of_confining
 from dependencies import cost_of_dependencies
+from durable import cost_of_durability
 from graphs import cost_of_graphs
 from importing import cost_of_importing
 from mcp_proxy import cost_of_proxying
@@ -27,7 +28,16 @@ from serving import cost_of_serving
 from table import publish
 
 PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "performance.md"
-PEERS = ("pydantic", "aimu", "pydantic-ai-slim", "fastmcp", "langchain-core", "langgraph")
+PEERS = (
+    "pydantic",
+    "aimu",
+    "pydantic-ai-slim",
+    "fastmcp",
+    "langchain-core",
+    "langgraph",
+    "langgraph-checkpoint-sqlite",
+    "dbos",
+)
 TOPICS: dict[str, Callable[[], str]] = {
     "call": lambda: asyncio.run(cost_of_a_call()),
     "size": lambda: asyncio.run(cost_by_size()),
@@ -36,6 +46,7 @@ TOPICS: dict[str, Callable[[], str]] = {
     "search": lambda: asyncio.run(cost_of_searching()),
     "dependencies": cost_of_dependencies,
     "graph": lambda: asyncio.run(cost_of_graphs()),
+    "durable": cost_of_durability,
     "serve": cost_of_serving,
     "proxy": lambda: asyncio.run(cost_of_proxying()),
     "sandbox": lambda: asyncio.run(cost_of_confining()),
