@@ -10,6 +10,7 @@ from tests.storage.test_runs import WAITING
 from tests.storage.test_runs import a_result as a_run_result
 from tests.storage.test_runs import a_start as a_run_start
 
+from pegboard.core.ports.run import RunQuery
 from pegboard.core.ports.upkeep import Counts
 from pegboard.storage import Storage
 from pegboard.testing import FakeClock
@@ -62,6 +63,20 @@ async def _both(first: Any, second: Any) -> list[int]:
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(each) for each in (first, second)]
     return [task.result() for task in tasks]
+
+
+async def test_servers_that_forget_many_runs_at_once_leave_none(
+    storage: Storage, other: Storage, clock: FakeClock
+) -> None:
+    for number in range(250):
+        await storage.runs.create(a_run_start(f"r{number}"), owner="one")
+        await storage.runs.rest(a_run_result(run_id=f"r{number}"), "one")
+    clock.advance(1)
+    now = clock.time()
+
+    forget = [each.runs.forget(finished_before=now) for each in (storage, other)]
+    assert sum(await asyncio.wait_for(_both(*forget), 20)) == 250
+    assert (await storage.runs.runs(RunQuery())).runs == []
 
 
 async def test_approvals_that_hold_no_more_are_forgotten(

@@ -17,6 +17,9 @@ from pegboard.storage.paging import cursor_of, page_size, position_of
 from pegboard.storage.sql.run_journal import SqlRunJournal
 from pegboard.storage.tables import PLANS, RUN_EVENTS, RUN_SIGNALS, RUN_STEPS, RUNS
 
+_CHUNK = 200
+"""Runs that one transaction deletes: others write in between, and no statement takes long."""
+
 
 class SqlRuns(SqlRunJournal):
     """The `RunStore` of a database."""
@@ -125,14 +128,28 @@ class SqlRuns(SqlRunJournal):
         await self._database.run(lambda transaction: transaction.execute(statement))
 
     async def forget(self, *, finished_before: float) -> int:
-        old = select(RUNS.c.id).where(RUNS.c.finished_at < finished_before)
+        old = (
+            select(RUNS.c.id)
+            .where(RUNS.c.finished_at < finished_before)
+            .order_by(RUNS.c.finished_at)
+            .limit(_CHUNK)
+            .with_for_update(skip_locked=True)
+        )
 
         def forget(transaction: Transaction) -> int:
-            for table in (RUN_STEPS, RUN_EVENTS, RUN_SIGNALS):
-                transaction.execute(delete(table).where(table.c.run_id.in_(old)))
-            return transaction.execute(delete(RUNS).where(RUNS.c.finished_at < finished_before))
+            ids = [row.id for row in transaction.all(old)]
+            if ids:
+                for table in (RUN_STEPS, RUN_EVENTS, RUN_SIGNALS):
+                    transaction.execute(delete(table).where(table.c.run_id.in_(ids)))
+                transaction.execute(delete(RUNS).where(RUNS.c.id.in_(ids)))
+            return len(ids)
 
-        return await self._database.run(forget)
+        forgotten = 0
+        while True:
+            number = await self._database.run(forget)
+            forgotten += number
+            if number < _CHUNK:
+                return forgotten
 
 
 def _plan(transaction: Transaction, id: str) -> Plan | None:  # noqa: A002 - it is known by its id
