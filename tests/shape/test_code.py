@@ -20,6 +20,8 @@ CATCH_ALL: dict[str, str] = {
     "observability/outbox.py": "events that failed are counted, and later ones must get through",
     "runtime/source_set.py": "what a source raises becomes its reason, and stops no other source",
     "servers/http/shell.py": "what no route foresaw is logged under an id, and told by it alone",
+    "servers/http/websocket/connection.py": "what no message foresaw is told by its id alone",
+    "servers/http/websocket/door.py": "a connection that fails is logged, and ended with a code",
     "servers/mcp/handlers.py": "what no request foresaw is logged, and told by its id alone",
     "servers/mcp/telling.py": "a client that cannot be told of its call's progress fails no call",
     "servers/mcp/watching.py": "a client that cannot be told of a change holds up no other",

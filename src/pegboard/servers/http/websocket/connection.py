@@ -26,7 +26,7 @@ from pegboard.servers.http.websocket.messages import (
     read_object,
 )
 from pegboard.servers.http.websocket.news import BoardNews
-from pegboard.servers.http.websocket.outbox import Outbox, TooSlow
+from pegboard.servers.http.websocket.outbox import Outbox
 
 SLOW_READER = 4008
 """The code of a connection that was ended because its client did not read."""
@@ -90,11 +90,11 @@ class Connection:
             reading.cancel()
             delivering.cancel()
             await end([reading, delivering, *self._tasks.values()])
-        if not delivering.cancelled() and isinstance(delivering.exception(), TooSlow):
+        if not delivering.cancelled() and isinstance(delivering.exception(), TimeoutError):
             reason = f"not read within {self._limits.patience:g} s"
             await self._send({"type": "websocket.close", "code": SLOW_READER, "reason": reason})
         for task in (reading, delivering):
-            if not task.cancelled() and not isinstance(task.exception(), (TooSlow, OSError)):
+            if not task.cancelled() and not isinstance(task.exception(), OSError):
                 task.result()
 
     async def _send_text(self, text: str) -> None:

@@ -14,10 +14,6 @@ MOST_WAITING = 256
 Send = Callable[[str], Awaitable[None]]
 
 
-class TooSlow(Exception):
-    """The client does not read what it is sent."""
-
-
 class Outbox:
     """Says things in order, as fast as the client reads them.
 
@@ -58,7 +54,7 @@ class Outbox:
         """Send what is said, for as long as the connection is there.
 
         Raises:
-            TooSlow: One message took too long.
+            TimeoutError: The client has not read one message in its time.
         """
         while True:
             while self._waiting or self._progress:
@@ -72,8 +68,5 @@ class Outbox:
             text = self._waiting.popleft()
         else:
             text = written(self._progress.pop(next(iter(self._progress)))).decode()
-        try:
-            async with asyncio.timeout(self._patience):
-                await self._send(text)
-        except TimeoutError as error:
-            raise TooSlow from error
+        async with asyncio.timeout(self._patience):
+            await self._send(text)
