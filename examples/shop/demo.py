@@ -57,7 +57,7 @@ async def demo() -> None:
 async def connect_systems() -> None:
     """The other systems of the shop's team on a board: two of them do not answer."""
     async with running():
-        settings = Settings(board=HERE / "systems.yaml", list_timeout=3)
+        settings = Settings(board=HERE / "systems.yaml", list_timeout=6)
         async with Pegboard(settings=settings) as board:
             await board.settled()
             show_sources(board)
