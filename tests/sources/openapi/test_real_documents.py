@@ -22,6 +22,7 @@ from pegboard.sources.openapi.operations import METHODS
 MODULES = PEERS / "node_modules"
 EXAMPLES = MODULES / "@readme" / "oas-examples"
 GITHUB = MODULES / "@octokit" / "openapi" / "generated" / "api.github.com.json"
+RCLONE = MODULES / "rclone-openapi"
 NAMES = sorted(
     path.relative_to(EXAMPLES).as_posix()
     for version in ("2.0", "3.0", "3.1")
@@ -86,6 +87,23 @@ async def test_an_example_imports_whole(name: str) -> None:
     twin = EXAMPLES / name.replace("yaml", "json")
     assert len(tools) == count(twin)
     check(tools)
+
+
+@pytest.mark.skipif(not RCLONE.is_dir(), reason="`make peers` installs the documents")
+async def test_one_document_in_json_and_in_yaml_makes_the_same_tools() -> None:
+    of_json, of_yaml = [
+        await imported(RCLONE / f"openapi.{ending}", promise_outputs=True)
+        for ending in ("json", "yaml")
+    ]
+
+    assert len(of_json) == count(RCLONE / "openapi.json") > 100
+    check(of_json)
+    assert [shown(tool) for tool in of_yaml] == [shown(tool) for tool in of_json]
+
+
+def shown(tool: Tool) -> tuple[object, ...]:
+    spec = tool.spec
+    return spec.name, spec.description, spec.input_schema, spec.output_schema
 
 
 def test_there_are_examples_of_every_version() -> None:

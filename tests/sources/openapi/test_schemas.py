@@ -232,3 +232,15 @@ def test_what_one_tool_is_shown_does_not_hang_on_what_others_were(order: tuple[s
     assert result == fresh.alone(fresh.translated(Located(node=wanted)))
     assert result["items"] == {"$ref": "#/$defs/Tag_2"}
     assert sorted(result["$defs"]) == ["Pet", "Tag", "Tag_2"]
+
+
+def test_what_many_tools_share_is_made_and_kept_once() -> None:
+    document = {"components": {"schemas": {"Pet": PET}}}
+    shared = Schemas(References({"": document}), sending=True, siblings=False)
+
+    first, second = (
+        shared.alone(shared.translated(Located(node={"items": ref("Pet"), "title": title})))
+        for title in "ab"
+    )
+
+    assert first["$defs"]["Pet"] is second["$defs"]["Pet"]
