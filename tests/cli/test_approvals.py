@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Command
 
+from pegboard.core.ports.audit import AuditEntry
 from pegboard.storage import open_storage
 
 SWAPPED = """
@@ -147,3 +148,24 @@ def test_a_file_that_was_tampered_with_is_found_out(
     assert result.stdout.startswith("NOT INTACT")
     assert said in result.stdout
     assert json.loads(as_json.stdout)["sequence"] == 2
+
+
+def test_a_trail_that_was_cut_says_from_where_it_proves_what_happened(
+    pegboard: Command, folder: Path
+) -> None:
+    async def cut() -> None:
+        async with open_storage(folder / "data") as storage:
+            entries = [AuditEntry(kind="call", at=float(at), body={}) for at in range(5)]
+            await storage.audit.append(entries)
+            await storage.audit.retain(since=3.0, by="ada")
+
+    asyncio.run(cut())
+    verified = pegboard("audit", "verify", "--data", "data")
+    (said,) = json.loads(
+        pegboard("audit", "list", "--kind", "retention", "--data", "data", "--json").stdout
+    )["records"]
+
+    assert verified.returncode == 0
+    assert "3 records are as they were written" in verified.stdout
+    assert "records before 4 were let go" in verified.stdout
+    assert json.loads(said["body"])["last"] == 3
