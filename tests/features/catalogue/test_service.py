@@ -145,3 +145,23 @@ async def test_a_shelf_finds_names_of_tools_that_were_taken_off(storage: MemoryS
 def test_a_day_is_written_as_text() -> None:
     with pytest.raises(ValueError, match="write a day as"):
         DeprecateBody.model_validate({"on": 0})
+
+
+async def test_a_name_that_is_another_tools_id_is_taken(storage: MemoryStorage) -> None:
+    registry = ToolRegistry([await build({"name": "own"})])
+    catalogue = service(storage, registry)
+    await catalogue.register([{"name": "mine"}])
+
+    for name in ("own_v1", "mine_v1"):
+        with pytest.raises(DuplicateTool, match="whose id it is"):
+            await catalogue.register([{"name": name}])
+
+
+async def test_what_is_removed_cannot_be_removed_again(storage: MemoryStorage) -> None:
+    catalogue = service(storage, ToolRegistry())
+    await catalogue.register([{"name": "a"}])
+    await catalogue.remove("a")
+
+    with pytest.raises(ToolNotFound):
+        await catalogue.remove("a")
+    assert (await catalogue.deprecate("a")).is_current is False

@@ -9,6 +9,7 @@ from pegboard.core.ports.catalogue import CatalogueStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     InvalidRequest,
+    ToolNotFound,
     VersionNotFound,
 )
 from pegboard.execution.call import owner_of
@@ -135,6 +136,8 @@ class CatalogueService:
         async with self._lock:
             await self._load()
             wire = self._shelf.own(name)
+            if wire not in self._shelf.active:
+                raise ToolNotFound(name)
             before = {wire: self._shelf.version_of(wire)}
             await self._store.deactivate(wire)
             self._shelf.take_off(wire)
@@ -186,6 +189,7 @@ class CatalogueService:
             await self._load()
             wire, versions = self._shelf.own(name), self._registry.versions
             is_current = version in {"", versions.current(wire).version}
+            is_current = is_current and wire in self._shelf.active
             version = versions.get(wire, version or versions.current(wire).version).version
             await self._store.mark(
                 wire,
@@ -195,7 +199,7 @@ class CatalogueService:
                 deprecated_until=_midnight(on),
             )
             tool = versions.deprecate(wire, version, on=on)
-            if is_current and wire in self._shelf.active:
+            if is_current:
                 self._shelf.swap(wire, tool)
             self._revision = await self._store.revision()
         before = {wire: self._shelf.version_of(wire)}

@@ -37,7 +37,8 @@ class Shelf:
         """Refuse a name that is somebody else's.
 
         Raises:
-            DuplicateTool: It belongs to a source, or to the board file.
+            DuplicateTool: It belongs to a source, or to the board file, or is another tool's id:
+                whoever calls that tool by its id would be answered by this one.
         """
         owner = self._owner_of_name(name)
         if owner:
@@ -45,6 +46,8 @@ class Shelf:
         known = None if name in self.active else self._registry.find(name)
         if known is not None and known.spec.name == name:
             raise DuplicateTool(name, "the board", asks)
+        if known is not None and known.spec.id == name:
+            raise DuplicateTool(name, f"'{known.spec.name}', whose id it is,", asks)
 
     def by_digest(self, digest: str) -> ToolVersion | None:
         """The version with this definition; a definition says its name, so there is one at most."""
