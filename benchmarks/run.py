@@ -15,6 +15,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
+from bulk import cost_of_bulk
 from calling import cost_by_size, cost_of_a_call
 from confining import cost_of_confining
 from dependencies import cost_of_dependencies
@@ -42,6 +43,7 @@ TOPICS: dict[str, Callable[[], str]] = {
     "call": lambda: asyncio.run(cost_of_a_call()),
     "size": lambda: asyncio.run(cost_by_size()),
     "register": cost_of_registering,
+    "bulk": lambda: asyncio.run(cost_of_bulk()),
     "import": cost_of_importing,
     "search": lambda: asyncio.run(cost_of_searching()),
     "dependencies": cost_of_dependencies,
