@@ -15,6 +15,7 @@ from pegboard.core.principal import LOCAL
 from pegboard.errors import MCPConnectionError, SourceUnavailable
 from pegboard.sources.mcp import child, upstream
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
 FLOOD = 10_000
 
 
@@ -27,8 +28,6 @@ def _tools(*items: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"tools_list": [result({"tools": tools, **more})]}
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(30)
 async def test_a_flood_of_progress_is_passed_on_and_the_call_ends() -> None:
     step = _notice("progress", '{"progressToken": $ID, "progress": $COUNT}')
     steps: list[Any] = []
@@ -41,8 +40,6 @@ async def test_a_flood_of_progress_is_passed_on_and_the_call_ends() -> None:
     assert len(steps) == FLOOD
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(60)
 async def test_a_server_that_talks_without_end_is_ended_and_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -58,8 +55,6 @@ async def test_a_server_that_talks_without_end_is_ended_and_told(
         assert [item.spec.action for item in await source.tools()] == ["plain"]
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(30)
 async def test_a_flood_of_changes_has_the_lists_read_once_in_a_while() -> None:
     change = _notice("tools/list_changed", "{}")
     told: list[int] = []
@@ -75,8 +70,6 @@ async def test_a_flood_of_changes_has_the_lists_read_once_in_a_while() -> None:
     assert at_first <= len(told) <= at_first + 1  # what changed last is not forgotten
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(30)
 async def test_a_flood_of_questions_finds_eight_that_are_asked() -> None:
     class Slow(Person):
         async def ask(self, question: Any) -> Any:
@@ -96,8 +89,6 @@ async def test_a_flood_of_questions_finds_eight_that_are_asked() -> None:
     assert len(person.asked) == 8
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(30)
 async def test_of_very_many_tools_ten_thousand_are_offered_and_the_rest_told() -> None:
     many = ", ".join(
         json.dumps({"name": f"tool{number}", "inputSchema": {"type": "object"}})

@@ -23,7 +23,8 @@ from pegboard.errors import MCPConnectionError, PegboardError, ToolFailed
 from pegboard.sources.mcp.garbled import Garbled
 from pegboard.sources.mcp.streams import Ledger
 
-_AT_ONCE = 8.0  # a deadline of the call is nowhere near: nobody else ends it
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
+_AT_ONCE = 20.0  # a deadline of the call is nowhere near: nobody else ends it
 
 GARBLED = {
     "error-text": ('{"jsonrpc": "2.0", "id": $ID, "error": "boom"}', "at 'error'"),
@@ -129,8 +130,6 @@ async def test_a_server_that_dies_in_a_call_ends_it() -> None:
         await _called(rogue(tools_call=[{"exit": 3}]))
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(30)
 async def test_a_message_without_end_is_told_as_the_reason() -> None:
     before = '{"jsonrpc": "2.0", "id": $ID, "result": {"content": [], "x": "'
     wide = {"wide": 65 * 2**20, "before": before, "after": '"}}'}
