@@ -20,8 +20,8 @@ def test_the_servers_of_a_file_keep_their_names(pegboard: Command, folder: Path)
     done = pegboard("add", "mcp", "--json", "clients.json")
 
     assert done.returncode == 0, done.stderr
-    assert "maths__calculator" in done.stdout
-    assert board(folder).endswith("  - kind: mcp\n    config:\n      mcp_json: clients.json\n")
+    assert "maths__builtin__calculator" in done.stdout
+    assert "  - kind: mcp\n    config:\n      mcp_json: clients.json\n" in board(folder)
 
 
 def test_what_is_there_already_is_not_put_there_again(pegboard: Command, folder: Path) -> None:

@@ -21,7 +21,7 @@ async def test_a_pipe_that_breaks_ends_the_group_and_whoever_has_the_mark() -> N
         "sleep",
         "60",
         start_new_session=True,
-        env={"PATH": os.defpath, "PEGBOARD_CHILD": "a.0123456789abcdef"},
+        env={"PATH": os.defpath, "CHILD_OF_PEGBOARD": "a.0123456789abcdef"},
     )
     guard = await guarded(server.pid, "0123456789abcdef")
     assert guard.stdin is not None

@@ -1,6 +1,7 @@
 """Server processes: started, listened to, ended, and never left behind."""
 
 import asyncio
+import json
 import logging
 import os
 import signal
@@ -54,8 +55,26 @@ async def test_a_child_sees_few_variables_and_those_that_are_named(
     names = set(result.structured["result"])
     assert "WORKSHOP_COLOUR" in names
     assert "DATABASE_PASSWORD" not in names
-    ours = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "PEGBOARD_CHILD"}
+    ours = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "CHILD_OF_PEGBOARD"}
     assert names <= ours | {"WORKSHOP_COLOUR", "LC_CTYPE"}
+
+
+async def test_a_board_is_a_server_of_a_board_that_is_a_server_of_a_board(tmp_path: Path) -> None:
+    pegboard = f"command: {json.dumps(sys.executable)}, args: [-m, pegboard"
+    inner = f"{{kind: mcp, name: inner, config: {{{pegboard}.mcp]}}}}"
+    (tmp_path / "board.yaml").write_text(f"sources: [{inner}]\n")
+    config = {"command": sys.executable, "args": ["-m", "pegboard", "mcp"], "cwd": str(tmp_path)}
+
+    async with opened(config) as source:
+        async with asyncio.timeout(30):
+            found = "inner__builtin__calculator"
+            while found not in (tools := await by_action(source)):  # noqa: ASYNC110 - see `until`
+                await asyncio.sleep(0.05)
+        tool = tools[found]
+        result = await tool.run({"expression": "6 * 7"}, call_of())
+
+    assert result.structured == {"result": 42}
+    assert not children()
 
 
 async def test_each_caller_has_a_process_of_their_own() -> None:

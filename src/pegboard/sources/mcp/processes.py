@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-VARIABLE = "PEGBOARD_CHILD"
+VARIABLE = "CHILD_OF_PEGBOARD"
+"""Does not begin with `PEGBOARD_`: those are settings, and a child that is a board refuses it."""
 
 _PROC = Path("/proc")
 _MOST_ROUNDS = 20
