@@ -75,3 +75,16 @@ async def test_closing_stops_what_is_being_taken_up() -> None:
     await alarms.close()
 
     assert ended == ["r"]
+
+
+async def test_a_store_that_is_gone_for_hours_is_still_asked() -> None:
+    async def ring(run_id: str) -> None:
+        raise AssertionError(run_id)
+
+    alarms = Alarms(ring)
+    for _ in range(1_100):
+        alarms.set_back("r", Unavailable("gone"))
+    wait = alarms._timers["r"].when() - asyncio.get_running_loop().time()
+    await alarms.close()
+
+    assert round(wait) == 5

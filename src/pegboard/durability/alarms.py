@@ -10,6 +10,7 @@ from pegboard.errors import Unavailable
 
 _LONGEST = 30.0
 _LONGEST_OUTAGE = 5.0
+_MOST_DOUBLINGS = 30  # beyond it every wait is the longest, and no float holds the number
 
 
 class Setback(Struct, frozen=True, kw_only=True):
@@ -62,7 +63,8 @@ class Alarms:
         plays = 1 if before is None else before.plays + 1
         self.setbacks[run_id] = Setback(error=error, plays=plays)
         longest = _LONGEST_OUTAGE if isinstance(error, Unavailable) else _LONGEST
-        self.set(run_id, after=min(longest, self._first * 2 ** (plays - 1)))
+        doubled = self._first * 2.0 ** min(plays - 1, _MOST_DOUBLINGS)
+        self.set(run_id, after=min(longest, doubled))
 
     def error(self, run_id: str) -> Exception | None:
         """In which the last play of a run ended that is tried again after a while."""
