@@ -36,6 +36,14 @@ def schema(seen: Look, path: str, node: Node | None = None) -> Any:
     return seen.seen(parsed(path), node).schema
 
 
+def test_what_a_program_lets_graphs_read_need_not_be_what_a_board_file_can_say() -> None:
+    env = {"stage": "test", "regions": ["eu", "us"]}
+    seen = Look(Graph(nodes=()), Terms(board=BOARD, principal=LOCAL, kinds=KINDS, env=env))
+
+    assert schema(seen, "$.env.stage") == {"type": "string", "const": "test"}
+    assert schema(seen, "$.env.regions[0]") is None
+
+
 def test_what_is_known_of_each_root() -> None:
     each = any_("each", for_each=ForEach(items=["a", "b"]))
     seen = look(

@@ -221,13 +221,23 @@ class Look:
 
 
 def _env_schema(env: Collection[str] | None) -> JsonSchema | None:
-    """What `$.env` is, as far as it is known; its values are texts, numbers and booleans."""
+    """What `$.env` is, as far as it is known."""
     if not isinstance(env, Mapping):
         return None
-    values = cast("Mapping[str, Any]", env).items()
-    types = {bool: "boolean", int: "integer", float: "number", str: "string"}
-    properties = {name: {"type": types[type(value)], "const": value} for name, value in values}
+    properties = {name: _env_value(value) for name, value in cast("Mapping[str, Any]", env).items()}
     return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _env_value(value: Any) -> JsonSchema:
+    """What one value of `$.env` is; a program may give more than a board file can say."""
+    types: dict[type[object], str] = {
+        bool: "boolean",
+        int: "integer",
+        float: "number",
+        str: "string",
+    }
+    said = types.get(cast("type[object]", type(value)))
+    return {} if said is None else {"type": said, "const": value}
 
 
 def _has(node: Node | None, root: str) -> bool:
