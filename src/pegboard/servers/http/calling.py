@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fastapi import Response
 from msgspec import to_builtins
 
 from pegboard.core.context import Progress, ToolContext
@@ -13,6 +14,7 @@ from pegboard.errors import IdempotencyConflict, ToolFailed, ToolNotFound
 from pegboard.features.runs import RunView
 from pegboard.registry.query import ToolQuery
 from pegboard.runtime import Pegboard
+from pegboard.servers.http.body import JsonResponse
 from pegboard.servers.http.problem import Told, told, told_of
 from pegboard.servers.http.requests import ExecuteRequest
 
@@ -24,6 +26,10 @@ class Answer:
     body: Mapping[str, Any]
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def response(self) -> Response:
+        """As an HTTP answer."""
+        return JsonResponse(self.body, self.status, headers=dict(self.headers))
 
 
 def accepted(view: RunView) -> Answer:

@@ -109,7 +109,6 @@ async def test_what_changes_on_another_thread_is_told_too(board: Pegboard) -> No
             thread.join()
 
     assert event["added"] == ["sprout"]
-    news.close()
 
 
 async def test_very_many_changes_are_told_without_their_names(board: Pegboard) -> None:

@@ -6,12 +6,11 @@ from fastapi import APIRouter, Body, Header, Request, Response
 
 from pegboard.features.runs.schemas import RunAnswer
 from pegboard.servers.http.answers import ExecuteAnswer
-from pegboard.servers.http.body import CLIENT_CLOSED, JsonResponse, JsonRoute
+from pegboard.servers.http.body import CLIENT_CLOSED, JsonRoute
 from pegboard.servers.http.calling import called
 from pegboard.servers.http.inputs import Board, Caller
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.presence import unless_gone
-from pegboard.servers.http.problem import Told
 from pegboard.servers.http.requests import ExecuteRequest
 
 router = APIRouter(route_class=JsonRoute, tags=["calls"])
@@ -44,6 +43,4 @@ async def execute(
     answer = await unless_gone(request.receive, called(board, caller, wanted, key=key))
     if answer is None:
         return Response(status_code=CLIENT_CLOSED)
-    if isinstance(answer, Told):
-        return answer.response()
-    return JsonResponse(answer.body, answer.status, headers=dict(answer.headers))
+    return answer.response()

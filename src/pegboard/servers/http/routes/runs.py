@@ -43,8 +43,7 @@ _BEAT = 15.0
 
 def started(view: RunView) -> Response:
     """The answer for a run that goes on while the caller does something else."""
-    answer = accepted(view)
-    return JsonResponse(answer.body, answer.status, headers=dict(answer.headers))
+    return accepted(view).response()
 
 
 @router.post(

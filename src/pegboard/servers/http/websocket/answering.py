@@ -22,21 +22,9 @@ from pegboard.servers.http.websocket.messages import (
     StartRunMessage,
     SteerRunMessage,
     SubscribeMessage,
+    Work,
 )
 from pegboard.servers.http.websocket.news import BoardNews
-
-Work = (
-    CallMessage
-    | StartRunMessage
-    | ShowRunMessage
-    | FollowRunMessage
-    | SteerRunMessage
-    | AnswerRunMessage
-    | MessageRunMessage
-    | DecideMessage
-    | SubscribeMessage
-)
-"""The messages that take their time."""
 
 
 class Teller(Protocol):

@@ -15,12 +15,13 @@ from pegboard.runtime import Pegboard
 from pegboard.servers.ending import end
 from pegboard.servers.http.calling import Answer
 from pegboard.servers.http.problem import Told, told, told_internal, told_invalid, told_of
-from pegboard.servers.http.websocket.answering import Work, answered
+from pegboard.servers.http.websocket.answering import answered
 from pegboard.servers.http.websocket.messages import (
     READER,
     CancelMessage,
     Id,
     PingMessage,
+    Work,
     faults_of,
     id_of,
     read_object,

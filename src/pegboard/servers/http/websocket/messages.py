@@ -1,6 +1,6 @@
 """What a client may send: JSON objects with an `id` and a `type`; everything else is refused."""
 
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, TypeAdapter, ValidationError
 
@@ -117,7 +117,7 @@ class PingMessage(_Message):
     type: Literal["ping"]
 
 
-Message = Annotated[
+Work = (
     CallMessage
     | StartRunMessage
     | ShowRunMessage
@@ -127,25 +127,14 @@ Message = Annotated[
     | MessageRunMessage
     | DecideMessage
     | SubscribeMessage
-    | CancelMessage
-    | PingMessage,
-    Field(discriminator="type"),
-]
+)
+"""The messages that take their time."""
+
+_Every = Work | CancelMessage | PingMessage
+Message = Annotated[_Every, Field(discriminator="type")]
 READER: TypeAdapter[Message] = TypeAdapter(Message)
-TYPES = (
-    "call",
-    "start_run",
-    "show_run",
-    "follow_run",
-    "cancel_run",
-    "pause_run",
-    "resume_run",
-    "answer_run",
-    "message_run",
-    "decide_approval",
-    "subscribe",
-    "cancel",
-    "ping",
+TYPES: tuple[str, ...] = tuple(
+    name for model in get_args(_Every) for name in get_args(model.model_fields["type"].annotation)
 )
 """What `type` may be, in the order of the page that describes them."""
 

@@ -19,7 +19,7 @@ MOST_NAMES = 500
 
 
 class BoardNews:
-    """Hears what changes on a board, and wakes who subscribed.
+    """Hears what changes on a board, and wakes who subscribed; it ends with the registry.
 
     Args:
         registry: Of the open board.
@@ -29,7 +29,7 @@ class BoardNews:
         self.registry = registry
         self._loop = asyncio.get_running_loop()
         self._subscriptions: set[_Subscription] = set()
-        self._stop = registry.changes.listen(self._on_change)
+        registry.changes.listen(self._on_change)
         registry.kit.emitter.add(self)
 
     @contextmanager
@@ -46,10 +46,6 @@ class BoardNews:
         """Take the news of a source; other events have their own ways."""
         if isinstance(event, SourceChanged):
             self._tell(event)
-
-    def close(self) -> None:
-        """Hear of changes no more."""
-        self._stop()
 
     def _on_change(self, kind: ChangeKind, _uri: str) -> None:
         if kind == "tools":
