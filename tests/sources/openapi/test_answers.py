@@ -60,6 +60,14 @@ def test_broken_json_is_given_as_it_came() -> None:
     assert found.text == '{"a": \n[The API calls this JSON, but it is not valid JSON.]'
 
 
+@pytest.mark.parametrize("said", [b'{"a": NaN}', b"[1, -Infinity]", b"[1e999]", b'"\\ud800"'])
+def test_what_json_has_no_word_for_is_given_as_it_came(said: bytes) -> None:
+    found = result(said, "application/json")
+
+    assert found.structured is None
+    assert found.text.startswith(f"{said.decode()}\n[The API calls this JSON")
+
+
 @pytest.mark.parametrize("kind", ["application/json", "text/plain"])
 def test_what_was_cut_is_told(kind: str) -> None:
     found = result(b"[1, 2", kind, cut=True)

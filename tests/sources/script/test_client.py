@@ -38,6 +38,7 @@ def read(stdout: bytes = b"", *, code: int = 0, stderr: bytes = b"", **said: Any
         (b'{"a": 1}\n', {}, {"a": 1}),
         (b"[1]", {}, [1]),
         (b'"x"', {}, "x"),
+        (b"\xef\xbb\xbf[1]", {}, [1]),
         (b"", {}, None),
         (b" \n", {}, None),
         (b"plain\n", {"output": "text"}, "plain"),
@@ -48,9 +49,10 @@ def test_what_is_printed_becomes_the_result(stdout: bytes, said: Any, structured
     assert read(stdout, **said).structured == structured
 
 
-def test_what_is_not_json_is_the_scripts_fault() -> None:
+@pytest.mark.parametrize("stdout", [b"secret stuff", b'{"secret stuff": NaN}'])
+def test_what_is_not_json_is_the_scripts_fault(stdout: bytes) -> None:
     with pytest.raises(ToolFailed, match="did not print JSON") as caught:
-        read(b"secret stuff")
+        read(stdout)
 
     assert "secret" not in str(caught.value)
     assert "secret stuff" in str(caught.value.__cause__)

@@ -1,7 +1,6 @@
 """From a good answer to a result: JSON as a value, text as text, anything else as a file."""
 
 import codecs
-import json
 import mimetypes
 import re
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from pegboard.core.ports.http import HttpResponse
 from pegboard.core.result import Artifact, ToolResult
 from pegboard.errors import ToolFailed
 from pegboard.sources.openapi.nodes import shortened
+from pegboard.tools.json_text import decode
 from pegboard.tools.output import wrap
 
 _TEXT = re.compile(
@@ -108,8 +108,8 @@ def _of_json(response: HttpResponse, projection: str) -> ToolResult:
     value: Any = _NOTHING
     if not response.truncated:
         try:
-            value = json.loads(decoded)
-        except (ValueError, RecursionError):
+            value = decode(decoded)
+        except ValueError:
             value = _NOTHING
     if value is not _NOTHING:
         return wrap(_projected(value, projection) if projection else value)

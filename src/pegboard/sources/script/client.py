@@ -3,6 +3,7 @@
 import json
 import mimetypes
 import signal
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -18,6 +19,7 @@ from pegboard.errors import (
     Unavailable,
 )
 from pegboard.sources.script.description import Description, Outcome
+from pegboard.tools.json_text import decode
 from pegboard.tools.output import wrap
 
 SYSEXITS: Mapping[int, Outcome] = {
@@ -153,8 +155,8 @@ def _value(name: str, description: Description, job: SandboxJob, outcome: Sandbo
     if not outcome.stdout.strip():
         return None
     try:
-        return json.loads(outcome.stdout)
-    except (ValueError, RecursionError) as error:
+        return decode(outcome.stdout.removeprefix(BOM_UTF8))
+    except ValueError as error:
         raise ToolFailed(
             f"'{name}' did not print JSON. If it prints text, its description says 'output: text'."
         ) from _detail(job, outcome, error)
