@@ -1,30 +1,19 @@
-"""One tool for each operation; what costs time is made on first use."""
+"""One tool for each operation."""
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import Any
+from collections.abc import Sequence
 
-from pegboard.core.context import ToolContext
 from pegboard.core.names import wire_name
-from pegboard.core.ports.http import HttpResponse
-from pegboard.core.result import ToolResult
-from pegboard.core.tool import Effect, JsonSchema, Retry, Status, Tool, ToolSpec
-from pegboard.errors import PegboardError
+from pegboard.core.tool import Effect, Retry, Status, Tool, ToolSpec
 from pegboard.sources.openapi.addresses import BadAddress, origin_of
-from pegboard.sources.openapi.answers import is_json, next_page, result_of, with_note
 from pegboard.sources.openapi.api import Api, base_of, info_of
-from pegboard.sources.openapi.arguments import Plan, Settings, plan, unknown_arguments
 from pegboard.sources.openapi.choice import Chosen, legible
-from pegboard.sources.openapi.client import Client, check_arguments
+from pegboard.sources.openapi.client import Client
 from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.sources.openapi.credentials import Credentials, Grant
-from pegboard.sources.openapi.nodes import Located, shortened
-from pegboard.sources.openapi.references import BadReference
-from pegboard.sources.openapi.requests import Route, build
-from pegboard.sources.openapi.schemas import Schemas, is_free
+from pegboard.sources.openapi.nodes import shortened
+from pegboard.sources.openapi.runner import Runner
 from pegboard.sources.openapi.upstream import is_by_hand, route_of, unheard
 from pegboard.tools import SchemaTool
-from pegboard.tools.raw_schema import compiled, output_problem
 
 _READS = frozenset({"get", "head", "options", "trace"})
 _IDEMPOTENT = frozenset({"put", "delete"})
@@ -32,15 +21,6 @@ _SLACK = 5.0
 """Seconds beyond the request's own timeout, so that its message is the one that is seen."""
 _LONGEST_DESCRIPTION = 2_000
 _MOST_TAGS = 8
-_ANY_ANSWER = "application/json, */*;q=0.5"
-# what the HTTP client sets itself, and what credentials and cookies bring
-_NOT_ARGUMENTS = frozenset(
-    {
-        "host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer",
-        "upgrade", "proxy-connection", "proxy-authorization", "expect", "cookie",
-    }
-)  # fmt: skip
-_FIXED = frozenset(("header", name) for name in _NOT_ARGUMENTS)
 
 
 class ApiTools:
@@ -61,7 +41,7 @@ class ApiTools:
         operation, said = chosen.operation, chosen.override
         grant = self._credentials.grant(operation.security)
         base, problem = self._base(chosen, grant)
-        action = _Action(
+        runner = Runner(
             chosen,
             self._api,
             self._client,
@@ -81,8 +61,8 @@ class ApiTools:
             action=chosen.action,
             title=said.title or shortened(operation.summary.strip(), 200),
             description=said.description or self._description(chosen),
-            input_schema=lambda: action.plan.schema,
-            output_schema=action.output_schema if self._config.promise_outputs else None,
+            input_schema=lambda: runner.plan.schema,
+            output_schema=runner.output_schema if self._config.promise_outputs else None,
             category=said.category or "api",
             effect=effect,
             idempotent=idempotent,
@@ -94,16 +74,16 @@ class ApiTools:
             source=self._source,
             handler="openapi",
             credential=grant.name,
-            unavailable=operation.problem or problem or grant.problem or action.problem(),
+            unavailable=operation.problem or problem or grant.problem or runner.problem(),
         )
         return SchemaTool(
             spec=spec,
-            run=action.run,
-            upstream=self._upstream(chosen, spec, action),
+            run=runner.run,
+            upstream=self._upstream(chosen, spec, runner),
             overridden=said.model_fields_set | unheard(said, self._config),
         )
 
-    def _upstream(self, chosen: Chosen, spec: ToolSpec, action: "_Action") -> ToolSpec | None:
+    def _upstream(self, chosen: Chosen, spec: ToolSpec, runner: Runner) -> ToolSpec | None:
         """What the document says, without a word of the operator; None when it is all theirs."""
         operation = chosen.operation
         if is_by_hand(operation, self._config):
@@ -114,8 +94,8 @@ class ApiTools:
             action=chosen.id,
             title=shortened(operation.summary.strip(), 200),
             description=self._description(chosen),
-            input_schema=lambda: action.documented.schema,
-            output_schema=action.documented_output,
+            input_schema=lambda: runner.documented.schema,
+            output_schema=runner.documented_output,
             category="",
             tags=("rest", *operation.tags[:_MOST_TAGS]),
             capabilities=(),
@@ -153,146 +133,3 @@ class ApiTools:
         if operation.deprecated:
             parts.append("Deprecated.")
         return shortened("\n\n".join(part for part in parts if part), _LONGEST_DESCRIPTION)
-
-
-class _Action:
-    """What runs one operation."""
-
-    def __init__(
-        self,
-        chosen: Chosen,
-        api: Api,
-        client: Client,
-        *,
-        config: OpenApiConfig,
-        credentials: Credentials,
-        grant: Grant,
-        base: str,
-    ) -> None:
-        self._chosen = chosen
-        self._api = api
-        self._client = client
-        self._config = config
-        self._grant = grant
-        said = chosen.override
-        taken = set(_FIXED)
-        taken |= {("header", name.lower()) for name in credentials.headers}
-        taken |= {(part.location, part.name.lower()) for part in grant.parts}
-        self._taken = taken
-        self._settings = Settings(
-            hidden=said.hidden,
-            defaults=said.defaults,
-            content_type=said.content_type,
-            taken=taken,
-        )
-        self._route_of = lambda: Route(
-            method=chosen.operation.method,
-            base=base,
-            path=chosen.operation.path,
-            headers=credentials.headers,
-            credential=grant.parts,
-            accept=self._accepted(),
-        )
-
-    @cached_property
-    def plan(self) -> Plan:
-        """Its arguments."""
-        return plan(self._chosen.operation, self._schemas(sending=True), self._settings)
-
-    @cached_property
-    def documented(self) -> Plan:
-        """Its arguments as the document has them."""
-        settings, given = self._settings, bool(self._taken - _FIXED)
-        if not (given or settings.hidden or settings.defaults or settings.content_type):
-            return self.plan
-        return plan(self._chosen.operation, self._schemas(sending=True), Settings(taken=_FIXED))
-
-    @cached_property
-    def route(self) -> Route:
-        """Where it goes."""
-        return self._route_of()
-
-    def problem(self) -> str:
-        """What the operator set that does not fit this operation; empty when all fits."""
-        settings, chosen = self._settings, self._chosen
-        if not chosen.is_exact or not (settings.hidden or settings.defaults):
-            return ""
-        unknown = unknown_arguments(self.plan, settings)
-        if unknown:
-            return f"overrides: it has no argument {', '.join(unknown)}."
-        open_plan = plan(
-            chosen.operation,
-            self._schemas(sending=True),
-            Settings(taken=settings.taken, content_type=settings.content_type),
-        )
-        schema = {key: value for key, value in open_plan.schema.items() if key != "required"}
-        try:
-            fault = output_problem(compiled(chosen.action, schema), dict(self.plan.values))
-        except PegboardError as error:
-            return str(error)
-        return f"overrides: {fault}." if fault else ""
-
-    async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> ToolResult:
-        """Send the request, and read the answer."""
-        del ctx
-        check_arguments(arguments, self._settings.hidden)
-        operation, said = self._chosen.operation, self._chosen.override
-        built = build(self.route, self.plan, arguments)
-        response = await self._client.send(
-            operation.method, built, credential=self._grant.name, seconds=said.timeout
-        )
-        result = result_of(
-            response,
-            method=operation.method,
-            action=self._chosen.action,
-            projection=said.projection,
-        )
-        return with_note(result, self._next_page(response))
-
-    def output_schema(self) -> JsonSchema | None:
-        """The schema of its JSON answer; None when there is none, or more than one."""
-        return None if self._chosen.override.projection else self.documented_output()
-
-    def documented_output(self) -> JsonSchema | None:
-        """The same, whatever the operator makes of the answer."""
-        if self._chosen.operation.method == "head":
-            return None
-        places = [place for kind, place in self._answers() if is_json(kind.strip().lower())]
-        unique = {id(place.node): place for place in places if place.node is not None}
-        if len(unique) != 1:
-            return None
-        schemas = self._schemas(sending=False)
-        schema = schemas.alone(schemas.translated(next(iter(unique.values()))))
-        return None if is_free(schema) else schema
-
-    def _answers(self) -> list[tuple[str, Located]]:
-        """Content types and schemas of the good answers."""
-        responses = self._chosen.operation.responses
-        found: list[tuple[str, Located]] = []
-        for status in responses.fields:
-            if status.upper() == "2XX" or (status[:1] == "2" and status.isdigit()):
-                try:
-                    found.extend(self._api.reader.response(responses.at(status)))
-                except BadReference:
-                    continue
-        return found
-
-    def _accepted(self) -> str:
-        kinds = dict.fromkeys(kind.partition(";")[0].strip() for kind, _ in self._answers())
-        fit = [kind for kind in kinds if kind.isascii() and kind.isprintable() and "," not in kind]
-        fit.sort(key=lambda kind: not is_json(kind.lower()))
-        named = [kind for kind in fit if kind != "*/*"][:_MOST_TAGS]
-        return ", ".join(named) or _ANY_ANSWER
-
-    def _next_page(self, response: HttpResponse) -> str:
-        if "link" not in response.headers:
-            return ""
-        names = {
-            argument.parameter.name: argument.name
-            for argument in self.plan.arguments
-            if argument.parameter.location == "query" and argument.name not in self._settings.hidden
-        }
-        return next_page(response, names)
-
-    def _schemas(self, *, sending: bool) -> Schemas:
-        return self._api.sent if sending else self._api.received
