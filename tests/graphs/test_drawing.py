@@ -1,3 +1,4 @@
+import pytest
 from tests.graphs.made import after, call
 
 from pegboard.core.graph import Edge, ForEach, Graph, Node, NodeState, Wait
@@ -46,7 +47,7 @@ def test_a_graph_is_drawn_as_mermaid() -> None:
         '    n0["The #quot;page#quot; #lt;b#gt;: web__fetch"]\n'
         '    n1["sum: read"]\n'
         '    n2["mend: read"]\n'
-        '    n3(["wait: wait"])\n'
+        '    n3(["wait"])\n'
         '    n4["each: read"]\n'
         '    n5["lost: read"]\n'
         '    n0 -->|"steps.fetch.output.n #gt; 1"| n1\n'
@@ -93,3 +94,17 @@ def test_a_run_in_which_nothing_began_is_drawn_too() -> None:
 
     assert waterfall(result, width=4) == "⊘ a |    |\n"
     assert waterfall(RunResult(run_id="r", state=NodeState.COMPLETED)) == "\n"
+
+
+@pytest.mark.parametrize(
+    ("node", "said"),
+    [
+        (call("read", "read"), "read"),
+        (call("fetch", "read", title="read"), "fetch: read"),
+        (call("fetch", "read", title="Look up"), "Look up: read"),
+        (Node(id="wait", kind="wait", wait=Wait(question="?")), "wait"),
+    ],
+    ids=["the id is the tool", "the title is the tool", "a title", "the id is the kind"],
+)
+def test_a_name_is_not_said_twice(node: Node, said: str) -> None:
+    assert said in mermaid(Graph(nodes=(node,))).replace('"', "\n").splitlines()

@@ -46,6 +46,13 @@ def mermaid(graph: Graph, result: RunResult | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
+def named(node: Node) -> tuple[str, str]:
+    """What a box says of a node: its name, and what it does where the name is another."""
+    what = " | ".join(node.tools) or node.kind
+    name = node.title if node.title and node.title != what else node.id
+    return name, "" if name == what else what
+
+
 def tree(graph: Graph, result: RunResult | None = None) -> str:
     """The graph as a tree for a terminal: each node below the last that comes before it."""
     order = {node.id: place for place, node in enumerate(graph)}
@@ -110,7 +117,8 @@ def _said(node: Node) -> str:
 
 
 def _label(node: Node) -> str:
-    return _plain(f"{node.title or node.id}: {' | '.join(node.tools) or node.kind}")
+    name, what = named(node)
+    return _plain(f"{name}: {what}" if what else name)
 
 
 def _plain(text: str) -> str:

@@ -162,7 +162,7 @@ class _Drafting:
         id_ = self.draft.new_id(spec)
         node = Node(
             id=id_,
-            title=spec.title or spec.name,
+            title=spec.title,
             tool=spec.name,
             input=wiring.input,
             edges=_edges((*before, *wiring.steps)),

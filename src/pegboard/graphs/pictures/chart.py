@@ -2,7 +2,7 @@
 
 from pegboard.core.graph import Graph, Node, NodeState
 from pegboard.core.run import NodeRun, RunResult
-from pegboard.graphs.drawing import MARKS
+from pegboard.graphs.drawing import MARKS, named
 from pegboard.graphs.pictures.layered import Arrow, Box, layered
 
 GOING_ON = frozenset({NodeState.IN_PROGRESS, NodeState.WAITING, NodeState.READY, NodeState.PAUSED})
@@ -37,7 +37,8 @@ def chart(graph: Graph, result: RunResult | None = None) -> str:
 
 
 def _box(node: Node, run: NodeRun | None) -> Box:
-    lines = [" | ".join(node.tools) or node.kind]
+    title, what = named(node)
+    lines = [what] if what else []
     if node.for_each is not None:
         lines.append("for each item")
     if node.repeat is not None:
@@ -46,7 +47,7 @@ def _box(node: Node, run: NodeRun | None) -> Box:
         lines.append(f"when {node.when}")
     kind = node.kind if node.kind in {"wait", "graph"} else ""
     if run is None:
-        return Box(id=node.id, title=node.title or node.id, lines=tuple(lines), kind=kind)
+        return Box(id=node.id, title=title, lines=tuple(lines), kind=kind)
     if run.started_at and run.state not in GOING_ON:
         lines.append(f"{run.state.value}, {took(run.duration_ms)}")
     else:
@@ -54,7 +55,7 @@ def _box(node: Node, run: NodeRun | None) -> Box:
     message = str((run.error or {}).get("message", "")) or run.reason
     return Box(
         id=node.id,
-        title=node.title or node.id,
+        title=title,
         lines=tuple(lines),
         kind=f"{kind} {run.state.value}".strip(),
         tip=message,
