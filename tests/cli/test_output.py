@@ -1,8 +1,9 @@
 import io
+import time
 
 import pytest
 
-from pegboard.cli.output import counted, first_line, note, say, say_json, table
+from pegboard.cli.output import counted, first_line, moment, note, say, say_json, table
 
 
 class _Stream(io.StringIO):
@@ -63,3 +64,13 @@ def test_a_description_is_cut_to_its_first_line() -> None:
 
 def test_one_is_counted_as_one() -> None:
     assert [counted(number, "tool") for number in (0, 1, 2)] == ["0 tools", "1 tool", "2 tools"]
+
+
+def test_a_time_is_told_where_the_reader_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert moment(0.0) == "1970-01-01 09:00:00"
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 
@@ -33,6 +34,11 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         drawn.add_row(*(_plain(cell) for cell in row))
     terminal = sys.stdout.isatty()
     Console(width=None if terminal else 200, highlight=False, markup=False).print(drawn)
+
+
+def moment(seconds: float) -> str:
+    """A time, given in Unix seconds, where the reader is."""
+    return f"{datetime.fromtimestamp(seconds, UTC).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def counted(number: int, noun: str) -> str:

@@ -3,7 +3,6 @@
 import asyncio
 import json as json_library
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TypeVar
 
 import typer
@@ -11,12 +10,12 @@ import typer
 from pegboard.cli.exits import exits
 from pegboard.cli.kept import http_hint
 from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
+from pegboard.cli.output import moment, say, say_json, table
 from pegboard.cli.output import note as beside
-from pegboard.cli.output import say, say_json, table
 from pegboard.core.ports.approval import Approval, ApprovalPage, ApprovalQuery
 from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.features.approvals import Approvals
-from pegboard.features.approvals.schemas import approval_to_dict, page_to_dict
+from pegboard.features.approvals.schemas import TIMES, approval_to_dict, page_to_dict
 from pegboard.runtime import Pegboard, Settings
 from pegboard.runtime.wiring.history import NOWHERE
 from pegboard.runtime.wiring.kept import kept
@@ -169,17 +168,19 @@ def _said(approval: Approval, *, json: bool) -> None:
         say_json(data)
         return
     for key, value in data.items():
+        if key in TIMES:
+            say(f"{key}: {moment(value)}")
+            continue
         shown = value if isinstance(value, str) else json_library.dumps(value, ensure_ascii=False)
         say(f"{key}: {shown}")
 
 
 def _row(approval: Approval) -> tuple[str, ...]:
-    at = datetime.fromtimestamp(approval.created_at, UTC)
     return (
         approval.id,
         approval.state,
         approval.tool,
         approval.principal,
-        f"{at:%Y-%m-%d %H:%M:%S}",
+        moment(approval.created_at),
         approval.reason,
     )

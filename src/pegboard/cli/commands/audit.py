@@ -4,7 +4,6 @@ import asyncio
 import json as json_library
 import re
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import Annotated, TypeVar
 
 import typer
@@ -12,7 +11,7 @@ import typer
 from pegboard.cli.exits import Exit, exits
 from pegboard.cli.kept import http_hint
 from pegboard.cli.options import DataOption, JsonOption, settings
-from pegboard.cli.output import note, say, say_json, table
+from pegboard.cli.output import moment, note, say, say_json, table
 from pegboard.core.ports.audit import AuditRecord
 from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.features.audit import Audit
@@ -120,8 +119,7 @@ def _opened(chosen: Settings, call: str, use: Callable[[Audit], Awaitable[T]]) -
 
 def _row(record: AuditRecord) -> tuple[str, ...]:
     body = body_of(record)
-    at = datetime.fromtimestamp(record.at, UTC)
     what = next((body[key] for key in ("tool", "source", "subject", "action") if body.get(key)), "")
     who = next((body[key] for key in ("by", "principal") if body.get(key)), "")
     how = next((body[key] for key in ("status", "state", "action") if body.get(key)), "")
-    return (str(record.sequence), f"{at:%Y-%m-%d %H:%M:%S}", record.kind, what, who, how)
+    return (str(record.sequence), moment(record.at), record.kind, what, who, how)

@@ -1,7 +1,6 @@
 """`pegboard history`: what was called."""
 
 import asyncio
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +8,7 @@ import typer
 
 from pegboard.cli.exits import Exit, exits
 from pegboard.cli.options import DataOption, JsonOption, settings
-from pegboard.cli.output import note, say, say_json, table
+from pegboard.cli.output import moment, note, say, say_json, table
 from pegboard.core.ports.store import HistoryPage, HistoryQuery
 from pegboard.runtime import Settings
 from pegboard.runtime.wiring.history import history as open_history
@@ -72,13 +71,12 @@ def _show_detail(detail: dict[str, Any] | None, error_id: str, *, json: bool) ->
 
 
 def _row(call: dict[str, Any]) -> tuple[str, ...]:
-    at = datetime.fromtimestamp(call["started_at"], UTC)
     error = call.get("error_code") or ""
     if call.get("error_id"):
         error = f"{error} ({call['error_id']})"
     duration = call.get("duration_ms")
     return (
-        f"{at:%Y-%m-%d %H:%M:%S}",
+        moment(call["started_at"]),
         call["tool"],
         call["status"],
         "" if duration is None else f"{duration:.1f}",

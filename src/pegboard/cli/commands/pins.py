@@ -3,7 +3,6 @@
 import asyncio
 import json as json_library
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -12,8 +11,8 @@ import typer
 from pegboard.cli.exits import exits
 from pegboard.cli.kept import http_hint
 from pegboard.cli.options import DataOption, JsonOption, settings
+from pegboard.cli.output import moment, say, say_json, table
 from pegboard.cli.output import note as beside
-from pegboard.cli.output import say, say_json, table
 from pegboard.core.ports.catalogue import HeldDefinition, Pin
 from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.features.pins import Pins
@@ -201,7 +200,7 @@ def _show(held: HeldDefinition, *, state: str = "") -> None:
     row = held_to_dict(held, state=state)
     for key in ("source", "name", "tool", "state", "kind", "digest"):
         say(f"{key}: {row[key]}")
-    say(f"held: {_time(row['held_at'])}")
+    say(f"held: {moment(row['held_at'])}")
     for change in row["changes"]:
         say("")
         say(f"{change['place']} ({change['kind']})")
@@ -213,14 +212,14 @@ def _show(held: HeldDefinition, *, state: str = "") -> None:
 def _pin_row(pin: Pin) -> tuple[str, ...]:
     row = pin_to_dict(pin)
     told = (row["source"], row["name"], row["tool"])
-    return (*told, _time(pin.approved_at), pin.approved_by or "policy", pin.digest[:12])
+    return (*told, moment(pin.approved_at), pin.approved_by or "policy", pin.digest[:12])
 
 
 def _held_row(held: HeldDefinition) -> tuple[str, ...]:
     row = held_to_dict(held)
     places = ", ".join(change["place"] for change in row["changes"])
     told = (row["source"], row["name"], row["tool"], row["state"])
-    return (*told, _time(held.held_at), row["kind"], places)
+    return (*told, moment(held.held_at), row["kind"], places)
 
 
 def _lines(value: Any) -> list[str]:
@@ -237,7 +236,3 @@ def _query(path: str, **wanted: str) -> str:
 def _more(cursor: str) -> None:
     if cursor:
         beside(f"more with --cursor {cursor}")
-
-
-def _time(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}"

@@ -1,7 +1,6 @@
 """`pegboard runs`: list, show, cancel, resume and answer runs."""
 
 import json as json_library
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
@@ -16,7 +15,7 @@ from pegboard.cli.options import (
     settings,
     with_board,
 )
-from pegboard.cli.output import note, say, say_json, table
+from pegboard.cli.output import moment, note, say, say_json, table
 from pegboard.features.runs import RunView
 from pegboard.runtime import Pegboard
 
@@ -141,11 +140,10 @@ def _value(text: str) -> Any:
 
 
 def _row(view: RunView) -> tuple[str, ...]:
-    begun = datetime.fromtimestamp(view.run.start.created_at, UTC)
     return (
         view.id,
         view.run.state.value,
-        f"{begun:%Y-%m-%d %H:%M:%S}",
+        moment(view.run.start.created_at),
         f"{view.result.duration_ms:.0f}" if view.run.finished_at is not None else "",
         view.graph.name or view.graph.id,
     )

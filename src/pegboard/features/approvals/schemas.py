@@ -8,7 +8,9 @@ from pegboard.core.ports.approval import Approval, ApprovalPage
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 _TEXTS = ("version", "reason", "run_id", "node_id", "decided_by", "note", "call_id", "tenant")
-_TIMES = ("decided_at", "expires_at", "used_at")
+_RARE_TIMES = ("decided_at", "expires_at", "used_at")
+TIMES = ("created_at", *_RARE_TIMES)
+"""The fields of an approval that are Unix seconds."""
 
 Filter = Annotated[str, Field(max_length=200)]
 State = Literal["pending", "approved", "denied", "edited", "expired", "used"]
@@ -96,7 +98,7 @@ def approval_to_dict(approval: Approval) -> dict[str, Any]:
         "digest": approval.digest,
         "arguments": approval.shown,
     }
-    rare = {name: getattr(approval, name) for name in (*_TEXTS, *_TIMES, "edited")}
+    rare = {name: getattr(approval, name) for name in (*_TEXTS, *_RARE_TIMES, "edited")}
     return data | {name: value for name, value in rare.items() if value not in ("", None)}
 
 
