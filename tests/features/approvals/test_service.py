@@ -294,3 +294,12 @@ async def test_it_looks_through_its_approvals_from_time_to_time() -> None:
     await asyncio.wait([watching])
 
     assert (await approvals.get(approval)).state == "expired"
+
+
+async def test_without_a_query_all_are_listed() -> None:
+    registry = a_registry()
+    id_ = await asked(registry)
+
+    page = await Approvals(registry).list()
+
+    assert [approval.id for approval in page.approvals] == [id_]

@@ -49,7 +49,7 @@ class Approvals:
 
     ```python
     approvals = Approvals(registry)
-    page = await approvals.list(ApprovalQuery(state="pending"))
+    page = await approvals.list()
     await approvals.decide(page.approvals[0].id, "approve", note="as agreed")
     ```
 
@@ -67,12 +67,15 @@ class Approvals:
         self._wake = wake
         self._awaited = awaited
 
-    async def list(self, query: ApprovalQuery, *, principal: Principal = LOCAL) -> ApprovalPage:
-        """One page of the approvals that this caller may see, newest first.
+    async def list(
+        self, query: ApprovalQuery | None = None, *, principal: Principal = LOCAL
+    ) -> ApprovalPage:
+        """One page of the approvals that this caller may see, newest first; by default of all.
 
         Raises:
             InvalidRequest: The cursor is not one of ours, or the limit is out of range.
         """
+        query = query or ApprovalQuery()
         if "*" not in principal.scopes:
             mine = "" if may_decide(principal) else principal.id
             if mine and query.principal not in {"", mine}:

@@ -1,7 +1,6 @@
 """What the service does with runs: start, show, watch, steer them, and take answers."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pegboard.core.context import ToolContext
@@ -16,7 +15,7 @@ from pegboard.features.runs.approving import awaited, decide
 from pegboard.features.runs.feed import RunFeed
 from pegboard.features.runs.policy import may_see, sees_all
 from pegboard.features.runs.starting import call_graph, run_id_for
-from pegboard.features.runs.view import RunView, as_it_is, brief, graph_of
+from pegboard.features.runs.view import RunList, RunView, as_it_is, brief, graph_of
 from pegboard.features.runs.watching import coming_events, known_events
 from pegboard.graphs import GraphRunner, write_graph
 from pegboard.graphs.arrivals import arrivals
@@ -24,14 +23,6 @@ from pegboard.registry import ToolRegistry
 
 Follow = Callable[[], Awaitable[tuple[str, ...]]]
 _BEING_PLAYED = frozenset({NodeState.PENDING, NodeState.READY, NodeState.IN_PROGRESS})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunList:
-    """One page of runs, newest first."""
-
-    runs: tuple[RunView, ...]
-    next_cursor: str = ""
 
 
 class Runs:
@@ -156,12 +147,13 @@ class Runs:
         await self._runner.result(run_id)
         return await self.get(run_id, principal=principal)
 
-    async def list(self, query: RunQuery, *, principal: Principal = LOCAL) -> RunList:
-        """One page of the runs that this caller may see.
+    async def list(self, query: RunQuery | None = None, *, principal: Principal = LOCAL) -> RunList:
+        """One page of the runs that this caller may see; by default of all of them.
 
         Raises:
             InvalidRequest: The cursor is not one of ours, or the limit is out of range.
         """
+        query = query or RunQuery()
         mine = "" if sees_all(principal) else principal.id
         if mine and query.principal not in {"", mine}:
             return RunList(runs=())

@@ -52,6 +52,14 @@ class RunView:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunList:
+    """One page of runs, newest first."""
+
+    runs: tuple[RunView, ...]
+    next_cursor: str = ""
+
+
 def as_it_is(run: StoredRun, graph: Graph, events: Sequence[RunEvent], *, now: float) -> RunResult:
     """How a run is that is being played, or was when its player was lost."""
     begun: dict[str, NodeRun] = {}
