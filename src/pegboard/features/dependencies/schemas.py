@@ -8,9 +8,17 @@ _CLOSED = ConfigDict(extra="forbid", frozen=True)
 MOST = 20_000
 
 NodeId = Annotated[str, Field(min_length=1, max_length=128)]
-Pair = Annotated[list[NodeId], Field(min_length=2, max_length=2)]
+NewId = Annotated[NodeId, Field(pattern=r"^[^\u0000-\u001f\u007f-\u009f]+$")]
+"""Of what is added: no control characters. What is there can be removed, whatever its name."""
+
 Nodes = Annotated[list[NodeId], Field(max_length=MOST)]
-Edges = Annotated[list[Pair], Field(max_length=MOST)]
+NewNodes = Annotated[list[NewId], Field(max_length=MOST)]
+Edges = Annotated[
+    list[Annotated[list[NodeId], Field(min_length=2, max_length=2)]], Field(max_length=MOST)
+]
+NewEdges = Annotated[
+    list[Annotated[list[NewId], Field(min_length=2, max_length=2)]], Field(max_length=MOST)
+]
 
 
 class GraphUpdateBody(BaseModel):
@@ -18,14 +26,14 @@ class GraphUpdateBody(BaseModel):
 
     model_config = _CLOSED
 
-    add_nodes: Annotated[Nodes, Field(description="Tools, by id or name.")] = Field(
+    add_nodes: Annotated[NewNodes, Field(description="Tools, by id or name.")] = Field(
         default_factory=list[str]
     )
     remove_nodes: Annotated[Nodes, Field(description="Taken out with all their edges.")] = Field(
         default_factory=list[str]
     )
     add_edges: Annotated[
-        Edges, Field(description="`[prerequisite, dependant]`; both are there or are added too.")
+        NewEdges, Field(description="`[prerequisite, dependant]`; both are there or are added too.")
     ] = Field(default_factory=list[list[str]])
     remove_edges: Annotated[Edges, Field(description="Whoever said them.")] = Field(
         default_factory=list[list[str]]

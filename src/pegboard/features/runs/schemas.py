@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from pegboard.features.plans.schemas import MOST_PARAMS
+
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 
 State = Literal[
@@ -12,7 +14,10 @@ State = Literal[
 ]  # fmt: skip
 Params = Annotated[
     dict[str, Any],
-    Field(description="What the run is given; the rest is what the plan was made with."),
+    Field(
+        max_length=MOST_PARAMS,
+        description="What the run is given; the rest is what the plan was made with.",
+    ),
 ]
 
 

@@ -146,3 +146,17 @@ async def test_the_graph_is_drawn_for_who_asks_for_a_picture(client: httpx2.Asyn
 
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml")
     assert answer.text.startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"add_nodes": ["a\0b"]}, {"add_edges": [["fetch", "a\nb"]]}, {"add_nodes": ["\x1b[31m"]}],
+    ids=["NUL", "a line break", "what steers a terminal"],
+)
+async def test_what_is_added_has_no_control_characters(
+    client: httpx2.AsyncClient, change: dict[str, Any]
+) -> None:
+    answer = await update(client, **change)
+
+    assert answer.status_code == 422
+    assert "pattern" in answer.text

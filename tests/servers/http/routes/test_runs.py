@@ -280,3 +280,11 @@ async def test_a_run_is_drawn_as_a_chart_and_as_a_time_line(client: httpx2.Async
     assert "marker-end" in chart.text
     assert ": completed" in line.text
     assert "class n0 completed" in text.text
+
+
+async def test_a_run_is_given_a_thousand_params_at_most(client: httpx2.AsyncClient) -> None:
+    params = {f"p{number}": number for number in range(1_001)}
+    answer = await client.post("/runs", json={"graph": ASKING, "params": params})
+
+    assert answer.status_code == 422
+    assert "1000" in answer.text
