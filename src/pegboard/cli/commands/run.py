@@ -1,6 +1,5 @@
 """`pegboard run PLAN`: play a plan or a file to its end."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,7 +15,8 @@ from pegboard.cli.options import (
     with_board,
 )
 from pegboard.cli.params import given_params
-from pegboard.errors import GraphInvalid, InvalidRequest
+from pegboard.cli.plan_files import is_plan_file, read_plan_file
+from pegboard.errors import GraphInvalid
 from pegboard.features.runs import RunView
 from pegboard.runtime import Pegboard
 
@@ -57,27 +57,7 @@ def run(
 
     with exits():
         params = given_params(param or [])
-        document = _document(plan)
+        document = read_plan_file(plan) if is_plan_file(plan) else None
         view = with_board(settings(board, data), play, whole=False)
         draw(view, svg=svg, timeline=timeline)
     tell(view, json=json)
-
-
-def _document(plan: str) -> dict[str, object] | None:
-    """What a file says; None for the id of a plan.
-
-    Raises:
-        InvalidRequest: The file holds no JSON or YAML object.
-    """
-    path = Path(plan)
-    if path.suffix not in {".json", ".yaml", ".yml"} and not path.is_file():
-        return None
-    import yaml
-
-    try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InvalidRequest(f"{plan} cannot be read: {error}") from error
-    if not isinstance(found, dict):
-        raise InvalidRequest(f"{plan} holds no plan: it is no object.")
-    return found  # pyright: ignore[reportUnknownVariableType] - any JSON object; read_graph says what is wrong with it
