@@ -106,8 +106,10 @@ async def test_a_server_of_the_generation_before_is_spoken_to_as_it_speaks(tmp_p
         tools = await by_action(source)
         await tools["create_table"].run({"query": "CREATE TABLE t (a INT)"}, call_of())
         found = await tools["list_tables"].run({}, call_of())
+        resources = [item.spec.uri for item in await source.resources()]
 
     assert found.text == "[{'name': 't'}]"
+    assert resources == ["memo://insights"]
 
 
 @pytest.mark.slow

@@ -82,6 +82,64 @@ async def test_what_a_server_says_it_has_not_is_not_asked_for() -> None:
     assert asked == ["initialize", "notifications/initialized"]
 
 
+@pytest.mark.parametrize(
+    ("unknown", "uris"),
+    [
+        ({"resources/templates/list"}, ["memo://a"]),
+        ({"resources/list"}, ["memo://{b}"]),
+        ({"resources/list", "resources/templates/list"}, []),
+    ],
+    ids=["no-templates", "no-resources", "neither"],
+)
+async def test_a_server_may_have_resources_or_templates_alone(
+    unknown: set[str], uris: list[str]
+) -> None:
+    results = {
+        "resources/list": {"resources": [{"uri": "memo://a", "name": "a"}]},
+        "resources/templates/list": {
+            "resourceTemplates": [{"uriTemplate": "memo://{b}", "name": "b"}]
+        },
+    }
+    listing = _listing({}, {}, resources={})
+
+    async def answer(received: Received, writer: asyncio.StreamWriter) -> None:
+        message = json.loads(received.body or b"{}")
+        method = message.get("method", "")
+        if method not in results:
+            await listing(received, writer)
+            return
+        error = {"code": -32601, "message": "Method not found"}
+        said = {"error": error} if method in unknown else {"result": results[method]}
+        raw = json.dumps({"jsonrpc": "2.0", "id": message["id"], **said}).encode()
+        writer.write(reply(raw, headers={"content-type": "application/json"}))
+
+    async with serving(answer) as server:
+        config = {"url": f"http://{server.authority}/mcp", "protocol": "legacy"}
+        async with opened(config) as source:
+            found = await source.resources()
+
+    assert [item.spec.uri for item in found] == uris
+
+
+async def test_resources_that_cannot_be_listed_for_another_reason_are_told_about() -> None:
+    listing = _listing({}, {}, resources={})
+
+    async def answer(received: Received, writer: asyncio.StreamWriter) -> None:
+        message = json.loads(received.body or b"{}")
+        if message.get("method") != "resources/list":
+            await listing(received, writer)
+            return
+        error = {"code": -32603, "message": "The disk is full"}
+        raw = json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}).encode()
+        writer.write(reply(raw, headers={"content-type": "application/json"}))
+
+    async with serving(answer) as server:
+        config = {"url": f"http://{server.authority}/mcp", "protocol": "legacy"}
+        async with opened(config) as source:
+            with pytest.raises(ToolFailed, match="The disk is full"):
+                await source.resources()
+
+
 async def test_an_answer_that_mcp_does_not_allow_is_the_servers_fault() -> None:
     async with serving(_listing({"": ["a"]}, {}, tools={})) as server:
         config = {"url": f"http://{server.authority}/mcp", "protocol": "legacy"}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import mcp_types as types
+from mcp import MCPError
 
 from pegboard.sources.mcp.listing import MOST_ITEMS, left_out
 
@@ -31,6 +32,19 @@ class Pages(Generic[T]):
             items=(*self.items, *other.items),
             missing=(*self.missing, *other.missing),
         )
+
+
+async def every_if_known(what: str, page: Callable[[str | None], Awaitable[Page[T]]]) -> Pages[T]:
+    """Every page; none where the server does not know the method.
+
+    One capability stands for resources and for templates, and many servers have but one of them.
+    """
+    try:
+        return await every(what, page)
+    except MCPError as error:
+        if error.code != types.METHOD_NOT_FOUND:
+            raise
+        return Pages()
 
 
 async def every(what: str, page: Callable[[str | None], Awaitable[Page[T]]]) -> Pages[T]:

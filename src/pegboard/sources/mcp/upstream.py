@@ -15,7 +15,7 @@ from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.sources.mcp.client import translated
 from pegboard.sources.mcp.exchange import Exchange
 from pegboard.sources.mcp.following import Following
-from pegboard.sources.mcp.pages import Page, Pages, every
+from pegboard.sources.mcp.pages import Page, Pages, every, every_if_known
 from pegboard.sources.mcp.session import Known, Session
 from pegboard.sources.mcp.sessions import OPERATOR, Sessions
 from pegboard.sources.mcp.statuses import SessionLost
@@ -86,8 +86,8 @@ class Upstream:
                 found = await client.list_resource_templates(cursor=cursor)
                 return found.resource_templates, found
 
-            one = await every("resources", page)
-            return one.and_those_of(await every("resource templates", template_page))
+            one = await every_if_known("resources", page)
+            return one.and_those_of(await every_if_known("resource templates", template_page))
 
         found = await self._listed(send)
         uris = [item.uri for item in found.items if isinstance(item, types.Resource)]
