@@ -18,7 +18,7 @@ CATCH_ALL: dict[str, str] = {
     "graphs/runner.py": "what ends a play is raised again, until it becomes the end of its run",
     "graphs/nodes.py": "a kind of node is foreign code: what it raises is its node's failure",
     "observability/outbox.py": "events that failed are counted, and later ones must get through",
-    "runtime/source_set.py": "what a source raises becomes its reason, and stops no other source",
+    "runtime/source_asker.py": "what a source raises becomes its reason, and stops no other source",
     "servers/http/shell.py": "what no route foresaw is logged under an id, and told by it alone",
     "servers/http/websocket/connection.py": "what no message foresaw is told by its id alone",
     "servers/http/websocket/door.py": "a connection that fails is logged, and ended with a code",

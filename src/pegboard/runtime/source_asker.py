@@ -1,0 +1,171 @@
+"""Asking one source what it has and how it is; whatever it does becomes its state."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Protocol
+
+from pegboard.core.event import SourceChanged
+from pegboard.core.health import Health, HealthStatus
+from pegboard.core.offers import OffersMore, Prompt, Resource
+from pegboard.core.ports.services import Services
+from pegboard.core.ports.source import Source
+from pegboard.core.tool import Tool
+from pegboard.errors import PegboardError, SourceUnavailable
+from pegboard.execution.emitter import Emitter
+from pegboard.runtime.source_state import SourceState
+from pegboard.tools.foreign_log import log_foreign
+
+_LOG = logging.getLogger("pegboard.sources")
+
+
+class Listed(Protocol):
+    """Told what a source has now; puts it on the board."""
+
+    async def tools(self, state: SourceState, tools: Sequence[Tool]) -> str:
+        """These are its tools; gives the state those that are on the board.
+
+        Returns:
+            Why some of them are not; empty when all are.
+        """
+        ...
+
+    def offers(
+        self, state: SourceState, resources: Sequence[Resource], prompts: Sequence[Prompt]
+    ) -> None:
+        """These are its resources and prompts."""
+        ...
+
+    def updated(self, state: SourceState, uri: str) -> None:
+        """The contents of the resource that the source knows as `uri` changed."""
+        ...
+
+
+class SourceAsker:
+    """Opens, lists and closes one source at a time, each within a deadline; it never raises.
+
+    Args:
+        services: What sources are opened with.
+        timeout: Seconds for a source to open and list its tools, and again for what else it offers.
+        listed: Puts on the board what they list.
+        emitter: Tells how they are doing.
+    """
+
+    def __init__(
+        self, services: Services, *, timeout: float, listed: Listed, emitter: Emitter
+    ) -> None:
+        self._services = services
+        self._timeout = timeout
+        self._listed = listed
+        self._emitter = emitter
+
+    async def refresh(self, state: SourceState) -> None:
+        """List it, opened first if need be: whoever waits for it goes on."""
+        # a reload and a retry may come together: only one of them opens
+        async with state.turn:
+            await self._list(state)
+            state.answered()
+
+    async def health(self, state: SourceState) -> Health:
+        """How it is doing, asked now."""
+        if state.status == "pending":
+            return Health(status=HealthStatus.UNKNOWN, reason="it has not answered yet")
+        if state.source is None or state.status == "failed":
+            return Health(status=HealthStatus.UNHEALTHY, reason=state.reason)
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await state.source.health()
+        except TimeoutError:
+            return Health(
+                status=HealthStatus.UNHEALTHY, reason=f"no answer within {self._timeout:g} s"
+            )
+        except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
+            log_foreign(_LOG, f"the health check of {state.name} failed", error)
+            reason = f"its health check failed ({type(error).__name__}); the log says why"
+            return Health(status=HealthStatus.UNHEALTHY, reason=reason)
+
+    async def close(self, state: SourceState) -> None:
+        """Close it; nothing for one that is not open."""
+        source, state.source = state.source, None
+        if source is None:
+            return
+        try:
+            async with asyncio.timeout(self._timeout):
+                await source.close()
+        except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
+            log_foreign(_LOG, f"the source {state.name} did not close", error)
+            self._failed(state, f"did not close ({type(error).__name__})")
+
+    def tell(self, state: SourceState) -> None:
+        """Tell how it is doing."""
+        self._emitter.emit(
+            SourceChanged(
+                source=state.name,
+                status=state.status,
+                tools=len(state.tools),
+                reason=state.reason,
+            )
+        )
+
+    async def _list(self, state: SourceState) -> None:
+        try:
+            async with asyncio.timeout(self._timeout):
+                tools = tuple(await (await self._opened(state)).tools())
+            reason = await self._listed.tools(state, tools)
+            state.status, state.reason = "degraded" if reason else "ok", reason
+        except TimeoutError:
+            self._failed(state, f"no answer within {self._timeout:g} s")
+        except PegboardError as error:
+            self._failed(state, error.message)
+        except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
+            log_foreign(_LOG, f"the source {state.name} failed", error)
+            self._failed(state, f"it failed ({type(error).__name__}); the log says why")
+        else:
+            state.listed.set()
+            await self._list_offers(state)
+            self.tell(state)
+
+    async def _list_offers(self, state: SourceState) -> None:
+        """Resources and prompts come after the tools: where they fail, the tools are there."""
+        source = state.source
+        if not isinstance(source, OffersMore):
+            return
+        try:
+            async with asyncio.timeout(self._timeout):
+                resources, prompts = await source.resources(), await source.prompts()
+            self._listed.offers(state, resources, prompts)
+        except TimeoutError:
+            state.status = "degraded"
+            state.reason = f"its resources and prompts: no answer within {self._timeout:g} s"
+        except PegboardError as error:
+            state.status, state.reason = "degraded", f"its resources and prompts: {error.message}"
+        except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
+            log_foreign(_LOG, f"the resources and prompts of {state.name} failed", error)
+            state.status = "degraded"
+            state.reason = f"its resources and prompts failed ({type(error).__name__})"
+
+    async def _opened(self, state: SourceState) -> Source:
+        if state.source is not None:
+            return state.source
+        if state.opener is None:
+            raise SourceUnavailable(state.reason)
+        opener = state.opener
+        source = await opener.kind.open(state.name, opener.config, self._services)
+        source.on_change(_notifier(asyncio.get_running_loop(), state.relist))
+        if isinstance(source, OffersMore):
+            source.on_update(partial(self._listed.updated, state))
+        state.source = source
+        return source
+
+    def _failed(self, state: SourceState, reason: str) -> None:
+        state.status = "degraded" if state.tools else "failed"
+        state.reason = reason
+        self.tell(state)
+
+
+def _notifier(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> Callable[[], None]:
+    def notify() -> None:
+        loop.call_soon_threadsafe(event.set)
+
+    return notify

@@ -1,0 +1,141 @@
+"""One source is asked: what it has, how it is, and what it does wrong."""
+
+import asyncio
+import re
+from typing import Any
+
+import pytest
+from tests.runtime.steered import (
+    Board,
+    NoConfig,
+    Offering,
+    Steered,
+    break_down,
+    broken_prompts,
+    dead_prompts,
+    die,
+    hang,
+    hung_prompts,
+    one_prompt,
+    state_of,
+    two,
+)
+
+from pegboard.core.health import HEALTHY, Health, HealthStatus
+from pegboard.core.ports.services import Services
+from pegboard.core.ports.source import Source, SourceKind
+from pegboard.runtime.source_state import Opener, SourceState
+
+
+async def test_a_hung_a_dead_and_a_broken_source_stop_nobody() -> None:
+    board = Board(timeout=0.2)
+    sources = [
+        Steered("hung", hang),
+        Steered("dead", die),
+        Steered("broken", break_down),
+        Steered("a", two),
+    ]
+
+    started = asyncio.get_running_loop().time()
+    await board.set.open([state_of(source) for source in sources])
+    took = asyncio.get_running_loop().time() - started
+    await board.set.close()
+
+    assert board.listed == {"a": ("a__one", "a__two")}
+    assert took < 2
+    assert {name: state.reason for name, state in board.set.states.items()} == {
+        "hung": "no answer within 0.2 s",
+        "dead": "the server is down; start it",
+        "broken": "it failed (ValueError); the log says why",
+        "a": "",
+    }
+
+
+async def test_health_is_asked_within_a_deadline() -> None:
+    class Silent(Steered):
+        async def health(self) -> Health:
+            await asyncio.sleep(3600)
+            return HEALTHY
+
+    board = Board(timeout=0.1)
+    await board.set.open(
+        [state_of(Silent("s", two)), state_of(Steered("a", two)), state_of(Steered("d", die))]
+    )
+
+    answers = {name: await board.set.health(board.set.states[name]) for name in ("s", "a")}
+    await board.set.close()
+
+    assert answers["a"] == HEALTHY
+    assert answers["s"].status is HealthStatus.UNHEALTHY
+    assert (await board.set.health(board.set.states["a"])).status is HealthStatus.UNHEALTHY
+
+
+async def test_a_health_check_that_fails_is_told_and_harms_nobody() -> None:
+    class Broken(Steered):
+        async def health(self) -> Health:
+            raise ValueError("the password is hunter2")
+
+    board = Board()
+    await board.set.open([state_of(Broken("b", two))])
+
+    health = await board.set.health(board.set.states["b"])
+    await board.set.close()
+
+    assert health.status is HealthStatus.UNHEALTHY
+    assert health.reason == "its health check failed (ValueError); the log says why"
+
+
+async def test_a_source_is_opened_once_although_two_ask_at_once() -> None:
+    opened: list[Steered] = []
+
+    async def open_it(name: str, config: Any, services: Services) -> Source:
+        await asyncio.sleep(0.01)
+        source = Steered(name, two)
+        opened.append(source)
+        return source
+
+    kind = SourceKind(kind="steered", title="Steered", config=NoConfig, open=open_it)
+    state = SourceState(name="a", kind="steered", opener=Opener(kind=kind, config=NoConfig()))
+    board = Board()
+    board.set.states["a"] = state
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(board.set.refresh("a"))
+        group.create_task(board.set.refresh("a"))
+    await board.set.close()
+
+    assert [source.closed for source in opened] == [1]
+
+
+async def test_prompts_are_listed_beside_the_tools_and_updates_are_told() -> None:
+    board = Board()
+    source = Offering("a", one_prompt)
+
+    await board.set.open([state_of(source)])
+    assert source.notify is not None
+    source.notify("docs://a")
+    await board.set.close()
+
+    assert (board.listed["a"], board.offered["a"]) == (("a__one", "a__two"), ("a__greet",))
+    assert board.updates == [("a", "docs://a")]
+
+
+@pytest.mark.parametrize(
+    ("prompts", "reason"),
+    [
+        (hung_prompts, r"its resources and prompts: no answer within 0\.2 s"),
+        (dead_prompts, "its resources and prompts: gone"),
+        (broken_prompts, r"its resources and prompts failed \(ValueError\)"),
+    ],
+    ids=["hung", "dead", "broken"],
+)
+async def test_prompts_that_cannot_be_listed_leave_the_tools(prompts: Any, reason: str) -> None:
+    board = Board()
+
+    await board.set.open([state_of(Offering("a", prompts))])
+    state = board.set.states["a"]
+    await board.set.close()
+
+    assert board.listed["a"] == ("a__one", "a__two")
+    assert state.status == "degraded"
+    assert re.search(reason, state.reason)
