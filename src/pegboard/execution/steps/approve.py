@@ -13,8 +13,8 @@ from pegboard.errors import AccessDenied, ApprovalRequired
 from pegboard.execution.approvals import asked, call_digest, edited_digest
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.fingerprint import fingerprint_of
+from pegboard.execution.judging import judged
 from pegboard.execution.kit import Kit
-from pegboard.execution.steps.decide import judged
 from pegboard.execution.target import Target
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from pegboard.core.result import ToolResult
 from pegboard.execution.call import Handler, Run
+from pegboard.execution.judging import decide_again
 from pegboard.execution.kit import Kit
-from pegboard.execution.steps.decide import decide_again
 from pegboard.execution.target import Target
 
 

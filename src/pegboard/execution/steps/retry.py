@@ -5,9 +5,9 @@ import asyncio
 from pegboard.core.result import ToolResult
 from pegboard.errors import PegboardError
 from pegboard.execution.call import Handler, Run
+from pegboard.execution.judging import decide_again
 from pegboard.execution.kit import Kit
 from pegboard.execution.repeating import delay_before, is_repeatable, may_repeat
-from pegboard.execution.steps.decide import decide_again
 from pegboard.execution.target import Target
 
 

@@ -8,8 +8,8 @@ from pegboard.core.result import ToolResult
 from pegboard.errors import ApprovalRequired
 from pegboard.execution.approvals import approval_changed, asked
 from pegboard.execution.call import Handler, Run
+from pegboard.execution.judging import decide_again
 from pegboard.execution.kit import Kit
-from pegboard.execution.steps.decide import decide_again
 from pegboard.execution.target import Target
 
 

@@ -7,8 +7,8 @@ from pegboard.core.result import ToolResult
 from pegboard.errors import ToolArgumentError
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.handles import fill_in, handle_parameters, mentions_handle
+from pegboard.execution.judging import judged
 from pegboard.execution.kit import Kit
-from pegboard.execution.steps.decide import judged
 from pegboard.execution.target import Target
 
 
