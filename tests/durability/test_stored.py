@@ -73,6 +73,20 @@ async def test_the_same_id_is_the_same_run(store: RunStore) -> None:
     assert process.did == ["a", "b", "c"]
 
 
+async def test_of_two_that_begin_one_run_at_once_the_stored_one_is_played(store: RunStore) -> None:
+    others = [graph(node("x", "write", input={"step": f"x{n}"})) for n in range(4)]
+    process = Process(store, **OWNER)
+    async with process.durability:
+        starts = (process.runner.start(item, run_id="r") for item in others)
+        assert await asyncio.gather(*starts) == ["r"] * 4
+        result = await process.runner.result("r")
+        kept = await store.get("r")
+
+    assert kept is not None
+    assert result.output == {"x": kept.start.graph["nodes"][0]["input"]}
+    assert process.did == [result.output["x"]["step"]]
+
+
 async def test_a_process_that_dies_leaves_its_run_to_the_next(store: RunStore) -> None:
     first = Process(store, **OWNER)
     graph_ = graph(

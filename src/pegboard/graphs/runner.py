@@ -150,9 +150,9 @@ class GraphRunner:
             parent_id=ctx.call_id or ctx.parent_id or ctx.run_id,
             env=dict(self._env),
         )
-        self._begun[start.run_id] = (graph, structs.replace(ctx, deadline=None))
-        if not await self.durability.start(start):
-            del self._begun[start.run_id]
+        if await self.durability.start(start):
+            # not before: of two that begin the same run at once only one is it
+            self._begun[start.run_id] = (graph, structs.replace(ctx, deadline=None))
         return start.run_id
 
     async def run(
