@@ -9,7 +9,7 @@ from tests.graphs.made import Bench, World, at_the_bench, call, states
 
 from pegboard import ToolContext
 from pegboard.core.event import NodeChanged, RunFinished
-from pegboard.core.graph import ForEach, Graph, Node, NodeState, Wait
+from pegboard.core.graph import Fallback, ForEach, Graph, Node, NodeState, Wait
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.principal import Principal
 from pegboard.core.run import RunResult
@@ -352,6 +352,22 @@ def test_what_is_told_again_says_so() -> None:
         ("b", "completed", False),
         ("c", "completed", False),
     ]
+
+
+def test_a_try_that_failed_before_another_tool_answered_is_not_told_again() -> None:
+    tried = graph(
+        call("a", input={"fail": "no"}, fallbacks=(Fallback(tool="look", input={}),)),
+        call("b", "read", "a", input={"seconds": 5}),
+    )
+
+    async def again(bench: Bench) -> list[tuple[str, str]]:
+        await recovered(bench)
+        told = [event for event in bench.heard.events if isinstance(event, NodeChanged)]
+        return [(e.node, e.state) for e in told if e.state in {"failed", "completed"}]
+
+    told = after_a_crash(lambda bench: bench.runner.run(tried), again, at=1)
+
+    assert told == [("a", "completed"), ("b", "completed")]
 
 
 def test_another_process_makes_calls_for_the_same_principal() -> None:

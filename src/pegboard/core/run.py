@@ -11,17 +11,17 @@ PendingKind = Literal["time", "event", "person", "approval", "unknown"]
 
 
 class NodeRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How one node of a run is, or one part of it: an item, a round, a node of an inner graph.
+    """How one node of a run is, or one part of it: an item, a round, a node of a graph, a try.
 
     Attributes:
-        id: Its path in the run: `fetch`, `each[2]`, `inner/fetch`.
+        id: Its path in the run: `fetch`, `each[2]`, `inner/fetch`, `fetch~1`.
         output: Any JSON value, of a completed one.
         error: The safe part of what failed, as `error_to_dict` gives it.
         reason: Why it was skipped or cancelled, or why nobody knows.
         started_at: Unix seconds; 0 for what never started.
         attempts: How often tools were started for it.
         tool: Which tool answered, of those that were tried.
-        parts: Items, rounds, or the nodes of its inner graph.
+        parts: Items, rounds, the nodes of its inner graph, or tries of several tools.
     """
 
     id: str

@@ -128,7 +128,8 @@ class Doing:
             found = steps.found(slot)
             if isinstance(found, Recorded):
                 run = from_record(self.step, found.value)
-                self.session.tell(run, replayed=True)
+                if run.state is not NodeState.FAILED or not self.node.fallbacks:
+                    self.session.tell(run, replayed=True)  # else another tool may have answered
             elif isinstance(found, Interrupted) and not repeatable:
                 run = NodeRun(id=self.step, state=NodeState.UNKNOWN, reason=_CUT_OFF)
             else:

@@ -33,6 +33,23 @@ def test_fallbacks_are_tried_in_order_until_one_answers() -> None:
     node = at_the_bench(work).nodes[0]
 
     assert (node.tool, node.output, node.attempts) == ("find", {"y": 1}, 3)
+    assert [(part.id, part.tool, part.state) for part in node.parts] == [
+        ("a~1", "read", "failed"),
+        ("a~2", "look", "failed"),
+        ("a~3", "find", "completed"),
+    ]
+
+
+def test_a_node_with_fallbacks_lasts_from_the_first_try_to_the_last() -> None:
+    async def work(bench: Bench) -> RunResult:
+        fallback = Fallback(tool="look", input={"seconds": 1})
+        return await bench.run(call("a", input={"fail": "no", "seconds": 3}, fallbacks=(fallback,)))
+
+    node = at_the_bench(work).nodes[0]
+
+    assert [part.duration_ms for part in node.parts] == [3_000, 1_000]
+    assert node.started_at == node.parts[0].started_at
+    assert node.duration_ms == pytest.approx(4_000, abs=1)
 
 
 def test_each_fallback_has_a_key_of_its_own() -> None:

@@ -98,7 +98,7 @@ class PendingAnswer(BaseModel):
 
 
 class NodeAnswer(BaseModel):
-    """How one step is, or a part of it: an item, a round, a step of an inner graph."""
+    """How one step is, or a part of it: an item, a round, a try, a step of an inner graph."""
 
     model_config = _CLOSED
 

@@ -25,7 +25,7 @@ from pegboard.execution.repeating import delay_before, is_repeatable, may_repeat
 from pegboard.graphs.board import found
 from pegboard.graphs.doing import Doing
 from pegboard.graphs.kinds.kind import SchemaOf
-from pegboard.graphs.outcomes import answered
+from pegboard.graphs.outcomes import answered, whole
 
 _LEFT_OPEN = "timeout"
 
@@ -44,15 +44,16 @@ class ToolNode:
         return None
 
     async def run(self, doing: Doing) -> NodeRun:
-        node, attempts = doing.node, 0
+        node = doing.node
         run = await self._tried(doing, node.tool, doing.arguments())
+        tries = [run]
         for number, fallback in enumerate(node.fallbacks, start=1):
             if run.state is not NodeState.FAILED or _is_open(run, doing):
                 break
-            attempts += run.attempts
             arguments = doing.arguments(fallback.input)
             run = await self._tried(doing, fallback.tool, arguments, label=f"+{number}")
-        return structs.replace(run, attempts=run.attempts + attempts) if attempts else run
+            tries.append(run)
+        return _together(doing.step, tries)
 
     async def _tried(
         self, doing: Doing, name: str, arguments: Mapping[str, Any], *, label: str = ""
@@ -74,10 +75,32 @@ class ToolNode:
                 duration_ms=round((session.monotonic() - began) * 1000, 3),
             )
             if isinstance(result.error, ApprovalRequired):
-                return structs.replace(run, state=NodeState.WAITING, reason=str(result.error))
+                return structs.replace(run, state=NodeState.WAITING, reason=_asks(result.error))
             return run
 
         return await doing.perform(work, label=label, repeatable=is_repeatable(tool.spec))
+
+
+def _together(step: str, tries: list[NodeRun]) -> NodeRun:
+    """The last try, from when the first one began; with more than one, each is a part of it."""
+    last = tries[-1]
+    if len(tries) == 1:
+        return last
+    parts = [structs.replace(run, id=f"{step}~{n}", output=None) for n, run in enumerate(tries, 1)]
+    return whole(
+        step,
+        parts,
+        state=last.state,
+        output=last.output,
+        error=last.error,
+        reason=last.reason,
+        tool=last.tool,
+    )
+
+
+def _asks(error: ApprovalRequired) -> str:
+    """For who sees the run, which makes the call again by itself."""
+    return f"a person is asked: {error.reason}"
 
 
 async def _tool(doing: Doing, name: str) -> Tool:
