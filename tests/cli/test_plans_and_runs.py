@@ -251,3 +251,83 @@ def test_plans_and_runs_are_drawn_into_files(planned: Path, pegboard: Command) -
     assert (planned / "again.svg").read_bytes() == (planned / "pictures/line.svg").read_bytes()
     assert nowhere.returncode == 2
     assert "plan.json" in nowhere.stderr
+
+
+ASKED = """
+from pegboard import Unavailable, tool
+
+
+@tool(effect="read", capabilities=("price",))
+def courier() -> float:
+    \"\"\"It is down.\"\"\"
+    raise Unavailable("No answer.", nothing_done=True)
+
+
+@tool(effect="read", capabilities=("price",))
+def post() -> float:
+    \"\"\"It is up.\"\"\"
+    return 5.34
+
+
+@tool(effect="write")
+def pay(price: float) -> str:
+    \"\"\"Pay.\"\"\"
+    return f"paid {price}"
+"""
+ASKING = {
+    "steps": [
+        {"step_id": "price", "tool_id": "my__courier", "fallbacks": ["my__post"]},
+        {
+            "step_id": "pay",
+            "tool_id": "my__pay",
+            "input_mapping": {"price": "$.steps.price.output"},
+            "depends_on": ["price"],
+        },
+    ]
+}
+
+
+@pytest.fixture
+def asking(folder: Path) -> Path:
+    (folder / "steps.py").write_text(ASKED)
+    (folder / "board.yaml").write_text(f"{BOARD}policy: {{ask: [my__pay]}}\n")
+    (folder / "plan.json").write_text(json.dumps(ASKING))
+    return folder
+
+
+def test_who_answers_as_told_hears_only_what_is_new(asking: Path, pegboard: Command) -> None:
+    waiting = pegboard("run", "plan.json", "--data", "data")
+    command = waiting.stderr.splitlines()[-1].split("|")[0].replace("'", "").split()
+    options = waiting.stderr.split("deny")[-1].split()
+
+    done = pegboard(*command[1:], *options)
+
+    assert waiting.returncode == 3
+    assert "waiting      pay  a person is asked: the policy's ask rule" in waiting.stderr
+    assert "Call it again" not in waiting.stderr
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "in_progress  pay\ncompleted    pay  my__pay\n"
+
+
+def test_a_run_that_is_gone_on_with_tells_only_what_is_new(asking: Path, pegboard: Command) -> None:
+    pegboard("run", "plan.json", "--data", "data", "--key", "k")
+    approvals = json.loads(pegboard("approvals", "list", "--data", "data", "--json").stdout)
+    approval = approvals["approvals"][0]
+    again = pegboard("run", "plan.json", "--data", "data", "--key", "k")
+    pegboard("approvals", "approve", approval["id"], "--data", "data")
+    done = pegboard("runs", "resume", approval["run_id"], "--data", "data")
+
+    assert again.stderr.startswith("waits for approval at pay")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "in_progress  pay\ncompleted    pay  my__pay\n"
+
+
+def test_a_message_is_sent_to_a_run(planned: Path, pegboard: Command) -> None:
+    graph = {"nodes": [{"id": "wait", "kind": "wait", "wait": {"event": "paid"}}]}
+    (planned / "wait.yaml").write_text(json.dumps(graph))
+    run_id = json.loads(pegboard("run", "wait.yaml", "--data", "data", "--json").stdout)["run_id"]
+
+    done = pegboard("runs", "send", run_id, "paid", '{"cents": 5}', "--data", "data")
+
+    assert done.returncode == 0, done.stderr
+    assert '"cents": 5' in done.stdout

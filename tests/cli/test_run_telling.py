@@ -2,7 +2,7 @@ import pytest
 import typer
 
 from pegboard.cli.exits import Exit
-from pegboard.cli.run_telling import tell
+from pegboard.cli.run_telling import show, tell
 from pegboard.core.graph import Graph, NodeState
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run import StoredRun
@@ -46,4 +46,34 @@ def test_people_see_the_error_and_what_is_waited_for(capsys: pytest.CaptureFixtu
     said = capsys.readouterr()
     assert said.out.startswith("r1  waiting  g\n")
     assert "Too late." in said.err
-    assert "waits for unknown at a: Cut off. [happened]  (answer a)" in said.err
+    assert "waits for unknown at a: Cut off.\n  pegboard runs answer r1 a happened\n" in said.err
+
+
+@pytest.mark.parametrize(
+    ("pending", "command"),
+    [
+        (
+            Pending(id="a/~1", step="a", kind="approval", choices=("approve", "deny")),
+            "runs answer r1 'a/~1' approve|deny",
+        ),
+        (Pending(id="a", step="a", kind="person", message="Which?"), "runs answer r1 a ANSWER"),
+        (Pending(id="a", step="a", kind="event", event="paid"), "runs send r1 paid MESSAGE"),
+        (Pending(id="~limit", step="", kind="time", until=0.0), "runs resume r1"),
+    ],
+    ids=["an approval", "a question", "a message", "a time"],
+)
+def test_people_are_told_what_to_type(
+    pending: Pending, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show(a_view(NodeState.WAITING, pending=(pending,)), options=" --data data")
+
+    assert capsys.readouterr().err.endswith(f"\n  pegboard {command} --data data\n")
+
+
+def test_nobody_is_told_to_go_on_with_what_is_not_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    pending = Pending(id="a", step="a", kind="person", message="Which?")
+    show(a_view(NodeState.WAITING, pending=(pending,)), is_kept=False)
+
+    said = capsys.readouterr().err
+    assert "pegboard runs" not in said
+    assert "run it with --data DIR" in said

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, TypeVar
 
 import typer
@@ -42,6 +43,12 @@ def settings(board: Path | None = None, data: Path | None = None) -> Settings:
     if found.board is None and DEFAULT_BOARD.is_file():
         found = found.changed(board=DEFAULT_BOARD)
     return found
+
+
+def said_again(board: Path | None, data: Path | None) -> str:
+    """The options that another command needs to find the same; empty, or with a space before."""
+    given = (("--board", board), ("--data", data))
+    return "".join(f" {name} {quote(str(path))}" for name, path in given if path is not None)
 
 
 def with_board(

@@ -1,15 +1,16 @@
 """A run on a terminal: its progress while it goes on, and a waterfall at the end."""
 
 import asyncio
-import sys
 from pathlib import Path
+from shlex import quote
 
 import typer
 
 from pegboard.cli.exits import Exit
 from pegboard.cli.file_writing import write_whole
-from pegboard.cli.output import note, say, say_json
+from pegboard.cli.output import moment, note, say, say_json
 from pegboard.core.graph import NodeState
+from pegboard.core.run import Pending
 from pegboard.features.runs import RunView
 from pegboard.graphs.drawing import waterfall
 from pegboard.runtime import Pegboard
@@ -17,9 +18,16 @@ from pegboard.runtime import Pegboard
 _CODES = {NodeState.COMPLETED: Exit.DONE, NodeState.WAITING: Exit.UNAVAILABLE}
 
 
-async def watched(board: Pegboard, run_id: str, *, quiet: bool) -> RunView:
-    """Follow a run, telling what happens on stderr, until it rests; how it is then."""
-    telling = None if quiet else asyncio.create_task(_told(board, run_id))
+async def watched(board: Pegboard, run_id: str, *, after: int = 0, quiet: bool) -> RunView:
+    """Follow a run, telling what happens on stderr, until it rests; how it is then.
+
+    Args:
+        board: Who plays it.
+        run_id: Which run.
+        after: The event after which to begin; what came before was told to somebody else.
+        quiet: Tell nothing.
+    """
+    telling = None if quiet else asyncio.create_task(_told(board, run_id, after))
     try:
         return await board.runs.wait(run_id)
     finally:
@@ -44,33 +52,58 @@ def draw(view: RunView, *, svg: Path | None, timeline: Path | None) -> None:
         write_whole(timeline, pictures.timeline(view.result))
 
 
-def tell(view: RunView, *, json: bool) -> None:
-    """Say how a run is, and end with the code for it."""
+def tell(view: RunView, *, json: bool, options: str = "", is_kept: bool = True) -> None:
+    """Say how a run is, and end with the code for it; the rest as of `show`."""
     if json:
         say_json(view.to_dict())
     else:
-        show(view)
+        show(view, options=options, is_kept=is_kept)
     raise typer.Exit(_CODES.get(view.result.state, Exit.FAILED))
 
 
-def show(view: RunView) -> None:
-    """A run for people: what each step took, what it gave, and what it waits for."""
+def show(view: RunView, *, options: str = "", is_kept: bool = True) -> None:
+    """A run for people: what each step took, what it gave, and what it waits for.
+
+    Args:
+        view: The run.
+        options: What a command needs to find it again, as `said_again` gives it.
+        is_kept: Whether another command can find it at all.
+    """
     result = view.result
     say(f"{view.id}  {result.state.value}  {view.graph.name or view.graph.id}".rstrip())
     say(waterfall(result).rstrip("\n"))
     if result.error is not None:
         note(f"pegboard: {result.error.get('message') or result.error['code']}")
     for item in result.pending:
-        answers = f" [{' | '.join(item.choices)}]" if item.choices else ""
-        what = item.message or item.event or "a time"
-        note(f"waits for {item.kind} at {item.step}: {what}{answers}  (answer {item.id})")
+        note(_waited_for(item))
+        if is_kept:
+            note(f"  {_command(view.id, item)}{options}")
+    if result.pending and not is_kept:
+        note("It ends here, since nothing is kept: run it with --data DIR to go on with it later.")
     if result.state is NodeState.COMPLETED:
         say_json(result.output)
 
 
-async def _told(board: Pegboard, run_id: str) -> None:
-    async for event in board.runs.events(run_id):
+def _waited_for(item: Pending) -> str:
+    what = item.message or item.event or ("" if item.until is None else moment(item.until))
+    return f"waits for {item.kind} at {item.step or 'the whole run'}: {what}"
+
+
+def _command(run_id: str, item: Pending) -> str:
+    """What to type so that the run goes on."""
+    match item.kind:
+        case "time":
+            return f"pegboard runs resume {run_id}"
+        case "event":
+            return f"pegboard runs send {run_id} {quote(item.event)} MESSAGE"
+        case _:
+            answer = "|".join(item.choices) or "ANSWER"
+            return f"pegboard runs answer {run_id} {quote(item.id)} {answer}"
+
+
+async def _told(board: Pegboard, run_id: str, after: int) -> None:
+    async for event in board.runs.events(run_id, after=after):
         data = event.data
         if event.kind == "node_changed" and data["state"] != "ready":
             detail = data.get("reason") or data.get("error_code") or data.get("tool") or ""
-            sys.stderr.write(f"{data['state']:<12} {data['node']}  {detail}".rstrip() + "\n")
+            note(f"{data['state']:<12} {data['node']}  {detail}".rstrip())

@@ -11,6 +11,7 @@ from pegboard.cli.options import (
     JsonOption,
     SvgOption,
     TimelineOption,
+    said_again,
     settings,
     with_board,
 )
@@ -19,6 +20,7 @@ from pegboard.cli.plan_files import is_plan_file, read_plan_file
 from pegboard.errors import GraphInvalid
 from pegboard.features.runs import RunView
 from pegboard.runtime import Pegboard
+from pegboard.runtime.wiring.storage import place_of
 
 
 def run(
@@ -48,16 +50,21 @@ def run(
         return await opened.runs.start_graph(read_graph(document), params, key=key)
 
     async def play(opened: Pegboard) -> RunView:
+        began = opened.registry.kit.now()
         try:
             view = await start(opened)
         except GraphInvalid:
             await opened.settled()  # what was meant by a wrong name may be listed only now
             view = await start(opened)
-        return await watched(opened, view.id, quiet=json)
+        is_new = view.run.start.created_at >= began
+        last = 0 if is_new else await opened.runs.last_event(view.id)
+        return await watched(opened, view.id, after=last, quiet=json)
 
     with exits():
         params = given_params(param or [])
         document = read_plan_file(plan) if is_plan_file(plan) else None
-        view = with_board(settings(board, data), play, whole=False)
+        chosen = settings(board, data)
+        view = with_board(chosen, play, whole=False)
         draw(view, svg=svg, timeline=timeline)
-    tell(view, json=json)
+    is_kept = place_of(chosen) is not None
+    tell(view, json=json, options=said_again(board, data), is_kept=is_kept)

@@ -1,25 +1,29 @@
-"""`pegboard runs`: list, show, cancel, resume and answer runs."""
+"""`pegboard runs`: list and show runs, and let them go on or end."""
 
 import json as json_library
-from typing import Annotated, Any
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from pegboard.cli.exits import exits
+from pegboard.cli.kept import http_hint
 from pegboard.cli.options import (
     BoardOption,
     DataOption,
     JsonOption,
     SvgOption,
     TimelineOption,
+    said_again,
     settings,
     with_board,
 )
 from pegboard.cli.output import moment, note, say, say_json, table
 from pegboard.features.runs import RunView
-from pegboard.runtime import Pegboard
+from pegboard.runtime import Pegboard, Settings
 
-runs = typer.Typer(help="List, show, cancel, resume and answer runs.", no_args_is_help=True)
+T = TypeVar("T")
+runs = typer.Typer(help="List and show runs, and let them go on or end.", no_args_is_help=True)
 RunId = Annotated[str, typer.Argument(help="The run's id.")]
 
 
@@ -41,7 +45,7 @@ def list_runs(
         return page.runs, page.next_cursor
 
     with exits():
-        found, following = with_board(settings(board, data), find, whole=False)
+        found, following = _on_board(settings(board, data), find, "GET /runs")
     if json:
         say_json({"runs": [view.to_dict() for view in found], "next_cursor": following or None})
         return
@@ -69,14 +73,14 @@ def show_run(
         return await opened.runs.get(run_id)
 
     with exits():
-        view = with_board(settings(board, data), find, whole=False)
+        view = _on_board(settings(board, data), find, f"GET /runs/{run_id}")
         draw(view, svg=svg, timeline=timeline)
     if json:
         say_json(view.to_dict())
     elif mermaid:
         say(drawing.mermaid(view.graph, view.result).rstrip())
     else:
-        show(view)
+        show(view, options=said_again(board, data))
 
 
 @runs.command("cancel")
@@ -90,7 +94,7 @@ def cancel_run(
         return await opened.runs.wait(run_id)
 
     with exits():
-        view = with_board(settings(board, data), cancel, whole=False)
+        view = _on_board(settings(board, data), cancel, f"POST /runs/{run_id}/cancel")
     say_json(view.to_dict()) if json else say(f"{view.id}  {view.result.state.value}")
 
 
@@ -102,12 +106,13 @@ def resume_run(
     from pegboard.cli.run_telling import tell, watched
 
     async def resume(opened: Pegboard) -> RunView:
+        last = await opened.runs.last_event(run_id)
         await opened.runs.resume(run_id)
-        return await watched(opened, run_id, quiet=json)
+        return await watched(opened, run_id, after=last, quiet=json)
 
     with exits():
-        view = with_board(settings(board, data), resume, whole=False)
-    tell(view, json=json)
+        view = _on_board(settings(board, data), resume, f"POST /runs/{run_id}/resume")
+    tell(view, json=json, options=said_again(board, data))
 
 
 @runs.command("answer")
@@ -124,12 +129,48 @@ def answer_run(
     from pegboard.cli.run_telling import tell, watched
 
     async def give(opened: Pegboard) -> RunView:
-        await opened.runs.answer(run_id, pending_id, _value(answer))
-        return await watched(opened, run_id, quiet=json)
+        last = await opened.runs.last_event(run_id)
+        await opened.runs.answer(run_id, pending_id, given)
+        return await watched(opened, run_id, after=last, quiet=json)
 
+    given = _value(answer)
+    body = json_library.dumps({"pending_id": pending_id, "answer": given})
     with exits():
-        view = with_board(settings(board, data), give, whole=False)
-    tell(view, json=json)
+        view = _on_board(settings(board, data), give, f"POST /runs/{run_id}/answers", body)
+    tell(view, json=json, options=said_again(board, data))
+
+
+@runs.command("send")
+def send_to_run(
+    run_id: RunId,
+    event: Annotated[str, typer.Argument(help="What the run waits for, or will.")],
+    message: Annotated[str, typer.Argument(help="JSON, or else text.")] = "null",
+    *,
+    board: BoardOption = None,
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Send a run the message that a step of it waits for, and go on with it."""
+    from pegboard.cli.run_telling import tell, watched
+
+    async def send(opened: Pegboard) -> RunView:
+        last = await opened.runs.last_event(run_id)
+        await opened.runs.send(run_id, event, given)
+        return await watched(opened, run_id, after=last, quiet=json)
+
+    given = _value(message)
+    body = json_library.dumps({"event": event, "message": given})
+    with exits():
+        view = _on_board(settings(board, data), send, f"POST /runs/{run_id}/messages", body)
+    tell(view, json=json, options=said_again(board, data))
+
+
+def _on_board(
+    chosen: Settings, use: Callable[[Pegboard], Awaitable[T]], call: str, body: str = ""
+) -> T:
+    """Use the board; while a server has its data, name the request that does the same."""
+    with http_hint(chosen, call, body):
+        return with_board(chosen, use, whole=False)
 
 
 def _value(text: str) -> Any:

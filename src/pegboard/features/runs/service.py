@@ -16,7 +16,7 @@ from pegboard.features.runs.feed import RunFeed
 from pegboard.features.runs.policy import may_see, sees_all
 from pegboard.features.runs.starting import call_graph, run_id_for
 from pegboard.features.runs.view import RunList, RunView, as_it_is, brief, graph_of
-from pegboard.features.runs.watching import coming_events, known_events
+from pegboard.features.runs.watching import coming_events, known_events, last_event
 from pegboard.graphs import GraphRunner, write_graph
 from pegboard.graphs.arrivals import arrivals
 from pegboard.registry import ToolRegistry
@@ -249,6 +249,15 @@ class Runs:
         )
         async for event in coming:
             yield event
+
+    async def last_event(self, run_id: str, *, principal: Principal = LOCAL) -> int:
+        """The number of the last event of a run so far: `events` after it tell only what is new.
+
+        Raises:
+            RunNotFound: There is none of this id for this caller.
+        """
+        await self._visible(run_id, principal)
+        return await last_event(self._store, run_id)
 
     async def follow(self) -> tuple[str, ...]:
         """Take up the runs that nobody plays, now and from now on: for a server."""

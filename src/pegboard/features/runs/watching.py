@@ -23,6 +23,14 @@ async def known_events(store: RunStore, run_id: str) -> list[RunEvent]:
     return events
 
 
+async def last_event(store: RunStore, run_id: str) -> int:
+    """The number of the last event so far; 0 for none."""
+    last = 0
+    while page := await store.events(run_id, after=last, limit=_PAGE):
+        last = page[-1].sequence
+    return last
+
+
 async def coming_events(
     store: RunStore, feed: RunFeed, run_id: str, *, after: int, now: Callable[[], float]
 ) -> AsyncIterator[RunEvent]:
