@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.servers.mcp.test_endpoint import HEADERS, INITIALIZE
+from tests.servers.http.test_mcp_endpoint import HEADERS, INITIALIZE
 
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.runtime import Pegboard

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from starlette.types import Message
 from tests.servers.http.live import live, live_settings
-from tests.servers.mcp.test_endpoint import HEADERS, INITIALIZE
+from tests.servers.http.test_mcp_endpoint import HEADERS, INITIALIZE
 
 from pegboard.servers.mcp.unreadable import NO_JSON, NO_MESSAGE, readable
 

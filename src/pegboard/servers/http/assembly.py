@@ -14,6 +14,7 @@ from pegboard.errors import PegboardError
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.body import JsonResponse
 from pegboard.servers.http.gate import Gate, admission
+from pegboard.servers.http.mcp_endpoint import McpEndpoint
 from pegboard.servers.http.openapi import document
 from pegboard.servers.http.problem import answer_error, answer_framework, answer_invalid
 from pegboard.servers.http.routes import (
@@ -31,7 +32,6 @@ from pegboard.servers.http.routes import (
 )
 from pegboard.servers.http.shell import BodyLimit, Shell
 from pegboard.servers.http.websocket.door import WebSocketDoor
-from pegboard.servers.mcp import McpEndpoint
 
 _DESCRIPTION = "List, search, explain and call the tools of a board; every call is recorded."
 

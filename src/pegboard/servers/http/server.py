@@ -18,7 +18,7 @@ from pegboard.servers.http.extra import require_server_extra
 if TYPE_CHECKING:
     from uvicorn import Server
 
-    from pegboard.servers.mcp import McpEndpoint
+    from pegboard.servers.http.mcp_endpoint import McpEndpoint
 
 GRACE = 10
 """Seconds that running calls have to end once the server is told to."""

@@ -14,13 +14,13 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from tests.servers.http.live import live, live_settings
+from tests.servers.mcp.made import ERAS
 from tests.servers.mcp.test_handlers import words
 from tests.servers.mcp.test_telling import Heard
 from tests.shape import tree
 
 from pegboard.runtime import Pegboard, Settings
-from pegboard.servers.http import create_app
-from pegboard.servers.mcp import endpoint
+from pegboard.servers.http import create_app, mcp_endpoint
 from pegboard.servers.mcp.extra import require_mcp_extra
 
 FIXTURES = tree.ROOT / "tests" / "peers" / "conformance_server" / "board.yaml"
@@ -39,6 +39,12 @@ INITIALIZE = {
         "clientInfo": {"name": "test", "version": "1"},
     },
 }
+
+
+@pytest.fixture(params=ERAS, ids=["2025-11-25", "2026-07-28"])
+def era(request: pytest.FixtureRequest) -> str:
+    """One of the eras of the protocol."""
+    return str(request.param)
 
 
 @asynccontextmanager
@@ -280,7 +286,7 @@ async def test_without_the_extra_one_line_says_what_to_install(
     def missing() -> None:
         raise ConfigError("Serving MCP needs the mcp package: pip install 'pegboard[mcp]'")
 
-    monkeypatch.setattr(endpoint, "require_mcp_extra", missing)
+    monkeypatch.setattr(mcp_endpoint, "require_mcp_extra", missing)
     async with live(live_settings(tmp_path)) as url, httpx2.AsyncClient() as http:
         answer = await http.post(f"{url}/mcp", json=INITIALIZE, headers=HEADERS)
 
