@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -297,10 +298,9 @@ def asking(folder: Path) -> Path:
 
 def test_who_answers_as_told_hears_only_what_is_new(asking: Path, pegboard: Command) -> None:
     waiting = pegboard("run", "plan.json", "--data", "data")
-    command = waiting.stderr.splitlines()[-1].split("|")[0].replace("'", "").split()
-    options = waiting.stderr.split("deny")[-1].split()
+    command = shlex.split(waiting.stderr.splitlines()[-1], comments=True)
 
-    done = pegboard(*command[1:], *options)
+    done = pegboard(*command[1:])
 
     assert waiting.returncode == 3
     assert "waiting      pay  a person is asked: the policy's ask rule" in waiting.stderr

@@ -77,7 +77,7 @@ def show(view: RunView, *, options: str = "", is_kept: bool = True) -> None:
     for item in result.pending:
         note(_waited_for(item))
         if is_kept:
-            note(f"  {_command(view.id, item)}{options}")
+            note(f"  {_command(view.id, item)}{options}{_choices(item)}")
     if result.pending and not is_kept:
         note("It ends here, since nothing is kept: run it with --data DIR to go on with it later.")
     if result.state is NodeState.COMPLETED:
@@ -97,8 +97,14 @@ def _command(run_id: str, item: Pending) -> str:
         case "event":
             return f"pegboard runs send {run_id} {quote(item.event)} MESSAGE"
         case _:
-            answer = "|".join(item.choices) or "ANSWER"
+            answer = item.choices[0] if item.kind == "approval" else "ANSWER"
             return f"pegboard runs answer {run_id} {quote(item.id)} {answer}"
+
+
+def _choices(item: Pending) -> str:
+    """What else may be answered, as a comment for the shell."""
+    others = item.choices[1:] if item.kind == "approval" else item.choices
+    return f"  # {'or ' if others != item.choices else ''}{', '.join(others)}" if others else ""
 
 
 async def _told(board: Pegboard, run_id: str, after: int) -> None:
