@@ -202,7 +202,7 @@ def test_the_shops_run_survives_that_its_process_is_killed_and_repeats_nothing(d
         r"    in_progress  write_letter\n\n  \$ kill -9 \d+\n",
         killed,
     )
-    assert len(re.findall(r"^    ✓ \w+", resumed, re.MULTILINE)) == 8
+    assert len(re.findall(r"^    ✓ \w+ ", resumed, re.MULTILINE)) == 8
     assert "Refund 501: you get back 3.98. Send it with the post, for 5.34." in resumed
     assert re.findall(r"__\w+ +(\d+ times?)$", proof, re.MULTILINE) == ["1 time"] * 8
     assert "The orders service saw 1 refund: 3.98." in proof
