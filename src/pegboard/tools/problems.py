@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from pegboard.core import shortening
 from pegboard.errors import Problem
 from pegboard.tools.json_text import Location
 
@@ -81,7 +82,7 @@ def not_an_object(value: Any) -> Problem:
 
 def shortened(message: str) -> str:
     """One message in one line, at most 300 characters."""
-    return _printable(message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…")
+    return _printable(shortening.shortened(message, _LONGEST))
 
 
 def _short(number: int) -> str:
@@ -90,7 +91,7 @@ def _short(number: int) -> str:
 
 
 def _cut(text: str) -> str:
-    return _printable(text if len(text) <= _PREVIEW else f"{text[: _PREVIEW - 1]}…")
+    return _printable(shortening.shortened(text, _PREVIEW))
 
 
 def _printable(text: str) -> str:

@@ -1,6 +1,6 @@
 import pytest
 
-from pegboard.sources.openapi.nodes import Located, mapping, sequence, shortened, text, texts
+from pegboard.sources.openapi.nodes import Located, mapping, sequence, text, texts
 
 
 @pytest.mark.parametrize("value", [None, 3, "a", [1], {"a": 1}, True], ids=str)
@@ -20,8 +20,3 @@ def test_a_part_knows_its_file() -> None:
 
 def test_texts_are_there_once() -> None:
     assert texts(["a", 3, "b", "a"]) == ("a", "b")
-
-
-def test_what_is_long_is_cut() -> None:
-    assert shortened("abcdef", 4) == "abc…"
-    assert shortened("abcd", 4) == "abcd"

@@ -17,6 +17,7 @@ from pegboard.core.result import (
     TextPart,
     ToolResult,
 )
+from pegboard.core.shortening import shortened
 from pegboard.errors import (
     PegboardError,
     Problem,
@@ -77,7 +78,7 @@ def calling(name: str, schema: Any) -> Generator[None]:
     try:
         yield
     except ToolException as error:
-        raise ToolFailed(_cut(str(error)) or f"'{name}' failed.") from error
+        raise ToolFailed(shortened(str(error), LONGEST_MESSAGE) or f"'{name}' failed.") from error
     except ValidationError as error:
         if error.title != getattr(schema, "__name__", None):
             raise
@@ -110,7 +111,7 @@ def result_of(name: str, output: Any) -> ToolResult:
 def _of_message(name: str, message: Any) -> ToolResult:
     result = _of_content(message.content)
     if message.status == "error":
-        said = _cut(result.text) or f"'{name}' failed."
+        said = shortened(result.text, LONGEST_MESSAGE) or f"'{name}' failed."
         return ToolResult(content=result.content, is_error=True, error=ToolFailed(said))
     artifact: Any = message.artifact
     if artifact is None:
@@ -207,10 +208,6 @@ def _url_of(block: Mapping[str, Any]) -> str:
         if isinstance(value, str):
             return value
     return ""
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 1]}…"
 
 
 def _problems(faults: Sequence[Any]) -> tuple[Problem, ...]:

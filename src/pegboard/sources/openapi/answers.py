@@ -11,8 +11,8 @@ from msgspec import structs
 
 from pegboard.core.ports.http import HttpResponse
 from pegboard.core.result import Artifact, ToolResult
+from pegboard.core.shortening import shortened
 from pegboard.errors import ToolFailed
-from pegboard.sources.openapi.nodes import shortened
 from pegboard.tools.json_text import decode
 from pegboard.tools.output import wrap
 

@@ -10,8 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pegboard.core.shortening import shortened
 from pegboard.sources.openapi.content import BodyPlan, Field, body_plan
-from pegboard.sources.openapi.nodes import Located, shortened
+from pegboard.sources.openapi.nodes import Located
 from pegboard.sources.openapi.operations import LOCATIONS, Operation, Parameter
 from pegboard.sources.openapi.schemas import Schema, Schemas
 

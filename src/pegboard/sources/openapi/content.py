@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pegboard.sources.openapi.nodes import Located, Node, shortened, texts
+from pegboard.core.shortening import shortened
+from pegboard.sources.openapi.nodes import Located, Node, texts
 from pegboard.sources.openapi.operations import Body
 from pegboard.sources.openapi.schemas import Schema, Schemas, has_type, media_schema
 

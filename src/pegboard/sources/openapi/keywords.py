@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from pegboard.sources.openapi.nodes import Node, mapping, sequence, shortened, texts
+from pegboard.core.shortening import shortened
+from pegboard.sources.openapi.nodes import Node, mapping, sequence, texts
 
 _TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
 _MEANT: dict[str, str] = {

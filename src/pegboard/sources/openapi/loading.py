@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
+from pegboard.core.shortening import shortened
 from pegboard.errors import PegboardError, SourceUnavailable
-from pegboard.sources.openapi.nodes import mapping, shortened
+from pegboard.sources.openapi.nodes import mapping
 from pegboard.sources.openapi.parsing import Unreadable, parsed, plain
 from pegboard.sources.openapi.references import joined
 from pegboard.tools.plain_files import read_file

@@ -51,8 +51,3 @@ def text(value: object) -> str:
 def texts(value: object) -> tuple[str, ...]:
     """The texts of an array, each once."""
     return tuple(dict.fromkeys(item for item in sequence(value) if isinstance(item, str)))
-
-
-def shortened(value: str, most: int) -> str:
-    """At most so many characters, with an ellipsis where something is cut."""
-    return value if len(value) <= most else f"{value[: most - 1]}…"

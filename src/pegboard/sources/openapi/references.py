@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 from urllib.parse import unquote
 
+from pegboard.core.shortening import shortened
 from pegboard.sources.openapi.nodes import Located, mapping
 
 _LONGEST_CHAIN = 50
@@ -135,4 +136,4 @@ def _step(node: Any, token: str) -> Any:
 
 
 def _shown(ref: str) -> str:
-    return repr(ref if len(ref) <= 120 else f"{ref[:119]}…")
+    return repr(shortened(ref, 120))

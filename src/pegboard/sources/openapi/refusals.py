@@ -8,9 +8,10 @@ from typing import Any
 from urllib.parse import quote
 
 from pegboard.core.ports.http import HttpResponse
+from pegboard.core.shortening import shortened
 from pegboard.errors import InvalidRequest, PegboardError, ToolFailed, Unavailable
 from pegboard.sources.openapi.answers import is_json, text_of
-from pegboard.sources.openapi.nodes import mapping, sequence, shortened
+from pegboard.sources.openapi.nodes import mapping, sequence
 
 _CALLERS = frozenset({400, 404, 409, 410, 411, 412, 413, 414, 416, 422, 428})
 _LATER = frozenset({408, 425, 429})

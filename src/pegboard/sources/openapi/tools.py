@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from pegboard.core.names import wire_name
+from pegboard.core.shortening import shortened
 from pegboard.core.tool import Effect, Retry, Status, Tool, ToolSpec
 from pegboard.sources.openapi.addresses import BadAddress, origin_of
 from pegboard.sources.openapi.api import Api, base_of, info_of
@@ -10,7 +11,6 @@ from pegboard.sources.openapi.choice import Chosen, legible
 from pegboard.sources.openapi.client import Client
 from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.sources.openapi.credentials import Credentials, Grant
-from pegboard.sources.openapi.nodes import shortened
 from pegboard.sources.openapi.runner import Runner
 from pegboard.sources.openapi.upstream import is_by_hand, route_of, unheard
 from pegboard.tools import SchemaTool

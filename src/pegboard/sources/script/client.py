@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from pegboard.core.ports.sandbox import SandboxJob, SandboxOutcome
 from pegboard.core.result import Artifact, TextPart, ToolResult
+from pegboard.core.shortening import shortened
 from pegboard.errors import (
     InvalidRequest,
     PegboardError,
@@ -103,7 +104,7 @@ def _failed(
     told, retry_after = _told(outcome.stdout)
     if not told and description.show_stderr:
         told = "\n".join(_text(outcome.stderr).strip().splitlines()[-_SHOWN_LINES:])
-    told = _cut(_masked(told, job).strip())
+    told = shortened(_masked(told, job).strip(), LONGEST_MESSAGE)
     match meaning:
         case "invalid":
             return InvalidRequest(told or f"'{name}' does not take these arguments.")
@@ -111,10 +112,6 @@ def _failed(
             return Unavailable(told or f"'{name}' cannot do it now", retry_after=retry_after)
         case _:
             return ToolFailed(told or f"'{name}' {_how(outcome.exit_code)}.")
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 1]}…"
 
 
 def _told(stdout: bytes) -> tuple[str, float | None]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from pegboard.core.context import ToolContext
 from pegboard.core.names import wire_name
+from pegboard.core.shortening import shortened
 from pegboard.core.tool import Effect, Tool, ToolSpec
 from pegboard.errors import InvalidRequest, PegboardError
 from pegboard.sources.sql import shapes
@@ -182,7 +183,7 @@ def _distinct(values: Iterator[Json], most: int) -> list[Json]:
 
 def _shortened(value: Json) -> Json:
     if isinstance(value, str) and len(value) > _SAMPLE_CHARACTERS:
-        return value[: _SAMPLE_CHARACTERS - 1] + "…"
+        return shortened(value, _SAMPLE_CHARACTERS)
     return None if isinstance(value, dict | list) else value
 
 
