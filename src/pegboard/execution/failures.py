@@ -5,9 +5,9 @@ import secrets
 import traceback
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from typing import cast
 
 from pegboard.core.copies import bare
+from pegboard.core.lone_error import lone_error
 from pegboard.core.result import ToolResult
 from pegboard.errors import (
     AccessDenied,
@@ -29,7 +29,7 @@ _LONGEST_MESSAGE = 8_000
 
 def translated(tool: str, error: BaseException) -> PegboardError:
     """Our error for whatever a tool raised; the original is its cause, for the operator only."""
-    error = _single(error)
+    error = lone_error(error)
     if isinstance(error, PegboardError):
         return error
     if isinstance(error, (ConnectionError, TimeoutError)):
@@ -51,17 +51,6 @@ def failed_result(error: PegboardError, redact: Callable[[str], str] | None = No
     if shown.error_id is None and not isinstance(shown, CallerError):
         shown.error_id = f"e_{secrets.token_hex(6)}"
     return ToolResult(content=_for_model(shown), is_error=True, error=shown)
-
-
-def _single(error: BaseException) -> BaseException:
-    """What a group of one is about: a task group wraps even a lone `ToolFailed`."""
-    inner = error
-    while isinstance(inner, BaseExceptionGroup):
-        errors = cast("BaseExceptionGroup[BaseException]", inner).exceptions
-        if len(errors) != 1:
-            return error
-        inner = errors[0]
-    return inner
 
 
 def _safe(error: PegboardError, redact: Callable[[str], str]) -> PegboardError:

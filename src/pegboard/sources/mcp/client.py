@@ -1,12 +1,13 @@
 """Where what the MCP library raises, and what servers answer wrongly, becomes our errors."""
 
-from typing import Any, cast
+from typing import Any
 
 import mcp_types as types
 from mcp import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from pegboard.core.lone_error import lone_error
 from pegboard.errors import (
     InvalidRequest,
     MCPConnectionError,
@@ -34,7 +35,7 @@ def connection_error(
         wire: How the child process ended, where there is one.
         error: What the library raised.
     """
-    cause = _innermost(error)
+    cause = lone_error(error)
     if isinstance(cause, MCPConnectionError):
         return cause
     if isinstance(cause, PegboardError):
@@ -126,7 +127,7 @@ def translated(
         why: Why the session ended; empty when it did not.
         error: What the library raised.
     """
-    cause = _innermost(error)
+    cause = lone_error(error)
     if isinstance(cause, PegboardError):
         return cause
     found = fault or _translated(link, why, cause)
@@ -187,14 +188,3 @@ def _pages(data: Any) -> str:
 def _words(error: MCPError) -> str:
     text = error.message.strip() or "it gave no reason"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
-def _innermost(error: BaseException) -> BaseException:
-    """What a group of one is about."""
-    inner = error
-    while isinstance(inner, BaseExceptionGroup):
-        errors = cast("BaseExceptionGroup[BaseException]", inner).exceptions
-        if len(errors) != 1:
-            return error
-        inner = errors[0]
-    return inner
