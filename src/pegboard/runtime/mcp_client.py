@@ -255,7 +255,7 @@ _CLIENTS: "weakref.WeakSet[MCPClient]" = weakref.WeakSet()
 def _close_all() -> None:
     """A program that forgets to close leaves politely: servers see the end of their input."""
     for client in list(_CLIENTS):
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(Exception):  # the interpreter ends: nobody is left to tell
             LOOP_THREAD.run(asyncio.wait_for(client._inner.close(), _CLOSING_SECONDS))  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - same module
 
 
