@@ -1,4 +1,6 @@
 import logging
+import subprocess
+import sys
 
 import pytest
 
@@ -24,6 +26,22 @@ def test_stacks_are_left_out_and_plain_warnings_are_not(
         _fail()
 
     assert capsys.readouterr().err == "scripts run without a sandbox\n"
+
+
+def test_what_the_mcp_library_says_of_a_server_is_left_to_the_reason_of_its_source() -> None:
+    code = (
+        "import logging\n"
+        "from pegboard.cli.quiet import quiet\n"
+        "from pegboard.runtime import Settings\n"
+        "for log in ('off', 'stderr'):\n"
+        "    with quiet(Settings(log=log)):\n"
+        "        logging.getLogger('mcp.client.sse').error('Error in sse_reader, %s', log)\n"
+        "        logging.getLogger('client').warning('Tool get not listed, %s', log)\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stderr == "Error in sse_reader, stderr\nTool get not listed, stderr\n"
 
 
 def test_whoever_wants_the_log_is_left_with_it() -> None:

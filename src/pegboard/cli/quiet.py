@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pegboard.runtime import Settings
 
 _LOG = logging.getLogger("pegboard.sources")
+_FOREIGN = ("mcp", "client")
+"""Loggers of the MCP library; what they say of a server is the reason of its source as well."""
 
 
 @contextmanager
@@ -21,8 +23,13 @@ def quiet(chosen: Settings) -> Generator[None]:
     handler = logging.StreamHandler()
     handler.setLevel(logging.WARNING)
     handler.addFilter(lambda record: not record.exc_info)
+    silent = logging.NullHandler()
     _LOG.addHandler(handler)
+    for name in _FOREIGN:
+        logging.getLogger(name).addHandler(silent)
     try:
         yield
     finally:
         _LOG.removeHandler(handler)
+        for name in _FOREIGN:
+            logging.getLogger(name).removeHandler(silent)
