@@ -12,6 +12,7 @@ def _item(**said: Any) -> dict[str, Any]:
         "tools": 33,
         "unavailable": 0,
         "unavailable_reasons": [],
+        "held": 0,
     } | said
 
 
@@ -27,8 +28,10 @@ def test_tools_that_cannot_be_used_are_counted_beside_the_others() -> None:
         ({"health_reason": "worse"}, "worse"),
         ({"unavailable_reasons": ["set the key", "no sandbox"]}, "set the key; no sandbox"),
         ({"unavailable_reasons": list("abcde")}, "a; b; c; and 2 more reasons"),
+        ({"held": 1}, "1 changed definition waits: pegboard pins held"),
+        ({"reason": "down", "held": 2}, "down; 2 changed definitions wait: pegboard pins held"),
     ],
-    ids=["well", "its own", "its health", "its tools", "many"],
+    ids=["well", "its own", "its health", "its tools", "many", "waiting", "both"],
 )
 def test_one_line_says_why(said: dict[str, Any], told: str) -> None:
     assert reason_of(_item(**said)) == told

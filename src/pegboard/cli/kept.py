@@ -1,10 +1,50 @@
 """Working with what is stored while no server has it; else saying which request does the same."""
 
-from collections.abc import Generator
+import asyncio
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from pegboard.errors import ConfigError
 from pegboard.runtime import Settings
+from pegboard.runtime.wiring.history import NOWHERE
+from pegboard.runtime.wiring.kept import Kept, kept
+
+T = TypeVar("T")
+
+
+def stored(
+    chosen: Settings, call: str, use: Callable[[Kept], Awaitable[T]], *, body: str = ""
+) -> T:
+    """Use what is stored, without opening the board.
+
+    Args:
+        chosen: Where it is.
+        call: The request that does the same, as `GET /audit`.
+        use: What to do with it.
+        body: Of that request; empty for none.
+
+    Raises:
+        ConfigError: Nothing says where it is, a server has it, or it cannot be used at all.
+    """
+
+    async def run() -> T:
+        async with kept(with_data(chosen)) as opened:
+            return await use(opened)
+
+    with http_hint(chosen, call, body):
+        return asyncio.run(run())
+
+
+def with_data(chosen: Settings) -> Settings:
+    """The settings, if they say where something is kept.
+
+    Raises:
+        ConfigError: They do not.
+    """
+    if chosen.data is None and chosen.database is None:
+        raise ConfigError(NOWHERE)
+    return chosen
 
 
 def is_held(error: ConfigError) -> bool:

@@ -15,7 +15,17 @@ def count_of(item: Mapping[str, Any]) -> str:
 
 
 def reason_of(item: Mapping[str, Any]) -> str:
-    """What is wrong with a source, or else with its tools; empty when all is well."""
+    """What is wrong with a source, or else with its tools, and what waits; empty for nothing."""
+    return "; ".join(filter(None, (_fault_of(item), _waiting(item["held"]))))
+
+
+def tell_of_log(items: Iterable[Mapping[str, Any]]) -> None:
+    """Where the log is that a reason speaks of."""
+    if any("the log says why" in item["reason"] for item in items):
+        note("With PEGBOARD_LOG=stderr the log is shown here.")
+
+
+def _fault_of(item: Mapping[str, Any]) -> str:
     reason = item["reason"] or item["health_reason"]
     if reason:
         return reason
@@ -24,7 +34,8 @@ def reason_of(item: Mapping[str, Any]) -> str:
     return "; ".join(reasons[:_MOST]) + more
 
 
-def tell_of_log(items: Iterable[Mapping[str, Any]]) -> None:
-    """Where the log is that a reason speaks of."""
-    if any("the log says why" in item["reason"] for item in items):
-        note("With PEGBOARD_LOG=stderr the log is shown here.")
+def _waiting(count: int) -> str:
+    if not count:
+        return ""
+    many = "1 changed definition waits" if count == 1 else f"{count} changed definitions wait"
+    return f"{many}: pegboard pins held"

@@ -1,24 +1,19 @@
 """`pegboard approvals`: what people are asked before calls run, and their answers."""
 
-import asyncio
 import json as json_library
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
 from pegboard.cli.exits import exits
-from pegboard.cli.kept import http_hint
+from pegboard.cli.kept import http_hint, stored, with_data
 from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
 from pegboard.cli.output import moment, say, say_json, table
 from pegboard.cli.output import note as beside
-from pegboard.core.ports.approval import Approval, ApprovalPage, ApprovalQuery
-from pegboard.errors import ConfigError, InvalidRequest
-from pegboard.features.approvals import Approvals
+from pegboard.core.ports.approval import Approval, ApprovalQuery
+from pegboard.errors import InvalidRequest
 from pegboard.features.approvals.schemas import TIMES, approval_to_dict, page_to_dict
-from pegboard.runtime import Pegboard, Settings
-from pegboard.runtime.wiring.history import NOWHERE
-from pegboard.runtime.wiring.kept import kept
+from pegboard.runtime import Pegboard
 
 T = TypeVar("T")
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The approval, as `ap_...`.")]
@@ -47,7 +42,9 @@ def list_approvals(
     wanted = "" if state == "all" else state
     query = ApprovalQuery(state=wanted, tool=tool, limit=limit, cursor=cursor)
     with exits():
-        page: ApprovalPage = _stored(settings(data=data), "GET /approvals", _listing(query))
+        page = stored(
+            settings(data=data), "GET /approvals", lambda opened: opened.approvals.list(query)
+        )
     if json:
         say_json(page_to_dict(page))
         return
@@ -61,7 +58,7 @@ def show(approval: IdArgument, *, data: DataOption = None, json: JsonOption = Fa
     """Show one approval with its arguments, without secrets."""
     with exits():
         call = f"GET /approvals/{approval}"
-        found = _stored(settings(data=data), call, lambda service: service.get(approval))
+        found = stored(settings(data=data), call, lambda opened: opened.approvals.get(approval))
     _said(found, json=json)
 
 
@@ -108,7 +105,7 @@ def edit(
             return await opened.approvals.decide(approval, "edit", arguments=wanted, note=note)
 
         with http_hint(chosen, f"POST /approvals/{approval}", '{"decision": "edit", ...}'):
-            decided = with_board(_with_data(chosen), change)
+            decided = with_board(with_data(chosen), change)
     _said(decided, json=json)
 
 
@@ -116,40 +113,13 @@ def _decide(
     approval: str, decision: Literal["approve", "deny"], note: str, data: Any, *, json: bool
 ) -> None:
     with exits():
-        decided = _stored(
+        decided = stored(
             settings(data=data),
             f"POST /approvals/{approval}",
-            lambda service: service.decide(approval, decision, note=note),
+            lambda opened: opened.approvals.decide(approval, decision, note=note),
             body=json_library.dumps({"decision": decision}),
         )
     _said(decided, json=json)
-
-
-def _stored(
-    chosen: Settings,
-    call: str,
-    use: Callable[[Approvals], Awaitable[T]],
-    *,
-    body: str = "",
-) -> T:
-    """Use what is stored, without opening the board."""
-
-    async def run() -> T:
-        async with kept(_with_data(chosen)) as opened:
-            return await use(opened.approvals)
-
-    with http_hint(chosen, call, body):
-        return asyncio.run(run())
-
-
-def _listing(query: ApprovalQuery) -> Callable[[Approvals], Awaitable[ApprovalPage]]:
-    return lambda service: service.list(query)
-
-
-def _with_data(chosen: Settings) -> Settings:
-    if chosen.data is None and chosen.database is None:
-        raise ConfigError(NOWHERE)
-    return chosen
 
 
 def _object(text: str) -> dict[str, Any]:

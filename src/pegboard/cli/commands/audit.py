@@ -1,24 +1,19 @@
 """`pegboard audit`: what has to be provable, and the proof."""
 
-import asyncio
 import json as json_library
 import re
-from collections.abc import Awaitable, Callable
 from typing import Annotated, TypeVar
 
 import typer
 
 from pegboard.cli.exits import Exit, exits
-from pegboard.cli.kept import http_hint
+from pegboard.cli.kept import stored
 from pegboard.cli.options import DataOption, JsonOption, settings
 from pegboard.cli.output import moment, note, say, say_json, table
 from pegboard.core.ports.audit import AuditRecord
-from pegboard.errors import ConfigError, InvalidRequest
+from pegboard.errors import InvalidRequest
 from pegboard.features.audit import Audit
 from pegboard.features.audit.schemas import anchor_of, body_of, record_to_dict, report_to_dict
-from pegboard.runtime import Settings
-from pegboard.runtime.wiring.history import NOWHERE
-from pegboard.runtime.wiring.kept import kept
 
 T = TypeVar("T")
 _ANCHOR = re.compile(r"\d{1,15}:[0-9a-f]{64}")
@@ -42,10 +37,10 @@ def list_records(
 ) -> None:
     """List records, oldest first."""
     with exits():
-        records = _opened(
+        records = stored(
             settings(data=data),
             "GET /audit",
-            lambda trail: trail.records(after=after, kind=kind, limit=limit),
+            lambda opened: opened.audit.records(after=after, kind=kind, limit=limit),
         )
     if json:
         say_json({"records": [record_to_dict(record) for record in records]})
@@ -68,10 +63,10 @@ def verify(
     with exits():
         if anchor and not _ANCHOR.fullmatch(anchor):
             raise InvalidRequest("--anchor: write SEQUENCE:HASH, as 'audit verify' prints it")
-        report = _opened(
+        report = stored(
             settings(data=data),
             "GET /audit/verify",
-            lambda trail: trail.verify(anchor=anchor_of(anchor)),
+            lambda opened: opened.audit.verify(anchor=anchor_of(anchor)),
         )
     if json:
         say_json(report_to_dict(report))
@@ -103,18 +98,7 @@ def export(
             last = records[-1].sequence
 
     with exits():
-        _opened(settings(data=data), "GET /audit", write)
-
-
-def _opened(chosen: Settings, call: str, use: Callable[[Audit], Awaitable[T]]) -> T:
-    async def run() -> T:
-        async with kept(chosen) as opened:
-            return await use(opened.audit)
-
-    if chosen.data is None and chosen.database is None:
-        raise ConfigError(NOWHERE)
-    with http_hint(chosen, call):
-        return asyncio.run(run())
+        stored(settings(data=data), "GET /audit", lambda opened: write(opened.audit))
 
 
 def _row(record: AuditRecord) -> tuple[str, ...]:

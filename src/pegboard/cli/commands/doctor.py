@@ -7,7 +7,6 @@ from typing import Any
 import typer
 
 from pegboard import __version__
-from pegboard.cli.commands.pins import waiting
 from pegboard.cli.exits import Exit, exits
 from pegboard.cli.kept import is_held
 from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
@@ -117,7 +116,7 @@ def _source(item: dict[str, Any]) -> Check:
 
 
 def _detail(item: dict[str, Any], *, well: bool) -> str:
-    reason = "; ".join(filter(None, (reason_of(item), waiting(item["held"]))))
+    reason = reason_of(item)
     if not well:
         return reason
     count, unavailable = counted(item["tools"], "tool"), item["unavailable"]

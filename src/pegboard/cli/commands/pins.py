@@ -1,20 +1,18 @@
 """`pegboard pins`: which definitions of upstreams are approved, and which wait for it."""
 
-import asyncio
 import json as json_library
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, TypeVar
 from urllib.parse import quote, urlencode
 
 import typer
 
 from pegboard.cli.exits import exits
-from pegboard.cli.kept import http_hint
+from pegboard.cli.kept import stored
 from pegboard.cli.options import DataOption, JsonOption, settings
 from pegboard.cli.output import moment, say, say_json, table
 from pegboard.cli.output import note as beside
 from pegboard.core.ports.catalogue import HeldDefinition, Pin
-from pegboard.errors import ConfigError, InvalidRequest
+from pegboard.errors import InvalidRequest
 from pegboard.features.pins import Pins
 from pegboard.features.pins.schemas import (
     held_to_dict,
@@ -23,8 +21,6 @@ from pegboard.features.pins.schemas import (
     pins_to_dict,
 )
 from pegboard.features.pins.service import Decision
-from pegboard.runtime import Settings
-from pegboard.runtime.wiring.kept import kept
 
 T = TypeVar("T")
 SourceArgument = Annotated[str, typer.Argument(metavar="SOURCE", help="The name of the source.")]
@@ -58,10 +54,10 @@ def list_pins(
     """List the approved definitions."""
     call = _query("/pins", source=source)
     with exits():
-        page = _stored(
+        page = stored(
             settings(data=data),
             f"GET {call}",
-            lambda service: service.pins(source=source, limit=limit, cursor=cursor),
+            lambda opened: opened.pins.pins(source=source, limit=limit, cursor=cursor),
         )
     if json:
         say_json(pins_to_dict(page))
@@ -85,10 +81,10 @@ def list_held(
     """List the changed definitions that are held back."""
     call = _query("/tools/held", source=source, state=state)
     with exits():
-        page = _stored(
+        page = stored(
             settings(data=data),
             f"GET {call}",
-            lambda service: service.held(source=source, state=state, limit=limit, cursor=cursor),
+            lambda opened: opened.pins.held(source=source, state=state, limit=limit, cursor=cursor),
         )
     if json:
         say_json(helds_to_dict(page))
@@ -105,7 +101,7 @@ def show(
     """Show what an upstream has changed of a tool's definition."""
     with exits():
         call = "GET " + _query("/tools/held", source=source)
-        found = _stored(settings(data=data), call, lambda service: service.get(source, tool))
+        found = stored(settings(data=data), call, lambda opened: opened.pins.get(source, tool))
     if json:
         say_json(held_to_dict(found))
     else:
@@ -134,7 +130,7 @@ def approve(
             _decide(source, tool, "approve", digest, data, json=json)
             return
         call = "GET " + _query("/tools/held", source=source, state="waiting")
-        done = _stored(settings(data=data), call, lambda service: service.approve_all(source))
+        done = stored(settings(data=data), call, lambda opened: opened.pins.approve_all(source))
     if json:
         say_json({"held": [held_to_dict(item, state="approved") for item in done]})
         return
@@ -156,14 +152,6 @@ def reject(
         _decide(source, tool, "reject", digest, data, json=json)
 
 
-def waiting(count: int) -> str:
-    """What to say of a source so many of whose changed definitions wait; empty for none."""
-    if not count:
-        return ""
-    many = "1 changed definition waits" if count == 1 else f"{count} changed definitions wait"
-    return f"{many}: pegboard pins held"
-
-
 def _decide(
     source: str, tool: str, decision: Decision, digest: str, data: Any, *, json: bool
 ) -> None:
@@ -174,26 +162,11 @@ def _decide(
     state = "approved" if decision == "approve" else "rejected"
     call = f"POST /tools/held/{quote(source, safe='')}/{quote(tool, safe='')}"
     body = json_library.dumps({"decision": decision, "digest": digest or "DIGEST"})
-    done = _stored(settings(data=data), call, decide, body=body)
+    done = stored(settings(data=data), call, lambda opened: decide(opened.pins), body=body)
     if json:
         say_json(held_to_dict(done, state=state))
         return
     _show(done, state=state)
-
-
-def _stored(
-    chosen: Settings, call: str, use: Callable[[Pins], Awaitable[T]], *, body: str = ""
-) -> T:
-    """Use what is stored, without opening the board."""
-    if chosen.data is None and chosen.database is None:
-        raise ConfigError("No data directory: name one with --data, or set PEGBOARD_DATA.")
-
-    async def run() -> T:
-        async with kept(chosen) as opened:
-            return await use(opened.pins)
-
-    with http_hint(chosen, call, body):
-        return asyncio.run(run())
 
 
 def _show(held: HeldDefinition, *, state: str = "") -> None:

@@ -4,7 +4,6 @@ from typing import Annotated, Any
 
 import typer
 
-from pegboard.cli.commands.pins import waiting
 from pegboard.cli.exits import Exit, exits
 from pegboard.cli.options import BoardOption, JsonOption, settings, with_board
 from pegboard.cli.output import say_json, table
@@ -39,7 +38,7 @@ def sources(
                         item["status"],
                         item["health"],
                         count_of(item),
-                        "; ".join(filter(None, (reason_of(item), waiting(item["held"])))),
+                        reason_of(item),
                     )
                     for item in found
                 ),
