@@ -146,7 +146,8 @@ class DuplicateTool(CallerError):
     def __init__(self, name: str, first: str, second: str) -> None:
         super().__init__(
             f"Tool '{name}' from {second} is already registered from {first}. "
-            "Rename one, or register with on_conflict='replace' to shadow the first."
+            "Take another name for one of them; in Python, on_conflict='replace' lets the new one "
+            "take the place of the first."
         )
 
 

@@ -160,3 +160,18 @@ def test_a_limit_that_lets_nothing_through_is_refused(fields: dict[str, Any]) ->
 
 def test_a_limit_that_lets_something_through_is_kept() -> None:
     assert Limits(rate=0.5, per=2, concurrency=1).rate == 0.5
+
+
+def test_a_field_that_there_is_not_cannot_be_changed() -> None:
+    with pytest.raises(TypeError, match="no field 'colour'"):
+        ToolSpec(name="echo", input_schema=EMPTY).changed(colour="red")
+
+
+def test_a_changed_spec_leaves_the_other_as_it_was_and_is_checked() -> None:
+    spec = ToolSpec(name="echo", input_schema=EMPTY)
+    changed = spec.changed(effect="read", output_schema=EMPTY)
+
+    assert (spec.effect, spec.output_schema) == (Effect.WRITE, None)
+    assert (changed.effect, changed.output_schema) == (Effect.READ, EMPTY)
+    with pytest.raises(ToolSignatureError):
+        spec.changed(effect="sideways")

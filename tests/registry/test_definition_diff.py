@@ -132,3 +132,18 @@ def test_a_definition_of_an_older_kind_has_defaults_for_what_it_does_not_name() 
     again = spec_of({"name": "shop__find", "input_schema": {"type": "object"}, "unheard": 1})
 
     assert (again.effect, again.scopes, again.retry) == (Effect.WRITE, (), None)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "properties": {"z": {"enum": [1, 2.5, True, None]}, "a": {}}},
+        MappingProxyType({"type": "object", "$defs": MappingProxyType({"b": {}, "a": {}})}),
+        {"type": "object", "x": {2: "two", 1: ("a", "b")}},
+    ],
+    ids=["plain", "frozen", "keys that are no text"],
+)
+def test_a_digest_is_that_of_the_definition_as_json(schema: Any) -> None:
+    made = spec(input_schema=schema, retry=Retry(on=("busy", ValueError)), timeout=5)
+
+    assert definition_digest(made) == digest_of(definition_of(made))

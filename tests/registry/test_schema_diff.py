@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pegboard.registry import schema_diff
 from pegboard.registry.schema_diff import Change, Kind, schema_changes
 from pegboard.tools.raw_schema import compiled
 
@@ -187,3 +188,37 @@ def test_where_no_change_is_breaking_everything_still_works(old: Any, new: Any) 
         fits(value) for value in OBJECTS if compiled("new", new).is_valid(value)
     )
     assert schema_changes("s", old, old, direction="input") == []
+
+
+class Name(str):
+    """A name that counts with how many it is compared."""
+
+    times = 0
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Name.times += 1
+        return str.__eq__(self, other)
+
+
+def test_thousands_of_required_names_are_not_compared_with_each_other() -> None:
+    Name.times = 0
+    walk = schema_diff._Walk("input", {}, {})
+    before, after = ([Name(f"n{at}") for at in range(first, first + 2_000)] for first in (0, 1))
+
+    found = [str(change) for change in walk._required("required", before, after)]
+
+    assert found == ["required.n2000: added (breaking)", "required.n0: removed (additive)"]
+    assert Name.times < 20_000
+
+
+def test_a_property_that_goes_is_a_loss_among_changes_that_are_fine() -> None:
+    old = {"type": "object", "properties": {"a": TEXT, "b": WHOLE}}
+    new = {"type": "object", "properties": {"b": NUMBER}, "additionalProperties": True}
+
+    assert told(old, new) == [
+        "s.properties.a: removed (breaking)",
+        "s.properties.b.type: changed (additive)",
+        "s.additionalProperties: added (additive)",
+    ]

@@ -9,8 +9,9 @@ from pegboard.core.ports.services import Services
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Effect, Tool, ToolSpec
 from pegboard.runtime.board import NetworkEntry, ToolEntry
+from pegboard.runtime.entry_opening import Opening
 from pegboard.runtime.entry_sources import config_of
-from pegboard.runtime.entry_tools import Opening, entry_tool
+from pegboard.runtime.entry_tools import entry_tool
 from pegboard.runtime.wiring.network import http_client
 from pegboard.tools import SchemaTool
 
@@ -107,3 +108,27 @@ async def test_a_tool_of_a_server_runs_under_its_own_rules() -> None:
     assert good.text == "read a"
     assert gone.error is not None
     assert gone.error.code == "tool_not_found"
+
+
+class Name(str):
+    """A name that counts with how many it is compared."""
+
+    times = 0
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Name.times += 1
+        return str.__eq__(self, other)
+
+
+def test_thousands_of_inputs_are_not_compared_with_each_other() -> None:
+    Name.times = 0
+    schema = {"type": "object", "properties": {Name(f"n{at}"): {} for at in range(2_000)}}
+    said = {"type": "RestAPI", "url": "https://x.example/a", "input_schema": schema}
+    entry = an_entry(**said).model_copy(update={"input_schema": schema})
+
+    [action] = config_of(entry, "here")["actions"]
+
+    assert len(action["parameters"]) == 2_000
+    assert Name.times < 20_000

@@ -5,10 +5,10 @@ import pytest
 
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Effect, Retry, Tool
-from pegboard.errors import ConfigError
+from pegboard.errors import ConfigError, DependencyCycle
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file import parse_board
-from pegboard.runtime.entry_tools import Opening
+from pegboard.runtime.entry_opening import Opening
 from pegboard.runtime.static_tools import static_tools
 from pegboard.sandbox import ProbedSandbox
 
@@ -230,3 +230,18 @@ async def test_an_entry_cannot_weaken_what_the_function_says(tmp_path: Path) -> 
 
     with pytest.raises(ConfigError, match=r"board\.yaml:2: .* write 'effect: admin'"):
         await _tool(f"tools:\n  - {entry}\n", tmp_path)
+
+
+async def test_tools_that_need_each_other_are_refused_with_their_line(tmp_path: Path) -> None:
+    text = """
+tools:
+  - {tool_id: c_v1, type: RestAPI, dependencies: [a]}
+  - tool_id: b_v1
+    type: RestAPI
+    dependencies: [a_v1]
+  - {tool_id: a_v1, type: RestAPI, dependencies: [b]}
+"""
+    with pytest.raises(ConfigError, match=r"^board\.yaml:7.* a_v1 -> b_v1 -> a_v1") as raised:
+        await _tool(text, tmp_path)
+
+    assert isinstance(raised.value.__cause__, DependencyCycle)

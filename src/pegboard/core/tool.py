@@ -5,7 +5,7 @@ importing what runs it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pegboard.core.context import ToolContext
 
 JsonSchema = Mapping[str, Any]
+_SCHEMAS = frozenset({"input_schema", "output_schema"})
 
 
 class Effect(StrEnum):
@@ -200,12 +201,22 @@ class ToolSpec:
             object.__setattr__(self, "id", f"{self.name}_v{major}")
 
     def changed(self, **changes: Any) -> "ToolSpec":
-        """A copy with some fields changed; a schema that is not built yet stays so."""
-        for field in ("input_schema", "output_schema"):
-            changes.setdefault(field, self.__dict__[f"_{field}"])
+        """A copy with some fields changed; a schema that is not built yet stays so.
+
+        Raises:
+            TypeError: There is no such field.
+        """
         if "name" in changes or "version" in changes:
             changes.setdefault("id", "")
-        return replace(self, **changes)
+        made = object.__new__(type(self))  # `replace` takes ten times as long for so many fields
+        made.__dict__.update(self.__dict__)
+        for field, value in changes.items():
+            key = f"_{field}" if field in _SCHEMAS else field
+            if key not in made.__dict__:
+                raise TypeError(f"a ToolSpec has no field {field!r}")
+            made.__dict__[key] = value
+        made.__post_init__()
+        return made
 
     def to_dict(self) -> dict[str, Any]:
         """The spec as JSON-compatible data, schemas included, empty fields left out."""

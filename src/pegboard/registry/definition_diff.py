@@ -51,11 +51,14 @@ def definition_diff(old: ToolSpec, new: ToolSpec) -> DefinitionDiff:
 
 def definition_digest(spec: ToolSpec) -> str:
     """SHA-256 of all that a diff looks at, as hex; equal for definitions without a difference."""
-    return digest_of(definition_of(spec))
+    try:
+        return digest_of({field: _value(spec, field) for field in DEFINING})
+    except TypeError:  # keys that are no text, which JSON makes text of
+        return digest_of(definition_of(spec))
 
 
 def digest_of(definition: Mapping[str, Any]) -> str:
-    """The same of what `definition_of` made."""
+    """The same of what `definition_of` makes, or would make, of a spec."""
     import hashlib
 
     return hashlib.sha256(canonical(definition)).hexdigest()

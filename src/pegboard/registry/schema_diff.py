@@ -1,6 +1,6 @@
 """How one JSON Schema differs from another, place by place."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal, cast
@@ -64,23 +64,22 @@ def schema_changes(place: str, old: Any, new: Any, *, direction: Direction) -> l
         new: JSON Schema.
         direction: Whether this is what a tool takes or what it gives.
     """
+    if _same(old, new):  # most definitions change elsewhere, and reading a schema takes its time
+        return []
     found = list(_Walk(direction, old, new).between(place, old, new))
     enforced = [change for change in found if change.kind is not Kind.WORDING]
     if not enforced:
         return found
     if _is_safe(direction, old, new):
-        kept = [change for change in enforced if _is_a_loss(change)]
-        return [_as(Kind.ADDITIVE, change, unless=kept) for change in found]
+        return [c if _is_a_loss(c) else _as(Kind.ADDITIVE, c) for c in found]
     if all(change.kind is Kind.ADDITIVE for change in enforced):
         # each part alone looks harmless, but not all of them together
         return [_as(Kind.BREAKING, change) for change in found]
     return found
 
 
-def _as(kind: Kind, change: Change, *, unless: Collection[Change] = ()) -> Change:
-    if change.kind is Kind.WORDING or change in unless:
-        return change
-    return replace(change, kind=kind)
+def _as(kind: Kind, change: Change) -> Change:
+    return change if change.kind is Kind.WORDING else replace(change, kind=kind)
 
 
 def _is_a_loss(change: Change) -> bool:
@@ -154,12 +153,10 @@ class _Walk:
             if self._direction == "input"
             else (Kind.ADDITIVE, Kind.BREAKING)
         )
-        for name in after:
-            if name not in before:
-                yield Change(place=f"{place}.{name}", kind=more, after=True)
-        for name in before:
-            if name not in after:
-                yield Change(place=f"{place}.{name}", kind=less, before=True)
+        for name in _beyond(after, before):
+            yield Change(place=f"{place}.{name}", kind=more, after=True)
+        for name in _beyond(before, after):
+            yield Change(place=f"{place}.{name}", kind=less, before=True)
 
     def _change(self, place: str, before: Any, after: Any, old: Any, new: Any) -> Change:
         """A change of one keyword: additive if the parts that it stands in stay compatible."""
@@ -169,6 +166,12 @@ class _Walk:
         is_safe = is_known and _is_safe(self._direction, *whole)
         kind = Kind.ADDITIVE if is_safe else Kind.BREAKING
         return Change(place=place, kind=kind, before=_shown(before), after=_shown(after))
+
+
+def _beyond(names: Iterable[Any], others: Iterable[Any]) -> list[Any]:
+    """The names that are not among the others; there may be thousands of both."""
+    known = {name for name in others if isinstance(name, str)}
+    return [name for name in names if not isinstance(name, str) or name not in known]
 
 
 def _is_closed(schema: Mapping[str, Any]) -> bool:

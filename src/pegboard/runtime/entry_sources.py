@@ -84,7 +84,7 @@ def _action(entry: ToolEntry, where: str) -> dict[str, Any]:
     inputs: Mapping[str, Any] = schema.get("properties", {})
     required = set(schema.get("required", ()))
     in_path = set(_IN_PATH.findall(path))
-    apart = [name for name in inputs if name in in_path or method in _WITHOUT_BODY]
+    apart = {name: None for name in inputs if name in in_path or method in _WITHOUT_BODY}
     action: dict[str, Any] = {
         "name": entry.tool_id,
         "method": method,

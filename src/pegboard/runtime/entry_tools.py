@@ -5,58 +5,24 @@ the tool is then listed as unavailable, and says which key or permission it lack
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
 from pegboard.core.context import ToolContext
 from pegboard.core.names import is_source_name, is_wire_name, wire_name
-from pegboard.core.ports.services import Services
 from pegboard.core.tool import Effect, Retry, Status, Tool, ToolSpec
 from pegboard.errors import ConfigError, PegboardError, SourceUnavailable
 from pegboard.runtime.board import ToolEntry
-from pegboard.runtime.entry_sources import KINDS, RUNNERS, config_of, given
-from pegboard.runtime.kinds import load_kind
+from pegboard.runtime.entry_opening import Opening, opened
+from pegboard.runtime.entry_sources import KINDS, RUNNERS, given
 from pegboard.runtime.members import member
 from pegboard.runtime.shorthand import schema_of
 from pegboard.tools import SchemaTool
 from pegboard.tools.decorator import mark_of
 from pegboard.tools.raw_schema import compiled
 from pegboard.tools.schema_tool import Run
-
-
-def _always(_entry: ToolEntry) -> str:
-    return ""
-
-
-def _none(_name: str) -> Tool | None:
-    return None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opening:
-    """What entries are opened with.
-
-    Attributes:
-        services: What sources may use.
-        within: Seconds for each entry.
-        stack: Closes what was opened for the entries.
-        refused: Why an entry may not run, and what would allow it; empty when it may.
-        servers: Names of the sources that an `MCPTool` may name.
-        find: The tool of a wire name, where it is there already.
-        is_trusted: Whether an entry may say that a request reads whose method writes.
-    """
-
-    services: Services
-    within: float
-    stack: AsyncExitStack
-    refused: Callable[[ToolEntry], str] = _always
-    servers: Callable[[], Collection[str]] = tuple
-    find: Callable[[str], Tool | None] = _none
-    is_trusted: bool = True
 
 
 async def entry_tool(entry: ToolEntry, opening: Opening, *, where: str) -> Tool:
@@ -78,7 +44,7 @@ async def entry_tool(entry: ToolEntry, opening: Opening, *, where: str) -> Tool:
         return _relayed(entry, opening, where)
     try:
         async with asyncio.timeout(opening.within):
-            inner = await _found(entry, opening, where)
+            inner = await opened(entry, opening, where=where)
     except TimeoutError:
         reason = f"opening '{given(entry)}' took more than {opening.within:g} s"
         return _unavailable(_spec(entry, where, None), reason)
@@ -196,23 +162,6 @@ def _reason(entry: ToolEntry) -> str:
     if entry.type in KINDS or entry.type == "MCPTool":
         return ""
     return f"this version runs no tools of type {entry.type}"
-
-
-async def _found(entry: ToolEntry, opening: Opening, where: str) -> Tool:
-    """What runs the entry, as a tool of its own.
-
-    Raises:
-        SourceUnavailable: It cannot be opened, or is more than one tool.
-        ValidationError: The entry does not say rightly what runs it.
-    """
-    kind = load_kind(KINDS[entry.type])
-    config = kind.config.model_validate(config_of(entry, where))
-    source = await kind.open("static", config, opening.services)
-    opening.stack.push_async_callback(source.close)
-    tools = await source.tools()
-    if len(tools) != 1:
-        raise SourceUnavailable(f"'{given(entry)}' is {len(tools)} tools, and an entry is one")
-    return tools[0]
 
 
 def _runner(inner: Tool) -> Run:

@@ -19,7 +19,7 @@ from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.board_tools import SOURCE as BOARD
 from pegboard.runtime.board_tools import board_tools
-from pegboard.runtime.entry_tools import Opening
+from pegboard.runtime.entry_opening import Opening
 from pegboard.runtime.graph_env import graph_env
 from pegboard.runtime.masking import Masking
 from pegboard.runtime.policy import policy_of
@@ -75,7 +75,7 @@ class Opened:
         self._static: tuple[str, ...] = ()
         self._masking = Masking()
         self._env = graph_env(loaded)
-        self._stack = AsyncExitStack()
+        self._stack, self._entries = AsyncExitStack(), AsyncExitStack()
         self.sources: SourceSet
         self.parts: CatalogueParts
         self.pins: PinParts
@@ -136,7 +136,7 @@ class Opened:
         """
         policy, env = policy_of(loaded), graph_env(loaded)
         states = checked(loaded)
-        static = await static_tools(loaded, self._opening(_by_name(states), self._stack))
+        static = await static_tools(loaded, self._opening(_by_name(states)))
         if loaded.board.network != self._loaded.board.network:
             raise ConfigError(
                 f"{loaded.where(('network',))}: a changed network needs a restart of the server"
@@ -180,7 +180,8 @@ class Opened:
             listed=self.pins.placing,
             emitter=self.registry.kit.emitter,
         )
-        static = await static_tools(self._loaded, self._opening(_by_name(states), stack))
+        self._entries = await stack.enter_async_context(AsyncExitStack())
+        static = await static_tools(self._loaded, self._opening(_by_name(states)))
         for item in (*board_tools(self.registry), *self._own_tools):
             self.registry.add(item)
         check_names(static, self._loaded, sources=_by_name(states), others=self._others())
@@ -188,7 +189,7 @@ class Opened:
         stack.push_async_callback(self.sources.close)
         if self._settings.database is not None:
             self.pins.follow(stack)
-        self.parts = self._made_parts(stack)
+        self.parts = self._made_parts()
         await self.sources.open(states)
         stack.push_async_callback(self.parts.close)
         await self.parts.open()
@@ -197,22 +198,22 @@ class Opened:
         )
         self.approvals = wired_approvals(self.registry, self.runs, stack)
 
-    def _made_parts(self, stack: AsyncExitStack) -> CatalogueParts:
+    def _made_parts(self) -> CatalogueParts:
         return CatalogueParts(
             self.registry,
             self.storage,
-            self._opening(self.sources.states, stack),
+            self._opening(self.sources.states),
             loaded=lambda: self._loaded,
             owner_of_name=self._owner,
             is_shared=self._settings.database is not None,
         )
 
-    def _opening(self, states: Mapping[str, SourceState], stack: AsyncExitStack) -> Opening:
+    def _opening(self, states: Mapping[str, SourceState]) -> Opening:
         """What the entries of the `tools:` list and of the API are opened with."""
         return Opening(
             services=self._services,
             within=self._settings.list_timeout,
-            stack=stack,
+            stack=self._entries,  # takes what is opened later, and is closed with the board
             servers=lambda: [state.name for state in states.values() if state.kind == "mcp"],
             find=self.registry.find,
         )

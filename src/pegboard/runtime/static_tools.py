@@ -4,10 +4,12 @@ from collections.abc import Collection, Sequence
 
 from pegboard.core.names import split_wire_name
 from pegboard.core.tool import Tool
-from pegboard.errors import ConfigError
+from pegboard.errors import ConfigError, DependencyCycle
+from pegboard.registry.dependencies import check_declared
 from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.board_tools import SOURCE as BOARD
-from pegboard.runtime.entry_tools import Opening, entry_tool
+from pegboard.runtime.entry_opening import Opening
+from pegboard.runtime.entry_tools import entry_tool
 
 
 async def static_tools(loaded: LoadedBoard, opening: Opening) -> list[Tool]:
@@ -19,12 +21,21 @@ async def static_tools(loaded: LoadedBoard, opening: Opening) -> list[Tool]:
 
     Raises:
         ConfigError: An unknown type, effect or status, a schema that is neither shorthand nor JSON
-            Schema, or an effect weaker than the function's own; names the line.
+            Schema, an effect weaker than the function's own, or tools that need each other; names
+            the line.
     """
-    return [
+    made = [
         await entry_tool(entry, opening, where=loaded.where(("tools", index)))
         for index, entry in enumerate(loaded.board.tools)
     ]
+    specs = [tool.spec for tool in made]
+    try:
+        check_declared(specs, ours=specs)
+    except DependencyCycle as error:
+        index = next(index for index, spec in enumerate(specs) if spec.id == error.cycle[0])
+        where = loaded.where(("tools", index, "dependencies"))
+        raise ConfigError(f"{where}: {error.message}") from error
+    return made
 
 
 def check_names(

@@ -8,7 +8,7 @@ from pegboard.core.tool import ToolSpec
 from pegboard.errors import ConfigError
 from pegboard.features.catalogue import CatalogueService
 from pegboard.features.catalogue.building import Build
-from pegboard.storage import MemoryStorage
+from pegboard.storage import Storage
 from pegboard.tools import SchemaTool
 
 
@@ -41,7 +41,7 @@ class Counted:
 
 
 def service(
-    storage: MemoryStorage, registry: ToolRegistry, *, build: Build = build
+    storage: Storage, registry: ToolRegistry, *, build: Build = build, **more: Any
 ) -> CatalogueService:
     """The service of a server; names of the source `shop` are taken."""
     return CatalogueService(
@@ -49,4 +49,5 @@ def service(
         storage.catalogue,
         build=build,
         owner_of_name=lambda name: "shop" if name.startswith("shop__") else "",
+        **more,
     )

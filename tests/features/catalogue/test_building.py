@@ -151,3 +151,43 @@ def listening(registry: ToolRegistry) -> list[ChangeKind]:
     told: list[ChangeKind] = []
     registry.changes.listen(lambda kind, _uri: told.append(kind))
     return told
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (
+            ("own", "own_v1"),
+            r"'own_v1' from registration \[1\] .* 'own' of the same request, whose",
+        ),
+        (
+            ("own_v1", "own"),
+            r"'own_v1' from registration \[1\], whose id it is, .* 'own_v1' of the",
+        ),
+    ],
+)
+async def test_a_name_is_not_the_id_of_another_tool_of_the_same_request(
+    storage: MemoryStorage, names: tuple[str, str], says: str
+) -> None:
+    registry = ToolRegistry()
+    with pytest.raises(DuplicateTool, match=says):
+        await service(storage, registry).register([{"name": name} for name in names])
+
+    assert (registry.names(), await storage.catalogue.versions()) == ((), [])
+
+
+async def test_what_another_wrote_right_after_is_not_overlooked(storage: MemoryStorage) -> None:
+    mine = ToolRegistry()
+    here, there = service(storage, mine), service(storage, ToolRegistry())
+    await here.load()
+    add = storage.catalogue.add
+
+    async def overtaken(versions: list[ToolVersion], *, activate: bool = True) -> None:
+        await add(versions, activate=activate)
+        await there.register([{"name": "theirs"}])
+
+    here._store = _Late(storage.catalogue, overtaken)  # pyright: ignore[reportAttributeAccessIssue] - the moment between writing and reading
+    await here.register([{"name": "mine"}])
+    await here.load()
+
+    assert sorted(mine.names()) == ["mine", "theirs"]

@@ -1,12 +1,17 @@
 """`CatalogueService` with its `shelf`, `drafts`, `views` and `policy`, over a real store."""
 
+from collections.abc import Sequence
+from datetime import date
+
 import pytest
 from tests.features.catalogue.made import build, service
 
 from pegboard import ToolRegistry
 from pegboard.core.principal import Principal
+from pegboard.core.tool import ToolSpec
 from pegboard.errors import (
     AccessDenied,
+    DependencyCycle,
     DuplicateTool,
     InvalidRequest,
     ToolNotFound,
@@ -165,3 +170,34 @@ async def test_what_is_removed_cannot_be_removed_again(storage: MemoryStorage) -
     with pytest.raises(ToolNotFound):
         await catalogue.remove("a")
     assert (await catalogue.deprecate("a")).is_current is False
+
+
+async def test_an_id_that_is_another_tools_name_is_taken(storage: MemoryStorage) -> None:
+    registry = ToolRegistry([await build({"name": "own_v1"})])
+    catalogue = service(storage, registry)
+
+    with pytest.raises(DuplicateTool, match=r"Tool 'own_v1' from registration .0., whose id it is"):
+        await catalogue.register([{"name": "own"}])
+
+
+async def test_a_day_that_is_over_deprecates_nothing(storage: MemoryStorage) -> None:
+    catalogue = service(storage, ToolRegistry())
+    await catalogue.register([{"name": "a"}])
+
+    with pytest.raises(InvalidRequest, match="2001-01-01 is past"):
+        await catalogue.deprecate("a", on=date(2001, 1, 1))
+    assert [row["status"] for row in catalogue.history("a")] == ["active"]
+
+
+async def test_tools_that_are_fine_one_by_one_may_be_refused_together(
+    storage: MemoryStorage,
+) -> None:
+    def check(specs: Sequence[ToolSpec]) -> None:
+        raise DependencyCycle(tuple(spec.id for spec in specs))
+
+    registry = ToolRegistry()
+    catalogue = service(storage, registry, check=check)
+    with pytest.raises(DependencyCycle, match="a_v1 -> b_v1 -> a_v1"):
+        await catalogue.register([{"name": "a"}, {"name": "b"}])
+
+    assert (registry.names(), await storage.catalogue.versions()) == ((), [])

@@ -114,3 +114,45 @@ async def test_the_board_s_edges_follow_a_tool_that_comes_late(storage: MemorySt
     )
     assert again.current == late
     assert again.board_node("late__find") == "late__find_v1"
+
+
+@pytest.mark.parametrize(
+    ("known", "new", "says"),
+    [
+        ([], [a_tool("a", "a_v1")], "a_v1 -> a_v1"),
+        ([], [a_tool("a", "a")], "a_v1 -> a_v1"),
+        ([], [a_tool("a", "b"), a_tool("b", "a_v1")], "a_v1 -> b_v1 -> a_v1"),
+        ([a_tool("a", "b")], [a_tool("b", "a")], "a_v1 -> b_v1 -> a_v1"),
+        ([a_tool("a")], [a_tool("b", "a"), a_tool("a", "b")], "a_v1 -> b_v1 -> a_v1"),
+    ],
+    ids=["itself", "its own name", "each other", "one that waits", "a new version"],
+)
+async def test_tools_that_would_need_each_other_are_refused(
+    storage: MemoryStorage, known: list[Tool], new: list[Tool], says: str
+) -> None:
+    service = DependencyService(ToolRegistry(known), storage.dependencies)
+    await service.declare()
+
+    with pytest.raises(DependencyCycle, match=says):
+        service.check([tool.spec for tool in new])
+
+
+async def test_a_tool_is_refused_that_closes_a_circle_with_what_the_api_says(
+    storage: MemoryStorage,
+) -> None:
+    service = DependencyService(ToolRegistry([a_tool("a"), a_tool("b")]), storage.dependencies)
+    await service.declare()
+    await service.update(GraphChange(add_edges=(("a", "b"),)))
+
+    with pytest.raises(DependencyCycle, match="a_v1 -> b_v1 -> a_v1"):
+        service.check([a_tool("a", "b").spec])
+
+
+async def test_a_circle_of_others_is_no_reason_to_refuse(storage: MemoryStorage) -> None:
+    registry = ToolRegistry([a_tool("a", "b"), a_tool("b", "a")])
+    service = DependencyService(registry, storage.dependencies)
+    await service.declare()
+
+    service.check([a_tool("c", "a", "b").spec, a_tool("d").spec])
+
+    assert [problem.cycle for problem in service.cycles] == [("a_v1", "b_v1")]

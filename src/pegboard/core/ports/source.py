@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pegboard.core.health import Health
-from pegboard.core.tool import Tool
+from pegboard.core.tool import Tool, ToolSpec
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -56,6 +56,8 @@ class SourceKind:
         expand: Makes several instances of one entry, as for a file that names many servers; given
             the entry's name (empty when it has none), its config, the folder that relative paths
             start from and the variables of the process. Raises `ConfigError`.
+        preview: Tells the spec of an instance's only tool without opening it; None where it has
+            more, or where only opening it tells. Raises what `open` raises.
     """
 
     kind: str
@@ -65,3 +67,4 @@ class SourceKind:
     extra: str = ""
     remote: bool = False
     expand: "Callable[[str, Any, Path, Mapping[str, str]], Sequence[tuple[str, Any]]] | None" = None
+    preview: "Callable[[str, Any, Services], ToolSpec | None] | None" = None

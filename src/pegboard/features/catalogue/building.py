@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from pegboard.core.event import digest_of
-from pegboard.core.tool import Tool
+from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import ConfigError, DuplicateTool, InvalidRequest, PegboardError
 from pegboard.features.catalogue.drafts import Draft, Drafts
 from pegboard.features.catalogue.shelf import Shelf
@@ -28,6 +28,7 @@ async def drafted(
         DuplicateTool: One name belongs to a source, or to the board file.
     """
     made: list[Draft] = []
+    taken: dict[str, str] = {}
     faults: list[tuple[int, PegboardError]] = []
     for index, definition in enumerate(definitions):
         if not index % _TURN:
@@ -38,7 +39,9 @@ async def drafted(
         try:
             if draft is None:
                 draft = drafts.add(definition, digest, await build(definition))
-            shelf.check_free(draft.tool.spec.name, asks=f"registration [{index}]")
+            spec, asks = draft.tool.spec, f"registration [{index}]"
+            shelf.check_free(spec.name, tool_id=spec.id, asks=asks)
+            _check_apart(spec, taken, asks)
         except (ConfigError, DuplicateTool) as error:
             faults.append((index, error))
             if len(faults) > _MOST_FAULTS:
@@ -48,6 +51,23 @@ async def drafted(
     if faults:
         raise _told(faults)
     return made
+
+
+def _check_apart(spec: ToolSpec, taken: dict[str, str], asks: str) -> None:
+    """Refuse two tools of one request of which one is called what the other has as its id.
+
+    Args:
+        spec: Of the one that comes next.
+        taken: The name of the tool that each name and id means so far.
+        asks: Who asks.
+    """
+    for word in (spec.name, spec.id):
+        owner = taken.setdefault(word, spec.name)
+        if owner != spec.name:
+            whose = f"'{owner}' of the same request"
+            if word == spec.name:
+                raise DuplicateTool(word, f"{whose}, whose id it is,", asks)
+            raise DuplicateTool(word, whose, f"{asks}, whose id it is,")
 
 
 def _told(faults: Sequence[tuple[int, PegboardError]]) -> PegboardError:

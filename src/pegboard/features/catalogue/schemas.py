@@ -63,7 +63,10 @@ class DeprecateBody(BaseModel):
     on: Annotated[
         date | None,
         BeforeValidator(_text),
-        Field(description="From which day on nobody should rely on it."),
+        Field(
+            description="From which day on nobody should rely on it; a day to come, and by "
+            "default now."
+        ),
     ] = None
 
 

@@ -2,19 +2,17 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import UTC, date, datetime, time
+from datetime import date
 from typing import Any
 
 from pegboard.core.ports.catalogue import CatalogueStore
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import (
-    InvalidRequest,
-    ToolNotFound,
-    VersionNotFound,
-)
+from pegboard.core.tool import ToolSpec
+from pegboard.errors import InvalidRequest, ToolNotFound, VersionNotFound
 from pegboard.execution.call import owner_of
 from pegboard.features.catalogue.building import Build, drafted
 from pegboard.features.catalogue.collecting import collecting_later
+from pegboard.features.catalogue.days import check_day, midnight
 from pegboard.features.catalogue.drafts import Drafts
 from pegboard.features.catalogue.loading import restored
 from pegboard.features.catalogue.policy import check_may_change
@@ -31,6 +29,10 @@ async def _nothing() -> None:
     pass
 
 
+def _unchecked(_specs: Sequence[ToolSpec]) -> None:
+    pass
+
+
 class CatalogueService:
     """The tools that were registered by API, with all their versions; they outlive the process.
 
@@ -44,6 +46,7 @@ class CatalogueService:
         build: Makes tools of definitions.
         owner_of_name: Which source a name belongs to; empty when it is free.
         changed: Called after each change, when the registry holds it.
+        check: Refuses tools that are fine one by one and not together; raises a `PegboardError`.
     """
 
     def __init__(
@@ -54,11 +57,13 @@ class CatalogueService:
         build: Build,
         owner_of_name: Callable[[str], str],
         changed: Callable[[], Awaitable[None]] = _nothing,
+        check: Callable[[Sequence[ToolSpec]], None] = _unchecked,
     ) -> None:
         self._registry = registry
         self._store = store
         self._build = build
         self._changed = changed
+        self._check = check
         self._shelf = Shelf(registry, owner_of_name)
         self._revision = -1
         self._lock = asyncio.Lock()
@@ -87,6 +92,7 @@ class CatalogueService:
             AccessDenied: The caller may not.
             InvalidRequest: Definitions are wrong; says which, and where.
             DuplicateTool: A name belongs to a source, or to the board file.
+            DependencyCycle: Tools would need each other; names the cycle.
         """
         check_may_change(principal, "the catalogue")
         async with self._lock:
@@ -105,6 +111,7 @@ class CatalogueService:
             await self._load()
             drafts = Drafts(self._registry.versions, self._shelf.stored)
             made = await drafted(definitions, self._build, drafts=drafts, shelf=self._shelf)
+            self._check([draft.tool.spec for draft in made])
             now = self._registry.kit.now()
             kept = [draft.kept(now, by=by, origin=origin) for draft in made]
             pairs = list(zip(made, kept, strict=True))
@@ -122,7 +129,7 @@ class CatalogueService:
         with self._registry.changes.together():
             found = [self._shelf.put(draft, item) for draft, item in pairs]
         if changing:
-            self._revision = await self._store.revision()
+            await self._seen()
         return found, before
 
     async def remove(self, name: str, *, principal: Principal = LOCAL) -> None:
@@ -141,7 +148,7 @@ class CatalogueService:
             before = {wire: self._shelf.version_of(wire)}
             await self._store.deactivate(wire)
             self._shelf.take_off(wire)
-            self._revision = await self._store.revision()
+            await self._seen()
         await self._told("removed", before, principal)
 
     async def roll_back(
@@ -164,7 +171,7 @@ class CatalogueService:
             await self._store.activate(wire, version)
             tool = self._registry.versions.roll_back(wire, version)
             self._shelf.swap(wire, tool)
-            self._revision = await self._store.revision()
+            await self._seen()
         await self._told("rolled_back", before, principal, version=version)
         return Registered(spec=tool.spec, version=version, change="", is_new=False, is_current=True)
 
@@ -183,8 +190,10 @@ class CatalogueService:
             AccessDenied: The caller may not, or the tool comes from elsewhere.
             ToolNotFound: There is no such tool.
             VersionNotFound: It has no such version; says which there are.
+            InvalidRequest: The day is past.
         """
         check_may_change(principal, name)
+        check_day(on, self._registry.kit.now())
         async with self._lock:
             await self._load()
             wire, versions = self._shelf.own(name), self._registry.versions
@@ -196,12 +205,12 @@ class CatalogueService:
                 version,
                 status="deprecated",
                 deprecated_at=self._registry.kit.now(),
-                deprecated_until=_midnight(on),
+                deprecated_until=midnight(on),
             )
             tool = versions.deprecate(wire, version, on=on)
             if is_current:
                 self._shelf.swap(wire, tool)
-            self._revision = await self._store.revision()
+            await self._seen()
         before = {wire: self._shelf.version_of(wire)}
         await self._told("deprecated", before, principal, version=version)
         return Registered(
@@ -272,6 +281,15 @@ class CatalogueService:
         self._revision = revision
         return True
 
+    async def _seen(self) -> None:
+        """What this server has just written needs no reading.
+
+        Where another one has written since the last look too, all of it is read with the next.
+        """
+        revision = await self._store.revision()
+        if revision == self._revision + 1:
+            self._revision = revision
+
     async def _told(
         self, action: str, before: Mapping[str, str], principal: Principal, **detail: Any
     ) -> None:
@@ -280,7 +298,3 @@ class CatalogueService:
         after = {name: self._shelf.version_of(name) for name in before}
         for event in changes(action, before, after, principal=principal, at=kit.now(), **detail):
             kit.emitter.emit(event)
-
-
-def _midnight(day: date | None) -> float | None:
-    return None if day is None else datetime.combine(day, time(), UTC).timestamp()

@@ -33,8 +33,13 @@ class Shelf:
         self.active: set[str] = set()
         self._by_digest: dict[str, ToolVersion] = {}
 
-    def check_free(self, name: str, *, asks: str = "this registration") -> None:
+    def check_free(self, name: str, *, tool_id: str = "", asks: str = "this registration") -> None:
         """Refuse a name that is somebody else's.
+
+        Args:
+            name: What is asked for.
+            tool_id: Where it is another tool's name, that tool would be called by it.
+            asks: Who asks.
 
         Raises:
             DuplicateTool: It belongs to a source, or to the board file, or is another tool's id:
@@ -48,6 +53,9 @@ class Shelf:
             raise DuplicateTool(name, "the board", asks)
         if known is not None and known.spec.id == name:
             raise DuplicateTool(name, f"'{known.spec.name}', whose id it is,", asks)
+        other = self._registry.find(tool_id) if tool_id else None
+        if other is not None and other.spec.name == tool_id != name:
+            raise DuplicateTool(tool_id, "the board", f"{asks}, whose id it is,")
 
     def by_digest(self, digest: str) -> ToolVersion | None:
         """The version with this definition; a definition says its name, so there is one at most."""

@@ -9,6 +9,7 @@ from pegboard.access import may_know
 from pegboard.core.event import BoardChanged
 from pegboard.core.ports.catalogue import DependencyStore
 from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.tool import ToolSpec
 from pegboard.errors import AccessDenied, DependencyCycle, Unavailable
 from pegboard.execution.call import owner_of
 from pegboard.features.dependencies.recorded import Recorded
@@ -17,6 +18,7 @@ from pegboard.registry.dependencies import (
     DependencyGraph,
     GraphChange,
     GraphDiff,
+    check_declared,
     declare,
     known_id,
 )
@@ -138,6 +140,24 @@ class DependencyService:
             self.cycles = declare(graph, specs, is_away=self._is_away)
 
         await self._change(change, by="")
+
+    def check(self, specs: Sequence[ToolSpec]) -> None:
+        """Refuse tools that are to be registered and would need each other, or themselves.
+
+        Raises:
+            DependencyCycle: They would, with what else is known; names the cycle.
+        """
+        if not any(spec.dependencies for spec in specs):
+            return
+        named = {tool.spec.name: tool.spec for tool in self._registry}
+        named |= {spec.name: spec for spec in specs}
+        ours = [named[spec.name] for spec in specs]
+        edges = [
+            (edge.prerequisite, edge.dependant)
+            for edge in self.current.edges
+            if edge.origins != (_SPEC,)
+        ]
+        check_declared(named.values(), ours=ours, edges=edges)
 
     async def update(
         self, change: GraphChange, *, principal: Principal = LOCAL, origin: str = "api"

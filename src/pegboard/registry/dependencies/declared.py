@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import DependencyCycle
 from pegboard.registry.dependencies.change import Edge, GraphChange
+from pegboard.registry.dependencies.cycles import cycle_through
 from pegboard.registry.dependencies.versioned import Dependencies
 
 ORIGIN = "spec"
@@ -68,6 +69,27 @@ def declare(
             edges.remove(next(edge for edge in reversed(edges) if edge in error.edges))
         else:
             return tuple(problems)
+
+
+def check_declared(
+    specs: Iterable[ToolSpec], *, ours: Iterable[ToolSpec], edges: Iterable[Edge] = ()
+) -> None:
+    """Refuse tools that would need each other, or that need themselves.
+
+    Args:
+        specs: Of all tools that there would be.
+        ours: Those of them that are asked about; circles of others are left alone.
+        edges: What others say of what needs what.
+
+    Raises:
+        DependencyCycle: Ours close one; names it.
+    """
+    ids = {spec.id for spec in ours if spec.dependencies}
+    if not ids:
+        return
+    said, _ = _said(list(specs), lambda needed: needed)
+    if cycle := cycle_through((*said, *edges), is_ours=ids.__contains__):
+        raise DependencyCycle(cycle)
 
 
 def known_id(name: str, nodes: Iterable[str]) -> str:

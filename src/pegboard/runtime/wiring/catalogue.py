@@ -18,7 +18,8 @@ from pegboard.registry import ToolRegistry
 from pegboard.runtime.allowed import refused
 from pegboard.runtime.board import ToolEntry
 from pegboard.runtime.board_file import LoadedBoard
-from pegboard.runtime.entry_tools import Opening, entry_tool
+from pegboard.runtime.entry_opening import Opening
+from pegboard.runtime.entry_tools import entry_tool
 from pegboard.runtime.source_state import SourceState
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class CatalogueParts:
             build=self._build,
             owner_of_name=owner_of_name,
             changed=self.dependencies.declare,
+            check=self.dependencies.check,
         )
         self.health = BoardHealth(
             registry,

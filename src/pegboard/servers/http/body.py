@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
 from fastapi import Request, Response
@@ -35,6 +36,11 @@ class JsonResponse(Response):
 class JsonRoute(APIRoute):
     """A route whose body is JSON and nothing else."""
 
+    def around(self, body: bytes) -> AbstractContextManager[None]:
+        """What holds while a body is read and its request answered; nothing, unless overridden."""
+        del body
+        return nullcontext()
+
     def get_route_handler(self) -> Handler:
         """The handler, behind a strict reading of the body."""
         handle = super().get_route_handler()
@@ -47,7 +53,8 @@ class JsonRoute(APIRoute):
                 body = await request.body()
             except ClientDisconnect:
                 return Response(status_code=CLIENT_CLOSED)
-            return await handle(_Read(request, body, parsed(body)))
+            with self.around(body):
+                return await handle(_Read(request, body, parsed(body)))
 
         return read
 

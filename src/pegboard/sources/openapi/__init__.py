@@ -2,6 +2,7 @@
 
 from pegboard.core.ports.source import SourceKind
 from pegboard.sources.openapi.config import OpenApiConfig
+from pegboard.sources.openapi.preview import preview
 from pegboard.sources.openapi.source import open_source
 
 KIND = SourceKind(
@@ -9,6 +10,7 @@ KIND = SourceKind(
     title="REST API",
     config=OpenApiConfig,
     open=open_source,
+    preview=preview,
     remote=True,
 )
 

@@ -18,7 +18,7 @@ STYLES: Mapping[str, tuple[str, ...]] = {
     "cookie": ("form",),
 }
 _IN_PATH = re.compile(r"\{([^{}/]+)\}")
-_CLIMBS = "Its path has '.' or '..' as a part, which would lead out of the API's own address."
+CLIMBS = "Its path has '.' or '..' as a part, which would lead out of the API's own address."
 # OpenAPI 3.1.1, 4.8.12.1: these are not parameters; credentials and bodies bring them
 _NOT_PARAMETERS = frozenset({"accept", "content-type", "authorization"})
 
@@ -113,7 +113,7 @@ class Reader:
         """One method of a path item."""
         place = item.at(method)
         node = place.fields
-        problem, parameters, body = _CLIMBS if climbs(path) else "", (), None
+        problem, parameters, body = CLIMBS if climbs(path) else "", (), None
         try:
             parameters = self._parameters(path, item, place)
             body = self.body(place, item)

@@ -19,9 +19,18 @@ async def open_source(name: str, config: OpenApiConfig, services: Services) -> S
     Raises:
         SourceUnavailable: The board has no network.
     """
+    check_network(services)
+    return OpenApiSource(name, config, services)
+
+
+def check_network(services: Services) -> None:
+    """Refuse to open anything where nothing could be called.
+
+    Raises:
+        SourceUnavailable: The board has no network.
+    """
     if services.http is None:
         raise SourceUnavailable("REST APIs need the network, and this board has none.")
-    return OpenApiSource(name, config, services)
 
 
 class OpenApiSource:
@@ -76,11 +85,15 @@ class OpenApiSource:
         made = self._made
         if made is None or document is not self._read:
             if document is None:  # actions by hand are few, and made before a thread is awake
-                made = self._tools_of(None)
+                made = self.by_hand()
             else:
                 made = await POOL.run(lambda: self._tools_of(document), owner=self._name)
             self._read, self._made = document, made
         return made
+
+    def by_hand(self) -> Sequence[Tool]:
+        """The tools of its actions, for a source without a document."""
+        return self._tools_of(None)
 
     async def health(self) -> Health:
         """Whether the API answers, and whether the configuration names what is there."""

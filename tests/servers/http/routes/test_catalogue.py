@@ -1,5 +1,6 @@
 """Registering tools over HTTP, and what becomes of them."""
 
+import gc
 import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from tests.servers.http.made import a_board, client_of
 
 from pegboard.runtime import Pegboard
+from pegboard.servers.http.routes.catalogue import CatalogueRoute, router
 
 RFC: dict[str, Any] = {
     "tool_id": "custom_analyzer_v1",
@@ -221,13 +223,13 @@ async def test_a_diff_says_what_changed_and_what_that_means(client: httpx2.Async
 async def test_a_deprecated_version_says_so_and_still_runs(client: httpx2.AsyncClient) -> None:
     await register(client, SHOUT)
 
-    answer = await client.post("/tools/shout/deprecate", json={"on": "2030-01-31"})
+    answer = await client.post("/tools/shout/deprecate", json={"on": "2999-01-31"})
     called = await client.post("/execute", json={"tool_id": "shout_v1", "input": {"text": "hi"}})
     [row] = (await client.get("/tools/shout/versions")).json()["versions"]
 
     assert answer.json()["status"] == "deprecated"
     assert called.json()["output"] == "HI"
-    assert (row["status"], row["deprecated_on"]) == ("deprecated", "2030-01-31")
+    assert (row["status"], row["deprecated_on"]) == ("deprecated", "2999-01-31")
 
 
 async def test_a_removed_tool_is_gone_and_can_be_rolled_back_to(
@@ -368,3 +370,46 @@ async def test_health_is_told_by_calls_and_by_what_a_tool_needs(
     assert good["latency_ms"] > 0
     assert bad["status"] == "unhealthy"
     assert "script_path" in bad["own_reason"]
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [
+        [{**SHOUT, "dependencies": ["shout_v1"]}],
+        [
+            {**SHOUT, "dependencies": ["report_v1"]},
+            {"tool_id": "report_v1", "type": "RestAPI", "dependencies": ["shout"]},
+        ],
+    ],
+    ids=["itself", "each other"],
+)
+async def test_tools_that_would_need_each_other_are_refused_by_name(
+    client: httpx2.AsyncClient, tools: list[dict[str, Any]]
+) -> None:
+    names = [*sorted(tool["tool_id"] for tool in tools)]
+    many = await client.post("/tools/bulk", json={"tools": tools})
+    one = [await register(client, tool) for tool in tools][-1]
+
+    for answer in (many, one):
+        assert (answer.status_code, answer.json()["code"]) == (409, "dependency_cycle")
+        assert " -> ".join([*names, names[0]]) in answer.json()["detail"]
+    assert (await client.get("/tools/report")).status_code == 404
+
+
+async def test_a_day_that_is_over_is_refused(client: httpx2.AsyncClient) -> None:
+    await register(client, SHOUT)
+
+    answer = await client.post("/tools/shout/deprecate", json={"on": "2001-01-01"})
+
+    assert (answer.status_code, answer.json()["code"]) == (400, "request_invalid")
+    assert "2001-01-01 is past" in answer.json()["detail"]
+
+
+def test_the_collector_rests_from_the_first_look_at_a_body_with_very_many_tools() -> None:
+    route = next(item for item in router.routes if getattr(item, "path", "") == "/tools/bulk")
+    assert isinstance(route, CatalogueRoute)
+
+    for count, is_on in ((1_000, False), (999, True)):
+        with route.around(b'{"tool_id": "a_v1"}' * count):
+            assert gc.isenabled() is is_on
+    assert gc.isenabled()

@@ -1,0 +1,99 @@
+"""Opening what runs an RFC-0003 entry: at once, or when it is first called."""
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from pegboard.core.context import ToolContext
+from pegboard.core.ports.services import Services
+from pegboard.core.ports.source import SourceKind
+from pegboard.core.tool import Tool, ToolSpec
+from pegboard.errors import SourceUnavailable
+from pegboard.runtime.board import ToolEntry
+from pegboard.runtime.entry_sources import KINDS, config_of, given
+from pegboard.runtime.kinds import load_kind
+
+
+def _always(_entry: ToolEntry) -> str:
+    return ""
+
+
+def _none(_name: str) -> Tool | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """What entries are opened with.
+
+    Attributes:
+        services: What sources may use.
+        within: Seconds for each entry.
+        stack: Closes what was opened for the entries.
+        refused: Why an entry may not run, and what would allow it; empty when it may.
+        servers: Names of the sources that an `MCPTool` may name.
+        find: The tool of a wire name, where it is there already.
+        is_trusted: Whether an entry may say that a request reads whose method writes.
+    """
+
+    services: Services
+    within: float
+    stack: AsyncExitStack
+    refused: Callable[[ToolEntry], str] = _always
+    servers: Callable[[], Collection[str]] = tuple
+    find: Callable[[str], Tool | None] = _none
+    is_trusted: bool = True
+
+
+async def opened(entry: ToolEntry, opening: Opening, *, where: str) -> Tool:
+    """What runs the entry, as a tool of its own; opened when it is called, where that can wait.
+
+    Raises:
+        SourceUnavailable: It cannot be opened, or is more than one tool.
+        ValidationError: The entry does not say rightly what runs it.
+        ConfigError: Its input schema is neither shorthand nor JSON Schema.
+    """
+    kind = load_kind(KINDS[entry.type])
+    config = kind.config.model_validate(config_of(entry, where))
+    spec = kind.preview(_NAME, config, opening.services) if kind.preview is not None else None
+    if spec is not None:
+        return _Later(spec, entry, opening, where)
+    return await _opened(kind, config, entry, opening)
+
+
+async def _opened(kind: SourceKind, config: Any, entry: ToolEntry, opening: Opening) -> Tool:
+    source = await kind.open(_NAME, config, opening.services)
+    opening.stack.push_async_callback(source.close)
+    tools = await source.tools()
+    if len(tools) != 1:
+        raise SourceUnavailable(f"'{given(entry)}' is {len(tools)} tools, and an entry is one")
+    return tools[0]
+
+
+class _Later:
+    """A tool that is opened by its first call: of thousands, few are called soon.
+
+    It keeps the entry and not the config made of it, which is several times as much.
+    """
+
+    __slots__ = ("_entry", "_opening", "_tool", "_where", "spec")
+
+    def __init__(self, spec: ToolSpec, entry: ToolEntry, opening: Opening, where: str) -> None:
+        self.spec = spec
+        self._entry = entry
+        self._opening = opening
+        self._where = where
+        self._tool: Tool | None = None
+
+    async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
+        """Open it, and run it."""
+        if self._tool is None:
+            kind = load_kind(KINDS[self._entry.type])
+            config = kind.config.model_validate(config_of(self._entry, self._where))
+            self._tool = await _opened(kind, config, self._entry, self._opening)
+        return await self._tool.run(arguments, ctx)
+
+
+_NAME = "static"
+"""What the source of an entry is called."""

@@ -1,0 +1,55 @@
+"""What an action that is written by hand will be as a tool, told without opening a source for it.
+
+Thousands of them may be registered at once, and most are not called soon.
+"""
+
+from functools import lru_cache
+
+from pegboard.core.names import is_wire_name, wire_name
+from pegboard.core.ports.services import Services
+from pegboard.core.tool import ToolSpec
+from pegboard.sources.openapi.addresses import climbs
+from pegboard.sources.openapi.config import Action, OpenApiConfig
+from pegboard.sources.openapi.source import OpenApiSource, check_network
+
+_SAID = frozenset({"actions", "base_url", "timeout"})
+_LONGEST_PATH = 1_000
+
+
+def preview(name: str, config: OpenApiConfig, services: Services) -> ToolSpec | None:
+    """The spec of the only tool of a source; None where that takes reading all of its config.
+
+    The input schema is read when somebody looks.
+
+    Raises:
+        SourceUnavailable: The board has no network.
+    """
+    from pegboard.sources.openapi.operations import CLIMBS
+
+    check_network(services)
+    action = config.actions[0] if len(config.actions) == 1 else None
+    if action is None or not (_is_plain(action) and config.model_fields_set <= _SAID):
+        return None
+    wire = wire_name(name, action.name)
+    return _alike(name, action.method, config.timeout).changed(
+        name=wire,
+        action=action.name,
+        description=f"{action.method.upper()} {action.path} of {name}.",
+        input_schema=lambda: OpenApiSource(name, config, services).by_hand()[0].spec.input_schema,
+        unavailable=CLIMBS if climbs(action.path) else "",
+    )
+
+
+def _is_plain(action: Action) -> bool:
+    """Whether it says nothing of itself but where it goes and what it takes."""
+    said = (action.title, action.description, action.tags)
+    is_short = len(action.path) <= _LONGEST_PATH
+    return is_wire_name(action.name) and is_short and not any(said)
+
+
+@lru_cache(maxsize=256)
+def _alike(name: str, method: str, timeout: float) -> ToolSpec:
+    """The spec of an action with this method: all but the address is the same."""
+    action = Action(name="alike", method=method, path="/")
+    config = OpenApiConfig(base_url="https://alike.example", actions=(action,), timeout=timeout)
+    return OpenApiSource(name, config, Services()).by_hand()[0].spec
