@@ -161,11 +161,9 @@ def test_secrets_are_taken_out_of_what_a_run_is_called(
 
 
 def test_spans_that_are_open_and_runs_that_are_known_are_bounded(
-    provider: TracerProvider, exporter: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
+    provider: TracerProvider, exporter: InMemorySpanExporter
 ) -> None:
-    monkeypatch.setattr("pegboard.observability.run_spans._MOST_OPEN", 2)
-    monkeypatch.setattr("pegboard.observability.run_spans._MOST_KNOWN", 2)
-    spans = RunSpans(provider.get_tracer("t"), lambda value: value)
+    spans = RunSpans(provider.get_tracer("t"), lambda value: value, most=2)
     for number in range(4):
         spans.begin(a_run(f"r{number}"), context=None, at=NOON)
 

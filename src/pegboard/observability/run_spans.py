@@ -13,17 +13,22 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.trace import Span, Tracer
 
-_MOST_OPEN = 10_000
-_MOST_KNOWN = 10_000
-
 
 class RunSpans:
-    """Spans that are open while runs are played, and what is known of those before."""
+    """Spans that are open while runs are played, and what is known of those before.
 
-    def __init__(self, tracer: "Tracer", clean: Callable[[Any], Any]) -> None:
-        """Start spans with this tracer; `clean` takes secrets out of texts."""
+    Args:
+        tracer: Starts them.
+        clean: Takes secrets out of texts.
+        most: Runs that are open, and runs that are known: the oldest are cut off, and forgotten.
+    """
+
+    def __init__(
+        self, tracer: "Tracer", clean: Callable[[Any], Any], *, most: int = 10_000
+    ) -> None:
         self._tracer = tracer
         self._clean = clean
+        self._most = most
         self._open: dict[str, Span] = {}
         self._contexts: dict[str, tuple[str, Context]] = {}
 
@@ -46,9 +51,9 @@ class RunSpans:
         )
         self._open[event.run_id] = span
         self._contexts[event.run_id] = (event.parent_id, set_span_in_context(span, context))
-        if len(self._open) > _MOST_OPEN:
+        if len(self._open) > self._most:
             self._cut_off(next(iter(self._open)), at)
-        if len(self._contexts) > _MOST_KNOWN:
+        if len(self._contexts) > self._most:
             del self._contexts[next(iter(self._contexts))]
 
     def end(self, event: RunRested | RunFinished) -> None:
