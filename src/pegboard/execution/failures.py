@@ -16,6 +16,7 @@ from pegboard.errors import (
     PegboardError,
     ToolArgumentError,
     ToolFailed,
+    ToolTimeout,
     Unavailable,
 )
 from pegboard.execution.masking import masked
@@ -133,6 +134,8 @@ def _for_model(error: PegboardError) -> str:
     text = str(error)
     if isinstance(error, Unavailable):
         sentence = text if text.endswith((".", "!", "?", "…")) else f"{text}."
+        if isinstance(error, ToolTimeout) and not error.retryable:
+            return sentence  # which says what to do
         if not error.retryable:
             return f"{sentence} Trying again does not help."
         return f"{sentence} It is unavailable now, try again {_when(error.retry_after)}."

@@ -9,9 +9,11 @@ import pytest
 from tests.execution.made import DONE, Following, a_call, a_kit, a_spec, a_target, in_virtual_time
 
 from pegboard.core.result import ToolResult
+from pegboard.core.tool import Effect, Retry
 from pegboard.errors import ToolFailed, ToolTimeout
 from pegboard.execution import Settings
 from pegboard.execution.call import Handler, Run
+from pegboard.execution.failures import failed_result
 from pegboard.execution.steps.deadline import deadline
 from pegboard.testing import FakeClock
 
@@ -38,6 +40,47 @@ async def test_an_attempt_ends_at_its_timeout(seconds: float) -> None:
     assert time.monotonic() - begin < 1
     assert str(caught.value) == f"'find' did not end within {seconds:.3g} s."
     assert not caught.value.nothing_done
+
+
+def raises(error: Exception) -> Callable[[Run], Awaitable[ToolResult]]:
+    async def following(_call: Run) -> ToolResult:
+        raise error
+
+    return following
+
+
+@pytest.mark.parametrize(
+    ("changes", "invites"),
+    [
+        ({"effect": Effect.WRITE}, False),
+        ({"effect": Effect.WRITE, "retry": Retry(), "idempotent": False}, False),
+        ({"effect": Effect.WRITE, "idempotent": True}, True),
+        ({"effect": Effect.WRITE, "retry": Retry()}, True),
+        ({"effect": Effect.READ}, True),
+    ],
+)
+@pytest.mark.parametrize("following", [sleeps, raises(ToolTimeout("It took too long."))])
+async def test_nobody_is_invited_to_repeat_a_write_that_may_have_taken_effect(
+    following: Any, changes: dict[str, Any], invites: bool
+) -> None:
+    step = deadline(a_target(a_spec(timeout=0.01, **changes)), a_kit(), following)
+
+    with pytest.raises(ToolTimeout) as caught:
+        await step(a_call())
+
+    assert caught.value.retryable is invites
+    assert ("Whether it took effect is unknown" in str(caught.value)) is not invites
+    assert ("try again" in failed_result(caught.value).text) is invites
+
+
+async def test_a_write_that_says_it_did_nothing_in_its_time_may_be_tried_again() -> None:
+    error = ToolTimeout("It never began.", nothing_done=True)
+    step = deadline(a_target(a_spec(effect=Effect.WRITE, timeout=1)), a_kit(), raises(error))
+
+    with pytest.raises(ToolTimeout) as caught:
+        await step(a_call())
+
+    assert caught.value is error
 
 
 async def test_the_end_of_the_call_ends_the_attempt_before_its_timeout(clock: FakeClock) -> None:

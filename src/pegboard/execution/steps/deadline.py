@@ -1,12 +1,18 @@
-"""Deadline: an attempt that takes too long is ended, and says so."""
+"""Deadline: an attempt that takes too long is ended, and says so.
+
+A write that ran out of time may have taken effect. Where doing it twice is not as good as once its
+error says so, and does not call itself retryable: nobody is invited to pay again.
+"""
 
 import asyncio
 import time
 
+from pegboard.core.copies import bare
 from pegboard.core.result import ToolResult
-from pegboard.errors import ToolTimeout
+from pegboard.errors import PegboardError, ToolTimeout
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.kit import Kit
+from pegboard.execution.repeating import is_repeatable
 from pegboard.execution.target import Target
 from pegboard.execution.ticker import TICKERS
 
@@ -16,6 +22,7 @@ def deadline(target: Target, kit: Kit, following: Handler) -> Handler:
     spec, monotonic = target.spec, kit.monotonic
     timeout = kit.settings.attempt_timeout if spec.timeout is None else spec.timeout
     is_real = monotonic is time.monotonic
+    repeatable = is_repeatable(spec)
 
     async def handle(call: Run) -> ToolResult:
         now = monotonic()
@@ -37,11 +44,24 @@ def deadline(target: Target, kit: Kit, following: Handler) -> Handler:
             return await following(call)
         except asyncio.CancelledError:
             if entry.cancelled and entry.take_back():
-                raise ToolTimeout(f"'{spec.name}' did not end within {when - now:.3g} s.") from None
+                late = ToolTimeout(f"'{spec.name}' did not end within {when - now:.3g} s.")
+                raise (late if repeatable else _left_open(late)) from None
             raise
+        except ToolTimeout as error:  # of the tool itself
+            if repeatable or error.nothing_done or not error.retryable:
+                raise
+            raise _left_open(error) from error.__cause__
         finally:
             ticker.remove(entry)
             if entry.cancelled:
                 entry.take_back()  # the tool went on and ended by itself: its task lives on
 
     return handle
+
+
+def _left_open(error: ToolTimeout) -> PegboardError:
+    """A copy, as a tool may raise one instance for all its callers."""
+    copy = bare(error)
+    copy.args = (f"{error} Whether it took effect is unknown: look before you call it again.",)
+    copy.retryable = False
+    return copy
