@@ -1,10 +1,6 @@
 """Runs as spans, with the calls of their steps below them."""
 
-from collections.abc import Iterator
-
-import pytest
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 from tests.observability.made import NOON, a_finish, a_record, a_rest, a_run
@@ -12,26 +8,6 @@ from tests.observability.made import NOON, a_finish, a_record, a_rest, a_run
 from pegboard.observability import Traces
 from pegboard.observability.run_spans import RunSpans
 from pegboard.testing import FakeClock
-
-
-@pytest.fixture
-def exporter() -> InMemorySpanExporter:
-    return InMemorySpanExporter()
-
-
-@pytest.fixture
-def provider(exporter: InMemorySpanExporter) -> Iterator[TracerProvider]:
-    made = TracerProvider()
-    made.add_span_processor(SimpleSpanProcessor(exporter))
-    yield made
-    made.shutdown()
-
-
-@pytest.fixture
-def traces(provider: TracerProvider, clock: FakeClock) -> Iterator[Traces]:
-    made = Traces(provider, clock=clock)
-    yield made
-    made.close()
 
 
 def runs_of(exporter: InMemorySpanExporter) -> list[ReadableSpan]:

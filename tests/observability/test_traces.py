@@ -1,7 +1,6 @@
 """Spans, through OpenTelemetry's own SDK."""
 
 import sys
-from collections.abc import Iterator
 
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
@@ -14,26 +13,6 @@ from pegboard.core.event import SourceChanged
 from pegboard.errors import ConfigError
 from pegboard.observability import Traces
 from pegboard.testing import FakeClock
-
-
-@pytest.fixture
-def exporter() -> InMemorySpanExporter:
-    return InMemorySpanExporter()
-
-
-@pytest.fixture
-def provider(exporter: InMemorySpanExporter) -> Iterator[TracerProvider]:
-    made = TracerProvider()
-    made.add_span_processor(SimpleSpanProcessor(exporter))
-    yield made
-    made.shutdown()
-
-
-@pytest.fixture
-def traces(provider: TracerProvider, clock: FakeClock) -> Iterator[Traces]:
-    made = Traces(provider, clock=clock)
-    yield made
-    made.close()
 
 
 def spans(exporter: InMemorySpanExporter) -> dict[str, ReadableSpan]:
