@@ -122,3 +122,26 @@ def test_without_proc_nothing_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path
     Family(os.getpid(), fresh_mark()).kill()
 
     assert chain("a") == "a"
+
+
+def test_a_number_that_another_process_has_by_now_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stranger = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    monkeypatch.setattr(processes, "_PROC", tmp_path)
+    stat = tmp_path / str(stranger.pid) / "stat"
+    stat.parent.mkdir()
+    fields = ["S", "1", *["0"] * 17]
+    try:
+        stat.write_text(f"{stranger.pid} (server) {' '.join(fields)} 500\n")
+        family = Family(stranger.pid, fresh_mark())
+        assert not family.is_replaced()
+
+        stat.write_text(f"{stranger.pid} (stranger) {' '.join(fields)} 900\n")
+        family.kill()
+
+        assert family.is_replaced()
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait()

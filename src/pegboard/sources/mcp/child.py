@@ -233,6 +233,8 @@ class Child:
         return True
 
     def _signal(self, number: signal.Signals) -> None:
+        if self._process.returncode is not None and self._family.is_replaced():
+            return
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
 

@@ -86,11 +86,17 @@ class Family:
         own = _process(_PROC / str(pid))
         self._oldest = 0 if own is None else own.started
 
+    def is_replaced(self) -> bool:
+        """Whether the server's number is another process's by now, which is not to be touched."""
+        now = _process(_PROC / str(self._pid))
+        return now is not None and now.started != self._oldest
+
     def look(self) -> None:
         """Remember who is there: when the server has ended, its children are nobody's."""
         born = {item.pid: item for item in _processes() if item.started >= self._oldest}
         members = {pid for pid, started in self._known.items() if _is(born, pid, started)}
-        members |= {self._pid} & born.keys()
+        if _is(born, self._pid, self._oldest):
+            members.add(self._pid)
         members |= {pid for pid in born if self._mark in _variables_of(pid)}
         children: dict[int, list[int]] = {}
         for item in born.values():
