@@ -1,16 +1,22 @@
 """Wrong graphs, each with everything that is wrong with it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from tests.graphs.boards import BOARD, HEALTH, any_, fetch
 from tests.graphs.wrong_graphs import TABLE
 
+from pegboard.core.context import ToolContext
 from pegboard.core.graph import Fallback, Graph, Node
 from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.tool import Effect, ToolSpec
 from pegboard.errors import GraphInvalid
 from pegboard.graphs import KINDS, check
 from pegboard.graphs.check import MOST_DEPTH, refuse_faults
+from pegboard.graphs.faults import step_at
+from pegboard.registry import ToolRegistry
+from pegboard.tools import SchemaTool
 
 
 def found(graph: Graph, **more: Any) -> list[str]:
@@ -105,7 +111,7 @@ def test_a_graph_with_faults_is_refused_and_notes_are_no_faults() -> None:
         "edge_to_nothing",
         "tool_unknown",
     ]
-    assert "nodes[0].edges[0].node: There is no node 'b'." in str(caught.value)
+    assert "nodes[0].edges[0].node: Step 'a': There is no node 'b'." in str(caught.value)
 
 
 def test_a_fault_says_itself_as_data_and_as_text() -> None:
@@ -115,6 +121,7 @@ def test_a_fault_says_itself_as_data_and_as_text() -> None:
     assert fault.to_dict() == {
         "code": "graph_empty",
         "place": "nodes",
+        "step": "",
         "message": "A graph has at least one node.",
         "severity": "fault",
     }
@@ -130,3 +137,40 @@ def test_ten_thousand_nodes_are_checked_in_a_moment() -> None:
     )
 
     assert check(Graph(nodes=nodes), board=BOARD) == []
+
+
+def test_a_fault_names_the_step_as_a_run_does() -> None:
+    inner = Graph(nodes=(any_(), any_("deep", tool="no__tool")))
+    graph = Graph(nodes=(any_(), Node(id="outer", kind="graph", graph=inner)))
+
+    (fault,) = check(graph, board=BOARD)
+
+    assert (fault.step, fault.place) == ("outer/deep", "nodes[1].graph.nodes[1].tool")
+    assert str(fault).startswith("step 'outer/deep' (nodes[1].graph.nodes[1].tool): There is no")
+    assert step_at(graph, "nodes[7].tool") == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"type": "string"}, ["~nodes[0].input.path input_doubtful"]),
+        ({"type": "string", "default": "/etc"}, []),
+        ({"type": "string", "default": "etc"}, ["~nodes[0].input.path input_doubtful"]),
+    ],
+    ids=["nothing is known", "it fits", "it does not fit"],
+)
+def test_what_is_known_to_fit_is_no_doubt(given: dict[str, Any], expected: list[str]) -> None:
+    wanted = {"type": "object", "properties": {"path": {"type": "string", "pattern": "^/"}}}
+
+    async def run(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
+        return arguments
+
+    spec = ToolSpec(name="look", description="", input_schema=wanted, effect=Effect.READ)
+    board = ToolRegistry([SchemaTool(spec=spec, run=run)])
+    node = Node(id="a", tool="look", input={"path": "$.params.where"})
+    params = {"type": "object", "properties": {"where": given}}
+
+    assert [
+        f"{'~' if fault.is_note else ''}{fault.place} {fault.code}"
+        for fault in check(Graph(nodes=(node,), params=params), board=board)
+    ] == expected

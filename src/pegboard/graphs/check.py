@@ -8,7 +8,7 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import GraphInvalid, PegboardError
 from pegboard.graphs.board import Board
 from pegboard.graphs.data_checks import condition_faults, input_faults, path_faults
-from pegboard.graphs.faults import Fault
+from pegboard.graphs.faults import Fault, step_at
 from pegboard.graphs.kinds import KINDS, NodeKind
 from pegboard.graphs.look import HealthOf, Look, Terms
 from pegboard.graphs.structure import structure_faults
@@ -46,7 +46,8 @@ def check(
         health: How a tool is doing, by name; None when nobody knows.
     """
     terms = Terms(board=board, principal=principal, kinds=kinds, env=env, health=health)
-    return list(dict.fromkeys(_checked(graph, terms, at="", depth=0)))
+    found = dict.fromkeys(_checked(graph, terms, at="", depth=0))
+    return [replace(fault, step=step_at(graph, fault.place)) for fault in found]
 
 
 def refuse_faults(

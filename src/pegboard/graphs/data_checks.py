@@ -9,7 +9,7 @@ from pegboard.errors import InvalidRequest, PegboardError, ToolArgumentError
 from pegboard.graphs.conditions import compiled
 from pegboard.graphs.faults import Fault
 from pegboard.graphs.look import Look
-from pegboard.graphs.references import is_path, literal, parsed, references
+from pegboard.graphs.references import is_path, literal, parsed, references, resolved
 from pegboard.tools.compatibility import Fits, schema_fits
 from pegboard.tools.raw_schema import SchemaArguments
 
@@ -84,7 +84,7 @@ def _value_faults(
     if schema is None or not given:
         return
     fit = schema_fits(given, schema, closed=True)
-    if fit.answer is Fits.YES:
+    if fit.answer is Fits.YES or _fits_as_known(look, value, key=key, wanted=wanted, name=name):
         return
     what = value if is_path(value) else "what it is given"
     if fit.answer is Fits.NO and not _may_be_read(given, schema):
@@ -95,16 +95,37 @@ def _value_faults(
         yield Fault(code="input_doubtful", place=place, message=message, is_note=True)
 
 
+def _fits_as_known(look: Look, value: Any, *, key: str, wanted: JsonSchema, name: str) -> bool:
+    """Whether it fits with what is known of the params: then only other params can be a doubt."""
+    properties = cast("Mapping[str, Any]", look.graph.params.get("properties") or {})
+    given = {
+        param: cast("Mapping[str, Any]", node)["default"]
+        for param, node in properties.items()
+        if isinstance(node, Mapping) and "default" in node
+    }
+    names = look.terms.env
+    env = cast("Mapping[str, Any]", names) if isinstance(names, Mapping) else {}
+    try:
+        known = resolved(value, {"params": given, "env": env, "steps": {}})
+    except InvalidRequest:  # it reads what only a run knows
+        return False
+    return not any(_misfits(known, "", key=key, wanted=wanted, name=name))
+
+
 def _literal_faults(
     value: Any, place: str, *, key: str, wanted: JsonSchema, name: str
 ) -> Iterator[Fault]:
+    yield from _misfits(literal(value), place, key=key, wanted=wanted, name=name)
+
+
+def _misfits(value: Any, place: str, *, key: str, wanted: JsonSchema, name: str) -> Iterator[Fault]:
     schema = {
         **{word: wanted[word] for word in ("$defs", "definitions", "$schema") if word in wanted},
         "type": "object",
         "properties": {key: wanted["properties"][key]},
     }
     try:
-        SchemaArguments(name, schema)({key: literal(value)})
+        SchemaArguments(name, schema)({key: value})
     except ToolArgumentError as error:
         at = place.removesuffix(key)
         for problem in error.problems:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from pegboard.core.graph import Edge, Fallback, ForEach, Graph, Node
 from pegboard.errors import InvalidRequest
@@ -67,8 +67,15 @@ class StepForm(Form):
         )
 
 
+TOLD = frozenset(
+    {"mode", "choices", "notes", "created_at", "runnable", "faults", "layers", "effects"}
+    | {"approvals", "seconds", "longest", "mermaid"}
+)
+"""What is told of a plan that was made: it goes out with the plan, and may come back with it."""
+
+
 class PlanForm(Form):
-    """A plan."""
+    """A plan; what was told of it may stand beside it, and says nothing."""
 
     plan_id: str = ""
     task_id: str = ""
@@ -79,6 +86,14 @@ class PlanForm(Form):
     output: Any = None
     concurrency: int = Field(default=16, ge=1, le=10_000)
     timeout: Seconds | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_what_was_told(cls, value: object) -> object:
+        if not isinstance(value, Mapping):
+            return value
+        given = cast("Mapping[str, Any]", value)
+        return {name: item for name, item in given.items() if name not in TOLD}
 
     def to_graph(self) -> Graph:
         """As the kernel knows it."""

@@ -10,9 +10,10 @@ from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, PlanNotFound
 from pegboard.features.plans import Plans
 from pegboard.features.plans.policy import may_see
-from pegboard.features.plans.schemas import PlanRequestBody
+from pegboard.features.plans.schemas import PlanAnswer, PlanRequestBody
 from pegboard.features.plans.service import remembered
 from pegboard.features.plans.showing import show_check, show_plan
+from pegboard.graphs.plan_forms import TOLD, PlanForm
 from pegboard.planning import Planner, PlanRequest
 from pegboard.storage import MemoryStorage
 
@@ -115,3 +116,7 @@ async def test_a_broken_schema_is_a_fault_of_the_plan(plans: Plans) -> None:
     made = await plans.make(PlanRequest(goal="greet", params_schema=schema, params={"name": "A"}))
 
     assert "schema_broken" in [fault.code for fault in made.preview.faults]
+
+
+def test_all_that_is_told_of_a_plan_may_come_back_with_it() -> None:
+    assert set(PlanAnswer.model_fields) - set(PlanForm.model_fields) == TOLD

@@ -147,6 +147,7 @@ class FaultAnswer(BaseModel):
 
     code: str
     place: Annotated[str, Field(description="As `nodes[2].input.text`.")]
+    step: Annotated[str, Field(description="The id of the step; empty for the plan as a whole.")]
     message: str
     severity: Annotated[
         Literal["fault", "note"], Field(description="A plan with notes alone can run.")

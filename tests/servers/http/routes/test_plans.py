@@ -272,3 +272,40 @@ async def test_what_is_no_schema_of_params_is_refused(
     answer = await client.post("/plan", json={"goal": "linger", "params_schema": schema})
 
     assert (answer.status_code, answer.json()["problems"][0]["path"]) == (422, "body.params_schema")
+
+
+@pytest.mark.parametrize("wanted", [RFC_REQUEST, {"chain": [{"tool_id": "summarizer_llm_v3"}]}])
+async def test_a_plan_that_was_told_can_be_checked_as_it_is(
+    client: httpx2.AsyncClient, wanted: dict[str, Any]
+) -> None:
+    plan = await made(client, **wanted)
+    kept = (await client.get(f"/plans/{plan['plan_id']}")).json()
+    checked = (await client.post("/plan/check", json=kept)).json()
+
+    for key in ("runnable", "layers", "effects", "approvals", "seconds", "longest"):
+        assert checked[key] == kept[key], key
+    found, told = (
+        [(fault["code"], fault["place"]) for fault in answer["faults"]]
+        for answer in (checked, kept)
+    )
+    assert found == told
+
+
+async def test_a_plan_that_was_told_runs_as_the_kept_one_does(client: httpx2.AsyncClient) -> None:
+    plan = await made(client, **RFC_REQUEST)
+
+    outputs: list[Any] = []
+    for body in ({"plan_id": plan["plan_id"]}, {"graph": plan}):
+        run = (await client.post("/runs", json=body)).json()
+        ended = (await client.get(f"/runs/{run['run_id']}", params={"wait": 8})).json()
+        assert ended["state"] == "completed"
+        outputs.append(ended["output"])
+
+    assert outputs[0] == outputs[1]
+
+
+async def test_a_fault_names_its_step(client: httpx2.AsyncClient) -> None:
+    wrong = {"steps": [{"step_id": "fetch", "tool_id": "nothing_v1"}]}
+    (fault,) = (await client.post("/plan/check", json=wrong)).json()["faults"]
+
+    assert (fault["step"], fault["place"]) == ("fetch", "nodes[0].tool")
