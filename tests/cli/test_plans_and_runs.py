@@ -109,6 +109,7 @@ def test_a_check_ends_with_an_error_when_there_are_faults(planned: Path, pegboar
         pytest.param(("plan", "fly"), id="a goal that nobody answers"),
         pytest.param(("plan", "my__first", "--param", "word"), id="a param that is no pair"),
         pytest.param(("plan", "my__first", "--param", "word:={"), id="a param that is no JSON"),
+        pytest.param(("plan", "list.json", "-p", "a=b"), id="a file with params beside it"),
         pytest.param(("run", "plan_of_nobody"), id="a plan that there is not"),
         pytest.param(("run", "none.json"), id="a file that there is not"),
         pytest.param(("run", "list.json"), id="a file without a plan"),
@@ -331,3 +332,28 @@ def test_a_message_is_sent_to_a_run(planned: Path, pegboard: Command) -> None:
 
     assert done.returncode == 0, done.stderr
     assert '"cents": 5' in done.stdout
+
+
+def test_a_plan_that_was_printed_runs_as_it_is(planned: Path, pegboard: Command) -> None:
+    made = pegboard("plan", "my__last", "--param", "word=well", "--json").stdout
+    (planned / "made.json").write_text(made)
+
+    checked = pegboard("plan", "made.json", "--check")
+    done = pegboard("run", "made.json")
+
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
+    assert '"last": "well"' in done.stdout
+
+
+def test_a_file_is_checked_and_says_which_steps_are_wrong(planned: Path, pegboard: Command) -> None:
+    (planned / "wrong.json").write_text('{"steps": [{"step_id": "say", "tool_id": "my__last"}]}')
+    (planned / "none.json").write_text('{"steps": 5}')
+
+    wrong = pegboard("plan", "wrong.json", "--check", "--svg", "wrong.svg")
+    none = pegboard("plan", "none.json", "--check")
+
+    assert (wrong.returncode, none.returncode) == (1, 1)
+    assert "fault: say (nodes[0].input.word): 'my__last' needs 'word'" in wrong.stderr
+    assert (planned / "wrong.svg").exists()
+    assert none.stderr.startswith("fault: steps: ")

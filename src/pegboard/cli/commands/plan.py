@@ -1,6 +1,8 @@
 """`pegboard plan GOAL`: which tools in which order; nothing is run."""
 
-from typing import Annotated, Any
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,12 +18,19 @@ from pegboard.cli.options import (
 )
 from pegboard.cli.output import note, say, say_json
 from pegboard.cli.params import given_params
+from pegboard.cli.plan_files import is_plan_file, read_plan_file
+from pegboard.errors import InvalidRequest
 from pegboard.runtime import Pegboard
+
+if TYPE_CHECKING:
+    from pegboard.core.graph import Graph
+    from pegboard.planning import PlanRequest
 
 
 def plan(
     goal: Annotated[
-        str, typer.Argument(help="A tool, or a task that a tool says it supports.")
+        str,
+        typer.Argument(help="A tool, a task that a tool says it supports, or a file to check."),
     ] = "",
     *,
     capability: Annotated[
@@ -41,24 +50,23 @@ def plan(
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a plan, check it, and say why it looks like this; with --data it is kept to be run."""
-    from pegboard.features.plans.showing import show_plan
+    """Make a plan, check it, and say why it looks like this; with --data it is kept to be run.
+
+    A file with a plan or a graph is checked, and not kept.
+    """
     from pegboard.planning import PlanRequest
 
-    async def make(opened: Pegboard) -> tuple[dict[str, Any], str]:
-        from pegboard.graphs.drawing import tree
-        from pegboard.graphs.pictures import chart
-
-        made = await opened.plans.make(request)
-        if svg is not None:
-            write_whole(svg, chart(made.graph))
-        return show_plan(made, opened.registry), tree(made.graph)
-
     with exits():
-        request = PlanRequest(
-            goal=goal, capabilities=tuple(capability or ()), params=given_params(param or [])
-        )
-        told, drawn = with_board(settings(board, data), make)
+        params = given_params(param or [])
+        if is_plan_file(goal):
+            if capability or params:
+                raise InvalidRequest("A file says all of a plan: leave -c and -p away.")
+            document = read_plan_file(goal)
+            use = partial(_checked, document, svg)
+        else:
+            request = PlanRequest(goal=goal, capabilities=tuple(capability or ()), params=params)
+            use = partial(_made, request, svg)
+        told, drawn = with_board(settings(board, data), use)
     if json:
         say_json(told)
     elif mermaid:
@@ -69,8 +77,37 @@ def plan(
         raise typer.Exit(Exit.FAILED)
 
 
+async def _made(
+    request: "PlanRequest", svg: Path | None, opened: Pegboard
+) -> tuple[dict[str, Any], str]:
+    from pegboard.features.plans.showing import show_plan
+
+    made = await opened.plans.make(request)
+    return show_plan(made, opened.registry), _drawn(made.graph, svg)
+
+
+async def _checked(
+    document: dict[str, Any], svg: Path | None, opened: Pegboard
+) -> tuple[dict[str, Any], str]:
+    from pegboard.features.plans.showing import show_check
+
+    found = opened.plans.check(document)
+    drawn = "" if found.graph is None else _drawn(found.graph, svg)
+    return {"choices": [], "notes": [], **show_check(found)}, drawn
+
+
+def _drawn(graph: "Graph", svg: Path | None) -> str:
+    from pegboard.graphs.drawing import tree
+    from pegboard.graphs.pictures import chart
+
+    if svg is not None:
+        write_whole(svg, chart(graph))
+    return tree(graph)
+
+
 def _tell(told: dict[str, Any], drawn: str) -> None:
-    say(drawn.rstrip())
+    if drawn:
+        say(drawn.rstrip())
     for choice in told["choices"]:
         say(f"{choice['step']}: {choice['reason']}")
     for step in told["approvals"]:
@@ -78,4 +115,8 @@ def _tell(told: dict[str, Any], drawn: str) -> None:
     for text in told["notes"]:
         note(f"note: {text}")
     for fault in told["faults"]:
-        note(f"{fault['severity']}: {fault['place']}: {fault['message']}")
+        note(f"{fault['severity']}: {_where(fault)}: {fault['message']}")
+
+
+def _where(fault: dict[str, Any]) -> str:
+    return f"{fault['step']} ({fault['place']})" if fault["step"] else fault["place"]
