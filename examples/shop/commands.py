@@ -54,8 +54,6 @@ async def asked(*arguments: str) -> Any:
 async def killed_at(line: str, *arguments: str) -> None:
     """Run a command, and kill it without a warning as soon as it says this on stderr.
 
-    Its last lines are shown: before them it tells what the run has done so far.
-
     Raises:
         RuntimeError: It ended without having said so.
     """
@@ -68,7 +66,7 @@ async def killed_at(line: str, *arguments: str) -> None:
             if told[-1] == line:
                 process.send_signal(signal.SIGKILL)
                 await process.wait()
-                show("\n".join(["...", *told[-3:]]))
+                show("\n".join(told))
                 print(f"\n  $ kill -9 {process.pid}", flush=True)
                 return
     raise RuntimeError("\n".join([f"it never said '{line}':", *told]))
