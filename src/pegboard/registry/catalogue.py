@@ -8,6 +8,7 @@ from pegboard.core.tool import Tool
 from pegboard.errors import DuplicateTool, InvalidRequest, ToolNotFound
 from pegboard.registry.changes import Changes
 from pegboard.registry.likeness import nearest_names
+from pegboard.registry.search import SearchIndex
 from pegboard.registry.versions import Versions, fits_pin
 
 OnConflict = Literal["error", "replace"]
@@ -36,6 +37,7 @@ class Catalogue:
         self._changes = changes
         self._tools: dict[str, Tool] = {}
         self._ids: dict[str, str] | None = None
+        self._index: tuple[int, SearchIndex] | None = None
         self.version = 0
         self.versions: Versions | None = None
 
@@ -98,6 +100,13 @@ class Catalogue:
         """At most three names that were perhaps meant, of tools that may be named."""
         tools = dict(self._tools)
         return nearest_names(name, tools, may_name=lambda wire: may_name(tools[wire]))
+
+    def index(self) -> SearchIndex:
+        """Finds tools by words; made when somebody searches, and again once they have changed."""
+        known = self._index
+        if known is None or known[0] != self.version:
+            self._index = known = (self.version, SearchIndex(self))
+        return known[1]
 
     def names(self) -> tuple[str, ...]:
         """All wire names in the order of registration."""

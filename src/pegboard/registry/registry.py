@@ -18,7 +18,6 @@ from pegboard.registry.changes import Changes
 from pegboard.registry.offers import Offers
 from pegboard.registry.query import ToolQuery, matches
 from pegboard.registry.renamed import RenamedTool
-from pegboard.registry.search import SearchIndex
 from pegboard.registry.versions import Versions
 from pegboard.tools import as_tool
 from pegboard.tools.function import FunctionTool
@@ -71,7 +70,6 @@ class ToolRegistry:
         self.versions = self._catalogue.versions = Versions(self._kit.now)
         self.offers = Offers(self._kit, self.changes)
         self._pipeline = Pipeline(self._catalogue.find, self.nearest, self._kit)
-        self._index: tuple[int, SearchIndex] | None = None
         for item in tools:
             self.add(item)
 
@@ -169,7 +167,7 @@ class ToolRegistry:
 
         if not wanted.query.strip():
             return list(islice(filter(keep, self._catalogue), wanted.limit))
-        return self._searchable().search(wanted.query, keep, wanted.limit)
+        return self._catalogue.index().search(wanted.query, keep, wanted.limit)
 
     def explain(self, name: str, *, principal: Principal = LOCAL) -> Explanation:
         """Why this caller may or may not, hidden tools included.
@@ -293,8 +291,3 @@ class ToolRegistry:
         return decide(
             principal, tool.spec, Action.LIST, policy=kit.policy, switches=kit.switches
         ).allowed
-
-    def _searchable(self) -> SearchIndex:
-        if self._index is None or self._index[0] != self._catalogue.version:
-            self._index = (self._catalogue.version, SearchIndex(self._catalogue))
-        return self._index[1]
