@@ -104,7 +104,9 @@ def _fits_as_known(look: Look, value: Any, *, key: str, wanted: JsonSchema, name
         if isinstance(node, Mapping) and "default" in node
     }
     names = look.terms.env
-    env = cast("Mapping[str, Any]", names) if isinstance(names, Mapping) else {}
+    env: Mapping[str, Any] = {}
+    if isinstance(names, Mapping):
+        env = cast("Mapping[str, Any]", names)
     try:
         known = resolved(value, {"params": given, "env": env, "steps": {}})
     except InvalidRequest:  # it reads what only a run knows
