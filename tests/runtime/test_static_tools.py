@@ -45,6 +45,26 @@ async def test_the_rfc_s_own_example_is_listed_as_unavailable_naming_the_missing
     assert "write 'import' beside its type LangChainTool" in spec.unavailable
 
 
+@pytest.mark.parametrize(
+    ("entry", "version"),
+    [
+        ("{tool_id: find_v3, type: LangChainTool}", "3.0.0"),
+        ("{tool_id: find_v1, type: LangChainTool}", "1.0"),
+        ("{tool_id: find, type: LangChainTool}", "1.0"),
+        ("{tool_id: find_v3, type: LangChainTool, version: 3.1.2}", "3.1.2"),
+        ("{tool_id: find_v2, type: PythonFunction, import: 'static_found:found'}", "2.0.0"),
+        ("{tool_id: find_v1, type: PythonFunction, import: 'static_found:found'}", "1.0.0"),
+    ],
+)
+async def test_without_a_version_the_id_says_the_major_one(
+    entry: str, version: str, tmp_path: Path
+) -> None:
+    (tmp_path / "static_found.py").write_text("def found(n: int) -> int:\n    return n\n")
+    spec = (await _tool(f"tools:\n  - {entry}\n", tmp_path)).spec
+
+    assert spec.version == version
+
+
 async def test_calling_it_says_why_it_cannot_be_used(tmp_path: Path) -> None:
     result = await ToolRegistry([await _tool(RFC, tmp_path)]).call("web_search", {"query": "x"})
 

@@ -100,7 +100,7 @@ def _spec(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: bool 
         "tags": entry.tags,
         "dependencies": entry.dependencies,
         "status": member(Status, entry.status, f"{where}: status") if entry.status else None,
-        "version": entry.version or ("1.0" if inner is None else ""),
+        "version": entry.version or _version(major, inner),
         "effect": _effect(entry, where, inner, is_trusted=is_trusted),
         "timeout": None if entry.timeout_ms is None else entry.timeout_ms / 1000,
         "retry": None
@@ -118,6 +118,13 @@ def _spec(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: bool 
     return base.changed(
         **changes, id=entry.tool_id, name=name, action=name, title=entry.name, source=""
     )
+
+
+def _version(major: str, inner: Tool | None) -> str:
+    """What an entry without a version has: the id says the major one, as callers rely on it."""
+    said = "1.0" if inner is None else inner.spec.version
+    is_said = not major.isdigit() or said.partition(".")[0] == major
+    return said if is_said else f"{major}.0.0"
 
 
 def _effect(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: bool) -> Effect | None:

@@ -42,7 +42,7 @@ async def test_an_attempt_ends_at_its_timeout(seconds: float) -> None:
     assert not caught.value.nothing_done
 
 
-def raises(error: Exception) -> Callable[[Run], Awaitable[ToolResult]]:
+def raises(error: Exception) -> Handler:
     async def following(_call: Run) -> ToolResult:
         raise error
 

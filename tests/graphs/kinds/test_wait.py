@@ -34,6 +34,18 @@ def test_a_time_that_is_no_number_fails_the_node() -> None:
     assert result.error["message"] == "wait.seconds is not a number."
 
 
+@pytest.mark.parametrize("seconds", ["soon", "5", True, [5]])
+def test_a_time_that_can_never_be_a_number_is_a_fault(seconds: object) -> None:
+    faults = list(WaitNode().faults(wait(seconds=seconds)))
+
+    assert [fault[:2] for fault in faults] == [("wait.seconds", "wait_no_number")]
+
+
+@pytest.mark.parametrize("seconds", [0, 1.5, "$.params.s"])
+def test_a_number_and_a_path_are_times(seconds: object) -> None:
+    assert list(WaitNode().faults(wait(seconds=seconds))) == []
+
+
 def test_a_message_ends_a_wait_and_is_its_output() -> None:
     async def work(bench: Bench) -> RunResult:
         waiting = await started(

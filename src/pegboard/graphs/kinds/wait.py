@@ -8,6 +8,7 @@ from pegboard.core.tool import JsonSchema
 from pegboard.errors import InvalidRequest, ToolTimeout
 from pegboard.graphs.doing import Doing
 from pegboard.graphs.kinds.kind import SchemaOf
+from pegboard.graphs.references import is_path
 
 
 class WaitNode:
@@ -27,7 +28,13 @@ class WaitNode:
                 "wait_for_two",
                 "One node waits for an event or for a person, not for both.",
             )
-        if isinstance(wait.seconds, (int, float)) and wait.seconds < 0:
+        if wait.seconds is not None and not _may_be_seconds(wait.seconds):
+            yield (
+                "wait.seconds",
+                "wait_no_number",
+                "Say how many seconds as a number, or as a path that leads to one.",
+            )
+        elif isinstance(wait.seconds, (int, float)) and wait.seconds < 0:
             yield "wait.seconds", "wait_negative", "Time only passes forwards."
         if wait.timeout is not None and wait.timeout <= 0:
             yield "wait.timeout", "timeout_not_positive", "A timeout is more than 0 seconds."
@@ -68,6 +75,12 @@ class WaitNode:
             duration_ms=round((doing.session.now() - began) * 1000, 3),
         )
         return await doing.ended(run, takes="" if signal is None else signal.id)
+
+
+def _may_be_seconds(seconds: object) -> bool:
+    if isinstance(seconds, str):
+        return is_path(seconds)
+    return isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
 
 
 def _limits(doing: Doing, wait: Wait) -> dict[str, float | None]:
