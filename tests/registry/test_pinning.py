@@ -6,7 +6,6 @@ import pytest
 
 from pegboard.core.tool import Effect, ToolSpec
 from pegboard.errors import ConfigError
-from pegboard.registry.definition_diff import definition_digest
 from pegboard.registry.pinning import judge
 
 TEXT = {"type": "string"}
@@ -77,30 +76,13 @@ def test_words_that_were_approved_may_stand_in_something_wider() -> None:
     assert judge(said("string"), said("string", "null"), "additive").is_accepted
 
 
-def test_a_tool_that_is_new_is_accepted() -> None:
-    verdict = judge(None, APPROVED, "block")
-
-    assert verdict.is_accepted
-    assert verdict.reason == "is seen for the first time"
-    assert verdict.diff.changes == ()
-
-
 def test_what_is_held_back_says_what_changed() -> None:
     verdict = judge(APPROVED, BROKEN, "ask")
 
     assert verdict.reason == (
         "has to be approved: input_schema.properties.query: removed (breaking)"
     )
-    assert verdict.digest == definition_digest(BROKEN)
     assert not verdict.is_accepted
-
-
-def test_an_approval_holds_for_the_definition_that_was_shown_and_no_other() -> None:
-    shown = judge(APPROVED, POISONED, "ask").digest
-
-    assert judge(APPROVED, POISONED, "ask", approved=shown).is_accepted
-    assert not judge(APPROVED, BROKEN, "ask", approved=shown).is_accepted
-    assert judge(APPROVED, POISONED, "block", approved=shown).outcome == "refuse"
 
 
 def test_there_are_four_policies() -> None:

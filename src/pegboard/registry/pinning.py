@@ -11,14 +11,13 @@ from typing import Any, Literal, cast, get_args
 
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import ConfigError
-from pegboard.registry.definition_diff import DefinitionDiff, definition_diff, definition_digest
+from pegboard.registry.definition_diff import DefinitionDiff, definition_diff
 from pegboard.registry.schema_diff import Change, Kind
 
 PinningPolicy = Literal["auto", "additive", "ask", "block"]
 """`auto` takes every change, `additive` those that are additive and bring no words, and asks about
 others, `ask` asks about all, `block` keeps what was approved for good."""
 
-_NO_DIFF = DefinitionDiff()
 _PROSE = frozenset({"description", "$comment", "examples"})
 _LONGEST_WORD = 80
 """Longer texts are prose, wherever in a schema they stand."""
@@ -34,13 +33,11 @@ class Verdict:
         outcome: `accept` it; `hold` it back until somebody approves the diff; `refuse` it.
         reason: Why, in a sentence.
         diff: What changed.
-        digest: Of the new definition: what an approval has to name.
     """
 
     outcome: Outcome
     reason: str
-    digest: str
-    diff: DefinitionDiff = _NO_DIFF
+    diff: DefinitionDiff
 
     @property
     def is_accepted(self) -> bool:
@@ -48,39 +45,29 @@ class Verdict:
         return self.outcome == "accept"
 
 
-def judge(
-    old: ToolSpec | None, new: ToolSpec, policy: PinningPolicy, *, approved: str = ""
-) -> Verdict:
+def judge(old: ToolSpec, new: ToolSpec, policy: PinningPolicy) -> Verdict:
     """Whether a definition that an upstream gives may replace the one that was approved.
 
     Args:
-        old: The definition in use; None for a tool that is seen for the first time.
+        old: The definition in use.
         new: What the upstream says now.
         policy: What the operator wants.
-        approved: The digest that somebody approved since; empty for none.
 
     Raises:
         ConfigError: There is no such policy.
     """
     if policy not in get_args(PinningPolicy):
         raise ConfigError(f"pinning is one of auto, additive, ask, block; found {policy!r}")
-    digest = definition_digest(new)
-    if old is None:
-        return Verdict(outcome="accept", reason="is seen for the first time", digest=digest)
-    if definition_digest(old) == digest:
-        return Verdict(outcome="accept", reason="is unchanged", digest=digest)
     diff = definition_diff(old, new)
-    outcome, reason = _by_policy(policy, diff, is_approved=approved == digest)
-    return Verdict(outcome=outcome, reason=reason, digest=digest, diff=diff)
+    outcome, reason = _by_policy(policy, diff)
+    return Verdict(outcome=outcome, reason=reason, diff=diff)
 
 
-def _by_policy(
-    policy: PinningPolicy, diff: DefinitionDiff, *, is_approved: bool
-) -> tuple[Outcome, str]:
+def _by_policy(policy: PinningPolicy, diff: DefinitionDiff) -> tuple[Outcome, str]:
+    if not diff.changes:
+        return "accept", "is unchanged"
     if policy == "block":
         return "refuse", f"changes are blocked: {diff}"
-    if is_approved:
-        return "accept", "this very definition was approved"
     if policy == "auto":
         return "accept", "every change is accepted"
     if policy == "additive" and diff.kind is Kind.ADDITIVE and not _brings_words(diff):
