@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from pegboard.errors import ConfigError
+from pegboard.runtime import Pegboard
 from pegboard.runtime.board_file import load_board, parse_board
 
 PATH = Path("/somewhere/board.yaml")
@@ -103,13 +104,41 @@ def test_variables_are_filled_in_and_kept_as_secrets() -> None:
     [
         pytest.param("network: {allow_hosts: 'pg://u:s3cret@h/x'}", id="a password in a URL"),
         pytest.param("network: {allow_hosts: '${MY_TOKEN}'}", id="a secret variable"),
+        pytest.param("network: {allow_hosts: 'x${MINE:-y}'}", id="any variable"),
     ],
 )
 def test_a_mistake_never_quotes_a_secret(text: str) -> None:
     with pytest.raises(ConfigError) as raised:
-        parse_board(text, {"MY_TOKEN": "s3cret"}, path=PATH)
+        parse_board(text, {"MY_TOKEN": "s3cret", "MINE": "s3cret"}, path=PATH)
 
     assert "s3cret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("config", "shown"),
+    [
+        pytest.param("auth: {kind: bearer, token: '${MINE}'}", False, id="from a variable"),
+        pytest.param("auth: {kind: bearer, token: '${MY_TOKEN}'}", False, id="with a line break"),
+        pytest.param('auth: {kind: bearer, token: "s3cret\\n"}', False, id="by its key"),
+        pytest.param('headers: {X-Team: "s3cret\\n"}', True, id="as the file says it"),
+    ],
+)
+async def test_a_mistake_in_a_source_never_quotes_a_secret(
+    tmp_path: Path, config: str, shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "board.yaml"
+    path.write_text(
+        "sources:\n  - {kind: openapi, name: x, config: {document: x.json, " + config + "}}\n"
+    )
+    monkeypatch.setenv("MY_TOKEN", "s3cret\n")
+    monkeypatch.setenv("MINE", "s3cret\n")
+
+    with pytest.raises(ConfigError) as caught:
+        async with Pegboard(path):
+            pass
+
+    assert "line break" in str(caught.value)
+    assert ("s3cret" in str(caught.value)) is shown
 
 
 def test_other_variables_are_no_secrets() -> None:

@@ -131,8 +131,25 @@ def faults_of(
         if located is not None:
             place = _written(place, located.value, is_missing=detail["type"] == "missing")
         where = f"{file}:{located.line(place)}: " if located is not None else ""
-        lines.append(f"{where}{_dotted(place)}: {_advice(detail, model)}")
+        found = "" if _is_hidden(place, located) else _found(detail["input"])
+        lines.append(f"{where}{_dotted(place)}: {_advice(detail, model, found)}")
     return ConfigError("\n".join(lines))
+
+
+def _is_hidden(place: Place, located: "Located | None") -> bool:
+    """Whether a value may be secret: the name of its key says so, or it is not in the file.
+
+    Looking for known secrets in the message is not enough: there they may stand otherwise, as a
+    line break does.
+    """
+    if is_secretive(next((step for step in reversed(place) if isinstance(step, str)), "")):
+        return True
+    written = None if located is None else located.value
+    for step in place:
+        if not _has(written, step):
+            break
+        written = cast("Any", written)[step]
+    return isinstance(written, str) and "${" in written
 
 
 def _written(place: Place, value: Any, *, is_missing: bool) -> Place:
@@ -161,7 +178,7 @@ def _masked(error: ConfigError, secrets: Sequence[str]) -> ConfigError:
     return error if mask is None else ConfigError(mask(error.message))
 
 
-def _advice(detail: ErrorDetails, model: type[BaseModel]) -> str:
+def _advice(detail: ErrorDetails, model: type[BaseModel], found: str) -> str:
     if detail["type"] == "extra_forbidden":
         known = _known_fields(model, detail["loc"][:-1])
         nearest = get_close_matches(str(detail["loc"][-1]), known, n=1, cutoff=0.5)
@@ -173,7 +190,7 @@ def _advice(detail: ErrorDetails, model: type[BaseModel]) -> str:
     message = detail["msg"]
     for words, ours in _WORDS.items():
         message = re.sub(words, ours, message)
-    return f"{message[:1].lower()}{message[1:]}{_found(detail['input'])}"
+    return f"{message[:1].lower()}{message[1:]}{found}"
 
 
 def _found(value: Any) -> str:

@@ -35,6 +35,16 @@ def problem(**config: Any) -> str:
         ),
         ({"document": "a", "documnet": 1}, "documnet"),
         ({"document": "a", "timeout": 0}, "timeout"),
+        ({"document": "a", "headers": {"X-Team": "a\nb"}}, "line break or control character"),
+        ({"document": "a", "headers": {"X Team": "a"}}, "String should match pattern"),
+        (
+            {"document": "a", "auth": {"kind": "bearer", "token": "t\r\n"}},
+            "line break or control character",
+        ),
+        (
+            {"document": "a", "auth": {"kind": "api_key", "key": "k\n"}},
+            "line break or control character",
+        ),
     ],
     ids=str,
 )

@@ -1,9 +1,18 @@
 """What an operator may say about a REST API."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    field_validator,
+    model_validator,
+)
 
 from pegboard.core.tool import Effect
 from pegboard.sources.openapi.addresses import checked_base
@@ -16,7 +25,20 @@ _ALIASED = ConfigDict(
     validate_by_name=True,
     validate_by_alias=True,
 )
-_Secret = Annotated[SecretStr, Field(min_length=1)]
+_HeaderName = Annotated[str, Field(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")]
+_BREAK = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+def _one_line(secret: SecretStr) -> SecretStr:
+    """Refuse what no request can carry: a file with a token often ends in a line break."""
+    if _BREAK.search(secret.get_secret_value()):
+        raise ValueError(
+            "it has a line break or control character, perhaps at its end; leave it out"
+        )
+    return secret
+
+
+_Secret = Annotated[SecretStr, Field(min_length=1), AfterValidator(_one_line)]
 _Names = tuple[str, ...]
 _HTTP_METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace"})
 
@@ -213,7 +235,8 @@ class OpenApiConfig(BaseModel):
         tuple[Auth, ...], Field(description="One credential, or several in a list")
     ] = ()
     headers: Annotated[
-        Mapping[str, SecretStr], Field(description="Headers that go with every request")
+        Mapping[_HeaderName, Annotated[SecretStr, AfterValidator(_one_line)]],
+        Field(description="Headers that go with every request"),
     ] = {}
     credential_origins: Annotated[
         _Names,
