@@ -9,8 +9,10 @@ from tests.servers.http.made import TOKEN, a_board, client_of
 
 from pegboard.core.event import CallRecord
 from pegboard.core.ports.store import HistoryQuery
+from pegboard.runtime.source_state import SourceState
 from pegboard.servers.http.answers import ToolDetail
 from pegboard.servers.http.openapi import refusals
+from pegboard.servers.http.record_answers import SourceAnswer
 from pegboard.servers.http.requests import HistoryFilter
 
 PATHS = {
@@ -211,6 +213,13 @@ def test_a_spec_has_no_field_that_the_document_does_not_know() -> None:
 
     assert set(full.to_dict()) <= set(ToolDetail.model_fields)
     ToolDetail.model_validate(full.to_dict())
+
+
+def test_all_that_is_known_of_a_source_is_in_the_document() -> None:
+    known = SourceState(name="shop", kind="openapi").to_dict()
+
+    assert {*known, "health", "health_reason"} == set(SourceAnswer.model_fields)
+    SourceAnswer.model_validate(known)
 
 
 def test_history_is_filtered_by_everything_that_it_can_be_filtered_by() -> None:

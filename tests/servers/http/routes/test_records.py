@@ -7,7 +7,7 @@ import pytest
 from tests.servers.http.made import a_board, board_file, client_of
 
 from pegboard.runtime import Pegboard, Settings
-from pegboard.servers.http.answers import CallRow
+from pegboard.servers.http.record_answers import CallRow
 
 BROKEN = "sources: [{kind: functions, name: gone, config: {modules: [there_is_none]}}]"
 

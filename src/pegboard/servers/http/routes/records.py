@@ -8,10 +8,10 @@ from starlette.exceptions import HTTPException
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.store import HistoryQuery
 from pegboard.errors import InvalidRequest
-from pegboard.servers.http.answers import CallList, ResultPageAnswer, SourceList
 from pegboard.servers.http.body import JsonResponse
 from pegboard.servers.http.inputs import Board, Caller
 from pegboard.servers.http.openapi import refusals
+from pegboard.servers.http.record_answers import CallList, ResultPageAnswer, SourceList
 from pegboard.servers.http.requests import HealthFilter, HistoryFilter, PageFilter
 
 router = APIRouter(tags=["board"])
