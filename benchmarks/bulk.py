@@ -1,4 +1,4 @@
-"""What `POST /tools/bulk` costs: ten thousand REST tools, kept in SQLite, through the door."""
+"""What `POST /tools/bulk` costs: ten thousand tools, kept in SQLite, through the door."""
 
 import json
 import tempfile
@@ -17,6 +17,25 @@ MANY = 10_000
 NEW = "new"
 AGAIN = "the same once more"
 CHANGED = "each with another description"
+MIXED = "new, of four types"
+FUNCTION = """
+def shout(text: str) -> str:
+    return text.upper()
+"""
+BOARD = """
+sources: []
+catalogue: {imports: ["bulk_functions:*"], scripts: [scripts]}
+"""
+BY_TYPE: tuple[dict[str, Any], ...] = (
+    {},
+    {
+        "type": "PythonFunction",
+        "import": "bulk_functions:shout",
+        "input_schema": {"text": "string"},
+    },
+    {"type": "LocalScript", "script_path": "scripts/say.py"},
+    {"type": "MCPTool", "server": "files", "tool": "read"},
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,23 +55,51 @@ async def cost_of_bulk() -> str:
     rows += [
         [f"{what}, in memory", number(cost.cpu), number(cost.wall)] for what, cost in memory.items()
     ]
+    mixed = await _mixed()
+    rows.append([MIXED, number(mixed.cpu), number(mixed.wall)])
     return section(
         "Registering 10,000 tools with one request",
         table(["", "CPU, s", "wall, s"], rows),
-        goal("10,000 new tools, kept in SQLite", kept[NEW].wall, 5, unit=" s"),
+        "\n".join(
+            [
+                goal("10,000 new tools, kept in SQLite", kept[NEW].wall, 5, unit=" s"),
+                goal("10,000 tools of four types", mixed.wall, 10, unit=" s"),
+            ]
+        ),
     )
 
 
 async def _measured(settings: Settings) -> dict[str, Cost]:
     requests = {NEW: "", AGAIN: "", CHANGED: "Another one."}
-    async with Pegboard(settings=settings) as board:
-        transport = httpx2.ASGITransport(app=create_app(board))
-        async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
-            return {what: await _cost(client, words) for what, words in requests.items()}
+    async with Pegboard(settings=settings) as board, _client(board) as client:
+        return {
+            what: await _cost(client, [_tool(index, words) for index in range(MANY)])
+            for what, words in requests.items()
+        }
 
 
-async def _cost(client: httpx2.AsyncClient, words: str) -> Cost:
-    body = json.dumps({"tools": [_tool(index, words) for index in range(MANY)]}).encode()
+async def _mixed() -> Cost:
+    """Of each type a quarter, all of one function and one script, which the operator allows."""
+    with tempfile.TemporaryDirectory() as folder:
+        here = Path(folder)
+        (here / "bulk_functions.py").write_text(FUNCTION)
+        (here / "scripts").mkdir()
+        (here / "scripts" / "say.py").write_text("print('said')\n")
+        (here / "board.yaml").write_text(BOARD)
+        settings = Settings(data=here / "data")
+        tools = [_of_type(index) for index in range(MANY)]
+        file = here / "board.yaml"
+        async with Pegboard(file, settings=settings) as board, _client(board) as client:
+            return await _cost(client, tools)
+
+
+def _client(board: Pegboard) -> httpx2.AsyncClient:
+    transport = httpx2.ASGITransport(app=create_app(board))
+    return httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1")
+
+
+async def _cost(client: httpx2.AsyncClient, tools: list[dict[str, Any]]) -> Cost:
+    body = json.dumps({"tools": tools}).encode()
     wall, cpu = time.perf_counter(), time.process_time()
     answer = await client.post(
         "/tools/bulk", content=body, headers={"Content-Type": "application/json"}, timeout=120
@@ -75,3 +122,12 @@ def _tool(index: int, words: str) -> dict[str, Any]:
         "output_schema": {"results": "list"},
         "timeout_ms": 5000,
     }
+
+
+def _of_type(index: int) -> dict[str, Any]:
+    """One of the four types in turn."""
+    said = BY_TYPE[index % len(BY_TYPE)]
+    tool = _tool(index, "")
+    if said:
+        del tool["url"], tool["method"]
+    return tool | said

@@ -26,6 +26,11 @@ def shout(text: str) -> str:
     return text.upper()
 
 
+def whisper(text: str) -> str:
+    """Say it softer."""
+    return text.lower()
+
+
 def an_entry(**said: Any) -> ToolEntry:
     return ToolEntry.model_validate({"tool_id": "x_v1", **said})
 
@@ -52,6 +57,9 @@ async def test_what_only_opening_tells_is_opened_at_once() -> None:
         entry = an_entry(
             type="PythonFunction", **{"import": "tests.runtime.test_entry_opening:shout"}
         )
+        other = an_entry(type="PythonFunction", **{"import": f"{entry.import_[:-5]}whisper"})
         tool = await opened(entry, opening, where="here")
 
         assert (stack.times, tool.spec.action) == (1, "shout")
+        assert await opened(entry, opening, where="here") is tool
+        assert await opened(other, opening, where="here") is not tool

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakValueDictionary
 
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.services import Services
@@ -68,7 +69,10 @@ async def _opened(kind: SourceKind, config: Any, entry: ToolEntry, opening: Open
     tools = await source.tools()
     if len(tools) != 1:
         raise SourceUnavailable(f"'{given(entry)}' is {len(tools)} tools, and an entry is one")
-    return tools[0]
+    function = getattr(tools[0], "function", None)
+    if function is None:
+        return tools[0]
+    return _SHARED.setdefault((entry.import_, id(function)), tools[0])
 
 
 class _Later:
@@ -95,5 +99,10 @@ class _Later:
         return await self._tool.run(arguments, ctx)
 
 
+_SHARED: WeakValueDictionary[tuple[str, int], Tool] = WeakValueDictionary()
+"""The tool of each import: what reads its arguments is made once, however many entries name it.
+
+Each holds its function, whose id is nobody else's as long; a module that is read again has others.
+"""
 _NAME = "static"
 """What the source of an entry is called."""
