@@ -35,7 +35,7 @@ def test_a_source_that_is_not_enabled_is_left_out() -> None:
             "{kind: bearr}",
             "auth: 'kind' is one of 'none', 'bearer', 'api_key', 'basic', found 'bearr'",
         ),
-        ("3", "auth: should be a list, found 3"),
+        ("my-token", "auth: should be a list"),
     ],
 )
 def test_a_place_is_named_as_it_is_written(auth: str, says: str) -> None:
@@ -71,3 +71,10 @@ def test_a_wrong_entry_is_told_with_its_line(source: str, says: str) -> None:
 
     assert says in str(raised.value)
     assert "board.yaml:" in str(raised.value)
+
+
+def test_an_empty_list_is_told_in_the_words_of_yaml() -> None:
+    text = "sources:\n- {kind: langchain, config: {objects: []}}\n"
+
+    with pytest.raises(ConfigError, match=r"sources\[0\].config.objects: should not be empty"):
+        checked(parse_board(text, {}, path=PATH))

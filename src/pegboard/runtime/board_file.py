@@ -32,7 +32,7 @@ _WORDS = {
         r"'\2' is one of \3, found '\1'"
     ),
     r"^Unable to extract tag using discriminator '(\w+)'$": r"'\1' is missing; write it here",
-    r"^(Value|String) should have at least 1 (item|character)\b.*": "should not be empty",
+    r"^(Value|String|Tuple) should have at least 1 (item|character)\b.*": "should not be empty",
     r"^should be a valid dictionary( or instance of \w+)?$": "should be a mapping",
 }
 """What pydantic says in the words of Python, and how it is said of YAML."""
@@ -131,7 +131,8 @@ def faults_of(
         if located is not None:
             place = _written(place, located.value, is_missing=detail["type"] == "missing")
         where = f"{file}:{located.line(place)}: " if located is not None else ""
-        found = "" if _is_hidden(place, located) else _found(detail["input"])
+        value = detail["input"]
+        found = "" if value and _is_hidden(place, located) else _found(value)
         lines.append(f"{where}{_dotted(place)}: {_advice(detail, model, found)}")
     return ConfigError("\n".join(lines))
 

@@ -51,13 +51,23 @@ def test_what_a_script_does_to_the_world_is_writing_unless_it_says() -> None:
         ),
         pytest.param(
             "description: x\neffect: eat",
-            "count.tool.yaml:2: effect: Input should be 'read', 'write' or 'admin'",
+            "count.tool.yaml:2: effect: should be 'read', 'write' or 'admin'",
             id="an effect that there is not",
         ),
         pytest.param(
             "description: x\nexit_codes:\n  2: sad",
-            "count.tool.yaml:3: exit_codes.2: Input should be 'ok'",
+            "count.tool.yaml:3: exit_codes.2: should be 'ok'",
             id="an outcome that there is not",
+        ),
+        pytest.param(
+            "description: x\nscopes: a",
+            "count.tool.yaml:2: scopes: should be a list",
+            id="one scope",
+        ),
+        pytest.param(
+            "description: x\ninput_schema: [1]",
+            "count.tool.yaml:2: input_schema: should be a mapping",
+            id="a schema that is a list",
         ),
         pytest.param("description: x\n: [", "count.tool.yaml:2: not valid YAML", id="no YAML"),
         pytest.param("description: x\ncpu: 0x", "count.tool.yaml:2: unknown key", id="odd value"),

@@ -19,6 +19,13 @@ _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 _FLAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _OPEN = frozenset({"patternProperties", "allOf", "anyOf", "oneOf", "$ref", "if"})
 
+_WORDS = {
+    "Input should be a valid tuple": "should be a list",
+    "Input should be a valid dictionary": "should be a mapping",
+    "Input should be ": "should be ",
+}
+"""What pydantic says in the words of Python, and how it is said of YAML."""
+
 
 class Description(BaseModel):
     """One script as a tool.
@@ -174,6 +181,8 @@ def _said(fault: Any, located: Located) -> str:
         hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
         return f"{where}: unknown key '{name}'{hint}"
     message = str(fault["msg"]).removeprefix("Value error, ")
+    for words, ours in _WORDS.items():
+        message = message.replace(words, ours)
     if fault["type"] == "missing":
         return f"{where}: '{name}' is missing"
     return f"{where}: {name}: {message}" if name else f"{where}: {message}"
