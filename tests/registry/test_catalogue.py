@@ -2,13 +2,14 @@
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 from tests.registry.made import a_tool, add
 
-from pegboard.core.tool import Tool
+from pegboard.core.context import ToolContext
+from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import DuplicateTool, InvalidRequest, ToolNotFound
 from pegboard.registry.catalogue import Catalogue
 from pegboard.registry.changes import Changes
@@ -47,6 +48,44 @@ def test_ids_follow_what_is_added_and_removed() -> None:
 
     assert after == (None, newer)
     assert catalogue.find("find_v2") is None
+
+
+class Counted:
+    """A tool that counts how often somebody looks at it."""
+
+    def __init__(self, tool: Tool) -> None:
+        self._tool = tool
+        self.looks = 0
+
+    @property
+    def spec(self) -> ToolSpec:
+        self.looks += 1
+        return self._tool.spec
+
+    async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
+        return await self._tool.run(arguments, ctx)
+
+
+def test_who_asks_by_id_between_new_tools_does_not_pay_for_all_of_them() -> None:
+    catalogue = filled(a_tool("first"))
+    first = Counted(a_tool("t0"))
+    catalogue.add("t0", first, on_conflict="error")
+    for number in range(1, 100):
+        assert catalogue.find(f"t{number}") is None
+        catalogue.add(f"t{number}", a_tool(f"t{number}"), on_conflict="error")
+        assert catalogue.find(f"t{number}_v1") is catalogue.find(f"t{number}")
+
+    assert first.looks < 5
+
+
+def test_a_tool_that_is_replaced_under_its_id_is_found_by_it() -> None:
+    catalogue = filled(a_tool("find"), a_tool("other"))
+    catalogue.find("find_v1")
+    newer = a_tool("find", version="1.1.0")
+    catalogue.add("find", newer, on_conflict="replace")
+
+    assert catalogue.find("find_v1") is newer
+    assert catalogue.find("other_v1") is catalogue.find("other")
 
 
 @pytest.mark.parametrize(

@@ -55,8 +55,14 @@ class Catalogue:
         known = self._tools.get(name)
         if known is not None and known is not tool and on_conflict != "replace":
             raise DuplicateTool(name, _origin(known), _origin(tool))
+        ids = self._ids
         self._tools[name] = tool
         self._changed()
+        if ids is not None and (known is None or known.spec.id == tool.spec.id):
+            # kept: who asks by id between any two of ten thousand new tools must not pay for all
+            if known is None:
+                ids[tool.spec.id] = name
+            self._ids = ids
 
     def remove(self, name: str) -> Tool:
         """Take a tool off the board.
