@@ -9,6 +9,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, text
 from tests.storage.made import NOON, a_written, an_outcome, ids
 
 from pegboard.core.ports.store import HistoryQuery
@@ -22,6 +23,10 @@ from pegboard.storage.migrations.versions.m0002_catalogue_and_runs import (
     down_revision as BEFORE_SECOND,
 )
 from pegboard.storage.migrations.versions.m0002_catalogue_and_runs import revision as SECOND
+from pegboard.storage.migrations.versions.m0003_plans_by_time import (
+    down_revision as BEFORE_THIRD,
+)
+from pegboard.storage.migrations.versions.m0003_plans_by_time import revision as THIRD
 from pegboard.storage.tables import METADATA
 from pegboard.testing import FakeClock
 
@@ -126,8 +131,34 @@ def test_the_list_of_revisions_is_that_of_the_migrations() -> None:
 
 
 def test_each_revision_follows_the_one_before() -> None:
-    assert (FIRST, SECOND) == REVISIONS
-    assert (BEFORE_FIRST, BEFORE_SECOND) == (None, FIRST)
+    assert (FIRST, SECOND, THIRD) == REVISIONS
+    assert (BEFORE_FIRST, BEFORE_SECOND, BEFORE_THIRD) == (None, FIRST, SECOND)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_the_third_revision_finds_out_when_plans_were_made(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    url = "sqlite://"
+    if kind == "postgres":
+        url = request.getfixturevalue("postgres_server").replace("://", "+psycopg://", 1)
+    engine = create_engine(url)
+    with engine.connect() as connection, connection.begin() as transaction:
+        if kind == "postgres":  # beside what other tests do there
+            connection.execute(text("CREATE SCHEMA older"))
+            connection.execute(text("SET LOCAL search_path TO older"))
+        migrate(connection, NOON, to=SECOND)
+        bodies = {"new": '{"created_at": 1795327330.5, "text": "\\u0000"}', "mute": "{}"}
+        for name, body in bodies.items():
+            connection.execute(
+                text("INSERT INTO plans (id, body) VALUES (:id, :body)"), {"id": name, "body": body}
+            )
+        migrate(connection, NOON)
+        found = dict(connection.execute(text("SELECT id, created_at FROM plans")).all())
+        transaction.rollback()
+    engine.dispose()
+
+    assert found == {"new": 1795327330.5, "mute": 0}
 
 
 def tables(path: Path) -> set[str]:

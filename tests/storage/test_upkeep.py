@@ -10,7 +10,7 @@ from tests.storage.test_runs import WAITING
 from tests.storage.test_runs import a_result as a_run_result
 from tests.storage.test_runs import a_start as a_run_start
 
-from pegboard.core.ports.run import RunQuery
+from pegboard.core.ports.run import Plan, RunQuery
 from pegboard.core.ports.upkeep import Counts
 from pegboard.storage import Storage
 from pegboard.testing import FakeClock
@@ -96,3 +96,31 @@ async def test_approvals_that_hold_no_more_are_forgotten(
     assert await storage.upkeep.forget_approvals(before=NOON + 90) == 2
     assert sorted(await approval_ids(storage)) == ["denied_for_ever", "for_ever"]
     assert await storage.upkeep.forget_approvals(before=NOON + 10_000) == 0
+
+
+async def test_plans_are_forgotten_unless_runs_of_them_are_kept(storage: Storage) -> None:
+    for name, made in (("old", NOON - 5), ("used", NOON - 5), ("new", NOON), ("unknown", 0)):
+        await storage.runs.put_plan(Plan(id=name, graph={}, created_at=made))
+    await storage.runs.create(a_run_start("r1"), plan_id="used", owner="one")
+    await storage.runs.create(a_run_start("r2"), owner="one")
+
+    first = await storage.upkeep.forget_plans(before=NOON)
+    left = [await storage.runs.plan(name) is not None for name in ("old", "used", "new")]
+    await storage.runs.rest(a_run_result(run_id="r1"), "one")
+    await storage.runs.forget(finished_before=NOON + 1_000)
+
+    assert first == 1
+    assert left == [False, True, True]
+    assert await storage.upkeep.forget_plans(before=NOON) == 1
+    assert await storage.runs.plan("used") is None
+    assert await storage.runs.plan("new") is not None
+
+
+async def test_servers_that_forget_plans_at_once_do_so_once(
+    storage: Storage, other: Storage
+) -> None:
+    for number in range(30):
+        await storage.runs.put_plan(Plan(id=f"p{number}", graph={}, created_at=NOON - 5))
+
+    forget = [each.upkeep.forget_plans(before=NOON) for each in (storage, other)]
+    assert sum(await asyncio.wait_for(_both(*forget), 20)) == 30

@@ -97,6 +97,10 @@ class Settings(BaseModel):
     keep_runs_days: Annotated[
         float, Field(ge=0, description="Days for which runs stay that have ended; 0 for ever.")
     ] = 90.0
+    keep_plans_days: Annotated[
+        float,
+        Field(ge=0, description="Days for which plans stay of which no run is kept; 0 for ever."),
+    ] = 90.0
     keep_approvals_days: Annotated[
         float,
         Field(ge=0, description="Days for which approvals stay that hold no more; 0 for ever."),

@@ -187,7 +187,8 @@ Index("approvals_by_time", APPROVALS.c.created_at, APPROVALS.c.number)
 Index("approvals_by_digest", APPROVALS.c.digest)
 Index("approvals_by_expiry", APPROVALS.c.state, APPROVALS.c.expires_at)
 
-PLANS = Table("plans", METADATA, _key("id"), _text("body"))
+PLANS = Table("plans", METADATA, _key("id"), _text("body"), _seconds("created_at"))
+Index("plans_by_time", PLANS.c.created_at, PLANS.c.id)
 
 RUNS = Table(
     "runs",
@@ -210,6 +211,7 @@ RUNS = Table(
 _UNFINISHED = text("finished_at IS NULL")
 Index("runs_by_time", RUNS.c.created_at, RUNS.c.number)
 Index("runs_by_end", RUNS.c.finished_at)
+Index("runs_by_plan", RUNS.c.plan_id)
 Index(
     "runs_unfinished",
     RUNS.c.number,

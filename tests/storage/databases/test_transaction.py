@@ -45,11 +45,11 @@ def fail(transaction: Transaction, statement: str) -> None:
 
 
 def test_a_part_that_raises_is_taken_back_alone(transaction: Transaction) -> None:
-    transaction.execute(text("INSERT INTO plans VALUES ('a', '{}')"))
+    transaction.execute(text("INSERT INTO plans VALUES ('a', '{}', 1)"))
     with pytest.raises(LookupError):
-        fail(transaction, "INSERT INTO plans VALUES ('b', '{}')")
+        fail(transaction, "INSERT INTO plans VALUES ('b', '{}', 1)")
     with transaction.savepoint():
-        transaction.execute(text("INSERT INTO plans VALUES ('c', '{}')"))
+        transaction.execute(text("INSERT INTO plans VALUES ('c', '{}', 1)"))
 
     assert [row.id for row in transaction.all(select(PLANS.c.id))] == ["a", "c"]
 

@@ -5,6 +5,7 @@ from tests.storage.test_audit import an_entry
 from tests.storage.test_runs import a_result, a_start
 
 from pegboard.core.gate import Gate
+from pegboard.core.ports.run import Plan
 from pegboard.storage.memory.audit import MemoryAudit
 from pegboard.storage.memory.runs import MemoryRuns
 from pegboard.storage.rows import unchanged
@@ -35,3 +36,14 @@ async def test_a_trail_that_is_closed_counts_what_still_comes(clock: FakeClock) 
     audit.on_event(a_written("w1", started_at=NOON))
 
     assert audit.dropped == 1
+
+
+async def test_plans_without_runs_make_room_the_oldest_first(clock: FakeClock) -> None:
+    runs = MemoryRuns(Gate(), clock=clock, bound=2)
+    await runs.put_plan(Plan(id="used", graph={}, created_at=NOON))
+    await runs.create(a_start("r1"), plan_id="used")
+    for name in ("first", "second"):
+        await runs.put_plan(Plan(id=name, graph={}, created_at=NOON))
+
+    kept = [await runs.plan(name) is not None for name in ("used", "first", "second")]
+    assert kept == [True, False, True]

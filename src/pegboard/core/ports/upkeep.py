@@ -39,6 +39,14 @@ class Upkeep(Protocol):
         """
         ...
 
+    async def forget_plans(self, *, before: float) -> int:
+        """Delete plans that were made before this time, and of which no run is kept; how many.
+
+        Raises:
+            Unavailable: The storage cannot be written; some may be gone.
+        """
+        ...
+
     async def forget_approvals(self, *, before: float) -> int:
         """Delete approvals that were used, or have expired, before this time; how many.
 

@@ -70,6 +70,10 @@ def _rules(settings: Settings, storage: "Storage") -> dict[str, tuple[float, For
     upkeep, runs = storage.upkeep, storage.runs
     return {
         "runs": (settings.keep_runs_days, lambda before: runs.forget(finished_before=before)),
+        "plans": (  # after the runs: a plan stays as long as a run of it
+            settings.keep_plans_days,
+            lambda before: upkeep.forget_plans(before=before),
+        ),
         "approvals": (
             settings.keep_approvals_days,
             lambda before: upkeep.forget_approvals(before=before),

@@ -33,7 +33,8 @@ class MemoryRunJournal:
         Args:
             gate: Closed together with the other stores.
             clock: What time it is.
-            bound: Runs; beyond it those that have ended are forgotten, the oldest first.
+            bound: Runs, and plans; beyond it runs that have ended and plans without runs are
+                forgotten, the oldest first.
         """
         self._gate = gate
         self._clock = clock

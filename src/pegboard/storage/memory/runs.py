@@ -22,6 +22,9 @@ class MemoryRuns(MemoryRunJournal):
         with self._gate:
             if self._plans.setdefault(plan.id, new) != new:
                 raise InvalidRequest(f"there is another plan '{plan.id}': give this one an id")
+            if len(self._plans) > self._bound:  # the first made goes first, unless it has runs
+                used = self._used_plans() | {plan.id}
+                del self._plans[next((id_ for id_ in self._plans if id_ not in used), plan.id)]
 
     async def plan(self, id: str) -> Plan | None:  # noqa: A002 - it is known by its id
         with self._gate:
@@ -107,6 +110,22 @@ class MemoryRuns(MemoryRunJournal):
             for run_id in old:
                 del self._runs[run_id]
             return len(old)
+
+    def forget_plans(self, before: float) -> int:
+        """Let go of the plans that were made before this time and have no runs; how many."""
+        with self._gate:
+            used = self._used_plans()
+            old = [
+                plan.id
+                for plan in self._plans.values()
+                if 0 < plan.created_at < before and plan.id not in used
+            ]
+            for plan_id in old:
+                del self._plans[plan_id]
+            return len(old)
+
+    def _used_plans(self) -> set[str]:
+        return {entry.run.plan_id for entry in self._runs.values()}
 
     def count_open(self) -> dict[str, int]:
         """How many have not ended, by state."""

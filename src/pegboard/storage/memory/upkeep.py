@@ -21,5 +21,8 @@ class MemoryUpkeep:
     async def forget_calls(self, *, before: float) -> int:
         return self._calls.forget(before)
 
+    async def forget_plans(self, *, before: float) -> int:
+        return self._runs.forget_plans(before)
+
     async def forget_approvals(self, *, before: float) -> int:
         return self._approvals.forget(before)

@@ -25,14 +25,15 @@ class SqlRuns(SqlRunJournal):
     """The `RunStore` of a database."""
 
     async def put_plan(self, plan: Plan) -> None:
-        values = {"id": clean_text(plan.id), "body": dump(plan)}
+        id_, body = clean_text(plan.id), dump(plan)
+        new = {"id": id_, "body": body, "created_at": plan.created_at}
 
         def put(transaction: Transaction) -> Plan | None:
-            statement = transaction.insert(PLANS).values(values)
+            statement = transaction.insert(PLANS).values(new)
             transaction.execute(statement.on_conflict_do_nothing(index_elements=["id"]))
             return _plan(transaction, plan.id)
 
-        if await self._database.run(put) != load(values["body"], Plan):
+        if await self._database.run(put) != load(body, Plan):
             raise InvalidRequest(f"there is another plan '{plan.id}': give this one an id")
 
     async def plan(self, id: str) -> Plan | None:  # noqa: A002 - it is known by its id

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Awaitable, Callable
 
-from sqlalchemy import delete, func, literal_column, or_, select
+from sqlalchemy import delete, exists, func, literal_column, or_, select
 
 from pegboard.core.ports.clock import Clock
 from pegboard.core.ports.upkeep import Counts
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.rows import UNKNOWN
-from pegboard.storage.tables import APPROVALS, CALLS, ERROR_DETAILS, RUNS
+from pegboard.storage.tables import APPROVALS, CALLS, ERROR_DETAILS, PLANS, RUNS
 
 _CHUNK = 500
 """Rows that one transaction deletes: others write in between."""
@@ -66,6 +66,27 @@ class SqlUpkeep:
                 ids = [row.id for row in rows]
                 transaction.execute(delete(CALLS).where(CALLS.c.id.in_(ids)))
             return len(rows)
+
+        return await self._all(lambda: self._database.run(forget))
+
+    async def forget_plans(self, *, before: float) -> int:
+        old = (
+            select(PLANS.c.id)
+            .where(
+                PLANS.c.created_at < before,
+                PLANS.c.created_at > 0,  # else nobody has said when it was made
+                ~exists().where(RUNS.c.plan_id == PLANS.c.id),
+            )
+            .order_by(PLANS.c.created_at, PLANS.c.id)
+            .limit(_CHUNK)
+            .with_for_update(skip_locked=True)
+        )
+
+        def forget(transaction: Transaction) -> int:
+            ids = [row.id for row in transaction.all(old)]
+            if ids:
+                transaction.execute(delete(PLANS).where(PLANS.c.id.in_(ids)))
+            return len(ids)
 
         return await self._all(lambda: self._database.run(forget))
 
