@@ -328,7 +328,8 @@ class Unavailable(PegboardError):
 
     Attributes:
         nothing_done: The tool says that the attempt had no effect, so that repeating is safe.
-        retryable: False when only the operator can mend it.
+        retryable: False when only the operator can mend it, or when nobody knows whether a write
+            that ran out of time took effect.
     """
 
     code = "unavailable"
