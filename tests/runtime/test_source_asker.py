@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -22,8 +23,10 @@ from tests.runtime.steered import (
 )
 
 from pegboard.core.health import HEALTHY, Health, HealthStatus
+from pegboard.core.offers import Resource
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source, SourceKind
+from pegboard.errors import SourceUnavailable
 from pegboard.runtime.source_state import Opener, SourceState
 
 
@@ -123,9 +126,9 @@ async def test_prompts_are_listed_beside_the_tools_and_updates_are_told() -> Non
 @pytest.mark.parametrize(
     ("prompts", "reason"),
     [
-        (hung_prompts, r"its resources and prompts: no answer within 0\.2 s"),
-        (dead_prompts, "its resources and prompts: gone"),
-        (broken_prompts, r"its resources and prompts failed \(ValueError\)"),
+        (hung_prompts, r"its prompts: no answer within 0\.2 s"),
+        (dead_prompts, "its prompts: gone"),
+        (broken_prompts, r"its prompts failed \(ValueError\)"),
     ],
     ids=["hung", "dead", "broken"],
 )
@@ -139,3 +142,18 @@ async def test_prompts_that_cannot_be_listed_leave_the_tools(prompts: Any, reaso
     assert board.listed["a"] == ("a__one", "a__two")
     assert state.status == "degraded"
     assert re.search(reason, state.reason)
+
+
+async def test_resources_that_cannot_be_listed_leave_the_prompts() -> None:
+    class WithoutResources(Offering):
+        async def resources(self) -> Sequence[Resource]:
+            raise SourceUnavailable("the disk is full")
+
+    board = Board()
+
+    await board.set.open([state_of(WithoutResources("a", one_prompt))])
+    state = board.set.states["a"]
+    await board.set.close()
+
+    assert board.offered["a"] == ("a__greet",)
+    assert (state.status, state.reason) == ("degraded", "its resources: the disk is full")

@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from pegboard.core.event import SourceChanged
 from pegboard.core.health import Health, HealthStatus
@@ -16,6 +16,8 @@ from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.execution.emitter import Emitter
 from pegboard.runtime.source_state import SourceState
 from pegboard.tools.foreign_log import log_foreign
+
+T = TypeVar("T")
 
 _LOG = logging.getLogger("pegboard.sources")
 
@@ -127,23 +129,43 @@ class SourceAsker:
             self.tell(state)
 
     async def _list_offers(self, state: SourceState) -> None:
-        """Resources and prompts come after the tools: where they fail, the tools are there."""
+        """Resources and prompts come after the tools: what fails takes none of the others along."""
         source = state.source
         if not isinstance(source, OffersMore):
             return
+        faults: list[str] = []
+        async with asyncio.TaskGroup() as group:
+            resources = group.create_task(
+                self._offered(source.name, "resources", source.resources, state.resources, faults)
+            )
+            prompts = group.create_task(
+                self._offered(source.name, "prompts", source.prompts, state.prompts, faults)
+            )
+        state.resources, state.prompts = resources.result(), prompts.result()
+        self._listed.offers(state, state.resources, state.prompts)
+        if faults:
+            state.status, state.reason = "degraded", "; ".join(faults)
+
+    async def _offered(
+        self,
+        name: str,
+        what: str,
+        ask: Callable[[], Awaitable[Sequence[T]]],
+        known: Sequence[T],
+        faults: list[str],
+    ) -> Sequence[T]:
+        """One of its lists; the last known, and a fault more, where it cannot be had."""
         try:
             async with asyncio.timeout(self._timeout):
-                resources, prompts = await source.resources(), await source.prompts()
-            self._listed.offers(state, resources, prompts)
+                return tuple(await ask())
         except TimeoutError:
-            state.status = "degraded"
-            state.reason = f"its resources and prompts: no answer within {self._timeout:g} s"
+            faults.append(f"its {what}: no answer within {self._timeout:g} s")
         except PegboardError as error:
-            state.status, state.reason = "degraded", f"its resources and prompts: {error.message}"
+            faults.append(f"its {what}: {error.message}")
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
-            log_foreign(_LOG, f"the resources and prompts of {state.name} failed", error)
-            state.status = "degraded"
-            state.reason = f"its resources and prompts failed ({type(error).__name__})"
+            log_foreign(_LOG, f"the {what} of {name} failed", error)
+            faults.append(f"its {what} failed ({type(error).__name__})")
+        return known
 
     async def _opened(self, state: SourceState) -> Source:
         if state.source is not None:

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pegboard.core.offers import Prompt, Resource
 from pegboard.core.ports.clock import Clock
 from pegboard.core.ports.source import Source, SourceKind
 from pegboard.core.tool import Tool
@@ -34,6 +36,8 @@ class SourceState:
         status: `pending` (it has not answered yet), `ok`, `degraded` (listing fails, the last known
             tools stay) or `failed`.
         tools: Those that stand on the board.
+        resources: Those that were listed last.
+        prompts: As well.
         held: How many of its changed definitions wait for approval.
         listed: Set as soon as it is known which tools it has, or that they cannot be known now.
         settled: Set when its resources and prompts are known too.
@@ -57,6 +61,8 @@ class SourceState:
         self.status = status
         self.opener = opener
         self.tools: tuple[Tool, ...] = ()
+        self.resources: Sequence[Resource] = ()
+        self.prompts: Sequence[Prompt] = ()
         self.held = 0
         self.source: Source | None = None
         self.listed, self.settled = asyncio.Event(), asyncio.Event()
