@@ -1,5 +1,7 @@
 """Where a server has the data, the request that does the same is named."""
 
+import shlex
+
 import pytest
 
 from pegboard.cli.kept import http_hint
@@ -19,3 +21,16 @@ def test_the_request_goes_where_the_server_listens() -> None:
         http_hint(chosen, "GET /audit"),
     ):
         raise ConfigError("The data directory d is in use by process 7.")
+
+
+def test_the_request_can_be_typed_as_it_stands() -> None:
+    body = '{"answer": "it\'s & it was"}'
+    with (
+        pytest.raises(ConfigError) as refused,
+        http_hint(Settings(), "GET /tools/held?source=a&state=waiting", body),
+    ):
+        raise ConfigError("The data directory d is in use by process 7.")
+
+    words = shlex.split(refused.value.message.partition("curl ")[2])
+    assert words[2].endswith("/tools/held?source=a&state=waiting")
+    assert words[-1] == body

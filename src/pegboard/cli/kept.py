@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
+from shlex import quote
 from typing import TypeVar
 
 from pegboard.errors import ConfigError
@@ -65,8 +66,8 @@ def http_hint(chosen: Settings, call: str, body: str = "") -> Generator[None]:
         if not is_held(error):
             raise
         method, _, path = call.partition(" ")
-        url = f"http://{chosen.host}:{chosen.port}{path}"
-        sent = f" -H 'Content-Type: application/json' -d '{body}'" if body else ""
+        url = quote(f"http://{chosen.host}:{chosen.port}{path}")
+        sent = f" -H 'Content-Type: application/json' -d {quote(body)}" if body else ""
         raise ConfigError(
             f"{error.message}\nAsk the server that has it: curl -X {method} {url}{sent}"
         ) from error
