@@ -74,3 +74,8 @@ def test_a_time_is_told_where_the_reader_is(monkeypatch: pytest.MonkeyPatch) -> 
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+@pytest.mark.parametrize("seconds", [1e308, 1e15, -1e15])
+def test_a_time_beyond_all_calendars_is_told_too(seconds: float) -> None:
+    assert moment(seconds) == "never"

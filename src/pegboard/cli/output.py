@@ -38,7 +38,10 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 def moment(seconds: float) -> str:
     """A time, given in Unix seconds, where the reader is."""
-    return f"{datetime.fromtimestamp(seconds, UTC).astimezone():%Y-%m-%d %H:%M:%S}"
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC).astimezone():%Y-%m-%d %H:%M:%S}"
+    except (OverflowError, ValueError, OSError):  # a run may wait for longer than calendars go
+        return "never"
 
 
 def counted(number: int, noun: str) -> str:
