@@ -180,13 +180,13 @@ async def test_an_id_that_is_another_tools_name_is_taken(storage: MemoryStorage)
         await catalogue.register([{"name": "own"}])
 
 
-async def test_a_day_that_is_over_deprecates_nothing(storage: MemoryStorage) -> None:
+async def test_a_day_that_is_over_is_taken_and_noted(storage: MemoryStorage) -> None:
     catalogue = service(storage, ToolRegistry())
     await catalogue.register([{"name": "a"}])
+    made = await catalogue.deprecate("a", on=date(2001, 1, 1))
 
-    with pytest.raises(InvalidRequest, match="2001-01-01 is past"):
-        await catalogue.deprecate("a", on=date(2001, 1, 1))
-    assert [row["status"] for row in catalogue.history("a")] == ["active"]
+    assert made.note == "2001-01-01 is past: nobody should rely on this version any more."
+    assert [row["deprecated_on"] for row in catalogue.history("a")] == ["2001-01-01"]
 
 
 async def test_tools_that_are_fine_one_by_one_may_be_refused_together(

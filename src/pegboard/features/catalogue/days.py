@@ -2,24 +2,19 @@
 
 from datetime import UTC, date, datetime, time, timedelta
 
-from pegboard.errors import InvalidRequest
 
+def note_on(day: date | None, now: float) -> str:
+    """What is said of a day that is over everywhere on Earth; empty for any other.
 
-def check_day(day: date | None, now: float) -> None:
-    """Refuse a day that is over everywhere on Earth: no day at all says that better.
+    It is taken: who says late that nobody should rely on a version may know since when.
 
     Args:
         day: None for no day.
         now: Unix seconds.
-
-    Raises:
-        InvalidRequest: It is over.
     """
-    if day is not None and day < datetime.fromtimestamp(now, UTC).date() - timedelta(days=1):
-        raise InvalidRequest(
-            f"on: {day} is past; name a day to come, or leave 'on' out for a version that nobody "
-            "should rely on from now on"
-        )
+    if day is None or day >= datetime.fromtimestamp(now, UTC).date() - timedelta(days=1):
+        return ""
+    return f"{day} is past: nobody should rely on this version any more."
 
 
 def midnight(day: date | None) -> float | None:

@@ -27,6 +27,7 @@ class RegisteredAnswer(BaseModel):
     unavailable: Annotated[
         str, Field(description="Why it cannot be called now, and what is missing; empty if it can.")
     ]
+    note: Annotated[str, Field(description="What else is worth knowing, as that a day is past.")]
 
 
 class BulkAnswer(BaseModel):
@@ -64,8 +65,8 @@ class DeprecateBody(BaseModel):
         date | None,
         BeforeValidator(_text),
         Field(
-            description="From which day on nobody should rely on it; a day to come, and by "
-            "default now."
+            description="From which day on nobody should rely on it. A day that is past is taken, "
+            "and noted in the answer."
         ),
     ] = None
 

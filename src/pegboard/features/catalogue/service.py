@@ -12,7 +12,7 @@ from pegboard.errors import InvalidRequest, ToolNotFound, VersionNotFound
 from pegboard.execution.call import owner_of
 from pegboard.features.catalogue.building import Build, drafted
 from pegboard.features.catalogue.collecting import collecting_later
-from pegboard.features.catalogue.days import check_day, midnight
+from pegboard.features.catalogue.days import midnight, note_on
 from pegboard.features.catalogue.drafts import Drafts
 from pegboard.features.catalogue.loading import restored
 from pegboard.features.catalogue.policy import check_may_change
@@ -173,7 +173,7 @@ class CatalogueService:
             self._shelf.swap(wire, tool)
             await self._seen()
         await self._told("rolled_back", before, principal, version=version)
-        return Registered(spec=tool.spec, version=version, change="", is_new=False, is_current=True)
+        return Registered(spec=tool.spec, version=version, is_current=True)
 
     async def deprecate(
         self, name: str, version: str = "", *, on: date | None = None, principal: Principal = LOCAL
@@ -183,17 +183,15 @@ class CatalogueService:
         Args:
             name: The tool.
             version: Empty for the current one.
-            on: From which day on nobody should rely on it.
+            on: From which day on nobody should rely on it; the answer notes that it is past.
             principal: Who asks.
 
         Raises:
             AccessDenied: The caller may not, or the tool comes from elsewhere.
             ToolNotFound: There is no such tool.
             VersionNotFound: It has no such version; says which there are.
-            InvalidRequest: The day is past.
         """
         check_may_change(principal, name)
-        check_day(on, self._registry.kit.now())
         async with self._lock:
             await self._load()
             wire, versions = self._shelf.own(name), self._registry.versions
@@ -213,9 +211,8 @@ class CatalogueService:
             await self._seen()
         before = {wire: self._shelf.version_of(wire)}
         await self._told("deprecated", before, principal, version=version)
-        return Registered(
-            spec=tool.spec, version=version, change="", is_new=False, is_current=is_current
-        )
+        note = note_on(on, self._registry.kit.now())
+        return Registered(spec=tool.spec, version=version, is_current=is_current, note=note)
 
     def history(self, name: str) -> list[dict[str, Any]]:
         """Every version of a tool, the oldest first; of a tool from elsewhere the one there is.

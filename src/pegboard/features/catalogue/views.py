@@ -20,13 +20,15 @@ class Registered:
             empty for a first version, and for a definition that was known.
         is_new: Whether it made a version.
         is_current: Whether the name means this version now.
+        note: What else is worth knowing; empty for nothing.
     """
 
     spec: ToolSpec
     version: str
-    change: str
-    is_new: bool
+    change: str = ""
+    is_new: bool = False
     is_current: bool
+    note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-compatible data."""
@@ -40,6 +42,7 @@ class Registered:
             "is_new": self.is_new,
             "is_current": self.is_current,
             "unavailable": self.spec.unavailable,
+            "note": self.note,
         }
 
 
