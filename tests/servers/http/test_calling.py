@@ -1,9 +1,11 @@
 from typing import Any
 
+import pytest
 from tests.servers.http.made import NOTES
 
 from pegboard import Pegboard
 from pegboard.core.principal import LOCAL
+from pegboard.errors import GraphInvalid
 from pegboard.servers.http.calling import Answer, called
 from pegboard.servers.http.problem import Told
 from pegboard.servers.http.requests import ExecuteRequest
@@ -43,3 +45,24 @@ async def test_a_call_in_the_background_says_where_its_run_is(board: Pegboard) -
 
     assert isinstance(answer, Answer)
     assert answer.headers == {"Location": f"/runs/{answer.body['run_id']}"}
+
+
+@pytest.mark.parametrize("named", [{"tool_id": "seek_v1"}, {"name": "seek@1"}])
+async def test_an_id_of_before_calls_the_version_of_before(
+    board: Pegboard, named: dict[str, Any]
+) -> None:
+    seek = {"tool_id": "seek_v1", "type": "RestAPI", "url": "https://api.example.com/items"}
+    for key in ("old", "new"):
+        await board.catalogue.register([{**seek, "method": "GET", "input_schema": {key: "string"}}])
+    wrong: dict[str, Any] = {**named, "input": {"new": "x"}}
+
+    before = await outcome(board, **wrong)
+    now = await outcome(board, name="seek", input={"old": "x"})
+    with pytest.raises(GraphInvalid, match="old"):
+        await outcome(board, **(wrong | {"async": True}))
+
+    assert isinstance(before, Told)
+    assert isinstance(now, Told)
+    assert [told.body["tool_id"] for told in (before, now)] == ["seek_v1", "seek_v2"]
+    unknown = [told.body["problems"][0]["path"] for told in (before, now)]
+    assert unknown == ["new", "old"]

@@ -71,13 +71,14 @@ async def called(
     )
     result = await board.call(name, wanted.input, ctx)
     metadata = _metadata(result)
+    tool = board.registry.find(name)  # only now: its source may not have answered before
+    tool_id = tool.spec.id if tool is not None else name
     if result.is_error:
         error = result.error or ToolFailed("The tool failed.")
-        return told_of(error, tool_id=wanted.tool_id or name, metadata=metadata)
-    tool = board.registry.find(name)  # only now: its source may not have answered before
+        return told_of(error, tool_id=tool_id, metadata=metadata)
     return Answer(
         body={
-            "tool_id": tool.spec.id if tool is not None else name,
+            "tool_id": tool_id,
             "status": "completed",
             "output": _output(result),
             "execution_time_ms": result.meta.duration_ms,
@@ -90,8 +91,9 @@ async def _in_background(
     board: Pegboard, caller: Principal, name: str, wanted: ExecuteRequest, key: str
 ) -> Answer:
     config = wanted.execution_config
+    await board.wait_for(name)
     view = await board.runs.start_call(
-        (await board.wait_for(name)).spec.name,
+        name,
         wanted.input,
         principal=caller,
         seconds=None if config.timeout_ms is None else config.timeout_ms / 1000,
@@ -101,11 +103,12 @@ async def _in_background(
 
 
 def _named(board: Pegboard, wanted: ExecuteRequest, caller: Principal) -> str | None:
-    """The tool's wire name, whichever way it was named; None when no tool has the capability."""
+    """The tool's name, id or pin, as given: an id of before means the version of before.
+
+    None when no tool has the capability.
+    """
     if not wanted.capability:
-        given = wanted.tool_id or wanted.name
-        tool = board.registry.find(given)
-        return tool.spec.name if tool is not None else given
+        return wanted.tool_id or wanted.name
     found = board.registry.search(
         ToolQuery(capability=wanted.capability, limit=1), principal=caller
     )
