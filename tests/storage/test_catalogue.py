@@ -48,14 +48,6 @@ async def test_a_name_means_the_newest_version_and_the_older_ones_stay(storage: 
     assert [item.name for item in await storage.catalogue.versions()] == ["b", "a", "a"]
 
 
-async def test_a_version_can_be_kept_without_being_meant(storage: Storage) -> None:
-    await storage.catalogue.add([a_version()])
-    await storage.catalogue.add([a_version(version="2.0.0")], activate=False)
-
-    assert await names(storage) == ["find@1.0.0"]
-    assert len(await storage.catalogue.versions("find")) == 2
-
-
 async def test_a_name_can_be_rolled_back(storage: Storage) -> None:
     await storage.catalogue.add([a_version(), a_version(version="2.0.0")])
 
@@ -130,7 +122,6 @@ async def test_the_revision_grows_with_each_change_and_only_then(storage: Storag
         seen.append(await storage.catalogue.revision())
     for nothing in (
         storage.catalogue.add([]),
-        storage.catalogue.add([a_version()], activate=False),
         storage.catalogue.activate("find", "9.0.0"),
         storage.catalogue.mark("find", "9.0.0", status="inactive"),
         storage.catalogue.deactivate("find"),

@@ -35,7 +35,8 @@ async def play(storage, name):
         if await storage.approvals.use(run, digest=f"digest of {run}", call_id=run):
             print("used", run, flush=True)
         step = StoredStep(path="pay", started_at=NOON, finished_at=NOON, value=run)
-        await storage.runs.record(run, step, name, events=[RunEvent(kind="paid", at=NOON)])
+        await storage.runs.record(run, step, name)
+        await storage.runs.emit(run, [RunEvent(kind="paid", at=NOON)])
         print("recorded", run, flush=True)
         await storage.runs.rest(a_result(run_id=run), name)
         storage.auditor.on_event(a_written(run))

@@ -133,7 +133,7 @@ async def test_an_owner_that_comes_back_changes_nothing(storage: Storage, clock:
     step = StoredStep(path="fetch", started_at=NOON, finished_at=NOON, value=1)
     for change in (
         storage.runs.reserve("r1", "fetch", "dead"),
-        storage.runs.record("r1", step, "dead", events=[RunEvent(kind="x", at=NOON)]),
+        storage.runs.record("r1", step, "dead"),
         storage.runs.rest(a_result(), "dead"),
         storage.runs.reserve("gone", "fetch", "dead"),
     ):
@@ -268,14 +268,15 @@ async def test_events_are_numbered_by_run_whoever_tells_them(storage: Storage) -
     for run_id in ("r1", "r2"):
         await storage.runs.create(a_start(run_id), owner="one")
     one, two, three = (RunEvent(kind=kind, at=NOON, data={"k": kind}) for kind in "abc")
-    step = StoredStep(path="fetch", started_at=NOON, finished_at=NOON)
-    await storage.runs.record("r1", step, "one", events=[one])
+    first = await storage.runs.emit("r1", [one])
     last = await storage.runs.emit("r1", [two, three])
-    await storage.runs.rest(a_result(), "one", events=[one])
+    await storage.runs.rest(a_result(), "one")
+    late = await storage.runs.emit("r1", [one])
     other = await storage.runs.emit("r2", [three])
 
     events = await storage.runs.events("r1")
-    assert (last, other, await storage.runs.emit("r3", [one])) == (3, 1, 0)
+    assert (first, last, late, other) == (1, 3, 4, 1)
+    assert await storage.runs.emit("r3", [one]) == 0
     assert [(event.sequence, event.kind) for event in events] == [
         *((1, "a"), (2, "b"), (3, "c"), (4, "a"))
     ]

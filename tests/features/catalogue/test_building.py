@@ -124,10 +124,10 @@ async def test_who_comes_second_at_the_very_same_time_is_too(storage: MemoryStor
     here, there = service(storage, ToolRegistry()), service(storage, ToolRegistry())
     add, other = storage.catalogue.add, [{"name": "a", "url": "here"}]
 
-    async def late(versions: list[ToolVersion], *, activate: bool = True) -> None:
+    async def late(versions: list[ToolVersion]) -> None:
         if other:
             await here.register([other.pop()])
-        await add(versions, activate=activate)
+        await add(versions)
 
     there._store = _Late(storage.catalogue, late)  # pyright: ignore[reportAttributeAccessIssue] - the moment between reading and writing
     [made] = await there.register([{"name": "a", "url": "there"}])
@@ -182,8 +182,8 @@ async def test_what_another_wrote_right_after_is_not_overlooked(storage: MemoryS
     await here.load()
     add = storage.catalogue.add
 
-    async def overtaken(versions: list[ToolVersion], *, activate: bool = True) -> None:
-        await add(versions, activate=activate)
+    async def overtaken(versions: list[ToolVersion]) -> None:
+        await add(versions)
         await there.register([{"name": "theirs"}])
 
     here._store = _Late(storage.catalogue, overtaken)  # pyright: ignore[reportAttributeAccessIssue] - the moment between writing and reading

@@ -39,12 +39,10 @@ class ToolVersion(Struct, frozen=True, kw_only=True):
 class CatalogueStore(Protocol):
     """Keeps every version of every tool, and which one a bare name means."""
 
-    async def add(self, versions: Sequence[ToolVersion], *, activate: bool = True) -> None:
-        """Keep them all or none; a version that is there with the same digest is left as it is.
+    async def add(self, versions: Sequence[ToolVersion]) -> None:
+        """Keep them all or none, in the order in which they were made; their names mean them now.
 
-        Args:
-            versions: In the order in which they were made.
-            activate: Whether the names mean these versions from now on.
+        A version that is there with the same digest is left as it is.
 
         Raises:
             InvalidRequest: A name has this version already, with another definition.

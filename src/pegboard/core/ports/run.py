@@ -193,7 +193,6 @@ class RunStore(Protocol):
         *,
         heard: int = 0,
         wake_at: float | None = None,
-        events: Sequence[RunEvent] = (),
     ) -> bool:
         """Store how a run is that has ended or only waits, and let go of it.
 
@@ -202,7 +201,6 @@ class RunStore(Protocol):
             owner: Who played it.
             heard: The number of the last signal that the play was told.
             wake_at: When it shall go on by itself.
-            events: What has happened.
 
         Returns:
             False when it has not ended and a signal came that the play was not told: the result is
@@ -240,9 +238,8 @@ class RunStore(Protocol):
         owner: str,
         *,
         takes: str = "",
-        events: Sequence[RunEvent] = (),
     ) -> None:
-        """Store what came out of a step, together with what has happened.
+        """Store what came out of a step.
 
         Raises:
             Unavailable: The lease is lost, or the store is.

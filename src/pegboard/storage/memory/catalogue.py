@@ -20,7 +20,7 @@ class MemoryCatalogue:
         self._active: dict[str, str] = {}
         self._revision = 0
 
-    async def add(self, versions: Sequence[ToolVersion], *, activate: bool = True) -> None:
+    async def add(self, versions: Sequence[ToolVersion]) -> None:
         with self._gate:
             new: dict[tuple[str, str], ToolVersion] = {}
             for version in versions:
@@ -34,9 +34,8 @@ class MemoryCatalogue:
                         "definition: give this one a version of its own"
                     )
             self._versions.update(new)
-            if activate:
-                self._active.update({version.name: version.version for version in versions})
-            if new or (activate and versions):
+            self._active.update({version.name: version.version for version in versions})
+            if versions:
                 self._revision += 1
 
     async def activate(self, name: str, version: str) -> bool:

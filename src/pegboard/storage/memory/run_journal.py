@@ -51,12 +51,10 @@ class MemoryRunJournal:
         *,
         heard: int = 0,
         wake_at: float | None = None,
-        events: Sequence[RunEvent] = (),
     ) -> bool:
         new = copied(result)
         with self._gate:
             entry = self._held(result.run_id, owner)
-            _emit(entry, events)
             is_final = result.state.is_final
             unheard = any(signal.number > heard for signal in entry.signals.values())
             if unheard and not is_final:
@@ -92,7 +90,6 @@ class MemoryRunJournal:
         owner: str,
         *,
         takes: str = "",
-        events: Sequence[RunEvent] = (),
     ) -> None:
         new = copied(step)
         with self._gate:
@@ -101,7 +98,6 @@ class MemoryRunJournal:
             started_at = step.started_at if known is None else known.started_at
             entry.steps[step.path] = structs.replace(new, started_at=started_at)
             _take(entry, takes, step.path)
-            _emit(entry, events)
 
     async def steps(self, run_id: str) -> Sequence[StoredStep]:
         with self._gate:

@@ -25,28 +25,26 @@ class SqlCatalogue:
         """Keep it there."""
         self._database = database
 
-    async def add(self, versions: Sequence[ToolVersion], *, activate: bool = True) -> None:
+    async def add(self, versions: Sequence[ToolVersion]) -> None:
         rows = [_row(version) for version in versions]
         active = {row["name"]: row["version"] for row in rows}
 
         def add(transaction: Transaction) -> None:
-            added = 0
-            if rows:
-                insert = transaction.insert(TOOL_VERSIONS).on_conflict_do_nothing(
-                    index_elements=["name", "version"]
-                )
-                added = transaction.execute(insert, rows)
+            if not rows:
+                return
+            insert = transaction.insert(TOOL_VERSIONS).on_conflict_do_nothing(
+                index_elements=["name", "version"]
+            )
+            transaction.execute(insert, rows)
             _refuse_others(transaction, rows)
-            if activate and active:
-                statement = transaction.insert(ACTIVE_TOOLS)
-                transaction.execute(
-                    statement.on_conflict_do_update(
-                        index_elements=["name"], set_={"version": statement.excluded.version}
-                    ),
-                    [{"name": name, "version": active[name]} for name in sorted(active)],
-                )
-            if added or (activate and active):
-                _bump(transaction)
+            statement = transaction.insert(ACTIVE_TOOLS)
+            transaction.execute(
+                statement.on_conflict_do_update(
+                    index_elements=["name"], set_={"version": statement.excluded.version}
+                ),
+                [{"name": name, "version": active[name]} for name in sorted(active)],
+            )
+            _bump(transaction)
 
         await self._database.run(add)
 

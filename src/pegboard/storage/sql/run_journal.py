@@ -33,9 +33,8 @@ class SqlRunJournal:
         *,
         heard: int = 0,
         wake_at: float | None = None,
-        events: Sequence[RunEvent] = (),
     ) -> bool:
-        body, now, kept = dump(result), self._clock.time(), tuple(events)
+        body, now = dump(result), self._clock.time()
         unheard = (
             select(RUN_SIGNALS.c.number)
             .where(RUN_SIGNALS.c.run_id == clean_text(result.run_id), RUN_SIGNALS.c.number > heard)
@@ -43,11 +42,8 @@ class SqlRunJournal:
         )
 
         def rest(transaction: Transaction) -> bool:
-            row = _held(transaction, result.run_id, owner)
-            changes: dict[str, Any] = {
-                "result": body,
-                "last_event": _emit(transaction, row, kept),
-            }
+            _held(transaction, result.run_id, owner)
+            changes: dict[str, Any] = {"result": body}
             goes_on = not result.state.is_final and transaction.first(unheard) is not None
             if not goes_on:
                 changes |= {"state": result.state, "lease_owner": "", "lease_until": None}
@@ -91,9 +87,7 @@ class SqlRunJournal:
         owner: str,
         *,
         takes: str = "",
-        events: Sequence[RunEvent] = (),
     ) -> None:
-        kept = tuple(events)
         outcome = {"finished_at": step.finished_at, "value": dump(step.value)}
         values = {
             "run_id": clean_text(run_id),
@@ -103,14 +97,12 @@ class SqlRunJournal:
         }
 
         def record(transaction: Transaction) -> None:
-            row = _held(transaction, run_id, owner)
+            _held(transaction, run_id, owner)
             statement = transaction.insert(RUN_STEPS).values(values)
             transaction.execute(
                 statement.on_conflict_do_update(index_elements=["run_id", "path"], set_=outcome)
             )
             _take(transaction, run_id, takes, step.path)
-            if kept:
-                _change(transaction, run_id, {"last_event": _emit(transaction, row, kept)})
 
         await self._database.run(record)
 
