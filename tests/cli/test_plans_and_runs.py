@@ -114,6 +114,8 @@ def test_a_check_ends_with_an_error_when_there_are_faults(planned: Path, pegboar
         pytest.param(("run", "none.json"), id="a file that there is not"),
         pytest.param(("run", "list.json"), id="a file without a plan"),
         pytest.param(("runs", "show", "none"), id="a run that there is not"),
+        pytest.param(("runs", "list", "--state", "on"), id="a state that there is not"),
+        pytest.param(("approvals", "list", "--state", "on", "--data", "data"), id="another"),
     ],
 )
 def test_what_cannot_be_is_wrong_use(

@@ -16,6 +16,17 @@ def given_params(pairs: Sequence[str]) -> dict[str, Any]:
     return dict(_pair(item) for item in pairs)
 
 
+def one_of(known: Sequence[str], value: str, *, option: str) -> str:
+    """The value of an option, which may be empty for any.
+
+    Raises:
+        InvalidRequest: It is none of those that there are.
+    """
+    if value and value not in known:
+        raise InvalidRequest(f"{option} {value}: there are {', '.join(known)}")
+    return value
+
+
 def _pair(item: str) -> tuple[str, Any]:
     key, separator, value = item.partition("=")
     if not separator or not key.removesuffix(":"):

@@ -1,7 +1,7 @@
 """`pegboard approvals`: what people are asked before calls run, and their answers."""
 
 import json as json_library
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import typer
 
@@ -10,9 +10,10 @@ from pegboard.cli.kept import http_hint, stored, with_data
 from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
 from pegboard.cli.output import moment, say, say_json, table
 from pegboard.cli.output import note as beside
+from pegboard.cli.params import one_of
 from pegboard.core.ports.approval import Approval, ApprovalQuery
 from pegboard.errors import InvalidRequest
-from pegboard.features.approvals.schemas import TIMES, approval_to_dict, page_to_dict
+from pegboard.features.approvals.schemas import TIMES, State, approval_to_dict, page_to_dict
 from pegboard.runtime import Pegboard
 
 T = TypeVar("T")
@@ -42,6 +43,7 @@ def list_approvals(
     wanted = "" if state == "all" else state
     query = ApprovalQuery(state=wanted, tool=tool, limit=limit, cursor=cursor)
     with exits():
+        one_of(get_args(State), wanted, option="--state")
         page = stored(
             settings(data=data), "GET /approvals", lambda opened: opened.approvals.list(query)
         )

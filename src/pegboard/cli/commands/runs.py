@@ -2,7 +2,7 @@
 
 import json as json_library
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 import typer
 
@@ -19,7 +19,9 @@ from pegboard.cli.options import (
     with_board,
 )
 from pegboard.cli.output import moment, note, say, say_json, table
+from pegboard.cli.params import one_of
 from pegboard.features.runs import RunView
+from pegboard.features.runs.schemas import State
 from pegboard.runtime import Pegboard, Settings
 
 T = TypeVar("T")
@@ -45,6 +47,7 @@ def list_runs(
         return page.runs, page.next_cursor
 
     with exits():
+        one_of(get_args(State), state, option="--state")
         found, following = _on_board(settings(board, data), find, "GET /runs")
     if json:
         say_json({"runs": [view.to_dict() for view in found], "next_cursor": following or None})
