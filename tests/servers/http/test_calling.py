@@ -59,10 +59,9 @@ async def test_an_id_of_before_calls_the_version_of_before(
     before = await outcome(board, **wrong)
     now = await outcome(board, name="seek", input={"old": "x"})
     with pytest.raises(GraphInvalid, match="old"):
-        await outcome(board, **(wrong | {"async": True}))
+        await outcome(board, **{**wrong, "async": True})
 
     assert isinstance(before, Told)
     assert isinstance(now, Told)
-    assert [told.body["tool_id"] for told in (before, now)] == ["seek_v1", "seek_v2"]
     unknown = [told.body["problems"][0]["path"] for told in (before, now)]
     assert unknown == ["new", "old"]

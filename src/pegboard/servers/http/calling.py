@@ -71,14 +71,13 @@ async def called(
     )
     result = await board.call(name, wanted.input, ctx)
     metadata = _metadata(result)
-    tool = board.registry.find(name)  # only now: its source may not have answered before
-    tool_id = tool.spec.id if tool is not None else name
     if result.is_error:
         error = result.error or ToolFailed("The tool failed.")
-        return told_of(error, tool_id=tool_id, metadata=metadata)
+        return told_of(error, tool_id=wanted.tool_id or name, metadata=metadata)
+    tool = board.registry.find(name)  # only now: its source may not have answered before
     return Answer(
         body={
-            "tool_id": tool_id,
+            "tool_id": tool.spec.id if tool is not None else name,
             "status": "completed",
             "output": _output(result),
             "execution_time_ms": result.meta.duration_ms,
