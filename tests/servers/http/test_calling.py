@@ -59,7 +59,7 @@ async def test_an_id_of_before_calls_the_version_of_before(
     before = await outcome(board, **wrong)
     now = await outcome(board, name="seek", input={"old": "x"})
     with pytest.raises(GraphInvalid, match="old"):
-        await outcome(board, **{**wrong, "async": True})
+        await outcome(board, "", **{**wrong, "async": True})
 
     assert isinstance(before, Told)
     assert isinstance(now, Told)
