@@ -53,6 +53,33 @@ def test_half_a_document_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
+    "version", [{"swagger": "2.0"}, {"openapi": "3.0.0"}, {"openapi": "3.1.0"}]
+)
+@pytest.mark.parametrize(
+    ("paths", "found"),
+    [
+        (None, "null"),
+        ([{"/a": {"get": {}}}], "a list"),
+        ("/a", "no mapping"),
+        (False, "no mapping"),
+    ],
+    ids=["null", "list", "text", "bool"],
+)
+def test_paths_of_another_shape_are_refused(
+    version: dict[str, Any], paths: object, found: str
+) -> None:
+    with pytest.raises(SourceUnavailable, match=f"The 'paths' of the document is {found}: write"):
+        read({**version, "paths": paths}, base_url="https://c.test")
+
+
+def test_actions_do_not_hide_that_the_paths_cannot_be_read() -> None:
+    action = {"name": "a", "path": "/a"}
+
+    with pytest.raises(SourceUnavailable, match="is null"):
+        read({"openapi": "3.1.0", "paths": None}, base_url="https://c.test", actions=[action])
+
+
+@pytest.mark.parametrize(
     "root", [{"openapi": "3.1.0", "webhooks": {}}, {"openapi": "3.0.0", "paths": {}}]
 )
 def test_a_document_without_operations_is_one_all_the_same(root: dict[str, Any]) -> None:

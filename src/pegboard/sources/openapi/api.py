@@ -14,7 +14,7 @@ from pegboard.sources.openapi.addresses import (
 )
 from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.sources.openapi.loading import Document
-from pegboard.sources.openapi.nodes import Node, mapping, sequence
+from pegboard.sources.openapi.nodes import EMPTY, Node, mapping, sequence
 from pegboard.sources.openapi.operations import Operation, Reader
 from pegboard.sources.openapi.references import References
 from pegboard.sources.openapi.schemas import Schemas
@@ -59,8 +59,8 @@ def api_of(document: Document | None, config: OpenApiConfig) -> Api:
     is_swagger = version == "2.0"
     reader = (swagger.SwaggerReader if is_swagger else Reader)(root, references)
     operations = (*reader.all(), *written_by_hand(config.actions))
-    if document is not None and not operations:
-        _check_paths(root, version)
+    if document is not None:
+        _check_paths(root, version, has_operations=bool(operations))
     url = document.url if document else ""
     base, problem = _base(root, config, url, is_swagger=is_swagger)
     if problem and operations and not any(one.servers for one in operations):
@@ -78,9 +78,17 @@ def api_of(document: Document | None, config: OpenApiConfig) -> Api:
     )
 
 
-def _check_paths(root: Node, version: str) -> None:
+def _check_paths(root: Node, version: str, *, has_operations: bool) -> None:
     """Refuse half a document: only from 3.1 on may one have nothing but webhooks or components."""
-    if "paths" in root or version in _SIBLINGS_COUNT:
+    paths = root.get("paths", EMPTY)
+    if not isinstance(paths, Mapping):
+        found = "null" if paths is None else "a list" if isinstance(paths, list) else "no mapping"
+        raise SourceUnavailable(
+            f"The 'paths' of the document is {found}: write its operations under their paths, as "
+            "in paths: {/orders: {get: {...}}}.",
+            permanent=True,
+        )
+    if has_operations or "paths" in root or version in _SIBLINGS_COUNT:
         return
     raise SourceUnavailable(
         "The document has no 'paths', so that it has nothing to call: take the whole document, or "
