@@ -4,19 +4,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from pegboard.core.ports.http import HttpRequest
+from pegboard.core.ports.http import SET_BY_CLIENT, HttpRequest
 from pegboard.errors import InvalidRequest
 from pegboard.network.body import ACCEPT_ENCODING
 from pegboard.network.target import Target, parse
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _BREAK = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-_OURS = frozenset(
-    {
-        "host", "content-length", "transfer-encoding", "connection", "keep-alive", "te",
-        "trailer", "upgrade", "proxy-connection", "proxy-authorization", "expect",
-    }
-)  # fmt: skip
 _OF_THE_BODY = frozenset({"content-type", "content-encoding", "content-language"})
 # RFC 9110, 15.4 asks to remove what is meant for the first origin alone. An API key may stand in
 # any header, so what another origin gets is a list of what is harmless.
@@ -101,7 +95,7 @@ def _checked(headers: Mapping[str, str]) -> dict[str, str]:
         name = given.lower()
         if not _TOKEN.fullmatch(name):
             raise InvalidRequest(f"{given!r} is not a header name.")
-        if name in _OURS:
+        if name in SET_BY_CLIENT:
             raise InvalidRequest(f"The header '{given}' is set by the client; leave it out.")
         if _BREAK.search(value):
             raise InvalidRequest(f"The header '{given}' has a line break or control character.")

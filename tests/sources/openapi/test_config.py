@@ -37,6 +37,11 @@ def problem(**config: Any) -> str:
         ({"document": "a", "timeout": 0}, "timeout"),
         ({"document": "a", "headers": {"X-Team": "a\nb"}}, "line break or control character"),
         ({"document": "a", "headers": {"X Team": "a"}}, "String should match pattern"),
+        ({"document": "a", "headers": {"Host": "a"}}, "headers.Host"),
+        ({"document": "a", "headers": {"Host": "a"}}, "the client sets this header itself"),
+        ({"document": "a", "headers": {"content-Length": "1"}}, "the client sets this header"),
+        ({"document": "a", "headers": {"Transfer-Encoding": "a"}}, "the client sets this header"),
+        ({"document": "a", "headers": {"CONNECTION": "close"}}, "the client sets this header"),
         (
             {"document": "a", "auth": {"kind": "bearer", "token": "t\r\n"}},
             "line break or control character",

@@ -5,6 +5,14 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
+SET_BY_CLIENT = frozenset(
+    {
+        "host", "content-length", "transfer-encoding", "connection", "keep-alive", "te",
+        "trailer", "upgrade", "proxy-connection", "proxy-authorization", "expect",
+    }
+)  # fmt: skip
+"""Headers, in lower case, that no request may bring: they belong to the client alone."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpRequest:

@@ -14,18 +14,12 @@ from pydantic import (
     model_validator,
 )
 
+from pegboard.core.ports.http import SET_BY_CLIENT
 from pegboard.core.tool import Effect
 from pegboard.sources.openapi.addresses import checked_base
 
 _MODEL = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-_ALIASED = ConfigDict(
-    extra="forbid",
-    frozen=True,
-    hide_input_in_errors=True,
-    validate_by_name=True,
-    validate_by_alias=True,
-)
-_HeaderName = Annotated[str, Field(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")]
+_ALIASED: ConfigDict = {**_MODEL, "validate_by_name": True, "validate_by_alias": True}
 _BREAK = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
@@ -38,6 +32,15 @@ def _one_line(secret: SecretStr) -> SecretStr:
     return secret
 
 
+def _settable(header: str) -> str:
+    if header.lower() in SET_BY_CLIENT:
+        raise ValueError("the client sets this header itself; leave it out")
+    return header
+
+
+_HeaderName = Annotated[
+    str, Field(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"), AfterValidator(_settable)
+]
 _Secret = Annotated[SecretStr, Field(min_length=1), AfterValidator(_one_line)]
 _Names = tuple[str, ...]
 _HTTP_METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace"})

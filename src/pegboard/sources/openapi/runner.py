@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from pegboard.core.context import ToolContext
-from pegboard.core.ports.http import HttpResponse
+from pegboard.core.ports.http import SET_BY_CLIENT, HttpResponse
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import PegboardError
@@ -25,13 +25,7 @@ from pegboard.tools.raw_schema import compiled, output_problem
 _MOST_KINDS = 8
 _ANY_ANSWER = "application/json, */*;q=0.5"
 # what the HTTP client sets itself, and what credentials and cookies bring
-_NOT_ARGUMENTS = frozenset(
-    {
-        "host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer",
-        "upgrade", "proxy-connection", "proxy-authorization", "expect", "cookie",
-    }
-)  # fmt: skip
-_FIXED = frozenset(("header", name) for name in _NOT_ARGUMENTS)
+_FIXED = frozenset(("header", name) for name in (*SET_BY_CLIENT, "cookie"))
 
 
 class Runner:
