@@ -113,6 +113,28 @@ def test_pages_for_people_have_no_words() -> None:
     assert words_of(answered(500, b"down for\nmaintenance", "text/plain")) == "down for maintenance"
 
 
+@pytest.mark.parametrize("status", [500, 501, 503, 599])
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"Traceback: db.internal:5432 says no", "text/plain"),
+        ({"message": "db.internal:5432 says no"}, "application/json"),
+    ],
+    ids=["text", "json"],
+)
+def test_the_insides_of_an_api_that_fails_are_for_the_operator(
+    status: int, body: Any, kind: str
+) -> None:
+    answer = answered(status, body, kind)
+
+    error = refusal(answer, api="shop", credential="", now=1000.0)
+
+    assert "db.internal" not in str(error)
+    assert str(error).startswith(f"shop answered {status}")
+    assert str(error).endswith(". The fault is the API's; what it said is kept for the operator.")
+    assert "db.internal:5432 says no" in str(error.__cause__)
+
+
 def test_a_secret_that_the_api_repeats_is_masked_everywhere() -> None:
     error = refused(400, {"message": "bad key s3cret", "debug": "s3cret"})
 

@@ -48,9 +48,12 @@ def refusal(
         secrets: What must not be shown, should the API repeat it.
     """
     status = response.status
-    said = masked(words_of(response), secrets)
+    # a server that fails may print its insides: stack traces, queries, addresses
+    said = "" if status >= 500 else masked(words_of(response), secrets)
     message = f"{api} answered {status}{_phrase(status)}" + (f": {said}" if said else "")
     message += "" if message.endswith((".", "…", "!", "?")) else "."
+    if status >= 500:
+        message += " The fault is the API's; what it said is kept for the operator."
     if status in _CALLERS:
         error: PegboardError = InvalidRequest(message)
     elif status in _REFUSED:
