@@ -20,6 +20,7 @@ from pegboard.registry import ToolRegistry
 from pegboard.runtime.board import Board, SourceEntry
 from pegboard.runtime.board_file import LoadedBoard, load_board
 from pegboard.runtime.file_following import follow
+from pegboard.runtime.given import settings_given, several
 from pegboard.runtime.opened import Opened
 from pegboard.runtime.settings import Settings, environ
 from pegboard.runtime.source_state import SourceState
@@ -64,10 +65,9 @@ class Pegboard:
         metrics: bool = False,
         settings: Settings | None = None,
     ) -> None:
-        settings = settings or Settings.from_environment()
-        self.settings = settings.changed(board=board, data=data)
-        self._own_tools = tuple(tools)
-        self._own_listeners = tuple(listeners)
+        self.settings = settings_given(settings, board=board, data=data)
+        self._own_tools = several("tools", tools)
+        self._own_listeners = several("listeners", listeners)
         self._metrics = metrics
         self._loaded = LoadedBoard(board=Board(), base_dir=Path.cwd())
         self._opened: Opened | None = None

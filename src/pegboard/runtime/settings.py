@@ -146,9 +146,34 @@ class Settings(BaseModel):
             raise ConfigError(f"{name}: {fault['msg']}") from error
 
     def changed(self, **changes: Any) -> "Settings":
-        """A copy with the changes that are not None, checked again."""
+        """A copy with the changes that are not None, checked again.
+
+        Raises:
+            ConfigError: One has no sensible value; names it and what to write.
+        """
         given = {key: value for key, value in changes.items() if value is not None}
-        return self.model_validate({**self.model_dump(), **given}) if given else self
+        try:
+            return self.model_validate({**self.model_dump(), **given}) if given else self
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+            name = str(fault["loc"][0])
+            said = fault["msg"]
+            if fault["type"] == "path_type":
+                said = f"write the path of a file or folder, not {kind_of(given.get(name))}"
+            # what pydantic says quotes the value, so its error is not kept as the cause
+            raise ConfigError(f"{name}: {said}") from None
+
+
+def kind_of(value: object) -> str:
+    """What a value is, for people."""
+    known: dict[type, str] = {
+        dict: "a mapping",
+        list: "a list",
+        tuple: "a list",
+        str: "a text",
+        bytes: "bytes",
+    }
+    return known.get(type(value)) or f"a value of type {type(value).__name__}"
 
 
 def environ() -> Mapping[str, str]:

@@ -1,0 +1,33 @@
+"""What a program gives to `Pegboard`, checked: a wrong type gets a sentence, not a stack."""
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from pegboard.errors import ConfigError
+from pegboard.runtime.settings import Settings, kind_of
+
+
+def settings_given(settings: object, *, board: object, data: object) -> Settings:
+    """The settings to open a board with; None reads them from the environment.
+
+    Raises:
+        ConfigError: One of the three is something else; says what to give.
+    """
+    if settings is None:
+        settings = Settings.from_environment()
+    if not isinstance(settings, Settings):
+        raise ConfigError(
+            f"settings: give a Settings(...) or leave it out, not {kind_of(settings)}"
+        )
+    return settings.changed(board=board, data=data)
+
+
+def several(name: str, items: object) -> tuple[Any, ...]:
+    """The items of an argument that takes several.
+
+    Raises:
+        ConfigError: It is no list.
+    """
+    if isinstance(items, str | bytes) or not isinstance(items, Iterable):
+        raise ConfigError(f"{name}: give a list of them, not {kind_of(items)}")
+    return tuple(cast("Iterable[Any]", items))
