@@ -51,11 +51,71 @@ def test_a_graph_is_drawn_as_mermaid(chain: None, pegboard: Command) -> None:
 def test_what_breaks_is_told_with_the_reason(chain: None, pegboard: Command) -> None:
     found = json.loads(pegboard("graph", "breaks", "clean", "--json").stdout)
 
-    assert found == [
-        {"tool": "analyse", "because": "clean"},
-        {"tool": "draw", "because": "clean"},
+    assert found["breaks"] == [
+        {"tool": "analyse", "name": "", "because": "clean"},
+        {"tool": "draw", "name": "", "because": "clean"},
     ]
+    assert (found["tool"], found["stand_ins"]) == ("clean", [])
     assert "2 tools" in pegboard("graph", "breaks", "clean").stderr
+
+
+def test_one_direction_alone_can_be_shown(chain: None, pegboard: Command) -> None:
+    needs = pegboard("graph", "around", "clean", "--direction", "prerequisites")
+
+    assert needs.stdout.splitlines() == ["fetch (missing)", "└─ clean (missing)"]
+
+
+STAND_INS = '''
+from pegboard import tool
+
+
+@tool(effect="read", capabilities=("greeting",))
+def hello(name: str) -> str:
+    """Greet."""
+    return name
+
+
+@tool(effect="read", capabilities=("greeting",))
+def salute(name: str) -> str:
+    """Greet too."""
+    return name
+
+
+@tool(effect="read", capabilities=("greeting",))
+def nod(whom: str) -> str:
+    """Greet without a word."""
+    return whom
+'''
+
+
+@pytest.fixture
+def greetings(folder: Path) -> None:
+    """A board on which one tool can do what another does."""
+    (folder / "tools.py").write_text(STAND_INS)
+    path = folder / "board.yaml"
+    path.write_text(path.read_text() + "graph:\n  edges: [[my__hello, party]]\n")
+
+
+def test_stand_ins_are_proposed_with_their_reasons(greetings: None, pegboard: Command) -> None:
+    shown = pegboard("graph", "replacements", "my__hello")
+    found = json.loads(pegboard("graph", "replacements", "my__hello", "--json").stdout)
+
+    assert shown.returncode == 0, shown.stderr
+    assert "takes 'name' as 'whom'" in " ".join(shown.stdout.split())
+    assert "2 proposals" in shown.stderr
+    assert [(it["name"], it["is_certain"]) for it in found["proposals"]] == [
+        ("my__salute", True),
+        ("my__nod", False),
+    ]
+
+
+def test_what_another_tool_would_serve_does_not_break(greetings: None, pegboard: Command) -> None:
+    plain = pegboard("graph", "breaks", "my__hello")
+    served = pegboard("graph", "breaks", "my__hello", "--alternatives")
+
+    assert "party" in plain.stdout
+    assert "party" not in served.stdout
+    assert "my__salute_v1 would stand in for my__hello_v1" in served.stderr
 
 
 def test_a_change_is_kept_with_a_data_directory(chain: None, pegboard: Command) -> None:
@@ -73,6 +133,8 @@ def test_a_change_is_kept_with_a_data_directory(chain: None, pegboard: Command) 
         (("update", "--add-edge", "draw,fetch"), "would need each other"),
         (("update", "--add-edge", "draw"), "is no edge"),
         (("around", "claen"), "Did you mean 'clean'?"),
+        (("breaks", "claen"), "Did you mean 'clean'?"),
+        (("replacements", "my__gret"), "Did you mean 'my__greet'"),
     ],
 )
 def test_what_is_wrong_is_told(

@@ -4,7 +4,7 @@ import pytest
 
 from pegboard.core.health import HEALTHY, Health, HealthStatus
 from pegboard.registry.health import UNKNOWN
-from pegboard.registry.observed import Observed
+from pegboard.registry.observed import Figures, Observed
 from pegboard.testing import FakeClock
 
 DOWN = Health(status=HealthStatus.UNHEALTHY, reason="HTTP 503")
@@ -116,3 +116,32 @@ def test_what_is_forgotten_says_nothing(seen: Observed) -> None:
     seen.forget_source("shop")
 
     assert seen.tool("t_v1", source="shop") == UNKNOWN
+
+
+def test_only_the_tools_that_are_still_there_are_kept(seen: Observed) -> None:
+    called(seen, "t_v1", "a")
+    called(seen, "u_v1", "a")
+    seen.checked("w_v1", DOWN)
+
+    seen.keep({"u_v1"}.__contains__)
+
+    assert (seen.tool("t_v1"), seen.tool("w_v1")) == (UNKNOWN, UNKNOWN)
+    assert seen.tool("u_v1").status is HealthStatus.DEGRADED
+
+
+def test_figures_are_of_the_latest_fifty_calls_however_long_ago(
+    seen: Observed, clock: FakeClock
+) -> None:
+    seen.called("t_v1", failure="long ago", took_ms=1)
+    for number in range(50):
+        seen.called("t_v1", failure="" if number % 5 else "timeout", took_ms=number)
+    clock.advance(1000)
+
+    assert seen.figures("t_v1") == Figures(calls=50, failures=0.2, latency_ms=26)
+    assert seen.figures("u_v1") == Figures()
+
+
+def test_without_a_call_that_went_well_no_duration_is_known(seen: Observed) -> None:
+    called(seen, "t_v1", "timeout")
+
+    assert seen.figures("t_v1") == Figures(calls=1, failures=1.0)

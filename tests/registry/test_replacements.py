@@ -44,7 +44,7 @@ def test_a_tool_with_the_same_capability_and_schemas_stands_in_without_a_doubt()
         Proposal(
             tool=bing,
             score=1.0,
-            reasons=("has the capability search",),
+            reasons=("has the capability search", "takes and gives all that this one does"),
             input_mapping={"query": "query"},
             is_certain=True,
         )
@@ -85,6 +85,7 @@ def test_an_unhealthy_tool_is_not_proposed_and_a_degraded_one_comes_later() -> N
     found = only(*map(spec, names), health=lambda tool: health[tool])
 
     assert [item.tool.name for item in found] == ["well", "silent", "poor", "slow"]
+    assert "is healthy" in found[0].reasons
     assert "is degraded: is slow" in found[3].reasons
     assert "is degraded" in found[2].reasons
 
@@ -154,7 +155,7 @@ def test_more_shared_capabilities_come_first() -> None:
     found = propose_replacements(gone, [spec("one"), both])
 
     assert [item.tool.name for item in found] == ["both", "one"]
-    assert found[0].reasons == ("has the capabilities search, news",)
+    assert found[0].reasons[0] == "has the capabilities search, news"
 
 
 def test_a_deprecated_tool_stands_in_for_want_of_a_better() -> None:

@@ -213,6 +213,32 @@ async def test_a_changed_module_is_run_again(write: Write, tmp_path: Path) -> No
     assert result.unwrap() == "Good morning Ada!"
 
 
+async def test_a_source_that_is_opened_anew_begins_anew(write: Write) -> None:
+    path = write(BOARD)
+    async with Pegboard(path, settings=Settings()) as board:
+        await board.call("my__greet", {"name": "x"})
+        before = board.tool_health.to_dict("my__greet_v1")["calls"]
+        await board.reload()
+        kept = board.tool_health.to_dict("my__greet_v1")["calls"]
+        write("sources: [{kind: builtin, name: my}]")
+        await board.reload()
+        write(BOARD)
+        await board.reload()
+        after = board.tool_health.to_dict("my__greet_v1")["calls"]
+
+    assert (before, kept, after) == (1, 1, 0)
+
+
+async def test_what_a_tool_was_is_known_once_it_went(write: Write) -> None:
+    path = write(BOARD)
+    async with Pegboard(path, settings=Settings()) as board:
+        write("sources: []")
+        await board.reload()
+        found = board.tool_health.replacements.of("my__greet")
+
+    assert (found.is_gone, found.tool.name) == (True, "my__greet")
+
+
 async def test_a_mistake_leaves_the_board_as_it_was(write: Write) -> None:
     path = write(BOARD)
     async with Pegboard(path, settings=Settings()) as board:

@@ -1,15 +1,39 @@
 """How tools and sources are doing by what is seen of them: checks, and how calls end."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from pegboard.core.health import HEALTHY, Health, HealthStatus
 from pegboard.core.ports.clock import Clock
 from pegboard.registry.health import UNKNOWN, worse
 
 _LAST = 20
+_KEPT = 50
 _IN_A_ROW = 3
 _FRESH_SECONDS = 900.0
+
+
+class _Call(NamedTuple):
+    at: float
+    failure: str
+    took_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What the latest calls of a tool were like.
+
+    Attributes:
+        calls: How many were looked at; fifty at the most.
+        failures: The share of them that failed; None without a call.
+        latency_ms: The median of those that did not; None when there is none.
+    """
+
+    calls: int = 0
+    failures: float | None = None
+    latency_ms: float | None = None
 
 
 class Observed:
@@ -26,21 +50,22 @@ class Observed:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._calls: dict[str, deque[tuple[float, str]]] = {}
+        self._calls: dict[str, deque[_Call]] = {}
         self._tools: dict[str, tuple[float, Health]] = {}
         self._sources: dict[str, tuple[float, Health]] = {}
 
-    def called(self, tool: str, *, failure: str = "") -> None:
+    def called(self, tool: str, *, failure: str = "", took_ms: float = 0.0) -> None:
         """A call of a tool ended.
 
         Args:
             tool: Its id.
             failure: Why it did not end well, safe to show; empty when it did.
+            took_ms: How long it took.
         """
         calls = self._calls.get(tool)
         if calls is None:
-            calls = self._calls[tool] = deque(maxlen=_LAST)
-        calls.append((self._clock.monotonic(), failure))
+            calls = self._calls[tool] = deque(maxlen=_KEPT)
+        calls.append(_Call(self._clock.monotonic(), failure, took_ms))
 
     def checked(self, tool: str, health: Health) -> None:
         """A check of a tool gave this."""
@@ -58,6 +83,24 @@ class Observed:
     def forget_source(self, source: str) -> None:
         """A source is gone or has been opened anew."""
         self._sources.pop(source, None)
+
+    def keep(self, is_there: Callable[[str], bool]) -> None:
+        """Forget all tools but those that are still there, by id."""
+        for tool in [*self._calls, *self._tools]:
+            if not is_there(tool):
+                self.forget(tool)
+
+    def figures(self, tool: str) -> Figures:
+        """What the latest calls of a tool were like, however long ago."""
+        calls = list(self._calls.get(tool, ()))
+        if not calls:
+            return Figures()
+        went_well = sorted(call.took_ms for call in calls if not call.failure)
+        return Figures(
+            calls=len(calls),
+            failures=round(1 - len(went_well) / len(calls), 3),
+            latency_ms=went_well[len(went_well) // 2] if went_well else None,
+        )
 
     def source(self, name: str, *, tools: Iterable[str] = ()) -> Health:
         """How a source is doing: by its last check, or else by its tools.
@@ -100,7 +143,8 @@ class Observed:
 
     def _by_calls(self, tool: str) -> Health:
         since = self._clock.monotonic() - _FRESH_SECONDS
-        failures = [failure for at, failure in self._calls.get(tool, ()) if at >= since]
+        calls = list(self._calls.get(tool, ()))[-_LAST:]
+        failures = [call.failure for call in calls if call.at >= since]
         if not failures:
             return UNKNOWN
         bad = [failure for failure in failures if failure]

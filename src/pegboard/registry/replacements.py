@@ -44,6 +44,7 @@ class _Match:
     """What has been found of a candidate so far; a factor of 0 rules it out."""
 
     factor: float = 1.0
+    merits: list[str] = field(default_factory=list[str])
     doubts: list[str] = field(default_factory=list[str])
     mapping: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -77,11 +78,17 @@ def propose_replacements(
         if not shared or not _may_stand_in(tool, candidate):
             continue
         match = _Match(factor=0.5 + 0.5 * len(shared) / len(tool.capabilities))
-        _judge_health(match, candidate, health(candidate.id) if health else None)
+        doing = health(candidate.id) if health else None
+        _judge_health(match, candidate, doing)
+        doubts = len(match.doubts)
         if match.factor:
             _judge_output(match, candidate, wanted)
         if match.factor:
             _judge_input(match, tool, candidate)
+        if len(match.doubts) == doubts:
+            match.merits.append("takes and gives all that this one does")
+        if doing is not None and doing.status is HealthStatus.HEALTHY:
+            match.merits.append("is healthy")
         if match.factor:
             proposals.append(_proposal(match, candidate, shared))
     return sorted(proposals, key=lambda item: (-item.score, item.tool.name))
@@ -102,7 +109,7 @@ def _proposal(match: _Match, candidate: ToolSpec, shared: list[str]) -> Proposal
     return Proposal(
         tool=candidate,
         score=round(match.factor, 3),
-        reasons=(f"has the {plural} {', '.join(shared)}", *match.doubts),
+        reasons=(f"has the {plural} {', '.join(shared)}", *match.merits, *match.doubts),
         input_mapping=match.mapping,
         is_certain=not match.doubts,
     )

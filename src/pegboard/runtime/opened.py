@@ -246,14 +246,11 @@ class Opened:
 
     async def _follow(self, states: dict[str, SourceState]) -> None:
         known = self.sources.states
-        gone = [
-            name
-            for name, state in known.items()
-            if name not in states or states[name].opener != state.opener
-        ]
+        gone = [n for n, it in known.items() if n not in states or states[n].opener != it.opener]
         for name in gone:
             self.pins.placing.forget(name)
             self._take_off(known[name].tools)
+            self.parts.health.forget_source(name)
             self.registry.offers.replace(name, resources=(), prompts=())
             self.registry.kit.breakers.remove(name)
         kept = states.keys() & known.keys() - set(gone)  # their files may have changed
@@ -266,7 +263,7 @@ class Opened:
 
     def _put_static(self, tools: Sequence[Tool]) -> None:
         for name in self._static:
-            self.registry.remove(name)
+            self.parts.health.forget(self.registry.remove(name).spec.id)
         self._static = tuple(self.registry.add(tool).spec.name for tool in tools)
 
     def _take_off(self, tools: Sequence[Tool]) -> None:

@@ -3,8 +3,9 @@ from collections.abc import Callable
 import pytest
 
 from pegboard import ToolFailed, ToolRegistry, tool
-from pegboard.core.event import SourceChanged
+from pegboard.core.event import BoardChanged, CallRecord, SourceChanged
 from pegboard.core.health import Health, HealthStatus
+from pegboard.core.principal import LOCAL
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.features.health import BoardHealth
 from pegboard.registry.dependencies import Dependencies, declare
@@ -120,3 +121,90 @@ def test_of_an_unknown_tool_nothing_is_known() -> None:
     _, health = made()
 
     assert health.standing("nobody").health == "unknown"
+
+
+def versions(**meant: tuple[str, str]) -> BoardChanged:
+    """What is told of names that meant one version and now mean another."""
+    told = {name: {"before": before, "after": after} for name, (before, after) in meant.items()}
+    return BoardChanged(kind="catalogue", action="registered", at=0, detail={"versions": told})
+
+
+async def failed(registry: ToolRegistry, *names: str) -> None:
+    for name in names * 3:
+        await registry.call(name, {})
+
+
+async def test_a_tool_that_is_registered_anew_begins_anew() -> None:
+    registry, health = made(bad, needing("report", "bad_v1"))
+    await failed(registry, "bad")
+    health.on_event(versions(bad=("1.0.0", "1.0.0"), report=("", "1.0.0")))
+    before = health.own("bad_v1")
+
+    health.on_event(versions(bad=("1.0.0", "1.0.1")))
+
+    assert before.status is HealthStatus.UNHEALTHY
+    assert health.own("bad_v1").status is HealthStatus.UNKNOWN
+    assert health.to_dict("bad_v1")["calls"] == 0
+
+
+async def test_changes_of_the_board_that_are_not_of_tools_leave_health_alone() -> None:
+    registry, health = made(bad)
+    await failed(registry, "bad")
+
+    health.on_event(BoardChanged(kind="policy", action="changed", at=0))
+    health.on_event(BoardChanged(kind="catalogue", action="registered", at=0))
+
+    assert health.own("bad_v1").status is HealthStatus.UNHEALTHY
+
+
+async def test_a_tool_that_took_the_place_of_another_begins_anew() -> None:
+    registry, health = made(bad)
+    await failed(registry, "bad")
+    registry.remove("bad")
+    registry.add(needing("bad"))
+
+    assert health.own("bad_v1").status is HealthStatus.UNKNOWN
+
+
+def test_a_call_of_an_older_version_says_nothing_of_the_newest() -> None:
+    _, health = made(bad)
+    call = CallRecord(
+        call_id="c1",
+        tool="bad",
+        version="0.9.0",
+        status="failed",
+        started_at=0,
+        duration_ms=1,
+        principal=LOCAL,
+        attempts=1,
+    )
+
+    health.on_event(call)
+
+    assert health.to_dict("bad_v1")["calls"] == 0
+
+
+async def test_of_a_source_that_goes_nothing_is_kept() -> None:
+    registry, health = made(needing("shop__a", source="shop"), bad)
+    await failed(registry, "bad")
+    await registry.call("shop__a", {})
+    health.checked_source("shop", Health(status=HealthStatus.UNHEALTHY, reason="down"))
+
+    health.forget_source("shop")
+
+    assert health.source("shop").status is HealthStatus.UNKNOWN
+    assert health.to_dict("shop__a_v1")["calls"] == 0
+    assert health.own("bad_v1").status is HealthStatus.UNHEALTHY
+
+
+async def test_tools_that_are_gone_do_not_pile_up() -> None:
+    registry, health = made(bad)
+    await failed(registry, "bad")
+    for number in range(1_100):
+        registry.add(needing(f"t{number}"))
+        await registry.call(f"t{number}", {})
+        registry.remove(f"t{number}")
+
+    assert len(health._specs) < 1_010
+    assert health.own("bad_v1").status is HealthStatus.UNHEALTHY
+    assert health._observed.figures("t0_v1").calls == 0

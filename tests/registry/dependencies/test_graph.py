@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from pegboard.errors import DependencyNotFound
 from pegboard.registry.dependencies import Broken, Dependencies, DependencyGraph, GraphChange
 from pegboard.registry.dependencies.change import Edge
+from pegboard.registry.dependencies.graph import Direction
 
 
 def made(*edges: Edge, also: tuple[str, ...] = ()) -> DependencyGraph:
@@ -64,9 +65,18 @@ def test_what_has_an_alternative_does_not_break() -> None:
     assert [item.tool for item in broken] == ["cart", "orders", "refund"]
 
 
-def test_roots_are_needed_and_orphans_are_not() -> None:
-    assert SHOP.roots() == ("login",)
-    assert SHOP.orphans() == ("alone",)
+@pytest.mark.parametrize(
+    ("direction", "depth", "near"),
+    [
+        ("prerequisites", 1, ("cart", "pay")),
+        ("prerequisites", 9, ("cart", "login", "pay")),
+        ("dependants", 9, ("pay", "receipt", "refund")),
+    ],
+)
+def test_what_is_near_in_one_direction_alone(
+    direction: Direction, depth: int, near: tuple[str, ...]
+) -> None:
+    assert SHOP.around("pay", depth=depth, direction=direction).nodes == near
 
 
 def test_it_shows_how_large_it_is() -> None:

@@ -39,6 +39,7 @@ def with_real_names(made: dict[str, Any]) -> dict[str, Any]:
         "/tools/{tool}/versions",
         "/tools/{tool}/diff",
         "/tools/{tool}/health",
+        "/tools/{tool}/replacements",
     ):
         narrow["paths"][path]["get"]["parameters"][0]["schema"] = {
             "enum": ["builtin__echo", "builtin__echo_v1", "builtin__calculator"]

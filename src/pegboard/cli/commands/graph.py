@@ -18,8 +18,9 @@ from pegboard.cli.options import (
 )
 from pegboard.cli.output import counted, note, say, say_json, table
 from pegboard.errors import InvalidRequest
-from pegboard.features.dependencies import graph_dict
+from pegboard.features.dependencies import graph_dict, what_breaks
 from pegboard.registry.dependencies import DependencyGraph, GraphChange
+from pegboard.registry.dependencies.graph import Direction
 from pegboard.runtime import Pegboard
 
 graph = typer.Typer(help="Show and change which tools need which.", no_args_is_help=True)
@@ -54,6 +55,9 @@ def around(
     tool: Tool,
     *,
     depth: Annotated[int, typer.Option(min=1, help="How many edges away.")] = 1,
+    direction: Annotated[
+        Direction, typer.Option(help="What it needs, what needs it, or both.")
+    ] = "both",
     mermaid: Mermaid = False,
     svg: SvgOption = None,
     board: BoardOption = None,
@@ -64,7 +68,8 @@ def around(
 
     async def find(opened: Pegboard) -> dict[str, Any]:
         service = opened.dependencies
-        return _shown(opened, service.current.around(service.node(tool), depth=depth))
+        node = service.node(tool)
+        return _shown(opened, service.current.around(node, depth=depth, direction=direction))
 
     with exits():
         _tell(with_board(settings(board, data), find), mermaid=mermaid, svg=svg, json=json)
@@ -74,24 +79,56 @@ def around(
 def breaks(
     tool: Tool,
     *,
+    alternatives: Annotated[
+        bool, typer.Option("--alternatives", help="Leave out what another tool would serve.")
+    ] = False,
     board: BoardOption = None,
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show what no longer works when a tool fails."""
 
-    async def find(opened: Pegboard) -> list[dict[str, str]]:
+    async def find(opened: Pegboard) -> dict[str, Any]:
         service = opened.dependencies
-        broken = service.current.breaks(service.node(tool))
-        return [{"tool": item.tool, "because": item.because} for item in broken]
+        certain = opened.tool_health.replacements.certain if alternatives else None
+        found = what_breaks(service.current, service.node(tool), stand_ins_of=certain)
+        return found.to_dict(service.names(item.tool for item in found.broken))
 
     with exits():
         found = with_board(settings(board, data), find)
         if json:
             say_json(found)
             return
-        table(("tool", "because it needs"), ((item["tool"], item["because"]) for item in found))
-        note(counted(len(found), "tool"))
+        broken = found["breaks"]
+        table(("tool", "because it needs"), ((item["tool"], item["because"]) for item in broken))
+        for item in found["stand_ins"]:
+            note(f"{item['by']} would stand in for {item['tool']}")
+        note(counted(len(broken), "tool"))
+
+
+@graph.command("replacements")
+def replacements(
+    tool: Tool,
+    *,
+    board: BoardOption = None,
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Propose tools that could stand in for a tool, the best first, and say why."""
+
+    async def find(opened: Pegboard) -> dict[str, Any]:
+        return opened.tool_health.replacements.of(tool).to_dict()
+
+    with exits():
+        found = with_board(settings(board, data), find)
+        if json:
+            say_json(found)
+            return
+        rows = (
+            (it["name"], f"{it['score']:g}", "; ".join(it["reasons"])) for it in found["proposals"]
+        )
+        table(("tool", "score", "why"), rows)
+        note(counted(len(found["proposals"]), "proposal"))
 
 
 @graph.command("update")
@@ -128,8 +165,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _shown(opened: Pegboard, found: DependencyGraph) -> dict[str, Any]:
-    tools = ((node, opened.registry.find(node)) for node in found.nodes)
-    return graph_dict(found, {node: tool.spec.name for node, tool in tools if tool is not None})
+    return graph_dict(found, opened.dependencies.names(found.nodes))
 
 
 def _tell(found: dict[str, Any], *, mermaid: bool, json: bool, svg: Path | None = None) -> None:

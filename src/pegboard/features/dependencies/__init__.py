@@ -1,5 +1,6 @@
 """The dependency graph of a board, kept and versioned."""
 
+from pegboard.features.dependencies.breaking import Breaks, what_breaks
 from pegboard.features.dependencies.service import DependencyService, graph_dict
 
-__all__ = ["DependencyService", "graph_dict"]
+__all__ = ["Breaks", "DependencyService", "graph_dict", "what_breaks"]

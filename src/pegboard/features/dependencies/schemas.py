@@ -75,6 +75,37 @@ class DependencyGraphAnswer(BaseModel):
     ]
 
 
+class BrokenTool(BaseModel):
+    """A tool that no longer works when another fails."""
+
+    model_config = _CLOSED
+
+    tool: str
+    name: Annotated[str, Field(description="Wire name; empty when there is no such tool now.")]
+    because: Annotated[str, Field(description="Which of those that it needs is gone or broken.")]
+
+
+class StandIn(BaseModel):
+    """A tool that would take the place of one that fails, without a doubt."""
+
+    model_config = _CLOSED
+
+    tool: Annotated[str, Field(description="What fails.")]
+    by: Annotated[str, Field(description="What would take its place.")]
+    name: Annotated[str, Field(description="Wire name of the latter.")]
+
+
+class BreaksAnswer(BaseModel):
+    """What no longer works when a tool fails."""
+
+    model_config = _CLOSED
+
+    version: int
+    tool: str
+    breaks: Annotated[list[BrokenTool], Field(description="The nearest first.")]
+    stand_ins: list[StandIn]
+
+
 class OriginChange(BaseModel):
     """An edge of both versions that others say now."""
 

@@ -1,7 +1,7 @@
 """The dependency graph of a board: what tools, the board file and callers of the API say."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -198,6 +198,11 @@ class DependencyService:
         """The id of a tool that is named by id or by name; what is no tool stays as it is."""
         tool = self._registry.find(name)
         return name if tool is None else tool.spec.id
+
+    def names(self, nodes: Iterable[str]) -> dict[str, str]:
+        """The wire names of nodes; without those that are no tool of the board now."""
+        found = ((node, self._registry.find(node)) for node in nodes)
+        return {node: tool.spec.name for node, tool in found if tool is not None}
 
     def board_node(self, name: str) -> str:
         """The id of a tool that the board file names, also of one that is away and was known."""

@@ -1,19 +1,21 @@
 """How tools and sources are doing: by what is seen of calls, checks and what they need."""
 
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from pegboard.core.event import CallRecord, Event, SourceChanged
+from pegboard.core.event import BoardChanged, CallRecord, Event, SourceChanged
 from pegboard.core.health import HEALTHY, Health, HealthStatus
 from pegboard.core.ports.clock import Clock
+from pegboard.core.tool import ToolSpec
+from pegboard.features.health.replacements import Replacements
 from pegboard.planning.knowledge import UNKNOWN, Standing
 from pegboard.registry import ToolRegistry
 from pegboard.registry.dependencies import DependencyGraph
 from pegboard.registry.health import propagated, stated_health
 from pegboard.registry.observed import Observed
 
-_LAST = 50
+_SPARE = 1000
+"""So many tools may be gone before they are looked for and forgotten."""
 _PASSING = frozenset({"rate_limited", "overloaded"})
 """What says nothing of the tool: the board itself held the call back."""
 
@@ -25,6 +27,9 @@ class BoardHealth:
         registry: The board's tools.
         clock: Says how old things are.
         graph: The dependency graph as it is now.
+
+    Attributes:
+        replacements: What could stand in for a tool.
     """
 
     def __init__(
@@ -33,18 +38,33 @@ class BoardHealth:
         self._registry = registry
         self._observed = Observed(clock)
         self._graph = graph
-        self._calls: dict[str, deque[tuple[float, float]]] = {}
+        self.replacements = Replacements(registry, health=self.tool)
+        self._specs: dict[str, ToolSpec] = {}
 
     def on_event(self, event: Event) -> None:
-        """Take note of a call that ended, and of a source that was listed."""
+        """Take note of calls that ended, sources that were listed, and tools that have changed."""
         if isinstance(event, CallRecord):
             self._called(event)
         elif isinstance(event, SourceChanged):
             self._listed(event)
+        elif isinstance(event, BoardChanged) and event.kind == "catalogue":
+            self._changed(event)
 
     def checked_source(self, source: str, health: Health) -> None:
         """A source was asked how it is doing, and said this."""
         self._observed.checked_source(source, health)
+
+    def forget_source(self, name: str) -> None:
+        """A source goes, or is opened anew: nothing is known of it, nor of its tools."""
+        self._observed.forget_source(name)
+        for id_, spec in list(self._specs.items()):
+            if spec.source == name:
+                self.forget(id_)
+
+    def forget(self, tool_id: str) -> None:
+        """A tool goes, or another takes its place: nothing is known of it."""
+        self._specs.pop(tool_id, None)
+        self._observed.forget(tool_id)
 
     def source(self, name: str) -> Health:
         """How a source is doing, without asking it."""
@@ -57,6 +77,7 @@ class BoardHealth:
         if tool is None:
             return Health(status=HealthStatus.UNHEALTHY, reason="there is no such tool now")
         spec = tool.spec
+        self._take(spec)
         stated = stated_health(spec)
         seen = self._observed.tool(spec.id, source=spec.source)
         return seen if stated.status is HealthStatus.UNKNOWN else stated
@@ -76,27 +97,27 @@ class BoardHealth:
         if found is None:
             return UNKNOWN
         health = self.tool(found.spec.id)
-        failures, latency = self._figures(found.spec.id)
+        figures = self._observed.figures(found.spec.id)
         return Standing(
             health=health.status.value,
             reason=health.reason,
-            latency_ms=latency,
-            failures=failures,
+            latency_ms=figures.latency_ms,
+            failures=figures.failures,
         )
 
     def to_dict(self, tool_id: str) -> dict[str, Any]:
         """All that is known of a tool's health, as JSON-compatible data."""
         health, own = self.tool(tool_id), self.own(tool_id)
-        failures, latency = self._figures(tool_id)
+        figures = self._observed.figures(tool_id)
         return {
             "tool_id": tool_id,
             "status": health.status.value,
             "reason": health.reason,
             "own_status": own.status.value,
             "own_reason": own.reason,
-            "calls": len(self._calls.get(tool_id, ())),
-            "failures": failures,
-            "latency_ms": latency,
+            "calls": figures.calls,
+            "failures": figures.failures,
+            "latency_ms": figures.latency_ms,
         }
 
     def _called(self, record: CallRecord) -> None:
@@ -106,15 +127,11 @@ class BoardHealth:
         if not (failed or record.status == "completed"):
             return
         tool = self._registry.find(record.tool)
-        if tool is None:
-            return
-        id_ = tool.spec.id
+        if tool is None or (record.version and record.version != tool.spec.version):
+            return  # what an older version does says nothing of this one
+        self._take(tool.spec)
         reason = (record.error_message or record.error_code or "it failed") if failed else ""
-        self._observed.called(id_, failure=reason)
-        calls = self._calls.get(id_)
-        if calls is None:
-            calls = self._calls[id_] = deque(maxlen=_LAST)
-        calls.append((1.0 if failed else 0.0, record.duration_ms))
+        self._observed.called(tool.spec.id, failure=reason, took_ms=record.duration_ms)
 
     def _listed(self, event: SourceChanged) -> None:
         status = {"ok": HealthStatus.HEALTHY, "degraded": HealthStatus.DEGRADED}.get(
@@ -124,11 +141,23 @@ class BoardHealth:
         health = known or Health(status=status, reason=event.reason)
         self._observed.checked_source(event.source, health)
 
-    def _figures(self, tool_id: str) -> tuple[float | None, float | None]:
-        """The share of failures and the median of durations of its latest calls."""
-        calls = list(self._calls.get(tool_id, ()))
-        if not calls:
-            return None, None
-        went_well = sorted(took for failed, took in calls if not failed)
-        latency = went_well[len(went_well) // 2] if went_well else None
-        return round(sum(failed for failed, _ in calls) / len(calls), 3), latency
+    def _changed(self, event: BoardChanged) -> None:
+        """Forget the tools of names that mean another version now, or mean something again."""
+        versions = event.detail.get("versions", {})
+        names = {name for name, it in versions.items() if it["before"] != it["after"]}
+        for id_, spec in list(self._specs.items()):
+            if spec.name in names:
+                self.forget(id_)
+
+    def _take(self, spec: ToolSpec) -> None:
+        """From now on it is this tool that has this id; what was seen of another says nothing."""
+        before = self._specs.get(spec.id)
+        if before is spec:
+            return
+        if before is not None and before != spec:
+            self._observed.forget(spec.id)
+        self._specs[spec.id] = spec
+        if len(self._specs) > 2 * len(self._registry) + _SPARE:
+            specs = list(self._specs.items())
+            self._specs = {id_: it for id_, it in specs if id_ in self._registry}
+            self._observed.keep(self._specs.__contains__)

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from pegboard.errors import DependencyNotFound
 from pegboard.registry.dependencies.change import Delta, Dependency, Edge, Origins
 from pegboard.registry.likeness import nearest_names
 
+Direction = Literal["both", "prerequisites", "dependants"]
 Neighbours = Mapping[str, Mapping[str, Origins]]
 _NONE: Mapping[str, Origins] = {}
 
@@ -104,23 +106,21 @@ class DependencyGraph:
         """
         return self._from(node, self._dependants, transitive)
 
-    def around(self, node: str, *, depth: int = 1) -> "DependencyGraph":
-        """The part of the graph at most so many edges away, in either direction.
+    def around(
+        self, node: str, *, depth: int = 1, direction: Direction = "both"
+    ) -> "DependencyGraph":
+        """The part of the graph at most so many edges away, in one direction or either.
 
         Raises:
             DependencyNotFound: No such node; names the nearest.
         """
         self.check_node(node)
+        sides = {"prerequisites": self._prerequisites, "dependants": self._dependants}
+        ways = sides.values() if direction == "both" else (sides[direction],)
         inside, frontier = {node}, [node]
         for _ in range(depth):
             frontier = sorted(
-                {
-                    other
-                    for item in frontier
-                    for side in (self._prerequisites, self._dependants)
-                    for other in side[item]
-                }
-                - inside
+                {other for item in frontier for side in ways for other in side[item]} - inside
             )
             inside.update(frontier)
         return self.only(inside)
@@ -186,16 +186,6 @@ class DependencyGraph:
             frontier = sorted(found)
         del broken[node]
         return tuple(Broken(tool=tool, because=gone) for tool, gone in broken.items())
-
-    def roots(self) -> tuple[str, ...]:
-        """Tools that need none and are needed, sorted."""
-        needed = (node for node, others in self._dependants.items() if others)
-        return tuple(sorted(node for node in needed if not self._prerequisites[node]))
-
-    def orphans(self) -> tuple[str, ...]:
-        """Tools without any edge, sorted."""
-        alone = (node for node, others in self._dependants.items() if not others)
-        return tuple(sorted(node for node in alone if not self._prerequisites[node]))
 
     def check_node(self, node: str) -> None:
         """Refuse what is not there.

@@ -85,6 +85,7 @@ class CatalogueParts:
         await self.dependencies.load()
         await self.catalogue.load()
         await self.check_graph(self._loaded())
+        self.health.replacements.look()
         self._registry.changes.listen(self._told)
         self._follower = asyncio.create_task(self._follow(), name="follow the catalogue")
 
@@ -147,6 +148,7 @@ class CatalogueParts:
                     await self._changed.wait()
                     await asyncio.sleep(_SETTLE_SECONDS)
             self._changed.clear()
+            self.health.replacements.look()
             try:
                 if self._is_shared:
                     await self.catalogue.load()

@@ -1,10 +1,14 @@
 """The dependency graph over HTTP."""
 
+from collections.abc import AsyncGenerator
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from tests.servers.http.made import a_board, client_of
+from tests.servers.http.made import THINK, a_board, add_secret, client_of
+
+from pegboard import tool
 
 CHAIN: dict[str, Any] = {
     "add_nodes": ["fetch", "clean", "analyse"],
@@ -160,3 +164,84 @@ async def test_what_is_added_has_no_control_characters(
 
     assert answer.status_code == 422
     assert "pattern" in answer.text
+
+
+async def test_what_breaks_is_told_with_the_tool_that_it_breaks_for(
+    client: httpx2.AsyncClient,
+) -> None:
+    first = (await update(client, **CHAIN)).json()["version"]
+    await update(client, add_edges=[["add", "fetch"]])
+
+    now = (await client.get("/graph/breaks", params={"tool": "fetch"})).json()
+    before = await client.get("/graph/breaks", params={"tool": "add", "version": first})
+
+    assert now == {
+        "version": first + 1,
+        "tool": "fetch",
+        "breaks": [
+            {"tool": "clean", "name": "", "because": "fetch"},
+            {"tool": "analyse", "name": "", "because": "clean"},
+        ],
+        "stand_ins": [],
+    }
+    assert before.json()["breaks"] == [{"tool": "think_v1", "name": "think", "because": "add_v1"}]
+
+
+async def test_what_breaks_by_a_hidden_tool_is_not_told(client: httpx2.AsyncClient) -> None:
+    hidden = await client.get("/graph/breaks", params={"tool": "add_secret"})
+    unknown = await client.get("/graph/breaks", params={"tool": "nobody"})
+
+    assert [(it.status_code, it.json()["code"]) for it in (hidden, unknown)] == [
+        (404, "dependency_not_found"),
+        (404, "dependency_not_found"),
+    ]
+
+
+@tool(effect="read", capabilities=("adding",))
+def plus(a: int, b: int = 0) -> int:
+    """Add two numbers too."""
+    return a + b
+
+
+@tool(effect="read", capabilities=("adding",))
+def add(a: int, b: int = 0) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@pytest.fixture
+async def adders(tmp_path: Path) -> AsyncGenerator[httpx2.AsyncClient]:
+    async with client_of(a_board(tmp_path, tools=(add, plus, add_secret, THINK))) as opened:
+        yield opened
+
+
+async def test_what_another_tool_would_serve_does_not_break(adders: httpx2.AsyncClient) -> None:
+    answer = await adders.get("/graph/breaks", params={"tool": "add", "alternatives": True})
+
+    assert answer.json()["breaks"] == []
+    assert answer.json()["stand_ins"] == [{"tool": "add_v1", "by": "plus_v1", "name": "plus"}]
+
+
+async def test_one_direction_alone_can_be_asked_for(adders: httpx2.AsyncClient) -> None:
+    near = {"around": "add", "direction": "prerequisites"}
+
+    assert edges(await adders.get("/graph", params=near)) == []
+    assert edges(await adders.get("/graph", params={"around": "add"})) == [("add_v1", "think_v1")]
+
+
+async def test_stand_ins_are_proposed_and_hidden_ones_are_not(adders: httpx2.AsyncClient) -> None:
+    answer = await adders.get("/tools/add_v1/replacements")
+    hidden = await adders.get("/tools/add_secret/replacements")
+
+    assert answer.json()["proposals"] == [
+        {
+            "tool_id": "plus_v1",
+            "name": "plus",
+            "score": 0.9,
+            "is_certain": True,
+            "reasons": ["has the capability adding", "takes and gives all that this one does"],
+            "input_mapping": {"a": "a", "b": "b"},
+            "status": "unknown",
+        }
+    ]
+    assert (hidden.status_code, hidden.json()["code"]) == (404, "tool_not_found")

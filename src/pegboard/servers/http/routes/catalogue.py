@@ -16,7 +16,7 @@ from pegboard.features.catalogue.schemas import (
     RollBackBody,
     VersionList,
 )
-from pegboard.features.health.schemas import ToolHealthAnswer
+from pegboard.features.health.schemas import ReplacementsAnswer, ToolHealthAnswer
 from pegboard.servers.http.body import JsonResponse, JsonRoute
 from pegboard.servers.http.inputs import Board, Caller
 from pegboard.servers.http.listing import known_tool
@@ -154,6 +154,15 @@ async def show_health(board: Board, caller: Caller, tool: ToolName) -> Response:
     """Tell how a tool is doing, by its calls, its source and what it needs."""
     spec = known_tool(board, tool, caller).spec
     return JsonResponse(board.tool_health.to_dict(spec.id))
+
+
+@router.get(
+    "/tools/{tool}/replacements", response_model=ReplacementsAnswer, responses=refusals(404)
+)
+async def show_replacements(board: Board, caller: Caller, tool: ToolName) -> Response:
+    """Propose tools with a capability of this one and schemas that fit, also once it is gone."""
+    found = board.tool_health.replacements.of(tool, principal=caller)
+    return JsonResponse(found.to_dict())
 
 
 def _check_known(board: Board, caller: Caller, tool: str) -> None:

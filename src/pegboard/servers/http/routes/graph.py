@@ -1,18 +1,21 @@
 """`/graph`: which tools need which."""
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from pegboard.features.dependencies import graph_dict
+from pegboard.features.dependencies import graph_dict, what_breaks
 from pegboard.features.dependencies.schemas import (
+    BreaksAnswer,
     DependencyGraphAnswer,
     GraphDiffAnswer,
     GraphUpdateBody,
 )
 from pegboard.graphs.pictures import dependencies
 from pegboard.registry.dependencies import DependencyGraph, GraphChange
+from pegboard.registry.dependencies.graph import Direction
 from pegboard.servers.http.body import JsonResponse, JsonRoute
 from pegboard.servers.http.drawn import PICTURE, chosen, picture
 from pegboard.servers.http.inputs import Board, Caller
@@ -36,10 +39,30 @@ class GraphFilter(BaseModel):
         str, Field(max_length=128, description="Only what is near this tool, by id or name.")
     ] = ""
     depth: Annotated[int, Field(ge=1, le=1000, description="How many edges away.")] = 1
+    direction: Annotated[
+        Direction, Field(description="What is near: what it needs, what needs it, or both.")
+    ] = "both"
     format: Annotated[
         Literal["", "json", "svg"],
         Field(description="By default JSON, or SVG where `Accept` asks for that alone."),
     ] = ""
+
+
+class BreaksFilter(BaseModel):
+    """Query of `GET /graph/breaks`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tool: Annotated[
+        str, Field(min_length=1, max_length=128, description="What fails, by id or name.")
+    ]
+    version: Annotated[int | None, Field(ge=0, le=_MOST, description="By default the newest.")] = (
+        None
+    )
+    alternatives: Annotated[
+        bool,
+        Field(description="Leave out what another tool would serve, without a doubt, instead."),
+    ] = False
 
 
 class GraphDiffFilter(BaseModel):
@@ -60,7 +83,8 @@ async def show_graph(
     graph = service.current if wanted.version is None else service.at(wanted.version)
     graph = service.seen_by(caller, graph)
     if wanted.around:
-        graph = graph.around(service.node(wanted.around), depth=wanted.depth)
+        node = service.node(wanted.around)
+        graph = graph.around(node, depth=wanted.depth, direction=wanted.direction)
     if chosen(request, wanted.format) == "svg":
         return picture(dependencies(_shown(board, graph)))
     return JsonResponse(_shown(board, graph))
@@ -86,6 +110,23 @@ async def update_graph(
     named = [*change.add_nodes, *(node for edge in change.add_edges for node in edge)]
     near = graph.only(map(service.node, named))
     return JsonResponse(_shown(board, service.seen_by(caller, near)))
+
+
+@router.get("/graph/breaks", response_model=BreaksAnswer, responses=refusals(404))
+async def show_breaks(
+    board: Board, caller: Caller, wanted: Annotated[BreaksFilter, Query()]
+) -> Response:
+    """Tell what no longer works when a tool fails, as far as you may see it."""
+    service = board.dependencies
+    whole = service.current if wanted.version is None else service.at(wanted.version)
+    certain = partial(board.tool_health.replacements.certain, principal=caller)
+    found = what_breaks(
+        service.seen_by(caller, whole),
+        service.node(wanted.tool),
+        whole=whole,
+        stand_ins_of=certain if wanted.alternatives else None,
+    )
+    return JsonResponse(found.to_dict(service.names(item.tool for item in found.broken)))
 
 
 @router.get("/graph/diff", response_model=GraphDiffAnswer, responses=refusals(404))
@@ -120,5 +161,4 @@ async def diff_graph(
 
 
 def _shown(board: Board, graph: DependencyGraph) -> dict[str, Any]:
-    found = ((node, board.registry.find(node)) for node in graph.nodes)
-    return graph_dict(graph, {node: tool.spec.name for node, tool in found if tool is not None})
+    return graph_dict(graph, board.dependencies.names(graph.nodes))

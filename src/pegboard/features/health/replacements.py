@@ -1,0 +1,135 @@
+"""Which tools could do the work of one that is gone, failed or unhealthy: proposed, never done."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pegboard.access import may_know
+from pegboard.core.health import Health, HealthStatus
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.tool import ToolSpec
+from pegboard.errors import SourceUnavailable, ToolNotFound
+from pegboard.registry import ToolRegistry
+from pegboard.registry.replacements import Proposal, propose_replacements
+
+_MOST_GONE = 1000
+"""Of so many tools that went it is known what they were."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandIns:
+    """A tool, and what could stand in for it.
+
+    Attributes:
+        tool: As it is, or as it was when it went.
+        health: How it is doing.
+        is_gone: Whether it is not on the board now.
+        proposals: The best first, each with how it is doing.
+    """
+
+    tool: ToolSpec
+    health: Health
+    is_gone: bool
+    proposals: tuple[tuple[Proposal, Health], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-compatible data."""
+        return {
+            "tool_id": self.tool.id,
+            "name": self.tool.name,
+            "is_gone": self.is_gone,
+            "status": self.health.status.value,
+            "reason": self.health.reason,
+            "capabilities": list(self.tool.capabilities),
+            "proposals": [
+                {
+                    "tool_id": proposal.tool.id,
+                    "name": proposal.tool.name,
+                    "score": proposal.score,
+                    "is_certain": proposal.is_certain,
+                    "reasons": list(proposal.reasons),
+                    "input_mapping": dict(proposal.input_mapping),
+                    "status": health.status.value,
+                }
+                for proposal, health in self.proposals
+            ],
+        }
+
+
+class Replacements:
+    """Proposes tools with the same capability, a compatible schema and no known trouble.
+
+    ```python
+    board.tool_health.replacements.of("web_search").proposals
+    ```
+
+    Args:
+        registry: Where to look.
+        health: How a tool is doing, by id.
+    """
+
+    def __init__(self, registry: ToolRegistry, *, health: Callable[[str], Health]) -> None:
+        self._registry = registry
+        self._health = health
+        self._last: dict[str, ToolSpec] = {}
+        self._gone: dict[str, ToolSpec] = {}
+
+    def look(self) -> None:
+        """Take note of the tools that there are, so that it is known what one was once it went."""
+        now = {tool.spec.id: tool.spec for tool in self._registry}
+        went = {id_: spec for id_, spec in self._last.items() if id_ not in now}
+        gone = {id_: spec for id_, spec in self._gone.items() if id_ not in now} | went
+        self._gone = dict(list(gone.items())[-_MOST_GONE:])
+        self._last = now
+
+    def of(self, name: str, *, principal: Principal = LOCAL) -> StandIns:
+        """What could stand in for a tool, as far as this caller may see it.
+
+        Args:
+            name: Wire name or id, also of a tool that went since the board was opened.
+            principal: Who asks.
+
+        Raises:
+            ToolNotFound: There is none and was none, or it is hidden: the answer is the same.
+            SourceUnavailable: Its source has never been there; says why.
+        """
+        spec = self._known(name)
+        kit = self._registry.kit
+        if spec is None and (reason := kit.why_absent(name)):
+            raise SourceUnavailable(f"'{name}' is not there now: {reason}")
+        if spec is None or not may_know(principal, spec, policy=kit.policy, switches=kit.switches):
+            raise ToolNotFound(name, self._registry.nearest(name, principal))
+        wanted = set(spec.capabilities)
+        candidates = [
+            tool.spec
+            for tool in self._registry.visible(principal)
+            if not wanted.isdisjoint(tool.spec.capabilities)
+        ]
+        found = propose_replacements(spec, candidates, health=self._health)
+        is_gone = self._registry.find(name) is None
+        return StandIns(
+            tool=spec,
+            health=self._absent(name) if is_gone else self._health(spec.id),
+            is_gone=is_gone,
+            proposals=tuple((item, self._health(item.tool.id)) for item in found),
+        )
+
+    def certain(self, name: str, *, principal: Principal = LOCAL) -> tuple[ToolSpec, ...]:
+        """The tools that could take its place without a doubt, the best first; never raises."""
+        try:
+            found = self.of(name, principal=principal)
+        except (ToolNotFound, SourceUnavailable):
+            return ()
+        return tuple(proposal.tool for proposal, _ in found.proposals if proposal.is_certain)
+
+    def _known(self, name: str) -> ToolSpec | None:
+        """What the tool is, or was; what went last goes before what went earlier."""
+        tool = self._registry.find(name)
+        if tool is not None:
+            return tool.spec
+        seen = (*reversed(self._gone.values()), *self._last.values())
+        return next((spec for spec in seen if name in {spec.id, spec.name}), None)
+
+    def _absent(self, name: str) -> Health:
+        reason = self._registry.kit.why_absent(name) or "there is no such tool now"
+        return Health(status=HealthStatus.UNHEALTHY, reason=reason)

@@ -1,0 +1,130 @@
+"""Stand-ins for tools that are there, and for tools that went."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pegboard import Policy, ToolRegistry
+from pegboard.core.health import HEALTHY, Health, HealthStatus
+from pegboard.core.principal import LOCAL
+from pegboard.core.tool import Effect, Tool, ToolSpec
+from pegboard.errors import SourceUnavailable, ToolNotFound
+from pegboard.features.health import Replacements
+from pegboard.tools import SchemaTool
+
+DOWN = Health(status=HealthStatus.UNHEALTHY, reason="HTTP 503")
+
+
+def searching(name: str, *capabilities: str) -> Tool:
+    async def run(arguments: Any, ctx: Any) -> str:
+        return name
+
+    spec = ToolSpec(
+        name=name,
+        input_schema={"type": "object", "properties": {}, "additionalProperties": False},
+        capabilities=capabilities or ("search",),
+        effect=Effect.READ,
+    )
+    return SchemaTool(spec=spec, run=run)
+
+
+def made(*names: str, deny: str = "", **health: Health) -> tuple[ToolRegistry, Replacements]:
+    policy = Policy(deny=(deny,) if deny else ())
+    registry = ToolRegistry(map(searching, names), policy=policy)
+    told = {f"{name}_v1": doing for name, doing in health.items()}
+    return registry, Replacements(registry, health=lambda id_: told.get(id_, HEALTHY))
+
+
+def test_each_proposal_says_why() -> None:
+    registry, replacements = made("google", "bing", google=DOWN)
+    registry.add(searching("painter", "paint"))
+
+    assert replacements.of("google").to_dict() == {
+        "tool_id": "google_v1",
+        "name": "google",
+        "is_gone": False,
+        "status": "unhealthy",
+        "reason": "HTTP 503",
+        "capabilities": ["search"],
+        "proposals": [
+            {
+                "tool_id": "bing_v1",
+                "name": "bing",
+                "score": 1.0,
+                "is_certain": True,
+                "reasons": [
+                    "has the capability search",
+                    "takes and gives all that this one does",
+                    "is healthy",
+                ],
+                "input_mapping": {},
+                "status": "healthy",
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize("name", ["google", "google_v1"])
+def test_a_tool_that_went_is_known_by_its_name_and_its_id(name: str) -> None:
+    registry, replacements = made("google", "bing")
+    replacements.look()
+    registry.remove("google")
+
+    before = replacements.of(name)
+    replacements.look()
+    after = replacements.of(name)
+
+    assert before == after
+    assert (after.is_gone, after.health.reason) == (True, "there is no such tool now")
+    assert [item.tool.name for item, _ in after.proposals] == ["bing"]
+    assert [spec.name for spec in replacements.certain(name)] == ["bing"]
+
+
+def test_a_tool_that_is_back_is_gone_no_longer() -> None:
+    registry, replacements = made("google")
+    replacements.look()
+    registry.remove("google")
+    replacements.look()
+    registry.add(searching("google"))
+    replacements.look()
+
+    assert not replacements.of("google").is_gone
+    assert replacements._gone == {}
+
+
+def test_only_the_last_thousand_that_went_are_known() -> None:
+    registry, replacements = made(*(f"t{number}" for number in range(1_001)), "bing")
+    replacements.look()
+    for number in range(1_001):
+        registry.remove(f"t{number}")
+    replacements.look()
+
+    assert replacements.certain("t0") == ()
+    assert [spec.name for spec in replacements.certain("t1000")] == ["bing"]
+
+
+def test_what_a_caller_may_not_see_is_neither_told_of_nor_proposed() -> None:
+    registry, replacements = made("google", "secret", deny="secret")
+    replacements.look()
+    with pytest.raises(ToolNotFound) as while_there:
+        replacements.of("secret", principal=LOCAL)
+    proposals = replacements.of("google").proposals
+    registry.remove("secret")
+    with pytest.raises(ToolNotFound) as when_gone:
+        replacements.of("secret", principal=LOCAL)
+
+    assert proposals == ()
+    assert while_there.value.message == when_gone.value.message
+
+
+@pytest.mark.parametrize(
+    ("why", "error"), [("", ToolNotFound), ("source 'web' is down", SourceUnavailable)]
+)
+def test_of_what_was_never_there_nothing_is_proposed(why: str, error: type[Exception]) -> None:
+    registry, replacements = made("google")
+    registry.apply(replace(registry.kit, why_absent=lambda _name: why))
+
+    with pytest.raises(error):
+        replacements.of("bing")
+    assert replacements.certain("bing") == ()
