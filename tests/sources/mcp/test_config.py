@@ -17,13 +17,24 @@ from pegboard.sources.mcp.config import McpConfig, revealed
         ({"url": "http://a/", "args": ["x"]}, "'args' belongs to 'command'"),
         ({"command": "a", "headers": {"X": "y"}}, "'headers' belongs to 'url'"),
         ({"command": "a", "auth": {"token": "x"}}, "'auth' belongs to 'url'"),
+        (
+            {"mcpServers": {"a": {"url": "http://a"}}, "auth": {"token": "x"}},
+            "'auth' belongs to one server; write it in that one's entry",
+        ),
+        (
+            {"mcp_json": "mcp.json", "env": {"A": "b"}},
+            "'env' belongs to one server; write it in that one's entry",
+        ),
         ({"command": "a", "transport": "sse"}, "'transport' belongs to 'url'"),
         ({"url": "http://a/", "auth": {"kind": "basic", "token": "x"}}, "bearer"),
         ({"command": "a", "env": ["X=y"]}, "dictionary"),
         ({"command": "a", "effects": {"*": "harmless"}}, "read"),
         ({"command": "a", "colour": "red"}, "Extra inputs"),
     ],
-    ids=["none", "two", "args", "headers", "auth", "transport", "kind", "env", "effect", "unknown"],
+    ids=[
+        *("none", "two", "args", "headers", "auth", "auth of many", "env of many", "transport"),
+        *("kind", "env", "effect", "unknown"),
+    ],
 )
 def test_a_wrong_config_says_what_to_write(fields: dict[str, Any], says: str) -> None:
     with pytest.raises(ValidationError, match=says):

@@ -119,7 +119,14 @@ def test_a_file_without_servers_is_told(tmp_path: Path, text: Any, says: str) ->
         ({"mcpServers": {"a": {"command": "x", "env": [1]}}}, "'env' is no mapping"),
         ({"mcpServers": {"a": {"command": ["npx"]}}}, "'command': input should be a valid string"),
         ({"mcpServers": {"a": {"url": "http://b", "auth": {"x": 1}}}}, "'auth.token': field requ"),
-        ({"mcpServers": {"a": {}}}, "neither a command nor a url"),
+        ({"mcpServers": {"a": {}}}, "neither a command nor a url; write"),
+        (
+            {"mcpServers": {"a": {"comand": "x"}}},
+            r"nor a url, and nobody knows its 'comand' \(did you mean 'command'\?\); write",
+        ),
+        ({"mcpServers": {"a": {"URL": "x"}}}, r"its 'URL' \(did you mean 'url'\?\); write"),
+        ({"mcpServers": {"a": {"7": "x"}}}, "nobody knows its '7'; write"),
+        ({"mcpServers": {"a": {"zzzz": 1, "args": []}}}, "nobody knows its 'zzzz'; write"),
         ({"mcpServers": {"a": {"type": "sse", "command": "x"}}}, "its type is 'sse'"),
         ({"mcpServers": {"a": {"type": "ws", "url": "ws://a"}}}, "type 'ws' is not known"),
         ({"mcpServers": {"a": {"command": "${NOPE}"}}}, "'a': the variable NOPE is not set"),
@@ -131,7 +138,8 @@ def test_a_file_without_servers_is_told(tmp_path: Path, text: Any, says: str) ->
         ),
     ],
     ids=[
-        *("null", "text", "array", "env", "command", "auth", "nothing", "type", "unknown", "unset"),
+        *("null", "text", "array", "env", "command", "auth", "nothing", "misspelt", "capital"),
+        *("number", "foreign", "type", "unknown", "unset"),
         *("input", "file", "option"),
     ],
 )

@@ -152,6 +152,9 @@ class McpConfig(BaseModel):
 
     def _only_with(self, field: str, **others: Any) -> None:
         for name, value in others.items():
+            if value and self.names_many:
+                # a token that each server of a list got would be known to all of them
+                raise ValueError(f"'{name}' belongs to one server; write it in that one's entry")
             if value and not getattr(self, field):
                 raise ValueError(f"'{name}' belongs to '{field}'")
 

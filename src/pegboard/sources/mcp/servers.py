@@ -3,12 +3,14 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
 from pydantic import ValidationError
 
 from pegboard.core.names import MAX_SOURCE_LENGTH, is_source_name
+from pegboard.core.shortening import shortened
 from pegboard.errors import ConfigError
 from pegboard.sources.mcp.config import FaultyServer, McpConfig, words_of
 from pegboard.tools.plain_files import read_file
@@ -19,6 +21,11 @@ _OURS = frozenset({"command", "args", "env", "cwd", "url", "headers", "auth", "t
 _OPTIONS = frozenset(McpConfig.model_fields) - _OURS - {"mcp_json", "mcp_servers"}
 _AN_ENTRY = '{"command": ...} or {"url": ...}'
 _URLS = ("url", "serverUrl", "httpUrl")
+_KEYS = sorted(
+    _OURS | _OPTIONS | {*_URLS, "type", "envFile", "disabled", "enabled", "name", "description"}
+)
+_MOST_TOLD = 5
+_LONGEST_KEY = 50
 _TRANSPORTS = {
     "": "auto",
     "auto": "auto",
@@ -145,7 +152,8 @@ class _Reader:
     def _remote(self, name: str, kind: str, entry: Mapping[str, Any]) -> dict[str, Any]:
         url = next((entry[key] for key in _URLS if entry.get(key)), None)
         if url is None:
-            raise self._fault(name, f"has neither a command nor a url; write {_AN_ENTRY}")
+            said = f"has neither a command nor a url{_misspelt(entry)}; write {_AN_ENTRY}"
+            raise self._fault(name, said)
         if kind not in _TRANSPORTS:
             known = "stdio, http, sse, streamable-http"
             raise self._fault(name, f"type '{kind}' is not known; it is one of {known}")
@@ -190,6 +198,17 @@ class _Reader:
 
     def _fault(self, name: str, reason: str) -> ConfigError:
         return ConfigError(f"{self._place}: the server '{name}': {reason}")
+
+
+def _misspelt(entry: Mapping[str, Any]) -> str:
+    """What of an entry nobody knows, and what may be meant by it; empty when all is known."""
+    unknown = [key for key in map(str, entry) if key not in _KEYS]
+    told: list[str] = []
+    for key in unknown[:_MOST_TOLD]:
+        near = get_close_matches(key.lower(), _KEYS, n=1)
+        hint = f" (did you mean '{near[0]}'?)" if near else ""
+        told.append(f"'{shortened(key, _LONGEST_KEY)}'{hint}")
+    return f", and nobody knows its {', '.join(told)}" if told else ""
 
 
 def _variables(text: str) -> Iterator[tuple[str, str]]:
