@@ -145,3 +145,13 @@ def test_without_a_call_that_went_well_no_duration_is_known(seen: Observed) -> N
     called(seen, "t_v1", "timeout")
 
     assert seen.figures("t_v1") == Figures(calls=1, failures=1.0)
+
+
+def test_what_was_wrong_with_a_source_may_be_over_and_what_went_well_stays(seen: Observed) -> None:
+    seen.checked_source("shop", DOWN)
+    seen.checked_source("std", HEALTHY)
+
+    for source in ("shop", "std", "new"):
+        seen.recovered_source(source)
+
+    assert [seen.source(name) for name in ("shop", "std", "new")] == [UNKNOWN, HEALTHY, UNKNOWN]

@@ -75,6 +75,11 @@ class Observed:
         """A check of a source gave this."""
         self._sources[source] = (self._clock.monotonic(), health)
 
+    def recovered_source(self, source: str) -> None:
+        """What was wrong with a source may be over: only what went well is still true."""
+        if source in self._sources and self._sources[source][1].status is not HealthStatus.HEALTHY:
+            self.forget_source(source)
+
     def forget(self, tool: str) -> None:
         """A tool is gone or has changed: what was seen of it says nothing any more."""
         self._calls.pop(tool, None)

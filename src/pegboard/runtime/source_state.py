@@ -8,7 +8,7 @@ from typing import Any
 
 from pegboard.core.offers import Prompt, Resource
 from pegboard.core.ports.clock import Clock
-from pegboard.core.ports.source import Source, SourceKind
+from pegboard.core.ports.source import Source, SourceKind, TellsProblems
 from pegboard.core.tool import Tool
 from pegboard.registry.unusable import why_unusable
 
@@ -94,6 +94,12 @@ class SourceState:
         """Why how many of its tools cannot be used now."""
         reasons = (why_unusable(tool.spec) for tool in self.tools)
         return Counter(reason for reason in reasons if reason)
+
+    @property
+    def problems(self) -> str:
+        """What its last listing left out, and why; empty when nothing, or when it does not tell."""
+        source = self.source
+        return " ".join(source.problems) if isinstance(source, TellsProblems) else ""
 
     def asked(self, clock: Clock) -> None:
         """It is asked for the first time, now."""

@@ -80,7 +80,7 @@ async def test_calls_that_never_reached_the_tool_say_nothing_of_it() -> None:
 @pytest.mark.parametrize(
     ("status", "expected"),
     [
-        ("ok", HealthStatus.HEALTHY),
+        ("ok", HealthStatus.UNKNOWN),
         ("degraded", HealthStatus.DEGRADED),
         ("failed", HealthStatus.UNHEALTHY),
     ],
@@ -92,6 +92,25 @@ def test_a_source_is_as_its_listing(status: str, expected: HealthStatus) -> None
 
     assert health.source("shop").status is expected
     assert health.tool("shop__a_v1").status is expected
+
+
+@pytest.mark.parametrize(
+    ("checked", "after"),
+    [
+        (HealthStatus.HEALTHY, HealthStatus.HEALTHY),
+        (HealthStatus.DEGRADED, HealthStatus.UNKNOWN),
+        (HealthStatus.UNHEALTHY, HealthStatus.UNKNOWN),
+    ],
+)
+def test_a_list_ends_what_was_wrong_and_nothing_else(
+    checked: HealthStatus, after: HealthStatus
+) -> None:
+    _, health = made(needing("shop__a", source="shop"))
+    health.checked_source("shop", Health(status=checked))
+
+    health.on_event(SourceChanged(source="shop", status="ok"))
+
+    assert health.source("shop").status is after
 
 
 def test_a_check_of_a_source_counts_for_its_tools() -> None:

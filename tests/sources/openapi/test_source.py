@@ -8,7 +8,7 @@ from tests.sources.openapi.bench import bench, document, one, operation
 
 from pegboard.core.health import HealthStatus
 from pegboard.core.ports.services import Services
-from pegboard.core.ports.source import Source
+from pegboard.core.ports.source import Source, TellsProblems
 from pegboard.errors import SourceUnavailable
 from pegboard.network import GuardedClient
 from pegboard.sources.openapi import KIND
@@ -99,9 +99,18 @@ async def test_health_tells_what_the_configuration_misses() -> None:
     answer = always(reply(b""))
     async with bench(one(), answer, include={"operations": ["op", "gone"]}) as api:
         health = await api.source.health()
+        assert isinstance(api.source, TellsProblems)
+        problems = api.source.problems
 
     assert health.status is HealthStatus.DEGRADED
     assert health.reason == "include names what is not there: 'gone'."
+    assert problems == [health.reason]
+
+
+async def test_there_is_no_problem_where_all_is_there() -> None:
+    async with bench(one(), always(reply(b""))) as api:
+        assert isinstance(api.source, TellsProblems)
+        assert api.source.problems == []
 
 
 async def test_a_document_without_operations_is_degraded_and_no_error() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from pegboard.core.health import Health
 from pegboard.core.tool import Tool, ToolSpec
@@ -40,6 +40,19 @@ class Source(Protocol):
 
     def on_change(self, notify: Callable[[], None]) -> None:
         """Call `notify` whenever `tools()` would answer differently; at most one listener."""
+        ...
+
+
+@runtime_checkable
+class TellsProblems(Protocol):
+    """A source that leaves things out of what it lists, and says what and why."""
+
+    @property
+    def problems(self) -> Sequence[str]:
+        """What is wrong with what was listed last, safe to show; nothing when all is well.
+
+        It is known without asking anybody: reading it costs nothing.
+        """
         ...
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pegboard.core.event import BoardChanged, CallRecord, Event, SourceChanged
-from pegboard.core.health import HEALTHY, Health, HealthStatus
+from pegboard.core.health import Health, HealthStatus
 from pegboard.core.ports.clock import Clock
 from pegboard.core.tool import ToolSpec
 from pegboard.features.health.replacements import Replacements
@@ -134,12 +134,13 @@ class BoardHealth:
         self._observed.called(tool.spec.id, failure=reason, took_ms=record.duration_ms)
 
     def _listed(self, event: SourceChanged) -> None:
-        status = {"ok": HealthStatus.HEALTHY, "degraded": HealthStatus.DEGRADED}.get(
-            event.status, HealthStatus.UNHEALTHY
-        )
-        known = HEALTHY if status is HealthStatus.HEALTHY else None
-        health = known or Health(status=status, reason=event.reason)
-        self._observed.checked_source(event.source, health)
+        if event.status == "ok":
+            # a list says that it is there again, and not that it works: only a check or calls do
+            self._observed.recovered_source(event.source)
+            return
+        bad = event.status == "degraded"
+        status = HealthStatus.DEGRADED if bad else HealthStatus.UNHEALTHY
+        self._observed.checked_source(event.source, Health(status=status, reason=event.reason))
 
     def _changed(self, event: BoardChanged) -> None:
         """Forget the tools of names that mean another version now, or mean something again."""

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from pegboard.core.health import Health, HealthStatus
 from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError, DependencyCycle, PegboardError
 from pegboard.features.catalogue import CatalogueService, Once
 from pegboard.features.dependencies import DependencyService
 from pegboard.features.health import BoardHealth
 from pegboard.registry import ToolRegistry
+from pegboard.registry.health import worse
 from pegboard.runtime.allowed import refused
 from pegboard.runtime.board import ToolEntry
 from pegboard.runtime.board_file import LoadedBoard
@@ -107,11 +109,17 @@ class CatalogueParts:
 
     def observed(self, states: Sequence[SourceState]) -> list[dict[str, Any]]:
         """Sources with their health, as far as it is known without asking."""
-        found = [(state, self.health.source(state.name)) for state in states]
+        found = [(state, self._observed(state)) for state in states]
         return [
             {**state.to_dict(), "health": health.status.value, "health_reason": health.reason}
             for state, health in found
         ]
+
+    def _observed(self, state: SourceState) -> Health:
+        seen, problems = self.health.source(state.name), state.problems
+        if not problems:
+            return seen
+        return worse(seen, Health(status=HealthStatus.DEGRADED, reason=problems))
 
     def look_again(self) -> None:
         """Something has changed: the graph follows soon."""

@@ -28,7 +28,10 @@ class SourceAnswer(BaseModel):
     unavailable_reasons: Annotated[
         list[str], Field(description="Why, the most frequent reason first.")
     ] = Field(default_factory=list[str])
-    health: Literal["healthy", "degraded", "unhealthy", "unknown"] = "unknown"
+    health: Annotated[
+        Literal["healthy", "degraded", "unhealthy", "unknown"],
+        Field(description="`unknown`: neither a check nor a call has told; `?health=true` asks."),
+    ] = "unknown"
     health_reason: str = ""
 
 

@@ -95,6 +95,11 @@ class OpenApiSource:
         """The tools of its actions, for a source without a document."""
         return self._tools_of(None)
 
+    @property
+    def problems(self) -> Sequence[str]:
+        """What the configuration names and the document does not have."""
+        return [self._note] if self._note else []
+
     async def health(self) -> Health:
         """Whether the API answers, and whether the configuration names what is there."""
         if not self._base:

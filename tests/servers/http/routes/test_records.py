@@ -51,6 +51,31 @@ async def test_health_is_asked_for_when_wanted(tmp_path: Path) -> None:
     assert plain == asked
 
 
+async def test_a_source_that_was_only_listed_has_no_health_yet(tmp_path: Path) -> None:
+    text = "sources: [{kind: builtin, name: std}]"
+    async with client_of(a_board(tmp_path, text=text)) as client:
+        (source,) = (await client.get("/sources")).json()["sources"]
+
+    assert (source["status"], source["reason"]) == ("ok", "")
+    assert (source["health"], source["health_reason"]) == ("unknown", "")
+
+
+async def test_what_a_listing_left_out_is_told_without_asking(tmp_path: Path) -> None:
+    document = "{openapi: 3.1.0, paths: {/a: {get: {operationId: a}}}}"
+    config = (
+        f"{{document: {document}, base_url: 'http://127.0.0.1:1', include: {{operations: [a, b]}}}}"
+    )
+    text = f"sources: [{{kind: openapi, name: shop, config: {config}}}]"
+    async with client_of(a_board(tmp_path, text=text)) as client:
+        (source,) = (await client.get("/sources")).json()["sources"]
+        (asked,) = (await client.get("/sources", params={"health": "true"})).json()["sources"]
+
+    assert (source["status"], source["tools"]) == ("ok", 1)
+    assert source["health"] == "degraded"
+    assert source["health_reason"] == "include names what is not there: 'b'."
+    assert (asked["status"], asked["health"]) == ("ok", "unhealthy")  # nothing answers there
+
+
 async def test_a_refused_change_of_the_file_is_told(tmp_path: Path) -> None:
     board = a_board(tmp_path)
     async with client_of(board) as client:
