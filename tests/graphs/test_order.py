@@ -55,3 +55,36 @@ def test_each_node_is_in_a_layer_behind_all_that_it_needs(needs: list[set[int]])
     assert all(place[name] < place[node.id] for node in nodes for name in node.depends_on)
     order = Ancestors(Graph(nodes=nodes))
     assert all(order.comes_before(name, node.id) for node in nodes for name in node.depends_on)
+
+
+def test_nodes_in_a_cycle_come_before_each_other_and_before_what_follows() -> None:
+    order = Ancestors(graph(y="c", a="cx", b="a", c="b", x="", z=""))
+    ring = "abc"
+
+    assert all(order.comes_before(one, other) for one in ring for other in ring)
+    assert all(order.comes_before(name, "y") for name in "abcx")
+    assert not order.comes_before("y", "a")
+    assert not order.comes_before("z", "y")
+    assert not order.comes_before("a", "x")
+
+
+def test_nodes_that_share_an_id_wait_for_what_either_waits_for() -> None:
+    nodes = [("a", ""), ("b", ""), ("c", "a"), ("c", "b"), ("d", "c")]
+    order = Ancestors(Graph(nodes=tuple(Node(id=name, edges=after(*b)) for name, b in nodes)))
+
+    assert all(order.comes_before(name, "d") for name in "abc")
+
+
+@given(st.lists(st.sets(st.integers(0, 11)), min_size=1, max_size=12))
+def test_what_comes_before_is_what_can_be_reached_against_the_edges(needs: list[set[int]]) -> None:
+    before = {str(place): {str(item) for item in wanted} for place, wanted in enumerate(needs)}
+    nodes = tuple(Node(id=name, edges=after(*sorted(found))) for name, found in before.items())
+    order = Ancestors(Graph(nodes=nodes))
+
+    for name, wanted in before.items():
+        reached, left = set[str](), [item for item in wanted if item in before]
+        while left:
+            if (item := left.pop()) not in reached:
+                reached.add(item)
+                left += [other for other in before[item] if other in before]
+        assert {other for other in before if order.comes_before(other, name)} == reached

@@ -85,3 +85,16 @@ def test_of_very_many_faults_the_foremost_are_told() -> None:
     with pytest.raises(GraphInvalid) as refused:
         refuse_faults(graph, board=EMPTY)
     assert len(refused.value.problems) == 100
+
+
+def test_a_cycle_of_very_many_nodes_is_looked_at_quickly() -> None:
+    count = 5_000
+    nodes = tuple(
+        call(f"n{n}", "nothing", edges=after(f"n{(n + 1) % count}")) for n in range(count)
+    )
+    begun = time.perf_counter()
+
+    found = check(Graph(nodes=nodes), board=EMPTY)
+
+    assert {fault.code for fault in found} == {"cycle", "tool_unknown"}
+    assert time.perf_counter() - begun < 5

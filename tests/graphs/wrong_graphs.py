@@ -35,6 +35,38 @@ TABLE: dict[str, tuple[tuple[Node, ...], dict[str, Any], str]] = {
         {},
         "nodes[0].edges cycle",
     ),
+    "a cycle, and all else": (
+        (
+            fetch("a", "b", input={"link": "$.steps.b.output.nothing"}),
+            fetch("b", "a", tool="web__fetsh", when="steps.d.state == 'failed'"),
+            fetch("c", "b", input={"url": "$.steps.a.output.nothing"}),
+            fetch("d", input={"url": "$.steps.nobody.output"}),
+        ),
+        {"output": "$.steps.c.output.nothing"},
+        (
+            "nodes[0].edges cycle"
+            " | nodes[0].input.url input_missing | nodes[0].input.link input_unknown"
+            " | nodes[1].when step_not_before | nodes[1].tool tool_unknown"
+            " | nodes[2].input.url path_dangling | nodes[3].input.url step_unknown"
+            " | output path_dangling"
+        ),
+    ),
+    "ids twice, and all else": (
+        (
+            fetch("a", input={"uri": "u"}),
+            fetch("a", tool="web__fetsh"),
+            fetch("b", input={"url": "$.steps.a.output.nothing"}),
+            fetch("c.d", "b", input={"url": "$.steps.b.output.nothing"}),
+            any_("e", input={"x": "$.steps.b.output", "y": "$.steps.a.outcome"}),
+        ),
+        {},
+        (
+            "nodes[0].id id_twice | nodes[1].id id_twice | nodes[3].id id_illegal"
+            " | nodes[0].input.url input_missing | nodes[0].input.uri input_unknown"
+            " | nodes[1].tool tool_unknown | nodes[3].input.url path_dangling"
+            " | nodes[4].input.x step_not_before | nodes[4].input.y path_dangling"
+        ),
+    ),
     "a node that waits for itself": ((any_("a", "a"),), {}, "nodes[0].edges cycle"),
     "an edge to nothing": (
         (any_("a", "b"), any_("c", edges=(Edge(node="a", outcome="done"),), join="one")),  # type: ignore[arg-type]  # wrong on purpose

@@ -18,7 +18,7 @@ from pegboard.tools.raw_schema import closed, compiled
 
 MOST_DEPTH = 20
 _MOST_TOLD = 100
-_ORDERLESS = frozenset({"cycle", "id_twice", "id_illegal", "graph_empty", "graph_too_large"})
+_UNREAD = frozenset({"graph_empty", "graph_too_large"})
 
 
 def check(
@@ -77,7 +77,7 @@ def _checked(graph: Graph, terms: Terms, *, at: str, depth: int) -> Iterator[Fau
     structure = list(structure_faults(graph, terms.kinds, at=at))
     yield from structure
     yield from _schema_faults(graph, at)
-    if _ORDERLESS.isdisjoint(fault.code for fault in structure):
+    if _UNREAD.isdisjoint(fault.code for fault in structure):
         yield from _data_faults(graph, terms, at)
     for place, node in enumerate(graph):
         if node.graph is not None:

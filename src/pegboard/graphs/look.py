@@ -55,7 +55,7 @@ class Look:
     """One graph while it is checked.
 
     Args:
-        graph: Without cycles and without ids that are there twice.
+        graph: Of nodes that share an id nothing is known by it, since either may be meant.
         terms: What it is checked against.
         at: What its places begin with.
     """
@@ -65,7 +65,9 @@ class Look:
         self.terms = terms
         self.at = at
         self._ancestors = Ancestors(graph)
-        self._nodes = {node.id: node for node in graph}
+        self._nodes: dict[str, Node | None] = {}
+        for node in graph:
+            self._nodes[node.id] = None if node.id in self._nodes else node
         self._outputs: dict[str, JsonSchema | None] = {}
         self._depth = 0
 
@@ -163,7 +165,7 @@ class Look:
             known = ", ".join(item.id for item in self.graph.nodes[:8])
             message = f"{path.text}: there is no such step; there are {known}."
             return Fault(code="step_unknown", place=place, message=message)
-        if node is not None and not self._ancestors.comes_before(name, node.id):
+        if node is not None and not self._may_come_before(name, node):
             message = (
                 f"{path.text}: '{name}' need not have ended before. Let this node depend on it."
             )
@@ -178,6 +180,11 @@ class Look:
             return None
         message = f"{path.text} leads to nothing: {problem}."
         return Fault(code="path_dangling", place=place, message=message)
+
+    def _may_come_before(self, name: str, node: Node) -> bool:
+        """Whether it does, or it cannot be told which node is meant."""
+        is_meant = self._nodes[name] is not None and self._nodes[node.id] is not None
+        return not is_meant or self._ancestors.comes_before(name, node.id)
 
     def _seen_of_step(self, reference: Reference) -> Seen:
         name = step_of(reference, self.graph)
