@@ -16,6 +16,7 @@ PegboardError
 │   ├── ApprovalNotFound        no approval of this id for this caller
 │   ├── ApprovalDecided         somebody else has answered it
 │   ├── ApprovalExpired         it is too late to answer it
+│   ├── AlreadyAnswered         somebody else has answered this question of a run
 │   ├── IdempotencyConflict     the key was used with other arguments
 │   ├── HandleNotFound          no stored result under this handle for this caller
 │   ├── GraphInvalid            a graph, or what is in one, is wrong; one line per fault
@@ -202,6 +203,12 @@ class ApprovalExpired(CallerError):
     """An approval has passed its time: the call has to be made again, and asks anew."""
 
     code = "approval_expired"
+
+
+class AlreadyAnswered(CallerError):
+    """Somebody has answered this question of a run already; the first answer holds."""
+
+    code = "already_answered"
 
 
 class IdempotencyConflict(CallerError):

@@ -201,8 +201,9 @@ async def test_signals_come_in_order_and_once(storage: Storage) -> None:
     first = Signal(id="s1", topic="event:paid", message={"amount": 5})
     assert await storage.runs.signal("r1", first)
     assert await storage.runs.signal("r1", Signal(id="s2", topic="control", message="pause"))
-    assert await storage.runs.signal("r1", Signal(id="s1", topic="event:paid", message="again"))
-    assert not await storage.runs.signal("r2", first)
+    again = Signal(id="s1", topic="event:paid", message="again")
+    assert await storage.runs.signal("r1", again) is False
+    assert await storage.runs.signal("r2", first) is None
 
     signals = await storage.runs.signals("r1")
     assert [item.signal.id for item in signals] == ["s1", "s2"]

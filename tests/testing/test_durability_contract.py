@@ -109,9 +109,8 @@ class KeepsNothing(MemoryDurability):
 
 
 class FindsWhatIsNotThere(MemoryDurability):
-    async def signal(self, run_id: str, signal: Signal) -> None:
-        if run_id in self.journal.runs:
-            await super().signal(run_id, signal)
+    async def signal(self, run_id: str, signal: Signal) -> bool:
+        return run_id in self.journal.runs and await super().signal(run_id, signal)
 
 
 class ForgetsWhatARunBeganWith(MemoryDurability):
@@ -120,9 +119,9 @@ class ForgetsWhatARunBeganWith(MemoryDurability):
 
 
 class LosesSignals(MemoryDurability):
-    async def signal(self, run_id: str, signal: Signal) -> None:
+    async def signal(self, run_id: str, signal: Signal) -> bool:
         kept: Kept = self.journal.run(run_id)
-        kept.signals.setdefault(signal.id, signal)
+        return kept.signals.setdefault(signal.id, signal) is signal
 
 
 def of(kind: type[MemorySteps]) -> type[MemoryDurability]:

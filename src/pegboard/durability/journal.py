@@ -79,7 +79,7 @@ class MemoryJournal:
         except KeyError:
             raise RunNotFound(f"There is no run '{run_id}'.") from None
 
-    async def write(self, change: Callable[[], None]) -> None:
+    async def write(self, change: Callable[[], object]) -> None:
         """Change what is stored, whole or not at all."""
         await self._pause()
         change()

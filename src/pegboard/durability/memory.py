@@ -59,13 +59,13 @@ class MemoryDurability:
         self._player(start.run_id).play()
         return True
 
-    async def signal(self, run_id: str, signal: Signal) -> None:
+    async def signal(self, run_id: str, signal: Signal) -> bool:
         kept = self.journal.run(run_id)
-        if signal.id not in kept.signals:
-            await self.journal.write(lambda: kept.signals.update({signal.id: signal}))
+        await self.journal.write(lambda: kept.signals.setdefault(signal.id, signal))
         self._check_open()
         if not kept.has_ended:
             self._player(run_id).hear()
+        return kept.signals[signal.id] is signal
 
     async def begun(self, run_id: str) -> RunStart | None:
         kept = self.journal.runs.get(run_id)

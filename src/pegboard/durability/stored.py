@@ -81,8 +81,9 @@ class StoredDurability:
         self._begin(start)
         return True
 
-    async def signal(self, run_id: str, signal: Signal) -> None:
-        if not await self._store.signal(run_id, signal):
+    async def signal(self, run_id: str, signal: Signal) -> bool:
+        is_new = await self._store.signal(run_id, signal)
+        if is_new is None:
             raise RunNotFound(f"There is no run '{run_id}'.")
         self._check_open()
         player = self._players.get(run_id)
@@ -90,6 +91,7 @@ class StoredDurability:
             player.hear()
         else:
             await self._take_up(run_id)
+        return is_new
 
     async def begun(self, run_id: str) -> RunStart | None:
         run = await self._store.get(run_id)

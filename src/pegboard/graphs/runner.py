@@ -10,7 +10,7 @@ from pegboard.core.context import ToolContext
 from pegboard.core.graph import Graph, NodeState
 from pegboard.core.ports.durability import CONTROL, Durability, RunStart, RunSteps, Signal
 from pegboard.core.run import Pending, RunResult
-from pegboard.errors import InvalidRequest, Unavailable
+from pegboard.errors import AlreadyAnswered, InvalidRequest, Unavailable
 from pegboard.graphs.arrivals import arrivals
 from pegboard.graphs.board import Board
 from pegboard.graphs.check import refuse_faults
@@ -27,6 +27,11 @@ ContextOf = Callable[[RunStart], ToolContext[Any]]
 def new_run_id() -> str:
     """An id that nobody else has."""
     return f"r_{secrets.token_hex(12)}"
+
+
+def answer_id(pending_id: str) -> str:
+    """The id, and the topic, of the signal that answers what a run asks: there is one at most."""
+    return f"answer:{pending_id}"
 
 
 async def run_graph(
@@ -209,21 +214,24 @@ class GraphRunner:
         Raises:
             RunNotFound: There is no such run.
             InvalidRequest: It does not ask this, or the answer does not fit.
+            AlreadyAnswered: Somebody was first.
         """
         seen = await self.result(run_id, wait=False)
         asked = next((item for item in seen.pending if item.id == pending_id), None)
         if asked is None:
             raise InvalidRequest(f"The run does not ask '{pending_id}' now.")
         _check_answer(asked, answer)
-        await self._tell(run_id, f"answer:{pending_id}", answer, id=f"answer:{pending_id}")
+        id_ = answer_id(pending_id)
+        if not await self._tell(run_id, id_, answer, id=id_):
+            raise AlreadyAnswered(f"'{pending_id}' was answered already: the first answer holds.")
 
     async def recover(self) -> tuple[str, ...]:
         """Go on with runs that a crash has left; their ids."""
         return await self.durability.recover()
 
-    async def _tell(self, run_id: str, topic: str, message: Any, *, id: str = "") -> None:  # noqa: A002 - as above
+    async def _tell(self, run_id: str, topic: str, message: Any, *, id: str = "") -> bool:  # noqa: A002 - as above
         signal = Signal(id=id or secrets.token_hex(8), topic=topic, message=message)
-        await self.durability.signal(run_id, signal)
+        return await self.durability.signal(run_id, signal)
 
     async def _play(self, steps: RunSteps) -> RunResult:
         try:

@@ -150,8 +150,11 @@ class StepPromises:
         async def first(durability: Durability) -> None:
             await durability.start(start_of())
             await asyncio.sleep(0.1)
-            await durability.signal("r", Signal(id="1", topic="t", message={"n": 1}))
-            await durability.signal("r", Signal(id="1", topic="t", message={"n": 1}))
+            kept = [
+                await durability.signal("r", Signal(id="1", topic="t", message={"n": 1}))
+                for _ in range(2)
+            ]
+            assert kept == [True, False], f"the same signal twice was told to be kept: {kept}"
             await asyncio.sleep(0.05)
             await durability.signal("r", Signal(id="2", topic="end", message=2))
             await durability.settled("r")

@@ -171,8 +171,8 @@ class Durability(Protocol):
         """Store a run and have it played, here or elsewhere; False when it was there already."""
         ...
 
-    async def signal(self, run_id: str, signal: Signal) -> None:
-        """Store a message to a run and let it hear of it.
+    async def signal(self, run_id: str, signal: Signal) -> bool:
+        """Store a message to a run and let it hear of it; False when this id was there already.
 
         Raises:
             RunNotFound: There is no such run.

@@ -250,10 +250,12 @@ class RunStore(Protocol):
         """What is known of the steps of a run, by path."""
         ...
 
-    async def signal(self, run_id: str, signal: Signal) -> bool:
-        """Keep a message for a run and wake it; False when there is no such run.
+    async def signal(self, run_id: str, signal: Signal) -> bool | None:
+        """Keep a message for a run and wake it; one to a run that has ended wakes nobody.
 
-        One that is there already is dropped; one to a run that has ended wakes nobody.
+        Returns:
+            False when one of this id is there already, and this one is dropped; None when there is
+            no such run.
         """
         ...
 

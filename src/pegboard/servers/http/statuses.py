@@ -24,6 +24,7 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.ApprovalRequired: 409,
         errors.ApprovalExpired: 410,
         errors.ApprovalDecided: 409,
+        errors.AlreadyAnswered: 409,
         errors.ApprovalNotFound: 404,
         errors.IdempotencyConflict: 409,
         errors.HandleNotFound: 404,

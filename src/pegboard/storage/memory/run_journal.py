@@ -105,17 +105,18 @@ class MemoryRunJournal:
             steps: dict[str, StoredStep] = {} if entry is None else entry.steps
             return [copied(steps[path]) for path in sorted(steps)]
 
-    async def signal(self, run_id: str, signal: Signal) -> bool:
+    async def signal(self, run_id: str, signal: Signal) -> bool | None:
         new = copied(signal)
         with self._gate:
             entry = self._runs.get(run_id)
             if entry is None:
+                return None
+            if signal.id in entry.signals:
                 return False
-            if signal.id not in entry.signals:
-                self._signals += 1
-                entry.signals[signal.id] = StoredSignal(number=self._signals, signal=new)
-                if entry.run.finished_at is None:
-                    entry.run = structs.replace(entry.run, wake_at=self._clock.time())
+            self._signals += 1
+            entry.signals[signal.id] = StoredSignal(number=self._signals, signal=new)
+            if entry.run.finished_at is None:
+                entry.run = structs.replace(entry.run, wake_at=self._clock.time())
             return True
 
     async def signals(self, run_id: str, *, after: int = 0) -> Sequence[StoredSignal]:

@@ -111,7 +111,7 @@ class SqlRunJournal:
         rows = await self._database.read(lambda transaction: transaction.all(wanted))
         return sorted((_step(row) for row in rows), key=lambda step: step.path)
 
-    async def signal(self, run_id: str, signal: Signal) -> bool:
+    async def signal(self, run_id: str, signal: Signal) -> bool | None:
         now = self._clock.time()
         values = {
             "run_id": clean_text(run_id),
@@ -120,18 +120,18 @@ class SqlRunJournal:
             "body": dump(signal),
         }
 
-        def send(transaction: Transaction) -> bool:
+        def send(transaction: Transaction) -> bool | None:
             # The run is locked first: so the numbers of its signals come in the order of commits.
             row = _locked(transaction, run_id)
             if row is None:
-                return False
+                return None
             statement = transaction.insert(RUN_SIGNALS).values(values)
             is_new = transaction.execute(
                 statement.on_conflict_do_nothing(index_elements=["run_id", "id"])
             )
             if is_new and row.finished_at is None:
                 _change(transaction, run_id, {"wake_at": now})
-            return True
+            return bool(is_new)
 
         return await self._database.run(send)
 
