@@ -6,7 +6,7 @@ import pytest
 from tests.storage.made import NOON
 from tests.storage.test_approvals import an_approval
 
-from pegboard.core.approving import decided, is_overdue, seen, used
+from pegboard.core.approving import decided, is_overdue, seen, used, withdrawn
 
 ANSWER: dict[str, Any] = {"decided_by": "bob", "note": "", "edited": None, "edited_digest": ""}
 
@@ -18,6 +18,7 @@ STATES = {
     "denied": (False, False, False),
     "expired": (False, False, False),
     "used": (False, False, False),
+    "withdrawn": (False, False, False),
 }
 
 
@@ -32,6 +33,14 @@ def test_each_state_allows_what_it_should(state: Any, late: bool) -> None:
     assert (used(approval, approval.digest, now, "c1") is not None) == (may_be_used and not late)
     assert is_overdue(approval, now) == (runs_out and late)
     assert seen(approval, now).state == ("expired" if runs_out and late else state)
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("late", [False, True], ids=["in time", "late"])
+def test_only_what_is_being_asked_is_taken_back(state: Any, late: bool) -> None:
+    changed = withdrawn(an_approval(state=state), NOON + 60 if late else NOON, by="bob", note="n")
+
+    assert (changed is not None) == (state == "pending" and not late)
 
 
 def test_the_digest_of_an_edited_approval_is_that_of_the_edit() -> None:

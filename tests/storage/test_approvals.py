@@ -242,3 +242,20 @@ async def test_approvals_are_found(
 async def test_a_wrong_query_is_refused(storage: Storage, query: dict[str, Any]) -> None:
     with pytest.raises(InvalidRequest):
         await storage.approvals.approvals(ApprovalQuery(**query))
+
+
+async def test_what_a_run_asks_is_withdrawn_once(storage: Storage, clock: FakeClock) -> None:
+    for name, run_id in (("a1", "run1"), ("a2", "run1"), ("a3", "run2"), ("a4", "run1")):
+        await storage.approvals.ask(an_approval(name, run_id=run_id))
+    await storage.approvals.decide("a4", "approved", by="bob")
+    clock.advance(1)
+    gone = await storage.approvals.withdraw("run1", by="ada", note="the run was cancelled")
+    late = await storage.approvals.decide("a1", "approved", by="bob")
+
+    told = [(item.id, item.state, item.decided_by, item.decided_at) for item in gone]
+    assert told == [(name, "withdrawn", "ada", NOON + 1) for name in ("a1", "a2")]
+    assert await storage.approvals.withdraw("run1", by="eve", note="again") == []
+    assert (late.applied, late.approval) == (False, gone[0])
+    assert await ids(storage, state="pending") == ["a3"]
+    assert await ids(storage, state="withdrawn") == ["a2", "a1"]
+    assert await storage.approvals.use("a1", digest="digest of a1", call_id="c1") is None

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pegboard.core.approving import OPEN, decided, seen, used
+from pegboard.core.approving import OPEN, decided, seen, used, withdrawn
 from pegboard.core.gate import Gate
 from pegboard.core.ports.approval import Approval, ApprovalPage, ApprovalQuery, Decided, Verdict
 from pegboard.errors import InvalidRequest, Overloaded
@@ -120,6 +120,19 @@ class MemoryApprovals:
                 self._items[id] = passed
             return passed
 
+    async def withdraw(self, run_id: str, *, by: str, note: str) -> Sequence[Approval]:
+        """Take back what a run has asked and nobody has answered: each once."""
+        with self._gate:
+            now = self._now()
+            ended = [
+                changed
+                for item in self._items.values()
+                if item.run_id == run_id
+                and (changed := withdrawn(item, now, by=by, note=note)) is not None
+            ]
+            self._items.update({item.id: item for item in ended})
+            return ended
+
     async def expire(self) -> Sequence[Approval]:
         """Mark what has passed its time, and return it: each once."""
         with self._gate:
@@ -161,7 +174,7 @@ def _is_over(approval: Approval, before: float) -> bool:
         return False
     expires_at = approval.expires_at
     is_late = expires_at is not None and expires_at < before
-    return is_late or approval.state in {"used", "expired"}
+    return is_late or approval.state in {"used", "expired", "withdrawn"}
 
 
 def _matches(query: ApprovalQuery, approval: Approval) -> bool:

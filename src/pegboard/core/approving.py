@@ -33,6 +33,13 @@ def decided(
     return structs.replace(approval, state=verdict, decided_at=now, **answer)
 
 
+def withdrawn(approval: Approval, now: float, *, by: str, note: str) -> Approval | None:
+    """Asked no longer; None where nothing is being asked."""
+    if approval.state != "pending" or is_overdue(approval, now):
+        return None
+    return structs.replace(approval, state="withdrawn", decided_at=now, decided_by=by, note=note)
+
+
 def used(approval: Approval, digest: str, now: float, call_id: str) -> Approval | None:
     """Used by this call; None when it does not let it through."""
     if digest != (approval.edited_digest or approval.digest):

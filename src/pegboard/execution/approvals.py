@@ -19,7 +19,7 @@ from pegboard.execution.redaction import MASK, redacted_value
 
 _LONGEST_SHOWN = 4_000
 _KEY = re.compile(r"(?P<place>(?P<step>.+?):[\d.]+(?:\+\d+)?)(?::\d+)?")
-_SETTLED = frozenset({"used", "expired"})
+_SETTLED = frozenset({"used", "expired", "withdrawn"})
 
 
 def call_digest(call: Run, spec: ToolSpec, arguments_digest: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-ApprovalState = Literal["pending", "approved", "denied", "edited", "expired", "used"]
+ApprovalState = Literal["pending", "approved", "denied", "edited", "expired", "used", "withdrawn"]
 Verdict = Literal["approved", "denied", "edited"]
 
 
@@ -18,7 +18,8 @@ class Approval(Struct, frozen=True, kw_only=True):
         shown: The same for showing, redacted.
         principal: Whose call it is.
         reason: Why the policy asks.
-        state: `edited` is approved with other arguments.
+        state: `edited` is approved with other arguments; `withdrawn` is asked no longer, because
+            its run has ended: the note says how.
         edited: The arguments that the approver wants instead; only when `edited`.
         edited_digest: The digest with those.
         expires_at: From then on it can neither be decided nor used; None for never.
@@ -122,6 +123,16 @@ class ApprovalStore(Protocol):
 
         Returns:
             The approval, used; None when this call may not run on it.
+        """
+        ...
+
+    async def withdraw(self, run_id: str, *, by: str, note: str) -> Sequence[Approval]:
+        """Take back what a run has asked and nobody has answered: each once, whoever is first.
+
+        Args:
+            run_id: Of a run that has ended, or will.
+            by: Who has ended it; empty for nobody.
+            note: How it ended, for people.
         """
         ...
 

@@ -13,7 +13,7 @@ TIMES = ("created_at", *_RARE_TIMES)
 """The fields of an approval that are Unix seconds."""
 
 Filter = Annotated[str, Field(max_length=200)]
-State = Literal["pending", "approved", "denied", "edited", "expired", "used"]
+State = Literal["pending", "approved", "denied", "edited", "expired", "used", "withdrawn"]
 
 
 class ApprovalFilter(BaseModel):
@@ -22,7 +22,7 @@ class ApprovalFilter(BaseModel):
     model_config = _CLOSED
 
     state: Annotated[
-        Literal["", "pending", "approved", "denied", "edited", "expired", "used"],
+        Literal["", "pending", "approved", "denied", "edited", "expired", "used", "withdrawn"],
         Field(description="What has become of it."),
     ] = ""
     tool: Annotated[Filter, Field(description="Its wire name.")] = ""

@@ -31,6 +31,9 @@ Wake = Callable[[str, str], Awaitable[None]]
 Awaited = Callable[[], Awaitable[Mapping[str, Sequence[str]]]]
 """The approvals that runs wait for, and those runs."""
 
+Ended = Callable[[str], Awaitable[str]]
+"""Why a run, by its id, needs no approval any more; empty while it may."""
+
 _LOG = logging.getLogger("pegboard.approvals")
 _VERDICTS: Mapping[str, Verdict] = {"approve": "approved", "deny": "denied", "edit": "edited"}
 _PAGE = 1_000
@@ -42,6 +45,10 @@ async def _nobody(_run_id: str, _approval_id: str) -> None:
 
 async def _nothing() -> Mapping[str, Sequence[str]]:
     return {}
+
+
+async def _goes_on(_run_id: str) -> str:
+    return ""
 
 
 class Approvals:
@@ -58,14 +65,21 @@ class Approvals:
         wake: Told of each approval of a run that was decided or expired, perhaps more than once:
             the run makes its call again, and hears then what was decided.
         awaited: Which approvals runs wait for.
+        ended: Which runs wait for none any more.
     """
 
     def __init__(
-        self, registry: ToolRegistry, *, wake: Wake = _nobody, awaited: Awaited = _nothing
+        self,
+        registry: ToolRegistry,
+        *,
+        wake: Wake = _nobody,
+        awaited: Awaited = _nothing,
+        ended: Ended = _goes_on,
     ) -> None:
         self._registry = registry
         self._wake = wake
         self._awaited = awaited
+        self._ended = ended
 
     async def list(
         self, query: ApprovalQuery | None = None, *, principal: Principal = LOCAL
@@ -124,13 +138,15 @@ class Approvals:
             AccessDenied: The caller may see it and not decide it.
             InvalidRequest: The decision and the arguments do not fit each other.
             ToolArgumentError: The tool does not take these arguments.
-            ApprovalDecided: Somebody was first.
+            ApprovalDecided: Somebody was first, or the run has ended that asks for it.
             ApprovalExpired: It is too late.
         """
         found = await self.get(approval_id, principal=principal)
         if not may_decide(principal):
             raise AccessDenied(found.tool, f"the caller lacks the scope {SCOPE}")
         edited = self._checked(found, decision, arguments)
+        if found.state == "pending" and found.run_id:
+            await self._withdraw_of_ended(found.run_id)
         kit = self._registry.kit
         outcome = await kit.approvals.decide(
             found.id,
@@ -152,12 +168,25 @@ class Approvals:
             await self._tell(approval)
         return len(ended)
 
+    async def withdraw(self, run_id: str, *, by: str = "", note: str = "") -> int:
+        """Take back what a run has asked that has ended, or will; how many. Harmless again."""
+        kit = self._registry.kit
+        ended = await kit.approvals.withdraw(run_id, by=by, note=note)
+        for approval in ended if kit.emitter.is_heard else ():
+            kit.emitter.emit(approval_changed(approval, at=approval.decided_at or kit.now()))
+        return len(ended)
+
+    async def withdraw_ended(self) -> int:
+        """Take back what ended runs have asked, wherever they ended; how many."""
+        runs = {approval.run_id for approval in await self._undecided() if approval.run_id}
+        return sum([await self._withdraw_of_ended(run_id) for run_id in sorted(runs)])
+
     async def catch_up(self) -> None:
         """Wake runs that were not waiting yet, or not open, when their approval was decided."""
         awaited = await self._awaited()
         if not awaited:
             return
-        undecided = await self._undecided()
+        undecided = {approval.id for approval in await self._undecided()}
         for approval_id in awaited.keys() - undecided:
             for run_id in awaited[approval_id]:
                 await self._woken(run_id, approval_id)
@@ -167,21 +196,26 @@ class Approvals:
         while True:
             try:
                 await self.expire()
+                await self.withdraw_ended()
                 await self.catch_up()
             except PegboardError:
                 _LOG.warning("approvals could not be looked through, and will be later")
             await asyncio.sleep(every)
 
-    async def _undecided(self) -> set[str]:
+    async def _withdraw_of_ended(self, run_id: str) -> int:
+        note = await self._ended(run_id)
+        return await self.withdraw(run_id, note=note) if note else 0
+
+    async def _undecided(self) -> "Sequence[Approval]":
         """The approvals that nobody has decided yet."""
-        found: set[str] = set()
+        found: dict[str, Approval] = {}
         cursor = ""
         while True:
             query = ApprovalQuery(state="pending", limit=_PAGE, cursor=cursor)
             page = await self._registry.kit.approvals.approvals(query)
-            found.update(approval.id for approval in page.approvals)
+            found |= {approval.id: approval for approval in page.approvals}
             if not (cursor := page.next_cursor):
-                return found
+                return tuple(found.values())
 
     def _checked(
         self, approval: Approval, decision: Decision, arguments: Mapping[str, Any] | None
@@ -222,5 +256,7 @@ class Approvals:
 def _too_late(approval: Approval) -> PegboardError:
     if approval.state == "expired":
         return ApprovalExpired("This approval has expired: the call has to be made again.")
+    if approval.state == "withdrawn":
+        return ApprovalDecided(f"This approval is withdrawn: {approval.note}.")
     by = approval.decided_by or "somebody"
     return ApprovalDecided(f"This approval is {approval.state} already, by {by}.")

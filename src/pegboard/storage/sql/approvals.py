@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Select, and_, or_, select, tuple_, update
 
-from pegboard.core.approving import OPEN, decided, is_overdue, seen, used
+from pegboard.core.approving import OPEN, decided, is_overdue, seen, used, withdrawn
 from pegboard.core.frozen import clean_text
 from pegboard.core.ports.approval import Approval, ApprovalPage, ApprovalQuery, Decided, Verdict
 from pegboard.core.ports.clock import Clock
@@ -88,6 +88,25 @@ class SqlApprovals:
         now = self._clock.time()
         _, changed = await self._change(id, lambda item: used(item, digest, now, call_id))
         return changed
+
+    async def withdraw(self, run_id: str, *, by: str, note: str) -> Sequence[Approval]:
+        now = self._clock.time()
+        asked = (
+            select(TABLE.c.body)
+            .where(TABLE.c.state == "pending", TABLE.c.run_id == clean_text(run_id))
+            .order_by(TABLE.c.number)
+            .with_for_update()
+        )
+
+        def withdraw(transaction: Transaction) -> list[Approval]:
+            found = [load(row.body, Approval) for row in transaction.all(asked)]
+            changes = (withdrawn(item, now, by=by, note=note) for item in found)
+            ended = [item for item in changes if item is not None]
+            for item in ended:
+                _store(transaction, item)
+            return ended
+
+        return await self._database.run(withdraw)
 
     async def expire(self) -> Sequence[Approval]:
         now = self._clock.time()

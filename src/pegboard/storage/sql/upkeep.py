@@ -15,7 +15,7 @@ from pegboard.storage.tables import APPROVALS, CALLS, ERROR_DETAILS, PLANS, RUNS
 _CHUNK = 500
 """Rows that one transaction deletes: others write in between."""
 
-_SETTLED = ("used", "expired")
+_SETTLED = ("used", "expired", "withdrawn")
 
 
 class SqlUpkeep:

@@ -1,0 +1,66 @@
+"""What a run has asked is taken back as soon as it has ended."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from tests.features.approvals.test_service import Heard
+from tests.storage.test_approvals import an_approval
+
+from pegboard import ToolRegistry
+from pegboard.core.approvals import MemoryApprovals
+from pegboard.core.event import RunFinished
+from pegboard.core.ports.approval import Approval
+from pegboard.errors import Unavailable
+from pegboard.execution import Kit
+from pegboard.execution.emitter import Emitter
+from pegboard.features.approvals import Approvals, Withdrawing
+
+
+class Failing(MemoryApprovals):
+    """A store that does not answer at first."""
+
+    failures = 1
+
+    async def withdraw(self, run_id: str, *, by: str, note: str) -> list[Approval]:
+        if self.failures:
+            self.failures -= 1
+            raise Unavailable("The store is away.")
+        return list(await super().withdraw(run_id, by=by, note=note))
+
+
+@pytest.fixture
+async def watched() -> AsyncIterator[tuple[Approvals, Withdrawing, Heard]]:
+    heard = Heard()
+    store = Failing(now=lambda: 0.0)
+    for name in ("cancelled", "failed", "completed"):
+        await store.ask(an_approval(name, run_id=f"run {name}", expires_at=None))
+    approvals = Approvals(ToolRegistry(kit=Kit(approvals=store, emitter=Emitter([heard]))))
+    withdrawing = Withdrawing(approvals)
+    watching = asyncio.create_task(withdrawing.watch())
+    yield approvals, withdrawing, heard
+    watching.cancel()
+    await asyncio.wait([watching])
+
+
+def finished(state: str) -> RunFinished:
+    run_id = f"run {state}"
+    return RunFinished(run_id=run_id, graph="g", state=state, started_at=0.0, duration_ms=1.0)
+
+
+async def test_an_end_takes_back_what_was_asked_and_a_store_that_is_away_stops_nothing(
+    watched: tuple[Approvals, Withdrawing, Heard],
+) -> None:
+    approvals, withdrawing, heard = watched
+    for state in ("completed", "failed", "failed", "cancelled"):
+        withdrawing.on_event(finished(state))
+    for _ in range(50):
+        await asyncio.sleep(0)
+    kept = {name: await approvals.get(name) for name in ("cancelled", "failed", "completed")}
+
+    assert heard.states == ["withdrawn", "withdrawn"]
+    assert {name: (item.state, item.note) for name, item in kept.items()} == {
+        "cancelled": ("withdrawn", "the run was cancelled"),
+        "failed": ("withdrawn", "the run has failed"),
+        "completed": ("pending", ""),
+    }
