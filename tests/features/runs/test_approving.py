@@ -5,11 +5,12 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.features.runs.test_service import ADA, BOSS, Service
+from tests.features.runs.test_service import ADA, BOSS, Service, until_ended
 
 from pegboard import SchemaTool, ToolContext, ToolSpec
 from pegboard.core.graph import Graph, Node
 from pegboard.core.ports.approval import ApprovalQuery
+from pegboard.core.ports.durability import CONTROL, Signal
 from pegboard.core.run import Pending
 from pegboard.core.tool import Effect
 from pegboard.errors import AccessDenied, ApprovalDecided, InvalidRequest
@@ -130,3 +131,49 @@ async def test_only_runs_that_wait_are_looked_for(service: Service) -> None:
     await service.runs.wait(running.id, principal=ADA)
 
     assert await awaited(service.store) == {asked.approval_id: [run_id]}
+
+
+async def test_a_cancelled_run_asks_for_no_approval_any_more(service: Service) -> None:
+    run_id, asked = await waiting(service)
+    await service.runs.cancel(run_id, principal=ADA)
+    inbox = await service.approvals.list(ApprovalQuery(state="pending"))
+    kept = await service.approvals.get(asked.approval_id)
+    with pytest.raises(ApprovalDecided, match="is withdrawn: the run was cancelled"):
+        await service.approvals.decide(asked.approval_id, "approve", principal=BOSS)
+    ended = await service.runs.wait(run_id, principal=ADA)
+
+    assert not inbox.approvals
+    assert (kept.state, kept.decided_by, kept.note) == ("withdrawn", "ada", "the run was cancelled")
+    assert ended.result.state == "cancelled"
+    assert await service.approvals.withdraw_ended() == 0
+
+
+@pytest.mark.parametrize("look", ["decide", "withdraw_ended"])
+async def test_what_a_crash_has_left_is_withdrawn_later(service: Service, look: str) -> None:
+    """The run was told to end, and nobody has come to take back what it asks."""
+    run_id, asked = await waiting(service)
+    told = Signal(id="c", topic=CONTROL, message="cancel")
+    await service.store.signal(run_id, Signal(id="p", topic=CONTROL, message="pause"))
+    paused = await service.runs.ended(run_id)
+    await service.store.signal(run_id, told)
+    if look == "decide":
+        with pytest.raises(ApprovalDecided, match="is withdrawn: the run was cancelled"):
+            await service.approvals.decide(asked.approval_id, "approve", principal=BOSS)
+    else:
+        assert await service.approvals.withdraw_ended() == 1
+        assert await service.approvals.withdraw_ended() == 0
+
+    assert paused == ""
+    assert (await service.approvals.get(asked.approval_id)).state == "withdrawn"
+
+
+async def test_a_failed_run_asks_for_no_approval_any_more(service: Service) -> None:
+    graph = Graph(nodes=PAYING.nodes, timeout=0.3)
+    run_id, asked = await waiting(service, graph)
+    kept = (await service.approvals.get(asked.approval_id)).state
+    ended = await until_ended(service, run_id)
+    with pytest.raises(ApprovalDecided, match="is withdrawn: the run has failed"):
+        await service.approvals.decide(asked.approval_id, "approve", principal=BOSS)
+
+    assert (kept, ended.result.state) == ("pending", "failed")
+    assert await service.runs.ended("nobody's") == ""

@@ -15,7 +15,7 @@ from pegboard.durability import StoredDurability
 from pegboard.errors import PlanNotFound, RunNotFound
 from pegboard.features.approvals import Approvals
 from pegboard.features.plans import Plans
-from pegboard.features.runs import RunFeed, Runs
+from pegboard.features.runs import RunFeed, Runs, RunView
 from pegboard.features.runs.policy import may_see
 from pegboard.features.runs.starting import call_graph, run_id_for
 from pegboard.features.runs.watching import known_events
@@ -36,6 +36,7 @@ class Service:
     """The two services on one store in memory."""
 
     def __init__(self, storage: MemoryStorage) -> None:
+        self.storage = storage
         self.store = storage.runs
         self.registry = ToolRegistry(policy=Policy(ask=("pay",)))
         for name, effect in (("echo", Effect.READ), ("pay", Effect.WRITE)):
@@ -43,7 +44,7 @@ class Service:
                 name=name, description=name, effect=effect, input_schema={"type": "object"}
             )
             self.registry.add(SchemaTool(spec=spec, run=self._run))
-        self.feed = RunFeed(self.store)
+        self.feed = RunFeed(self.store, tell=self.registry.kit.emitter.emit)
         self.registry.kit.emitter.add(self.feed)
         self.durability = StoredDurability(self.store, owner="us", every=0.02)
         runner = GraphRunner(self.registry, durability=self.durability)
@@ -56,12 +57,27 @@ class Service:
             feed=self.feed,
             follow=self.durability.follow,
         )
-        self.approvals = Approvals(self.registry, wake=self.runs.decided, awaited=self.runs.awaited)
+        self.approvals = Approvals(
+            self.registry,
+            wake=self.runs.decided,
+            awaited=self.runs.awaited,
+            ended=self.runs.ended,
+        )
         self.runs.approvals = self.approvals
 
     async def _run(self, arguments: Any, ctx: ToolContext[Any]) -> Any:
         await asyncio.sleep(0.01)
         return dict(arguments)
+
+
+async def until_ended(service: Service, run_id: str) -> RunView:
+    """The run once it has ended."""
+    for _ in range(500):
+        view = await service.runs.get(run_id, principal=ADA)
+        if view.run.finished_at is not None:
+            return view
+        await asyncio.sleep(0.01)
+    raise AssertionError(f"{run_id} does not end")
 
 
 @pytest.fixture

@@ -4,12 +4,16 @@ from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 from pegboard.core.graph import NodeState
-from pegboard.core.ports.run import RunQuery, RunStore
+from pegboard.core.ports.durability import CONTROL
+from pegboard.core.ports.run import RunQuery, RunStore, StoredSignal
 from pegboard.core.principal import Principal
 from pegboard.core.run import Pending
 from pegboard.errors import InvalidRequest
 from pegboard.features.approvals import Approvals
 
+CANCELLED = "the run was cancelled"
+_ENDED = "the run has ended"
+_ENDS = {NodeState.CANCELLED: CANCELLED, NodeState.FAILED: "the run has failed"}
 _PAGE = 500
 
 
@@ -25,6 +29,24 @@ async def awaited(store: RunStore) -> dict[str, list[str]]:
                     found.setdefault(item.approval_id, []).append(run.start.run_id)
         if not (cursor := page.next_cursor):
             return found
+
+
+async def ended(store: RunStore, run_id: str) -> str:
+    """Why a run needs no approval any more; empty while it may, and for what is no stored run.
+
+    One that was told to end will, whoever plays it.
+    """
+    run = await store.get(run_id)
+    if run is None:
+        return ""
+    if run.finished_at is not None:
+        return _ENDS.get(run.state, _ENDED)
+    told = {(item.signal.topic, item.signal.message) for item in await _controls(store, run_id)}
+    return CANCELLED if (CONTROL, "cancel") in told else ""
+
+
+async def _controls(store: RunStore, run_id: str) -> list[StoredSignal]:
+    return [item for item in await store.signals(run_id) if item.signal.topic == CONTROL]
 
 
 async def decide(

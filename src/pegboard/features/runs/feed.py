@@ -9,8 +9,10 @@ from typing import Any
 from msgspec import to_builtins
 
 from pegboard.core.event import Event, NodeChanged, RunEnded, RunFinished, RunStarted, StepEnded
+from pegboard.core.graph import NodeState
 from pegboard.core.ports.run import RunEvent, RunStore
 from pegboard.errors import PegboardError
+from pegboard.features.runs.telling import cut_off
 
 _LOG = logging.getLogger("pegboard.runs")
 _PAGE = 500
@@ -146,6 +148,8 @@ class RunFeed:
             del self._known[next(iter(self._known))]
         for event in new if last else ():  # without a run nothing was kept
             self._told(run_id, event)
+            if event.data.get("state") == NodeState.UNKNOWN:
+                await self._tell_unknown(run_id, event)
 
     async def _read(self, run_id: str, known: _Known) -> _Known:
         """What is kept by now, read on from what was known."""
@@ -164,6 +168,11 @@ class RunFeed:
             self._tell(RunEnded(run_id=run_id, graph=graph, at=event.at, steps=steps, **data))
         elif event.kind == "node_changed" and data["state"] in _ENDED:
             self._tell(StepEnded(run_id=run_id, step=data.pop("node"), at=event.at, **data))
+
+    async def _tell_unknown(self, run_id: str, event: RunEvent) -> None:
+        run = await self._store.get(run_id)
+        if run is not None:
+            self._tell(cut_off(run, event))
 
     def _wake(self, run_id: str) -> None:
         for watcher in self._watchers.get(run_id, ()):

@@ -4,23 +4,25 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from typing import Any
 
 from pegboard.core.context import ToolContext
-from pegboard.core.event import digest_of
 from pegboard.core.graph import Graph, NodeState
 from pegboard.core.ports.run import RunEvent, RunQuery, RunStore, StoredRun
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import IdempotencyConflict, RunNotFound, ToolNotFound
+from pegboard.errors import RunNotFound, ToolNotFound
 from pegboard.features.approvals import Approvals
 from pegboard.features.plans.service import Plans, remembered
-from pegboard.features.runs.approving import awaited, decide
+from pegboard.features.runs.answering import Answering
+from pegboard.features.runs.approving import CANCELLED, awaited, ended
 from pegboard.features.runs.feed import RunFeed
 from pegboard.features.runs.policy import may_see, sees_all
-from pegboard.features.runs.starting import call_graph, run_id_for
+from pegboard.features.runs.starting import call_graph, check_same, run_id_for
+from pegboard.features.runs.telling import steered
 from pegboard.features.runs.view import RunList, RunView, as_it_is, brief, graph_of
 from pegboard.features.runs.watching import coming_events, known_events, last_event
-from pegboard.graphs import GraphRunner, write_graph
+from pegboard.graphs import GraphRunner
 from pegboard.graphs.arrivals import arrivals
 from pegboard.registry import ToolRegistry
 
+Steer = Callable[[str], Awaitable[None]]
 Follow = Callable[[], Awaitable[tuple[str, ...]]]
 _BEING_PLAYED = frozenset({NodeState.PENDING, NodeState.READY, NodeState.IN_PROGRESS})
 
@@ -62,6 +64,7 @@ class Runs:
         self._plans = plans
         self._feed = feed
         self._follow = follow
+        self._answering = Answering(registry, store, runner)
         self.approvals: Approvals | None = None
 
     async def start_plan(
@@ -143,8 +146,7 @@ class Runs:
             RunNotFound: There is none of this id for this caller.
             Unavailable: It cannot be played here and now; says why.
         """
-        await self._visible(run_id, principal)
-        await self._runner.result(run_id)
+        await self._runner.result((await self._visible(run_id, principal)).start.run_id)
         return await self.get(run_id, principal=principal)
 
     async def list(self, query: RunQuery | None = None, *, principal: Principal = LOCAL) -> RunList:
@@ -170,15 +172,18 @@ class Runs:
 
     async def pause(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
         """Start nothing new in a run; what is being done goes on to its end."""
-        return await self._steered(run_id, self._runner.pause, principal)
+        return await self._steered(run_id, self._runner.pause, "paused", principal)
 
     async def resume(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
         """Let a paused run go on; one whose process died is taken up."""
-        return await self._steered(run_id, self._runner.resume, principal)
+        return await self._steered(run_id, self._runner.resume, "resumed", principal)
 
     async def cancel(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
-        """Start nothing new in a run, and cancel what is being done."""
-        return await self._steered(run_id, self._runner.cancel, principal)
+        """Start nothing new in a run, cancel what is being done, and ask for no approval more."""
+        view = await self._steered(run_id, self._runner.cancel, "cancelled", principal)
+        if self.approvals is not None:
+            await self.approvals.withdraw(run_id, by=principal.id, note=CANCELLED)
+        return view
 
     async def answer(
         self, run_id: str, pending_id: str, answer: Any, *, principal: Principal = LOCAL
@@ -190,14 +195,12 @@ class Runs:
         Raises:
             RunNotFound: There is none of this id for this caller.
             InvalidRequest: It does not ask this, or the answer does not fit.
+            AlreadyAnswered: Somebody was first.
         """
         run = await self._visible(run_id, principal)
-        pending = (await self._runner.result(run_id, wait=False)).pending
-        asked = next((item for item in pending if item.id == pending_id), None)
-        if self.approvals is not None and asked is not None and asked.approval_id:
-            await decide(self.approvals, asked, answer, principal=principal)
-        else:
-            await self._runner.answer(run_id, pending_id, answer)
+        await self._answering.answer(
+            run, pending_id, answer, approvals=self.approvals, principal=principal
+        )
         return await self._view(run)
 
     async def send(
@@ -221,19 +224,18 @@ class Runs:
     async def decided(self, run_id: str, approval_id: str) -> None:
         """An approval that a run waits for was decided: whatever waits for it calls again.
 
-        A run that waits for nothing of the kind is left alone.
-
         Raises:
-            RunNotFound: There is no such run.
+            RunNotFound: There is no such run; one that waits for nothing of the kind is left alone.
         """
-        seen = await self._runner.result(run_id, wait=False)
-        for item in seen.pending:
-            if item.approval_id == approval_id:  # also a denied call hears the answer so
-                await self._runner.answer(run_id, item.id, {"answer": "approve"})
+        await self._answering.decided(run_id, approval_id)
 
     async def awaited(self) -> Mapping[str, Sequence[str]]:
         """The approvals that runs wait for, and those runs."""
         return await awaited(self._store)
+
+    async def ended(self, run_id: str) -> str:
+        """Why a run needs no approval any more; empty while it may."""
+        return await ended(self._store, run_id)
 
     async def events(
         self, run_id: str, *, after: int = 0, principal: Principal = LOCAL
@@ -271,17 +273,16 @@ class Runs:
         run_id = await self._runner.start(graph, given, ctx=ctx, run_id=run_id_for(principal, key))
         run = await self._visible(run_id, principal)
         if key:
-            wanted = digest_of({"graph": write_graph(graph), "params": given})
-            found = digest_of({"graph": run.start.graph, "params": run.start.params})
-            if wanted != found:
-                raise IdempotencyConflict("This idempotency key was used for another run.")
+            check_same(run, graph, given)
         return await self._view(run)
 
     async def _steered(
-        self, run_id: str, steer: Callable[[str], Awaitable[None]], principal: Principal
+        self, run_id: str, steer: Steer, action: str, principal: Principal
     ) -> RunView:
-        await self._visible(run_id, principal)
+        run, kit = await self._visible(run_id, principal), self._registry.kit
         await steer(run_id)
+        if run.finished_at is None:
+            kit.emitter.emit(steered(run, action, principal=principal, at=kit.now()))
         return await self.get(run_id, principal=principal)
 
     async def _visible(self, run_id: str, principal: Principal) -> StoredRun:

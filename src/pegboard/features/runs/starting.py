@@ -4,9 +4,13 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
+from pegboard.core.event import digest_of
 from pegboard.core.graph import Graph, Node
+from pegboard.core.ports.run import StoredRun
 from pegboard.core.principal import Principal
+from pegboard.errors import IdempotencyConflict
 from pegboard.execution.call import owner_of
+from pegboard.graphs import write_graph
 
 
 def call_graph(tool: str, arguments: Mapping[str, Any], *, seconds: float | None = None) -> Graph:
@@ -27,6 +31,17 @@ def run_id_for(principal: Principal, key: str) -> str:
         return ""
     digest = sha256(f"{owner_of(principal)}\n{key}".encode()).hexdigest()
     return f"r_{digest[:24]}"
+
+
+def check_same(run: StoredRun, graph: Graph, params: Mapping[str, Any]) -> None:
+    """Refuse what is started under the key of another run.
+
+    Raises:
+        IdempotencyConflict: It is another graph, or is given something else.
+    """
+    wanted = digest_of({"graph": write_graph(graph), "params": params})
+    if wanted != digest_of({"graph": run.start.graph, "params": run.start.params}):
+        raise IdempotencyConflict("This idempotency key was used for another run.")
 
 
 def _literal(value: Any) -> Any:

@@ -15,15 +15,21 @@ _EVERY = 30.0
 
 def approvals(registry: ToolRegistry, runs: "Runs", stack: AsyncExitStack) -> "Approvals":
     """The service, looking through its approvals from time to time until the stack is closed."""
-    from pegboard.features.approvals import Approvals
+    from pegboard.features.approvals import Approvals, Withdrawing
 
-    service = Approvals(registry, wake=runs.decided, awaited=runs.awaited)
+    service = Approvals(registry, wake=runs.decided, awaited=runs.awaited, ended=runs.ended)
     runs.approvals = service
-    watching = asyncio.create_task(service.watch(_EVERY))
+    withdrawing = Withdrawing(service)
+    registry.kit.emitter.add(withdrawing)
+    watching = [
+        asyncio.create_task(service.watch(_EVERY)),
+        asyncio.create_task(withdrawing.watch()),
+    ]
 
     async def stop() -> None:
-        watching.cancel()
-        await asyncio.wait([watching])
+        for task in watching:
+            task.cancel()
+        await asyncio.wait(watching)
 
     stack.push_async_callback(stop)
     return service

@@ -1,10 +1,12 @@
 """Approvals through the door: asked, shown, decided once, and the call made again."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from tests.servers.http.live import until
 from tests.servers.http.made import a_board, client_of
 
 
@@ -112,3 +114,44 @@ async def test_pages_follow_each_other(client: httpx2.AsyncClient) -> None:
 
     shown = [item["arguments"]["invoice"] for item in first["approvals"] + rest["approvals"]]
     assert shown == [2, 1, 0]
+
+
+PAYING = {"nodes": [{"id": "pay", "tool": "refund", "input": {"invoice": 9}}]}
+
+
+async def test_a_cancelled_run_leaves_the_inbox_and_the_trail_tells_who(tmp_path: Path) -> None:
+    board = a_board(tmp_path, data=tmp_path)
+    async with client_of(board) as client:
+        run_id = (await client.post("/runs", json={"graph": PAYING})).json()["run_id"]
+        waiting = (await client.get(f"/runs/{run_id}", params={"wait": 8})).json()
+        approval = waiting["pending"][0]["approval_id"]
+        await client.post(f"/runs/{run_id}/cancel")
+        inbox = (await client.get("/approvals", params={"state": "pending"})).json()["approvals"]
+        late = await client.post(f"/approvals/{approval}", json={"decision": "approve"})
+        kept = (await client.get(f"/approvals/{approval}")).json()
+        trail = (await client.get("/audit", params={"kind": "run"})).json()["records"]
+
+    assert waiting["state"] == "waiting"
+    assert inbox == []
+    assert (late.status_code, late.json()["code"]) == (409, "approval_decided")
+    assert "withdrawn: the run was cancelled" in late.text
+    assert kept["state"] == "withdrawn"
+    assert [
+        {name: json.loads(record["body"])[name] for name in ("action", "subject", "by")}
+        for record in trail
+    ] == [{"action": "cancelled", "subject": run_id, "by": "local"}]
+
+
+async def test_a_failed_run_leaves_the_inbox_by_itself(client: httpx2.AsyncClient) -> None:
+    body = {"graph": {**PAYING, "timeout": 0.3}}
+    run_id = (await client.post("/runs", json=body)).json()["run_id"]
+    waiting = (await client.get(f"/runs/{run_id}", params={"wait": 8})).json()
+    approval = waiting["pending"][0]["approval_id"]
+
+    async def is_withdrawn() -> bool:
+        return (await client.get(f"/approvals/{approval}")).json()["state"] == "withdrawn"
+
+    await until(is_withdrawn)
+    ended = (await client.get(f"/runs/{run_id}", params={"wait": 8})).json()
+
+    assert (waiting["state"], ended["state"]) == ("waiting", "failed")

@@ -288,3 +288,23 @@ async def test_a_run_is_given_a_thousand_params_at_most(client: httpx2.AsyncClie
 
     assert answer.status_code == 422
     assert "1000" in answer.text
+
+
+async def test_of_four_answers_at_once_three_hear_that_they_are_late(
+    client: httpx2.AsyncClient,
+) -> None:
+    run_id = await start(client, ASKING)
+    (asked,) = (await rested(client, run_id))["pending"]
+    tasks = [
+        asyncio.ensure_future(
+            client.post(
+                f"/runs/{run_id}/answers", json={"pending_id": asked["id"], "answer": f"line {n}"}
+            )
+        )
+        for n in range(4)
+    ]
+    await asyncio.wait(tasks)
+    answers = sorted((task.result() for task in tasks), key=lambda answer: answer.status_code)
+
+    assert [answer.status_code for answer in answers] == [200, 409, 409, 409]
+    assert answers[-1].json()["code"] == "already_answered"
