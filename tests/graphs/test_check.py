@@ -174,3 +174,25 @@ def test_what_is_known_to_fit_is_no_doubt(given: dict[str, Any], expected: list[
         f"{'~' if fault.is_note else ''}{fault.place} {fault.code}"
         for fault in check(Graph(nodes=(node,), params=params), board=board)
     ] == expected
+
+
+@pytest.mark.parametrize(
+    ("node", "says"),
+    [
+        (fetch("a"), "Give it a fallback. 'another' could stand in for it."),
+        (Node(id="a", tool="gone__tool"), "Give it a fallback. 'another' could stand in for it."),
+        (Node(id="a", tool="lost__it@1.2"), "no tool 'lost__it@1.2'. 'another' could stand in"),
+    ],
+    ids=["unhealthy", "unavailable", "unknown"],
+)
+def test_a_fault_names_what_could_stand_in(node: Node, says: str) -> None:
+    known = {node.tool.partition("@")[0]: "another"}
+
+    faults = check(
+        Graph(nodes=(node,)),
+        board=BOARD,
+        health=HEALTH.get,
+        stand_in=lambda name: known.get(name, ""),
+    )
+
+    assert says in {fault.place: fault.message for fault in faults}["nodes[0].tool"]

@@ -1,10 +1,11 @@
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pegboard import ToolContext, tool
+from pegboard import ToolContext, ToolFailed, tool
 from pegboard.core.ports.store import HistoryQuery
 from pegboard.core.principal import Principal
 from pegboard.errors import ConfigError, SourceUnavailable, ToolNotFound
@@ -372,3 +373,36 @@ async def _until(true: Callable[[], bool]) -> None:
             return
         await asyncio.sleep(0.01)
     raise AssertionError("it did not happen within 3 s")
+
+
+@tool(effect="read", capabilities=("searching",))
+def google(words: str) -> str:
+    """Search."""
+    raise ToolFailed("It does not answer.")
+
+
+@tool(effect="read", capabilities=("searching",))
+def bing(words: str) -> str:
+    """Search elsewhere."""
+    return words
+
+
+async def test_a_plan_with_an_unhealthy_tool_names_what_could_stand_in() -> None:
+    def plan(name: str) -> dict[str, Any]:
+        return {"steps": [{"step_id": 1, "tool_id": name, "input_mapping": {"words": "x"}}]}
+
+    async with Pegboard(tools=(google, bing)) as board:
+        for _ in range(3):
+            await board.call("google", {"words": "x"})
+        await board.call("bing", {"words": "x"})
+        broken = board.plans.check(plan("google")).preview
+        well = board.plans.check(plan("bing")).preview
+
+    assert [fault.code for fault in broken.faults] == ["tool_unhealthy"]
+    assert broken.faults[0].message == (
+        "'google' is unhealthy: It does not answer. Give it a fallback."
+        " 'bing' could stand in for it."
+    )
+    assert well.faults == ()
+    assert well.seconds is not None
+    assert broken.seconds is None

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 
 from pegboard.core.graph import Graph, Node
 from pegboard.core.principal import LOCAL, Principal
@@ -10,7 +11,7 @@ from pegboard.graphs.board import Board
 from pegboard.graphs.data_checks import condition_faults, input_faults, path_faults
 from pegboard.graphs.faults import Fault, step_at
 from pegboard.graphs.kinds import KINDS, NodeKind
-from pegboard.graphs.look import HealthOf, Look, Terms
+from pegboard.graphs.look import HealthOf, Look, StandInOf, Terms
 from pegboard.graphs.structure import structure_faults
 from pegboard.graphs.tool_checks import tool_faults
 from pegboard.tools.compatibility import Fits, schema_fits
@@ -29,6 +30,7 @@ def check(
     kinds: Mapping[str, NodeKind] = KINDS,
     env: Collection[str] | None = None,
     health: HealthOf | None = None,
+    stand_in: StandInOf | None = None,
 ) -> list[Fault]:
     """Everything that is wrong with a graph, and what is worth knowing of it, in its order.
 
@@ -44,8 +46,16 @@ def check(
         kinds: The node kinds that there are.
         env: The names that `$.env` may read, or what it reads by name; None when that is not known.
         health: How a tool is doing, by name; None when nobody knows.
+        stand_in: What could stand in for a tool, by name; None when nobody knows.
     """
-    terms = Terms(board=board, principal=principal, kinds=kinds, env=env, health=health)
+    terms = Terms(
+        board=board,
+        principal=principal,
+        kinds=kinds,
+        env=env,
+        health=None if health is None else cache(health),  # many steps may have one tool
+        stand_in=None if stand_in is None else cache(stand_in),
+    )
     found = dict.fromkeys(_checked(graph, terms, at="", depth=0))
     return [replace(fault, step=step_at(graph, fault.place)) for fault in found]
 

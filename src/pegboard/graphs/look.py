@@ -19,6 +19,8 @@ from pegboard.graphs.references import ASPECTS, Reference, is_path, literal, par
 from pegboard.graphs.schema_paths import Seen, schema_at
 
 HealthOf = Callable[[str], Health | None]
+StandInOf = Callable[[str], str]
+"""The name of the tool that could best stand in for this one; empty when there is none."""
 _ERROR: JsonSchema = {
     "type": "object",
     "properties": {
@@ -42,6 +44,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     Attributes:
         env: The names that `$.env` may read, or what it reads by name; None when that is not known.
         health: How a tool is doing, by name; None when nobody knows.
+        stand_in: What could stand in for a tool, by name; None when nobody knows.
     """
 
     board: Board
@@ -49,6 +52,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     kinds: Mapping[str, NodeKind]
     env: Collection[str] | None = None
     health: HealthOf | None = None
+    stand_in: StandInOf | None = None
 
 
 class Look:

@@ -11,6 +11,7 @@ from pegboard.graphs.board import Board, found
 from pegboard.graphs.check import check
 from pegboard.graphs.faults import Fault
 from pegboard.graphs.kinds import KINDS, NodeKind
+from pegboard.graphs.look import HealthOf, StandInOf
 from pegboard.graphs.order import layers_of
 
 DurationOf = Callable[[str], float | None]
@@ -64,6 +65,8 @@ def preview(
     kinds: Mapping[str, NodeKind] = KINDS,
     duration: DurationOf | None = None,
     env: Collection[str] | None = None,
+    health: HealthOf | None = None,
+    stand_in: StandInOf | None = None,
 ) -> Preview:
     """Say what a run of this graph would be like; nothing runs.
 
@@ -74,8 +77,19 @@ def preview(
         kinds: The node kinds that there are.
         duration: How many seconds a tool usually takes, by name; None when it is not known.
         env: What `$.env` reads; None when that is not known.
+        health: How a tool is doing, by name; None when nobody knows.
+        stand_in: What could stand in for a tool, by name; None when nobody knows.
     """
-    faults = tuple(check(graph, board=board, principal=principal, kinds=kinds, env=env))
+    all_faults = check(
+        graph,
+        board=board,
+        principal=principal,
+        kinds=kinds,
+        env=env,
+        health=health,
+        stand_in=stand_in,
+    )
+    faults = tuple(all_faults)
     is_ordered = all(fault.code not in {"cycle", "id_twice", "graph_too_large"} for fault in faults)
     layers = layers_of(graph) if is_ordered else ()
     asked = {fault.place for fault in faults if fault.code == "approval_needed"}

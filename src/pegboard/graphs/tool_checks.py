@@ -13,6 +13,8 @@ from pegboard.graphs.faults import Fault
 from pegboard.graphs.look import Look
 
 _NOT_THERE = ("status.", "switch.")
+_SAID = (Status.FAILED, Status.DISABLED)
+"""What access tells of already."""
 
 
 def tool_faults(look: Look, node: Node, where: str) -> Iterator[Fault]:
@@ -44,11 +46,11 @@ def tool_faults(look: Look, node: Node, where: str) -> Iterator[Fault]:
 def _unknown(look: Look, name: str, at: str) -> Fault:
     reason = look.terms.board.kit.why_absent(name)
     if reason:
-        message = f"'{name[:100]}' is not there now: {reason}."
+        message = f"'{name[:100]}' is not there now: {reason}.{_instead(look, name)}"
         return Fault(code="tool_unknown", place=at, message=message)
     nearest = look.terms.board.nearest(name.partition("@")[0], look.terms.principal)
     hint = f" Did you mean {' or '.join(repr(item) for item in nearest)}?" if nearest else ""
-    message = f"There is no tool '{name[:100]}'.{hint}"
+    message = f"There is no tool '{name[:100]}'.{_instead(look, name) or hint}"
     return Fault(code="tool_unknown", place=at, message=message)
 
 
@@ -74,7 +76,8 @@ def _access_faults(
         return
     if decision.rule.startswith(_NOT_THERE):
         message = f"'{spec.name}' cannot be called now: {decision.reason}."
-        yield _gone("tool_unavailable", at, message, has_another=has_another)
+        instead = "" if has_another else _instead(look, spec.name)
+        yield _gone("tool_unavailable", at, message, has_another=has_another, instead=instead)
     else:
         message = f"This caller may not call '{spec.name}': {decision.reason}."
         yield Fault(code="access_denied", place=at, message=message)
@@ -87,18 +90,27 @@ def _health_faults(
         message = f"'{spec.name}' is deprecated and will go away."
         yield Fault(code="tool_deprecated", place=at, message=message, is_note=True)
     health = None if look.terms.health is None else look.terms.health(spec.name)
-    if health is None:
+    if health is None or spec.unavailable or spec.status in _SAID:
         return
-    reason = health.reason or "it says no more"
+    reason = health.reason.rstrip(".") or "it says no more"
     if health.status is HealthStatus.UNHEALTHY:
         message = f"'{spec.name}' is unhealthy: {reason}."
-        yield _gone("tool_unhealthy", at, message, has_another=has_another)
+        instead = "" if has_another else _instead(look, spec.name)
+        yield _gone("tool_unhealthy", at, message, has_another=has_another, instead=instead)
     elif health.status is HealthStatus.DEGRADED:
         message = f"'{spec.name}' is degraded: {reason}."
         yield Fault(code="tool_degraded", place=at, message=message, is_note=True)
 
 
-def _gone(code: str, at: str, message: str, *, has_another: bool) -> Fault:
+def _instead(look: Look, name: str) -> str:
+    """What could stand in for a tool, as a sentence; empty when nobody knows of any."""
+    stand_in = look.terms.stand_in and look.terms.stand_in(name.partition("@")[0])
+    return f" '{stand_in}' could stand in for it." if stand_in else ""
+
+
+def _gone(code: str, at: str, message: str, *, has_another: bool, instead: str) -> Fault:
     """A tool that cannot answer is no fault of a node that has another to try."""
-    hint = " Another tool of this node will be tried." if has_another else " Give it a fallback."
+    hint = " Another tool of this node will be tried."
+    if not has_another:
+        hint = f" Give it a fallback.{instead}"
     return Fault(code=code, place=at, message=message + hint, is_note=has_another)

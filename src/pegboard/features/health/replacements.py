@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pegboard.access import may_know
+from pegboard.access import decide, may_know
+from pegboard.core.decision import Action
 from pegboard.core.health import Health, HealthStatus
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
@@ -73,6 +74,7 @@ class Replacements:
         self._health = health
         self._last: dict[str, ToolSpec] = {}
         self._gone: dict[str, ToolSpec] = {}
+        self._ids: dict[str, str] = {}
 
     def look(self) -> None:
         """Take note of the tools that there are, so that it is known what one was once it went."""
@@ -81,6 +83,7 @@ class Replacements:
         gone = {id_: spec for id_, spec in self._gone.items() if id_ not in now} | went
         self._gone = dict(list(gone.items())[-_MOST_GONE:])
         self._last = now
+        self._ids = {spec.name: spec.id for spec in (*self._gone.values(), *now.values())}
 
     def of(self, name: str, *, principal: Principal = LOCAL) -> StandIns:
         """What could stand in for a tool, as far as this caller may see it.
@@ -102,8 +105,8 @@ class Replacements:
         wanted = set(spec.capabilities)
         candidates = [
             tool.spec
-            for tool in self._registry.visible(principal)
-            if not wanted.isdisjoint(tool.spec.capabilities)
+            for tool in self._registry
+            if not wanted.isdisjoint(tool.spec.capabilities) and self._may_see(principal, tool.spec)
         ]
         found = propose_replacements(spec, candidates, health=self._health)
         is_gone = self._registry.find(name) is None
@@ -114,21 +117,35 @@ class Replacements:
             proposals=tuple((item, self._health(item.tool.id)) for item in found),
         )
 
+    def best(self, name: str, principal: Principal = LOCAL) -> str:
+        """The wire name of the tool that could best take its place; empty without one."""
+        return next((tool.name for tool, _ in self._proposed(name, principal)), "")
+
     def certain(self, name: str, *, principal: Principal = LOCAL) -> tuple[ToolSpec, ...]:
         """The tools that could take its place without a doubt, the best first; never raises."""
+        return tuple(tool for tool, is_certain in self._proposed(name, principal) if is_certain)
+
+    def _proposed(self, name: str, principal: Principal) -> list[tuple[ToolSpec, bool]]:
         try:
             found = self.of(name, principal=principal)
         except (ToolNotFound, SourceUnavailable):
-            return ()
-        return tuple(proposal.tool for proposal, _ in found.proposals if proposal.is_certain)
+            return []
+        return [(proposal.tool, proposal.is_certain) for proposal, _ in found.proposals]
 
     def _known(self, name: str) -> ToolSpec | None:
-        """What the tool is, or was; what went last goes before what went earlier."""
+        """What the tool is, or was."""
         tool = self._registry.find(name)
         if tool is not None:
             return tool.spec
-        seen = (*reversed(self._gone.values()), *self._last.values())
-        return next((spec for spec in seen if name in {spec.id, spec.name}), None)
+        for id_ in (name, self._ids.get(name, "")):
+            if spec := self._gone.get(id_) or self._last.get(id_):
+                return spec
+        return None
+
+    def _may_see(self, principal: Principal, spec: ToolSpec) -> bool:
+        kit = self._registry.kit
+        asked = decide(principal, spec, Action.LIST, policy=kit.policy, switches=kit.switches)
+        return asked.allowed
 
     def _absent(self, name: str) -> Health:
         reason = self._registry.kit.why_absent(name) or "there is no such tool now"

@@ -105,6 +105,12 @@ class BoardHealth:
             failures=figures.failures,
         )
 
+    def seconds(self, tool: str) -> float | None:
+        """How long the tool of this wire name usually takes; None when nobody has called it."""
+        found = self._registry.find(tool)
+        took = None if found is None else self._observed.figures(found.spec.id).latency_ms
+        return None if took is None else took / 1000
+
     def to_dict(self, tool_id: str) -> dict[str, Any]:
         """All that is known of a tool's health, as JSON-compatible data."""
         health, own = self.tool(tool_id), self.own(tool_id)

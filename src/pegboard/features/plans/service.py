@@ -1,6 +1,6 @@
 """What the service does with plans: make them, check them, keep them, and give them back."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, cast
@@ -15,6 +15,7 @@ from pegboard.errors import GraphInvalid, PlanNotFound, SourceUnavailable
 from pegboard.execution.call import owner_of
 from pegboard.features.plans.policy import may_see
 from pegboard.graphs import Fault, Preview, preview, read_graph, write_graph
+from pegboard.graphs.look import HealthOf
 from pegboard.graphs.params import checked
 from pegboard.graphs.preview import DurationOf
 from pegboard.planning import Choice, Planner, PlanRequest
@@ -74,6 +75,8 @@ class Plans:
         planner: Makes the graphs.
         duration: How many seconds a tool usually takes; None when nobody knows.
         env: What `$.env` reads, now.
+        health: How a tool is doing, by name; None when nobody knows.
+        stand_in: What could stand in for a tool, by name, for this caller; None when nobody knows.
     """
 
     def __init__(
@@ -84,12 +87,16 @@ class Plans:
         planner: Planner,
         duration: DurationOf | None = None,
         env: Mapping[str, Any] | None = None,
+        health: HealthOf | None = None,
+        stand_in: Callable[[str, Principal], str] | None = None,
     ) -> None:
         self._registry = registry
         self._store = store
         self._planner = planner
         self._duration = duration
         self._env: Mapping[str, Any] = {} if env is None else env
+        self._health = health
+        self._stand_in = stand_in
 
     async def make(self, request: PlanRequest, *, principal: Principal = LOCAL) -> MadePlan:
         """A plan, kept under its id; its faults are told, and it is kept all the same.
@@ -159,12 +166,15 @@ class Plans:
         )
 
     def _preview(self, graph: Graph, principal: Principal) -> Preview:
+        known = self._stand_in
         return preview(
             graph,
             board=self._registry,
             principal=principal,
             duration=self._duration,
             env=self._env,
+            health=self._health,
+            stand_in=None if known is None else lambda name: known(name, principal),
         )
 
 

@@ -38,6 +38,14 @@ def plans_and_runs(
     runner = GraphRunner(registry, durability=kept, env=env)
     needed = parts.dependencies.prerequisites
     planner = Planner(registry, knowledge=parts.health, prerequisites=needed)
-    plans = Plans(registry, storage.runs, planner=planner, env=env)
+    plans = Plans(
+        registry,
+        storage.runs,
+        planner=planner,
+        duration=parts.health.seconds,
+        env=env,
+        health=lambda name: parts.health.tool(parts.dependencies.node(name)),
+        stand_in=parts.health.replacements.best,
+    )
     runs = Runs(registry, storage.runs, runner=runner, plans=plans, feed=feed, follow=kept.follow)
     return plans, runs
