@@ -177,7 +177,7 @@ def test_the_shop_plans_over_all_kinds_of_sources_with_a_fallback(demo: str) -> 
     sources = set(re.findall(r"[├└]─ \w+: (\w+)__", planned))
 
     assert sources == {"chinook", "shop", "orders", "courier", "desk", "clock"}
-    assert "price: courier__price | shop__post_price" in planned
+    assert "price: courier__price_v1 | shop__post_price_v1" in planned
     assert "refund_order: a person is asked first" in planned
 
 

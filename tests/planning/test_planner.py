@@ -73,7 +73,7 @@ def test_a_task_becomes_the_steps_that_its_tool_needs_wired_by_name_and_type() -
 def test_a_goal_may_name_a_tool(goal: str) -> None:
     made = plan([FETCH, SUM], goal=goal, params=URL)
 
-    assert [node.tool for node in made.graph] == ["web_fetcher"]
+    assert [node.tool for node in made.graph] == ["web_fetcher_v1"]
 
 
 def test_capabilities_are_put_in_an_order_that_their_inputs_allow() -> None:
@@ -132,8 +132,11 @@ def test_the_best_candidate_is_taken_and_the_next_ones_are_its_fallbacks() -> No
 
     (node,), (choice,) = made.graph.nodes, made.choices
     own = {"url": "$.params.url"}
-    assert node.tool == "good"
-    assert node.fallbacks == (Fallback(tool="slow", input=own), Fallback(tool="dear", input=own))
+    assert node.tool == "good_v1"
+    assert node.fallbacks == (
+        Fallback(tool="slow_v1", input=own),
+        Fallback(tool="dear_v1", input=own),
+    )
     assert choice.alternatives == ("slow", "dear", "sick", "blind")
     assert "healthy, 1 % of its calls failed lately, usually 40 ms" in choice.reason
 
@@ -144,7 +147,7 @@ def test_between_equals_the_one_that_changes_nothing_is_taken() -> None:
         a_tool("b", {}, capabilities=("x",)),
     ]
 
-    assert plan(tools, capabilities=("x",)).graph.nodes[0].tool == "b"
+    assert plan(tools, capabilities=("x",)).graph.nodes[0].tool == "b_v1"
 
 
 def test_a_chain_is_one_step_that_tries_one_tool_after_another() -> None:
@@ -159,9 +162,9 @@ def test_a_chain_is_one_step_that_tries_one_tool_after_another() -> None:
     )
 
     (node,) = made.graph.nodes
-    assert (node.tool, node.input) == ("web_fetcher", {"url": "$.params.url"})
+    assert (node.tool, node.input) == ("web_fetcher_v1", {"url": "$.params.url"})
     assert node.fallbacks == (
-        Fallback(tool="archive", input={"address": "$.params.url", "year": 2020}),
+        Fallback(tool="archive_v1", input={"address": "$.params.url", "year": 2020}),
     )
 
 
@@ -202,7 +205,7 @@ def test_what_the_caller_may_not_call_is_in_no_plan() -> None:
         planner.plan(PlanRequest(capabilities=("open",)), principal=guest)
     made = planner.plan(PlanRequest(goal="door"), principal=guest)
 
-    assert [node.tool for node in made.graph] == ["door"]
+    assert [node.tool for node in made.graph] == ["door_v1"]
     assert made.notes == ("'door' needs 'vault', which the caller may not call.",)
 
 
@@ -256,5 +259,68 @@ def test_prerequisites_may_come_from_elsewhere() -> None:
         PlanRequest(goal="summarizer_llm", params=URL)
     )
 
-    assert [node.tool for node in made.graph] == ["web_fetcher", "summarizer_llm"]
+    assert [node.tool for node in made.graph] == ["web_fetcher_v1", "summarizer_llm_v3"]
     assert made.graph.id.startswith("plan_")
+
+
+@pytest.mark.parametrize("order", [("summarize", "fetch"), ("fetch", "summarize")])
+def test_what_a_step_needs_is_no_second_step_for_its_capability(order: tuple[str, str]) -> None:
+    takes, gives = {"url": "string"}, {"content": "string"}
+    fetchers = [a_tool(name, takes, gives, capabilities=("fetch",)) for name in ("a", "web")]
+    needing = a_tool(
+        "sum", {"text": "string"}, capabilities=("summarize",), dependencies=("web_v1",)
+    )
+
+    made = plan([*fetchers, needing], capabilities=order, params=URL)
+
+    assert [(node.id, node.input) for node in made.graph] == [
+        ("web", {"url": "$.params.url"}),
+        ("sum", {"text": "$.steps.web.output.content"}),
+    ]
+    assert [item.tool for item in made.graph.nodes[0].fallbacks] == ["a_v1"]
+
+
+def test_what_a_step_needs_says_which_capability_it_has() -> None:
+    made = plan([CLEAN, FETCH], capabilities=("clean", "fetch"), params=URL)
+
+    assert "capability 'fetch'" in made.choices[0].reason
+    assert [node.id for node in made.graph] == ["web_fetcher", "text_cleaner"]
+
+
+def test_one_tool_with_two_capabilities_is_one_step_and_a_better_one_is_another() -> None:
+    both = a_tool("both", {}, capabilities=("a", "b"))
+    knowledge = Known(other=Standing(health="healthy"))
+    better = Planner(
+        ToolRegistry([both, a_tool("other", {}, capabilities=("b",))]), knowledge=knowledge
+    ).plan(PlanRequest(capabilities=("a", "b")))
+
+    assert [node.id for node in plan([both], capabilities=("a", "b")).graph] == ["both"]
+    assert [node.id for node in better.graph] == ["both", "other"]
+
+
+def a_board_that_went_on() -> ToolRegistry:
+    """`shout` in its second version on the board, its first one by its id."""
+    registry = ToolRegistry()
+    for takes in ({"tag": "string"}, {"tag": "integer"}):
+        made = registry.versions.register(a_tool("shout", takes))
+        registry.add(made, on_conflict="replace")
+    return registry
+
+
+@pytest.mark.parametrize(
+    ("goal", "tool"), [("shout_v1", "shout_v1"), ("shout@1", "shout_v1"), ("shout", "shout_v2")]
+)
+def test_a_goal_may_name_an_older_version(goal: str, tool: str) -> None:
+    made = Planner(a_board_that_went_on()).plan(PlanRequest(goal=goal, params={"tag": "x"}))
+
+    assert [node.tool for node in made.graph] == [tool]
+
+
+def test_an_older_version_may_be_needed() -> None:
+    registry = a_board_that_went_on()
+    registry.add(a_tool("echo", {}, dependencies=("shout_v1",)))
+
+    made = Planner(registry).plan(PlanRequest(goal="echo", params={"tag": "x"}))
+
+    assert [node.tool for node in made.graph] == ["shout_v1", "echo_v1"]
+    assert made.notes == ()

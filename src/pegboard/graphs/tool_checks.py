@@ -39,7 +39,7 @@ def tool_faults(look: Look, node: Node, where: str) -> Iterator[Fault]:
         if own is not None:
             given, given_at = own, f"{where}.fallbacks[{number}].input"
         yield from input_faults(
-            look, given, node, given_at, wanted=tool.spec.input_schema, name=name
+            look, given, node, given_at, wanted=tool.spec.input_schema, name=tool.spec.name
         )
 
 

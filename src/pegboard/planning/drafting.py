@@ -36,7 +36,7 @@ class Draft:
         """Put a step at the end."""
         self._nodes.append(node)
         self._choices.append(choice)
-        self._steps[spec.name] = node.id
+        self._steps[spec.id] = node.id
         self._givers += outputs_given(node.id, spec)
         for item in wiring.missing:
             self.note(
@@ -55,9 +55,9 @@ class Draft:
             wanted = f"{action}_{number}"
         return wanted
 
-    def step_of(self, tool: str) -> str | None:
-        """The step that runs this tool; None when none does."""
-        return self._steps.get(tool)
+    def step_of(self, tool_id: str) -> str | None:
+        """The step that runs the tool of this id; None when none does."""
+        return self._steps.get(tool_id)
 
     def note(self, text: str) -> None:
         """Say something once."""

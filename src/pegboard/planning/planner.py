@@ -7,17 +7,15 @@ from pegboard.core.graph import Edge, Fallback, Graph, Node
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import CannotPlan
-from pegboard.planning.candidates import Candidate, ranked, usable
+from pegboard.planning.candidates import Candidate, ranked
 from pegboard.planning.drafting import Draft
 from pegboard.planning.goals import tool_for
 from pegboard.planning.knowledge import Knowledge, NoKnowledge
 from pegboard.planning.request import PlanRequest
 from pegboard.planning.result import Choice, Plan
+from pegboard.planning.stock import Prerequisites, Stock
 from pegboard.planning.wiring import params_given
 from pegboard.registry import ToolRegistry
-
-Prerequisites = Callable[[str], Sequence[str]]
-"""The ids of the tools that must have run before the tool of this id."""
 
 
 class Planner:
@@ -57,8 +55,8 @@ class Planner:
             CannotPlan: No tool answers the goal or has a capability; says which, and what is near.
             ToolNotFound: A chain names a tool that there is not.
         """
-        tools = usable(self._registry, principal, self._registry.kit)
-        drafting = _Drafting(request, tools, self._knowledge, self._needed)
+        stock = Stock(self._registry, principal, self._prerequisites)
+        drafting = _Drafting(request, stock, self._knowledge)
         if request.goal:
             mode = "direct"
             drafting.goal(request.goal)
@@ -82,31 +80,22 @@ class Planner:
         tool = self._registry.find(tool_id)
         return () if tool is None else tool.spec.dependencies
 
-    def _needed(self, spec: ToolSpec) -> list[Tool | str]:
-        """What must have run before, as tools where they exist, by id where they do not."""
-        return [self._registry.find(item) or item for item in self._prerequisites(spec.id)]
-
 
 class _Drafting:
     """One plan in the making."""
 
-    def __init__(
-        self,
-        request: PlanRequest,
-        tools: Sequence[Tool],
-        knowledge: Knowledge,
-        needed: Callable[[ToolSpec], list[Tool | str]],
-    ) -> None:
+    def __init__(self, request: PlanRequest, stock: Stock, knowledge: Knowledge) -> None:
         self._request = request
-        self._tools = tools
+        self._stock = stock
         self._knowledge = knowledge
-        self._needed = needed
-        self._params = params_given(request.schema)
-        self.draft = Draft(self._params)
+        self._before_others: set[str] = set()
+        self.draft = Draft(params_given(request.schema))
 
     def goal(self, goal: str) -> None:
         """Direct mapping."""
-        named, answering = tool_for(goal, self._tools)
+        named, answering = self._stock.find(goal), list[Tool]()
+        if named is None:
+            named, answering = tool_for(goal, self._stock.tools)
         if named is not None:
             self._step(named, wanted=goal, reason=f"the goal names '{named.spec.name}'")
             return
@@ -124,17 +113,23 @@ class _Drafting:
         while left:
             ranks = {item: self._ranked(having[item]) for item in left}
             item = self._next([ranks[one][0].spec for one in left], left)
-            best, *others = ranks[item]
+            left.remove(item)
+            if self._is_there(ranks[item]):
+                continue
+            after = [ranks[one][0].tool for one in left]
+            best, *others = self._needed_first(ranks[item], after)
             reason = f"it has the capability '{item}': {best.reason}"
             self._step(best.tool, wanted=item, reason=reason, others=others)
-            left.remove(item)
 
     def chain(self, tools: Sequence[Tool]) -> None:
         """A fallback chain: one step, several tools."""
         links = self._request.chain
         first, *others = tools
         fallbacks = [
-            Fallback(tool=tool.spec.name, input=self.draft.wire(tool.spec, given=link.input).input)
+            Fallback(
+                tool=self._stock.id_of(tool),
+                input=self.draft.wire(tool.spec, given=link.input).input,
+            )
             for tool, link in zip(others, links[1:], strict=True)
         ]
         self._step(
@@ -163,7 +158,7 @@ class _Drafting:
         node = Node(
             id=id_,
             title=spec.title,
-            tool=spec.name,
+            tool=self._stock.id_of(tool),
             input=wiring.input,
             edges=_edges((*before, *wiring.steps)),
             fallbacks=tuple(tried),
@@ -179,28 +174,58 @@ class _Drafting:
         )
         self.draft.add(node, spec, choice, wiring)
 
-    def _before(self, tool: Tool, *, under: tuple[str, ...]) -> list[str]:
+    def _before(self, tool: Tool, *, under: tuple[ToolSpec, ...]) -> list[str]:
         """Steps for what the tool needs to have run, made where they are not there yet."""
-        name = tool.spec.name
-        if name in under:
-            raise CannotPlan(f"Tools need each other: {' needs '.join((*under, name))}.")
+        way, name = (*under, tool.spec), tool.spec.name
+        if any(spec.id == tool.spec.id for spec in under):
+            raise CannotPlan(f"Tools need each other: {' needs '.join(spec.name for spec in way)}.")
         ids: list[str] = []
-        for item in self._needed(tool.spec):
+        for item in self._stock.needed(tool.spec):
             if isinstance(item, str):
                 self.draft.note(f"'{name}' needs '{item}', which is not there; it is left out.")
                 continue
-            if item not in self._tools:
+            if not self._stock.may_call(item):
                 self.draft.note(
                     f"'{name}' needs '{item.spec.name}', which the caller may not call."
                 )
                 continue
-            known = self.draft.step_of(item.spec.name)
+            known = self.draft.step_of(item.spec.id)
             if known is None:
-                self._before(item, under=(*under, name))
-                self._step(item, wanted=name, reason=f"'{name}' needs it to have run")
-                known = self.draft.step_of(item.spec.name)
+                self._before(item, under=way)
+                self._step_before(item, name)
+                known = self.draft.step_of(item.spec.id)
             ids += [known] if known is not None else []
         return ids
+
+    def _step_before(self, tool: Tool, other: str) -> None:
+        """A step that another needs; it has fallbacks where it has what was asked for as well."""
+        asked = [item for item in self._request.capabilities if item in tool.spec.capabilities]
+        reason = f"'{other}' needs it to have run"
+        if asked:
+            reason += f", and it has the capability {', '.join(map(repr, asked))}"
+        alike = [
+            item
+            for item in self._stock.tools
+            if item is not tool and asked and set(asked) <= set(item.spec.capabilities)
+        ]
+        self._step(tool, wanted=other, reason=reason, others=self._ranked(alike))
+        self._before_others.add(tool.spec.id)
+
+    def _is_there(self, candidates: Sequence[Candidate]) -> bool:
+        """Whether there is a step that has the capability, so that another would do it twice."""
+        best = candidates[0]
+        return any(
+            item is best or item.spec.id in self._before_others
+            for item in candidates
+            if self.draft.step_of(item.spec.id)
+        )
+
+    def _needed_first(
+        self, candidates: Sequence[Candidate], after: Sequence[Tool]
+    ) -> list[Candidate]:
+        """The candidates, one that has to run in any case before all others."""
+        needed = {item for tool in after for item in self._stock.runs_before(tool)}
+        return sorted(candidates, key=lambda item: item.spec.id not in needed)
 
     def _fallbacks(self, others: Sequence[Candidate]) -> list[Fallback]:
         """The next best ones, with inputs of their own; one that misses some is no help."""
@@ -208,7 +233,7 @@ class _Drafting:
         for item in others:
             wiring = self.draft.wire(item.spec)
             if not wiring.missing and len(found) < self._request.fallbacks:
-                found.append(Fallback(tool=item.spec.name, input=wiring.input))
+                found.append(Fallback(tool=self._stock.id_of(item.tool), input=wiring.input))
         return found
 
     def _next(self, specs: Sequence[ToolSpec], left: Sequence[str]) -> str:
@@ -224,7 +249,7 @@ class _Drafting:
         return left[min(range(len(left)), key=key)]
 
     def _having(self, capability: str) -> list[Tool]:
-        return [tool for tool in self._tools if capability in tool.spec.capabilities]
+        return [tool for tool in self._stock.tools if capability in tool.spec.capabilities]
 
     def _ranked(self, tools: Sequence[Tool]) -> list[Candidate]:
         fits = {tool.spec.name: self._fit(tool.spec) for tool in tools}
@@ -236,7 +261,7 @@ class _Drafting:
     def _nobody_has(self, missing: Sequence[str]) -> str:
         from difflib import get_close_matches
 
-        known = sorted({item for tool in self._tools for item in tool.spec.capabilities})
+        known = sorted({item for tool in self._stock.tools for item in tool.spec.capabilities})
         told: list[str] = []
         for item in missing:
             near = get_close_matches(item, known, n=3)

@@ -39,7 +39,7 @@ async def test_a_plan_remembers_what_it_was_made_with(plans: Plans) -> None:
     assert remembered(made.graph, {}) == {"name": "Ada"}
     assert remembered(made.graph, {"name": "Bob"}) == {"name": "Bob"}
     assert remembered(Graph(nodes=()), {"x": 1}) == {"x": 1}
-    assert show_plan(made, ToolRegistry())["steps"][0]["tool_id"] == "greet"
+    assert show_plan(made)["steps"][0]["tool_id"] == "greet_v1"
 
 
 async def test_a_schema_that_is_given_holds(plans: Plans) -> None:
@@ -87,7 +87,7 @@ async def test_a_plan_that_is_read_again_says_why_it_looks_like_this(plans: Plan
     assert (again.mode, again.choices, again.notes) == ("direct", made.choices, made.notes)
     assert again.choices[0].reason.startswith("it says that it answers")
     assert again.notes[0].startswith("Step 'greet': nothing gives 'name'")
-    assert show_plan(again, ToolRegistry())["choices"] == show_plan(made, ToolRegistry())["choices"]
+    assert show_plan(again)["choices"] == show_plan(made)["choices"]
 
 
 async def test_params_are_remembered_beside_their_schema(plans: Plans) -> None:

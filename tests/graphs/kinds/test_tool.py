@@ -7,7 +7,7 @@ from pegboard.access import Policy
 from pegboard.core.graph import Fallback, Graph, NodeState
 from pegboard.core.memory import MemoryResults
 from pegboard.core.run import RunResult
-from pegboard.core.tool import Retry
+from pegboard.core.tool import Effect, Retry
 from pegboard.errors import ToolTimeout, Unavailable
 from pegboard.execution import Kit
 from pegboard.execution.kit import Settings
@@ -284,3 +284,38 @@ def test_a_tool_that_went_since_the_start_is_told_with_the_reason(reason: str, t
 
     assert result.error is not None
     assert result.error["message"].startswith(told)
+
+
+def test_an_id_stays_with_its_version_while_the_name_goes_on() -> None:
+    async def work(bench: Bench) -> RunResult:
+        for version, word in (("1.0.0", "loud"), ("2.0.0", "volume")):
+            schema = {"type": "object", "properties": {word: {}}, "additionalProperties": False}
+            bench.add("shout", version=version, input_schema=schema)
+            bench.registry.versions.register(bench.registry.get("shout"))
+        bench.world.failing["shout"] = [Unavailable("busy", nothing_done=True)]
+        return await bench.run(
+            call("old", "shout_v1", input={"loud": 1}, retry=Retry(max_retries=1)),
+            call("new", "shout", "old", input={"volume": 2}),
+            call("pinned", "shout@1", "new", input={"loud": 3}),
+        )
+
+    done = at_the_bench(work)
+
+    assert [(node.tool, node.output) for node in done.nodes] == [
+        ("shout", {"loud": 1}),
+        ("shout", {"volume": 2}),
+        ("shout", {"loud": 3}),
+    ]
+
+
+def test_what_an_older_version_left_open_is_judged_by_that_version() -> None:
+    async def work(bench: Bench) -> RunResult:
+        for version, effect in (("1.0.0", Effect.WRITE), ("2.0.0", Effect.READ)):
+            bench.add("send", version=version, effect=effect, timeout=1.0)
+            bench.registry.versions.register(bench.registry.get("send"))
+        fallbacks = (Fallback(tool="read"),)
+        return await bench.run(call("a", "send_v1", input={"seconds": 9}, fallbacks=fallbacks))
+
+    node = at_the_bench(work).nodes[0]
+
+    assert (node.tool, node.state, node.parts) == ("send", "failed", ())

@@ -83,7 +83,7 @@ async def _made(
     from pegboard.features.plans.showing import show_plan
 
     made = await opened.plans.make(request)
-    return show_plan(made, opened.registry), _drawn(made.graph, svg)
+    return show_plan(made), _drawn(made.graph, svg)
 
 
 async def _checked(

@@ -6,7 +6,6 @@ from typing import Any
 from pegboard.features.plans.service import CheckedPlan, MadePlan
 from pegboard.graphs import write_plan
 from pegboard.graphs.drawing import mermaid
-from pegboard.registry import ToolRegistry
 
 
 def show_check(checked: CheckedPlan) -> dict[str, Any]:
@@ -16,13 +15,13 @@ def show_check(checked: CheckedPlan) -> dict[str, Any]:
     return {"runnable": checked.is_runnable, **checked.preview.to_dict(), "mermaid": drawn}
 
 
-def show_plan(made: MadePlan, registry: ToolRegistry) -> dict[str, Any]:
-    """A plan; its tools by their ids, as far as they are there."""
+def show_plan(made: MadePlan) -> dict[str, Any]:
+    """A plan, with the tools that it was made of."""
     written = write_plan(made.graph)
     return {
         "task_id": made.task_id,
         "plan_id": made.id,
-        "steps": [_by_id(step, registry) for step in written["steps"]],
+        "steps": written["steps"],
         "params": written.get("params", {}),
         "mode": made.mode,
         "choices": [
@@ -32,17 +31,3 @@ def show_plan(made: MadePlan, registry: ToolRegistry) -> dict[str, Any]:
         "created_at": made.created_at,
         **show_check(CheckedPlan(graph=made.graph, preview=made.preview)),
     }
-
-
-def _by_id(step: dict[str, Any], registry: ToolRegistry) -> dict[str, Any]:
-    told = {**step, "tool_id": _id_of(step["tool_id"], registry)}
-    if "fallbacks" in step:
-        told["fallbacks"] = [
-            {**item, "tool_id": _id_of(item["tool_id"], registry)} for item in step["fallbacks"]
-        ]
-    return told
-
-
-def _id_of(name: str, registry: ToolRegistry) -> str:
-    tool = registry.find(name)
-    return name if tool is None else tool.spec.id

@@ -45,13 +45,15 @@ class ToolNode:
 
     async def run(self, doing: Doing) -> NodeRun:
         node = doing.node
-        run = await self._tried(doing, node.tool, doing.arguments())
+        name = node.tool
+        run = await self._tried(doing, name, doing.arguments())
         tries = [run]
         for number, fallback in enumerate(node.fallbacks, start=1):
-            if run.state is not NodeState.FAILED or _is_open(run, doing):
+            if run.state is not NodeState.FAILED or _is_open(run, doing, name):
                 break
             arguments = doing.arguments(fallback.input)
-            run = await self._tried(doing, fallback.tool, arguments, label=f"+{number}")
+            name = fallback.tool
+            run = await self._tried(doing, name, arguments, label=f"+{number}")
             tries.append(run)
         return _together(doing.step, tries)
 
@@ -59,11 +61,14 @@ class ToolNode:
         self, doing: Doing, name: str, arguments: Mapping[str, Any], *, label: str = ""
     ) -> NodeRun:
         tool = await _tool(doing, name)
+        called = _called_as(doing, tool, name)
         session, retry = doing.session, doing.node.retry
+
+        repeatable = is_repeatable(tool.spec)
 
         async def work(key: str) -> NodeRun:
             began_at, began = session.now(), session.monotonic()
-            result = await _called(doing, tool, arguments, key, retry)
+            result = await _called(doing, called, arguments, key, retry, repeatable=repeatable)
             output = None if result.is_error else await _output(doing, result)
             run = answered(
                 doing.step,
@@ -78,7 +83,7 @@ class ToolNode:
                 return structs.replace(run, state=NodeState.WAITING, reason=_asks(result.error))
             return run
 
-        return await doing.perform(work, label=label, repeatable=is_repeatable(tool.spec))
+        return await doing.perform(work, label=label, repeatable=repeatable)
 
 
 def _together(step: str, tries: list[NodeRun]) -> NodeRun:
@@ -116,11 +121,22 @@ async def _tool(doing: Doing, name: str) -> Tool:
     return tool
 
 
+def _called_as(doing: Doing, tool: Tool, name: str) -> str:
+    """What the board calls a tool: an id may mean an older version than its bare name does."""
+    return name if doing.session.board.find(name) is tool else tool.spec.name
+
+
 async def _called(
-    doing: Doing, tool: Tool, arguments: Mapping[str, Any], key: str, retry: Retry | None
+    doing: Doing,
+    name: str,
+    arguments: Mapping[str, Any],
+    key: str,
+    retry: Retry | None,
+    *,
+    repeatable: bool,
 ) -> ToolResult:
     """Call it, and call it again as the node's own policy says; under one key."""
-    session, name = doing.session, tool.spec.name
+    session = doing.session
     ctx = session.context(key, doing.deadline)
     result = await session.board.call(name, arguments, ctx)
     attempts = result.meta.attempts
@@ -128,7 +144,7 @@ async def _called(
         error = result.error
         if retry is None or error is None:
             break
-        if not may_repeat(retry, error, repeatable=is_repeatable(tool.spec)):
+        if not may_repeat(retry, error, repeatable=repeatable):
             break
         delay = delay_before(retry, retries, error, session.board.kit.random())
         if doing.deadline is not None and session.monotonic() + delay >= doing.deadline:
@@ -159,9 +175,9 @@ async def _output(doing: Doing, result: ToolResult) -> Any:
     return None if result.content == "null" else result.text
 
 
-def _is_open(run: NodeRun, doing: Doing) -> bool:
+def _is_open(run: NodeRun, doing: Doing, name: str) -> bool:
     """Whether the tool may have taken effect although it failed: then no other tool may try."""
     if run.error is None or run.error["code"] != _LEFT_OPEN or not run.attempts:
         return False
-    tool, _ = found(doing.session.board, run.tool)
+    tool, _ = found(doing.session.board, name)
     return tool is not None and not is_repeatable(tool.spec)

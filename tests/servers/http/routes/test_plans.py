@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.servers.http.made import client_of
+from tests.servers.http.made import a_board, client_of
 from tests.servers.http.planned import a_planned_board
 
 RFC_PLAN = {
@@ -309,3 +309,67 @@ async def test_a_fault_names_its_step(client: httpx2.AsyncClient) -> None:
     (fault,) = (await client.post("/plan/check", json=wrong)).json()["faults"]
 
     assert (fault["step"], fault["place"]) == ("fetch", "nodes[0].tool")
+
+
+async def test_the_same_key_is_the_same_plan(client: httpx2.AsyncClient) -> None:
+    key = {"Idempotency-Key": "k1"}
+    first = await client.post("/plan", json=RFC_REQUEST, headers=key)
+    again = await client.post("/plan", json=RFC_REQUEST, headers=key)
+    other = await client.post("/plan", json={"goal": "linger"}, headers=key)
+    without = await client.post("/plan", json=RFC_REQUEST)
+
+    assert (first.status_code, first.json()) == (200, again.json())
+    assert (other.status_code, other.json()["code"]) == (409, "idempotency_conflict")
+    assert without.json()["plan_id"] != first.json()["plan_id"]
+
+
+async def test_a_key_is_free_again_when_no_plan_could_be_made(client: httpx2.AsyncClient) -> None:
+    key = {"Idempotency-Key": "k1"}
+    none = await client.post("/plan", json={"goal": "fly_to_the_moon"}, headers=key)
+    some = await client.post("/plan", json=RFC_REQUEST, headers=key)
+
+    assert (none.status_code, some.status_code) == (404, 200)
+
+
+MODULE = '''
+from typing import Any
+
+
+def check(tag: Any) -> str:
+    """Say what it was given."""
+    return repr(tag)
+'''
+BOARD = "sources: []\ncatalogue: {imports: ['http_planned_check:check']}\n"
+
+
+async def register(client: httpx2.AsyncClient, kind: str) -> str:
+    answer = await client.post(
+        "/tools/register",
+        json={
+            "tool_id": "chq_v1",
+            "type": "PythonFunction",
+            "import": "http_planned_check:check",
+            "effect": "read",
+            "input_schema": {"tag": kind},
+        },
+    )
+    assert (answer.status_code, answer.json()["unavailable"]) == (201, ""), answer.text
+    return answer.json()["tool_id"]
+
+
+async def test_a_kept_plan_stays_with_the_version_that_it_was_made_for(tmp_path: Path) -> None:
+    (tmp_path / "http_planned_check.py").write_text(MODULE)
+    async with client_of(a_board(tmp_path, text=BOARD)) as client:
+        assert await register(client, "string") == "chq_v1"
+        plan = await made(client, goal="chq", params={"tag": "x"})
+        assert await register(client, "integer") == "chq_v2"
+        kept = (await client.get(f"/plans/{plan['plan_id']}")).json()
+        run = (await client.post(f"/plans/{plan['plan_id']}/run", json={})).json()
+        ended = (await client.get(f"/runs/{run['run_id']}", params={"wait": 5})).json()
+        old = await made(client, goal="chq_v1", params={"tag": "x"})
+        new = await made(client, goal="chq", params={"tag": 1})
+
+    assert kept == plan
+    assert (kept["steps"][0]["tool_id"], kept["runnable"]) == ("chq_v1", True)
+    assert (ended["state"], ended["output"]) == ("completed", {"chq": "'x'"})
+    assert [item["steps"][0]["tool_id"] for item in (old, new)] == ["chq_v1", "chq_v2"]

@@ -21,13 +21,19 @@ router = APIRouter(route_class=JsonRoute, tags=["plans"])
 PlanId = Annotated[str, Path(min_length=1, max_length=200)]
 
 
-@router.post("/plan", response_model=PlanAnswer, responses=refusals(400, 404, 413, 415))
+@router.post("/plan", response_model=PlanAnswer, responses=refusals(400, 404, 409, 413, 415))
 async def make_plan(
-    board: Board, caller: Caller, wanted: Annotated[PlanRequestBody, Body()]
+    board: Board, caller: Caller, wanted: Annotated[PlanRequestBody, Body()], key: Key = ""
 ) -> Response:
     """Make a plan of tools that you may call, and keep it. It is told with all its faults."""
-    made = await board.plans.make(wanted.to_request(), principal=caller)
-    return JsonResponse(show_plan(made, board.registry))
+
+    async def work() -> dict[str, Any]:
+        return show_plan(await board.plans.make(wanted.to_request(), principal=caller))
+
+    asked = wanted.model_dump(mode="json")
+    return JsonResponse(
+        await board.once.do(work, what="plan", key=key, request=asked, principal=caller)
+    )
 
 
 @router.post("/plan/check", response_model=CheckAnswer, responses=refusals(400, 413, 415))
@@ -55,7 +61,7 @@ async def show_kept_plan(
         case "mermaid":
             return flow_chart(mermaid(made.graph))
         case _:
-            return JsonResponse(show_plan(made, board.registry))
+            return JsonResponse(show_plan(made))
 
 
 @router.post(
