@@ -227,3 +227,13 @@ async def test_tools_that_are_gone_do_not_pile_up() -> None:
     assert len(health._specs) < 1_010
     assert health.own("bad_v1").status is HealthStatus.UNHEALTHY
     assert health._observed.figures("t0_v1").calls == 0
+
+
+async def test_how_long_a_tool_takes_is_known_once_it_was_called() -> None:
+    registry, health = made(good, bad)
+    await registry.call("good", {})
+    took = health.seconds("good")
+
+    assert took is not None
+    assert took > 0
+    assert (health.seconds("bad"), health.seconds("nobody")) == (None, None)
