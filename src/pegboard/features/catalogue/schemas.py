@@ -30,6 +30,50 @@ class RegisteredAnswer(BaseModel):
     note: Annotated[str, Field(description="What else is worth knowing, as that a day is past.")]
 
 
+class RetryPolicyAnswer(BaseModel):
+    """The RFC's retry policy, as it was given."""
+
+    model_config = _CLOSED
+
+    max_retries: int = 3
+    backoff_ms: float = 1000
+
+
+class DefinitionAnswer(BaseModel):
+    """What a tool was registered as, in the RFC's words; what was not given is left out."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    tool_id: str
+    type: Annotated[str, Field(description="What kind of thing runs it, as `RestAPI`.")]
+    name: Annotated[str, Field(description="For people.")] = ""
+    description: str = ""
+    capabilities: list[str] = Field(default_factory=list[str])
+    supported_tasks: list[str] = Field(default_factory=list[str])
+    tags: list[str] = Field(default_factory=list[str])
+    category: str = ""
+    effect: str = ""
+    input_schema: Annotated[
+        dict[str, Any], Field(description="JSON Schema, or the shorthand `{query: string}`.")
+    ] = Field(default_factory=dict[str, Any])
+    output_schema: dict[str, Any] = Field(default_factory=dict[str, Any])
+    dependencies: list[str] = Field(default_factory=list[str])
+    status: str = ""
+    version: str = ""
+    timeout_ms: float = 0
+    idempotent: bool = False
+    retry_policy: RetryPolicyAnswer = RetryPolicyAnswer()
+    import_: Annotated[str, Field(alias="import")] = ""
+    script_path: str = ""
+    url: Annotated[str, Field(description="Without passwords.")] = ""
+    method: str = ""
+    server: str = ""
+    tool: str = ""
+    agent_config: Annotated[
+        dict[str, Any], Field(description="Without what its name calls secret.")
+    ] = Field(default_factory=dict[str, Any])
+
+
 class BulkAnswer(BaseModel):
     """What came of many registrations, in their order."""
 

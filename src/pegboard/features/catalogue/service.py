@@ -17,6 +17,7 @@ from pegboard.features.catalogue.drafts import Drafts
 from pegboard.features.catalogue.loading import restored
 from pegboard.features.catalogue.policy import check_may_change
 from pegboard.features.catalogue.shelf import Shelf
+from pegboard.features.catalogue.showing import shown_definition
 from pegboard.features.catalogue.telling import changes
 from pegboard.features.catalogue.views import Registered, diff_dict, only_row, version_row
 from pegboard.registry import ToolRegistry
@@ -229,12 +230,7 @@ class CatalogueService:
         current = versions.current(wire).version if wire in self._shelf.active else ""
         stored = {item.version: item for item in self._shelf.stored[wire]}
         return [
-            version_row(
-                item,
-                stored.get(item.version),
-                is_current=item.version == current,
-                origin="api",
-            )
+            version_row(item, stored.get(item.version), current=current, origin="api")
             for item in versions.history(wire)
         ]
 
@@ -261,6 +257,11 @@ class CatalogueService:
         if wire not in self._shelf.stored:
             return {**told, "kind": "", "changes": []}
         return {**told, **diff_dict(self._registry.versions.diff(wire, old, new))}
+
+    def definition(self, spec: ToolSpec) -> dict[str, Any] | None:
+        """As what a tool was registered, without secrets; None when it was not registered here."""
+        found = self._shelf.definition(spec)
+        return None if found is None else shown_definition(found, self._registry.kit.redact)
 
     def origin(self, name: str) -> str:
         """Where a tool came from: `api`, `bulk`, ...; empty when it was not registered here."""

@@ -1,11 +1,12 @@
 """The registered tools of a board as they stand: in the registry, and what is kept of them."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
+from typing import Any
 
 from pegboard.core.ports.catalogue import ToolVersion
-from pegboard.core.tool import Tool
+from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import AccessDenied, DuplicateTool, PegboardError, ToolNotFound
 from pegboard.features.catalogue.drafts import Draft
 from pegboard.features.catalogue.views import Registered
@@ -60,6 +61,11 @@ class Shelf:
     def by_digest(self, digest: str) -> ToolVersion | None:
         """The version with this definition; a definition says its name, so there is one at most."""
         return self._by_digest.get(digest)
+
+    def definition(self, spec: ToolSpec) -> Mapping[str, Any] | None:
+        """What this version of a tool was registered as; None when it was not registered here."""
+        kept = self.stored.get(spec.name, ()) if spec.name in self.active else ()
+        return next((item.definition for item in kept if item.version == spec.version), None)
 
     def changes(self, draft: Draft) -> bool:
         """Whether anything is another after a registration than before.

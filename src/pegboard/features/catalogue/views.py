@@ -47,14 +47,14 @@ class Registered:
 
 
 def version_row(
-    item: Definition, stored: ToolVersion | None, *, is_current: bool, origin: str
+    item: Definition, stored: ToolVersion | None, *, current: str, origin: str
 ) -> dict[str, Any]:
-    """One version of a tool, as JSON-compatible data."""
+    """One version of a tool, as JSON-compatible data; its name means the current one."""
     deprecation = item.deprecation
     return {
         "tool_id": item.tool.spec.id,
         "version": item.version,
-        "is_current": is_current,
+        "is_current": item.version == current,
         "status": item.tool.spec.status.value,
         "change": item.kind.value if item.kind is not None else "",
         "created_at": item.since.timestamp() if stored is None else stored.created_at,

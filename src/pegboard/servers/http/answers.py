@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pegboard.features.catalogue.schemas import DefinitionAnswer
+
 _CLOSED = ConfigDict(extra="forbid")
 
 NextCursor = Annotated[
@@ -60,7 +62,10 @@ class ToolDetail(BaseModel):
     output_schema: dict[str, Any] = Field(default_factory=dict[str, Any])
     action: str = ""
     idempotent: bool = False
+    handler: Annotated[str, Field(description="What kind of thing runs it, as `openapi`.")] = ""
+    credential: Annotated[str, Field(description="Its name, never its value.")] = ""
     capabilities: list[str] = Field(default_factory=list[str])
+    supported_tasks: list[str] = Field(default_factory=list[str])
     tags: list[str] = Field(default_factory=list[str])
     dependencies: list[str] = Field(default_factory=list[str])
     scopes: list[str] = Field(default_factory=list[str])
@@ -70,6 +75,10 @@ class ToolDetail(BaseModel):
     cache_ttl: float = 0
     exclusive: bool = False
     unavailable: str = ""
+    registered: Annotated[
+        DefinitionAnswer | None,
+        Field(description="What it was registered as; only of tools that were, by API."),
+    ] = None
 
 
 class Check(BaseModel):

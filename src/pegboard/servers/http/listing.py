@@ -1,6 +1,7 @@
 """Tools as a caller sees them: page by page, one by one, and never a hidden one."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -63,15 +64,23 @@ def known_tool(board: Pegboard, name: str, principal: Principal) -> Tool:
 
 
 def tool_detail(board: Pegboard, tool: Tool, principal: Principal) -> dict[str, Any]:
-    """The whole spec; what it depends on is named as far as this caller may see it."""
+    """The whole spec, and what it was registered as.
+
+    What it depends on is named as far as this caller may see it.
+    """
     detail = tool.spec.to_dict()
-    if "dependencies" in detail:
-        hidden = {spec.id for spec in _hidden(board.registry, tool.spec.dependencies, principal)}
-        detail["dependencies"] = [item for item in detail["dependencies"] if item not in hidden]
+    registered = board.catalogue.definition(tool.spec)
+    if registered is not None:
+        detail["registered"] = registered
+    for told in (detail, registered or {}):
+        if "dependencies" in told:
+            hidden = _hidden(board.registry, told["dependencies"], principal)
+            names = {name for spec in hidden for name in (spec.id, spec.name)}
+            told["dependencies"] = [item for item in told["dependencies"] if item not in names]
     return detail
 
 
-def _hidden(registry: ToolRegistry, ids: tuple[str, ...], principal: Principal) -> list[ToolSpec]:
+def _hidden(registry: ToolRegistry, ids: Sequence[str], principal: Principal) -> list[ToolSpec]:
     known = [tool.spec for tool in map(registry.find, ids) if tool is not None]
     return [s for s in known if not registry.explain(s.name, principal=principal).visible]
 

@@ -5,6 +5,7 @@ import pytest
 
 from pegboard import tool
 from pegboard.runtime import Pegboard
+from pegboard.servers.http.answers import ToolDetail
 
 PATHS = ["/tools", "/v1/tools"]
 
@@ -173,3 +174,56 @@ async def test_the_path_of_the_search_shows_a_tool_only_if_one_is_called_so(
 
     assert (without.status_code, without.headers["allow"]) == (405, "POST")
     assert (with_one.status_code, with_one.json()["name"]) == (200, "search")
+
+
+RFC: dict[str, Any] = {
+    "tool_id": "search_web_v1",
+    "name": "Web Search",
+    "type": "RestAPI",
+    "capabilities": ["search"],
+    "supported_tasks": ["summarize_webpage"],
+    "input_schema": {"query": "string"},
+    "output_schema": {"results": "list"},
+    "dependencies": ["builtin__echo_v1", "hidden_thing_v1"],
+    "status": "active",
+    "version": "1.0",
+    "timeout_ms": 30000,
+    "retry_policy": {"max_retries": 3, "backoff_ms": 1000},
+    "url": "https://api.example.com/search",
+    "method": "POST",
+}
+
+
+async def test_what_was_registered_is_given_back(client: httpx2.AsyncClient) -> None:
+    agent = {
+        "tool_id": "research_v1",
+        "type": "Subagent",
+        "agent_config": {"model": "gpt-4", "max_tokens": 10, "api_key": "sk-1234567"},
+    }
+    for body in (RFC, agent):
+        assert (await client.post("/tools/register", json=body)).status_code == 201
+    shown = (await client.get("/tools/search_web_v1")).json()
+    shown_agent = (await client.get("/v1/tools/research_v1")).json()
+
+    assert shown["registered"] == RFC
+    assert shown["dependencies"] == RFC["dependencies"]
+    assert shown_agent["registered"] == {
+        **agent,
+        "agent_config": {"model": "gpt-4", "max_tokens": 10, "api_key": "[redacted]"},
+    }
+    ToolDetail.model_validate(shown)
+    ToolDetail.model_validate(shown_agent)
+
+
+async def test_each_version_has_its_own_definition_and_other_tools_have_none(
+    client: httpx2.AsyncClient,
+) -> None:
+    second = {**RFC, "tool_id": "search_web_v2", "version": "2.0", "method": "GET"}
+    for body in (RFC, second):
+        await client.post("/tools/register", json=body)
+    registered = [
+        (await client.get(f"/tools/search_web_v{major}")).json()["registered"] for major in (1, 2)
+    ]
+
+    assert [item["method"] for item in registered] == ["POST", "GET"]
+    assert "registered" not in (await client.get("/tools/add")).json()
