@@ -47,7 +47,7 @@ async def search_tools(
     return JsonResponse(page)
 
 
-@router.get("/tools/{tool}", response_model=ToolDetail, responses=refusals(404))
+@router.get("/tools/{tool}", response_model=ToolDetail, responses=refusals(404, 405))
 async def show_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
     """Show the whole spec of a tool, with its schemas; a hidden one is not found."""
     try:
