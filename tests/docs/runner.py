@@ -99,7 +99,7 @@ class Page:
             self._run[fence.language](fence)
 
     def _databases(self) -> dict[str, str]:
-        """Where a PostgreSQL of this page is: for its administrator, and for the role `pegboard`."""
+        """Where this page's PostgreSQL is: for its administrator, and for the role `pegboard`."""
         if self._postgres is None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # it says where its lock file goes
