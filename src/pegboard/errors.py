@@ -194,7 +194,7 @@ class ApprovalNotFound(CallerError):
 
 
 class ApprovalDecided(CallerError):
-    """Somebody has answered an approval already; the first answer holds."""
+    """An approval is answered already, and the first answer holds; or its run has ended since."""
 
     code = "approval_decided"
 
