@@ -61,6 +61,18 @@ def test_a_command_about_one_tool_waits_for_no_other_source(
     assert time.monotonic() - began < 6
 
 
+def test_a_command_about_one_tool_opens_no_other_source(pegboard: Command, folder: Path) -> None:
+    source = "  - {kind: functions, name: other, config: {files: [other.py]}}\n"
+    board = folder / "board.yaml"
+    board.write_text(_HUNG.split("  - {kind: openapi", maxsplit=1)[0] + source)
+    (folder / "other.py").write_text("import pathlib\npathlib.Path('opened').touch()\n")
+
+    done = pegboard("call", "my__greet", "--arg", "name=Ada")
+
+    assert done.returncode == 0, done.stderr
+    assert not (folder / "opened").exists()
+
+
 def test_a_call_of_a_source_that_hangs_ends_with_its_deadline_and_the_reason(
     pegboard: Command, folder: Path, silent: int
 ) -> None:

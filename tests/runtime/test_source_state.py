@@ -19,7 +19,7 @@ async def test_one_that_has_not_answered_says_for_how_long_it_was_asked() -> Non
     state.asked(clock)
     clock.advance(3.2)
 
-    assert before == "it has not been asked yet"
+    assert before == "nobody has asked for it yet"
     assert state.reason == "no answer yet, asked 3 s ago; its tools appear when it answers"
     assert (state.listed.is_set(), state.settled.is_set()) == (False, False)
 

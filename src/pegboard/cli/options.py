@@ -60,12 +60,12 @@ def with_board(
         chosen: Which board.
         use: What to do with it.
         whole: Whether to begin only when each source has answered or run out of time; what needs a
-            few tools alone begins at once, and waits for these.
+            few tools alone begins at once, and opens the sources of these.
     """
 
     async def run() -> T:
-        patience = None if whole else 0.0
-        async with Pegboard(settings=chosen.changed(open_patience=patience)) as board:
+        on_demand = None if whole else True
+        async with Pegboard(settings=chosen.changed(open_on_demand=on_demand)) as board:
             if whole:
                 await board.settled()
             return await use(board)

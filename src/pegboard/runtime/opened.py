@@ -177,6 +177,7 @@ class Opened:
             self._services,
             timeout=self._settings.list_timeout,
             patience=self._settings.open_patience,
+            on_demand=self._settings.open_on_demand,
             listed=self.pins.placing,
             emitter=self.registry.kit.emitter,
         )
@@ -283,6 +284,7 @@ class Opened:
         state = self.sources.states.get(split_wire_name(name)[0])
         if state is None or state.listed.is_set() or asyncio.get_running_loop() is not self._loop:
             return None
+        state.wanted.set()
         return state.listed
 
 

@@ -60,6 +60,13 @@ class Settings(BaseModel):
             "(three times that for others); the tools of a slower one come when it answers.",
         ),
     ] = 2.0
+    open_on_demand: Annotated[
+        bool,
+        Field(
+            description="Open a source only when one of its tools is asked for by name; until then "
+            "no list has them. For one call beside many sources."
+        ),
+    ] = False
     max_result_bytes: Annotated[
         int, Field(ge=0, description="Larger results are stored and paged; 0 for no limit.")
     ] = 100_000

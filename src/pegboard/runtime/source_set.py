@@ -24,6 +24,7 @@ class SourceSet:
         timeout: Seconds for a source to open and list its tools, and again for what else it offers.
         patience: Seconds for which opening waits for remote ones; None waits until each has
             answered or run out of time.
+        on_demand: Whether each is opened only when somebody waits for it, and none before.
         listed: Puts on the board what they list.
         emitter: Tells how they are doing.
         retry: Seconds after which a failed one is tried again; twice as long after each further
@@ -40,6 +41,7 @@ class SourceSet:
         *,
         timeout: float,
         patience: float | None = None,
+        on_demand: bool = False,
         listed: Listed,
         emitter: Emitter,
         retry: float = 5.0,
@@ -49,6 +51,7 @@ class SourceSet:
         self._clock = services.clock
         self._timeout = timeout
         self._patience = patience
+        self._on_demand = on_demand
         self._retry = retry
         self._jitter = jitter
         self._work: dict[str, set[asyncio.Task[None]]] = {}
@@ -80,15 +83,18 @@ class SourceSet:
             if state.opener is None:
                 self._asker.tell(state)
                 continue
-            state.asked(self._clock)
-            first = self._begin(state.name, self._asker.refresh(state), "list")
+            first = self._begin(state.name, self._first(state), "list")
             self._begin(state.name, self._keep(state, first), "keep")
-            listing[first] = state
+            if not self._on_demand:
+                listing[first] = state
         await wait_for_sources(listing, patience=self._patience)
 
     async def settled(self) -> None:
         """Wait until each has answered or run out of time."""
-        for state in tuple(self.states.values()):
+        states = tuple(self.states.values())
+        for state in states:
+            state.wanted.set()
+        for state in states:
             await state.settled.wait()
 
     async def drop(self, name: str) -> None:
@@ -131,10 +137,18 @@ class SourceSet:
         state.answered()
         await self._asker.close(state)
 
+    async def _first(self, state: SourceState) -> None:
+        """Open and list it, where that is on demand when somebody asks for it."""
+        if self._on_demand:
+            await state.wanted.wait()
+        state.asked(self._clock)
+        await self._asker.refresh(state)
+
     async def _again(self, state: SourceState) -> None:
         """List what may have changed; who has not answered yet is not asked twice."""
         if state.status == "pending":
-            await state.settled.wait()
+            if state.wanted.is_set() or not self._on_demand:
+                await state.settled.wait()
         else:
             await self._asker.refresh(state)
 

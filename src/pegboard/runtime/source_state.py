@@ -41,6 +41,7 @@ class SourceState:
         held: How many of its changed definitions wait for approval.
         listed: Set as soon as it is known which tools it has, or that they cannot be known now.
         settled: Set when its resources and prompts are known too.
+        wanted: Set when somebody asks for it, where it is opened only then.
         relist: Set when it says that it has changed.
         turn: Held by whoever opens or lists it.
     """
@@ -66,7 +67,8 @@ class SourceState:
         self.held = 0
         self.source: Source | None = None
         self.listed, self.settled = asyncio.Event(), asyncio.Event()
-        self.relist, self.turn = asyncio.Event(), asyncio.Lock()
+        self.wanted, self.relist = asyncio.Event(), asyncio.Event()
+        self.turn = asyncio.Lock()
         self._reason = reason
         self._asked: tuple[Clock, float] | None = None
         if status != "pending":
@@ -78,7 +80,7 @@ class SourceState:
         if self.status != "pending":
             return self._reason
         if self._asked is None:
-            return "it has not been asked yet"
+            return "nobody has asked for it yet"
         clock, at = self._asked
         return (
             f"no answer yet, asked {clock.monotonic() - at:.0f} s ago; "
