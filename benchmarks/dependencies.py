@@ -36,7 +36,6 @@ def cost_of_dependencies() -> str:
         "all dependants of the first": lambda: graph.current.dependants(nodes[0], transitive=True),
         "what breaks when the first fails": lambda: graph.current.breaks(nodes[0]),
         "order in layers": graph.current.layers,
-        "roots and orphans": lambda: (graph.current.roots(), graph.current.orphans()),
         "read an old version back": lambda: graph.at(next(old)),  # another one each time
         "diff of the first and the last": lambda: graph.diff(1, graph.version),
         "diff of two neighbours": lambda: graph.diff(middle, middle + 1),
