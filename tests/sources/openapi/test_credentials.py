@@ -16,6 +16,8 @@ SCHEMES: dict[str, Any] = {
     "oidc": {"type": "openIdConnect"},
     "tls": {"type": "mutualTLS"},
     "digest": {"type": "http", "scheme": "digest"},
+    "host": {"type": "apiKey", "in": "header", "name": "Host"},
+    "spaced": {"type": "apiKey", "in": "header", "name": "X Key"},
     "empty": {},
 }
 BEARER = {"kind": "bearer", "token": "token-1"}
@@ -125,6 +127,30 @@ def test_a_header_of_the_operator_is_a_credential_too() -> None:
     assert grant(needs=[{"header": []}], headers={"x-key": "abcd"}).problem == ""
     assert grant(needs=[{"bearer": []}], headers={"authorization": "abcd"}).problem == ""
     assert grant(needs=[{"key": []}], headers={"api_key": "abcd"}).problem
+
+
+@pytest.mark.parametrize(
+    ("scheme", "reason"),
+    [
+        ("host", "the header 'Host': the client sets this header itself"),
+        ("spaced", "the header 'X Key': no header can have this name"),
+    ],
+)
+def test_a_header_of_the_document_that_cannot_be_sent_is_a_problem_before_any_call(
+    scheme: str, reason: str
+) -> None:
+    found = grant(KEY, needs=[{scheme: []}])
+
+    assert reason in found.problem
+    assert "Say with 'scheme', 'in' and 'name'" in found.problem
+    assert found.parts == ()
+
+    meant = {**KEY, "scheme": scheme, "in": "header", "name": "X-Key"}
+    assert sent(grant(meant, needs=[{scheme: []}])) == [("header", "X-Key", "key-1")]
+
+
+def test_a_key_that_nobody_says_the_place_of_is_refused_where_it_would_be_a_header() -> None:
+    assert "'Content-Length'" in grant({**KEY, "name": "Content-Length"}, needs=None).problem
 
 
 def test_every_secret_is_known_so_that_it_can_be_masked() -> None:

@@ -1,6 +1,5 @@
 """What an operator may say about a REST API."""
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, cast
 
@@ -14,87 +13,14 @@ from pydantic import (
     model_validator,
 )
 
-from pegboard.core.ports.http import SET_BY_CLIENT
 from pegboard.core.tool import Effect
 from pegboard.sources.openapi.addresses import checked_base
+from pegboard.sources.openapi.auth import Auth, HeaderName, one_line
 
 _MODEL = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 _ALIASED: ConfigDict = {**_MODEL, "validate_by_name": True, "validate_by_alias": True}
-_BREAK = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-
-
-def _one_line(secret: SecretStr) -> SecretStr:
-    """Refuse what no request can carry: a file with a token often ends in a line break."""
-    if _BREAK.search(secret.get_secret_value()):
-        raise ValueError(
-            "it has a line break or control character, perhaps at its end; leave it out"
-        )
-    return secret
-
-
-def _settable(header: str) -> str:
-    if header.lower() in SET_BY_CLIENT:
-        raise ValueError("the client sets this header itself; leave it out")
-    return header
-
-
-_HeaderName = Annotated[
-    str, Field(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"), AfterValidator(_settable)
-]
-_Secret = Annotated[SecretStr, Field(min_length=1), AfterValidator(_one_line)]
 _Names = tuple[str, ...]
 _HTTP_METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace"})
-
-
-class NoAuth(BaseModel):
-    """Send no credential, also where the document asks for one."""
-
-    model_config = _MODEL
-    kind: Literal["none"]
-
-
-class _Credential(BaseModel):
-    model_config = _MODEL
-    scheme: Annotated[
-        str,
-        Field(
-            description="The security scheme of the document that this is for; empty finds the "
-            "fitting ones, `*` means every one"
-        ),
-    ] = ""
-
-
-class BearerAuth(_Credential):
-    """`Authorization: Bearer ...`."""
-
-    kind: Literal["bearer"]
-    token: Annotated[_Secret, Field(description='The token, as "${ORDERS_TOKEN}"')]
-
-
-class ApiKeyAuth(_Credential):
-    """A key in a header, in the query or in a cookie."""
-
-    model_config = _ALIASED
-    kind: Literal["api_key"]
-    key: Annotated[_Secret, Field(description='The key, as "${ORDERS_KEY}"')]
-    name: Annotated[
-        str, Field(description="Of the header, parameter or cookie; empty: as the document says")
-    ] = ""
-    location: Annotated[
-        Literal["header", "query", "cookie"] | None,
-        Field(alias="in", description="Where it goes; empty: as the document says"),
-    ] = None
-
-
-class BasicAuth(_Credential):
-    """`Authorization: Basic ...`."""
-
-    kind: Literal["basic"]
-    username: str
-    password: SecretStr
-
-
-Auth = Annotated[NoAuth | BearerAuth | ApiKeyAuth | BasicAuth, Field(discriminator="kind")]
 
 
 class Choice(BaseModel):
@@ -238,7 +164,7 @@ class OpenApiConfig(BaseModel):
         tuple[Auth, ...], Field(description="One credential, or several in a list")
     ] = ()
     headers: Annotated[
-        Mapping[_HeaderName, Annotated[SecretStr, AfterValidator(_one_line)]],
+        Mapping[HeaderName, Annotated[SecretStr, AfterValidator(one_line)]],
         Field(description="Headers that go with every request"),
     ] = {}
     credential_origins: Annotated[

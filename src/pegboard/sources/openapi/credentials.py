@@ -7,7 +7,9 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pegboard.sources.openapi.config import ApiKeyAuth, Auth, BasicAuth, BearerAuth, OpenApiConfig
+from pegboard.core.shortening import shortened
+from pegboard.sources.openapi.auth import ApiKeyAuth, Auth, BasicAuth, BearerAuth, unsendable
+from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.sources.openapi.nodes import Node, mapping, text
 
 
@@ -64,14 +66,14 @@ class Credentials:
             security: Alternatives, each naming schemes; None when the document says nothing.
         """
         if security is None:
-            return self._everything()
+            return _checked(self._everything())
         alternatives = [mapping(item) for item in security]
         anonymous = not alternatives or any(not item for item in alternatives)
         missing: list[str] = []
         for alternative in alternatives:
             found = self._fulfilled(alternative, missing)
             if alternative and found is not None:
-                return found
+                return _checked(found)
         if anonymous or self._on_purpose:
             return Grant()
         return Grant(
@@ -102,6 +104,19 @@ class Credentials:
 
     def _named(self, *names: str) -> str:
         return f"{self._source}/{'+'.join(names)}" if names else ""
+
+
+def _checked(grant: Grant) -> Grant:
+    """The grant, or why the API's document names a header that no request can bring."""
+    for part in grant.parts:
+        reason = unsendable(part.name) if part.location == "header" else ""
+        if reason:
+            return Grant(
+                problem=f"Its key would go into the header '{shortened(part.name, 100)}': "
+                f"{reason}. Say with 'scheme', 'in' and 'name' of the api_key in auth where the "
+                "API reads it."
+            )
+    return grant
 
 
 def security_schemes(root: Node) -> dict[str, Node]:

@@ -1,0 +1,107 @@
+"""What an operator gives so that an API knows who asks, and what no request can carry."""
+
+import re
+from typing import Annotated, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    model_validator,
+)
+
+from pegboard.core.ports.http import SET_BY_CLIENT
+
+_MODEL = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+_ALIASED: ConfigDict = {**_MODEL, "validate_by_name": True, "validate_by_alias": True}
+_BREAK = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_HEADER = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
+
+
+def one_line(secret: SecretStr) -> SecretStr:
+    """Refuse what no request can carry: a file with a token often ends in a line break."""
+    if _BREAK.search(secret.get_secret_value()):
+        raise ValueError(
+            "it has a line break or control character, perhaps at its end; leave it out"
+        )
+    return secret
+
+
+def unsendable(header: str) -> str:
+    """Why no request can carry a header of this name; empty when one can."""
+    if header.lower() in SET_BY_CLIENT:
+        return "the client sets this header itself"
+    return "" if re.fullmatch(_HEADER, header) else "no header can have this name"
+
+
+def _settable(header: str) -> str:
+    if header.lower() in SET_BY_CLIENT:
+        raise ValueError("the client sets this header itself; leave it out")
+    return header
+
+
+HeaderName = Annotated[str, Field(pattern=_HEADER), AfterValidator(_settable)]
+_Secret = Annotated[SecretStr, Field(min_length=1), AfterValidator(one_line)]
+
+
+class NoAuth(BaseModel):
+    """Send no credential, also where the document asks for one."""
+
+    model_config = _MODEL
+    kind: Literal["none"]
+
+
+class _Credential(BaseModel):
+    model_config = _MODEL
+    scheme: Annotated[
+        str,
+        Field(
+            description="The security scheme of the document that this is for; empty finds the "
+            "fitting ones, `*` means every one"
+        ),
+    ] = ""
+
+
+class BearerAuth(_Credential):
+    """`Authorization: Bearer ...`."""
+
+    kind: Literal["bearer"]
+    token: Annotated[_Secret, Field(description='The token, as "${ORDERS_TOKEN}"')]
+
+
+class ApiKeyAuth(_Credential):
+    """A key in a header, in the query or in a cookie."""
+
+    model_config = _ALIASED
+    kind: Literal["api_key"]
+    key: Annotated[_Secret, Field(description='The key, as "${ORDERS_KEY}"')]
+    name: Annotated[
+        str, Field(description="Of the header, parameter or cookie; empty: as the document says")
+    ] = ""
+    location: Annotated[
+        Literal["header", "query", "cookie"] | None,
+        Field(alias="in", description="Where it goes; empty: as the document says"),
+    ] = None
+
+    @model_validator(mode="after")
+    def _can_be_sent(self) -> Self:
+        reason = unsendable(self.name) if self.name and self.location == "header" else ""
+        if reason:
+            raise ValueError(
+                f"name: '{self.name[:100]}': {reason}; write the header that the API reads its key "
+                "from, such as X-API-Key"
+            )
+        return self
+
+
+class BasicAuth(_Credential):
+    """`Authorization: Basic ...`."""
+
+    kind: Literal["basic"]
+    username: str
+    password: SecretStr
+
+
+Auth = Annotated[NoAuth | BearerAuth | ApiKeyAuth | BasicAuth, Field(discriminator="kind")]
