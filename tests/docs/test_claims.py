@@ -14,6 +14,7 @@ from pegboard.servers.http.uvicorn_server import PING
 from pegboard.servers.http.websocket.connection import SLOW_READER, Limits
 from pegboard.servers.http.websocket.door import MOST_CONNECTIONS
 from pegboard.servers.http.websocket.messages import READER, TYPES
+from pegboard.servers.http.websocket.tickets import LIFETIME, MOST_TICKETS
 
 _ROW = re.compile(r"^\| `(.+?)` \| (.+) \|$", re.MULTILINE)
 
@@ -66,7 +67,9 @@ def test_the_page_of_the_websocket_tells_its_bounds() -> None:
         "reading what was sent": f"{Limits().patience:g}",
         "a sign of life, which libraries give by themselves": f"{PING:g}",
         "connections": str(MOST_CONNECTIONS),
+        "tickets that nobody has used yet": str(MOST_TICKETS),
     }
+    assert f"good for {LIFETIME:g} seconds" in _text(_SOCKET)
     assert f"ends with {SLOW_READER}" in _text(_SOCKET)
 
 

@@ -55,6 +55,7 @@ PATHS = {
     "/sources": ["get"],
     "/history": ["get"],
     "/results/{handle}": ["get"],
+    "/ws/tickets": ["post"],
     "/metrics": ["get"],
     "/healthz": ["get"],
     "/readyz": ["get"],

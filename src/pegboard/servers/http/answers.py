@@ -16,6 +16,15 @@ NextCursor = Annotated[
 ]
 
 
+class TicketAnswer(BaseModel):
+    """What a web page connects with."""
+
+    model_config = _CLOSED
+
+    ticket: Annotated[str, Field(description="For `/ws?ticket=...`, once.")]
+    expires_in: Annotated[float, Field(description="Seconds for which it is good.")]
+
+
 class ToolSummary(BaseModel):
     """What a list shows of a tool."""
 

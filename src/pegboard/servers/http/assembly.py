@@ -28,10 +28,12 @@ from pegboard.servers.http.routes import (
     probes,
     records,
     runs,
+    tickets,
     tools,
 )
 from pegboard.servers.http.shell import BodyLimit, Shell
 from pegboard.servers.http.websocket.door import WebSocketDoor
+from pegboard.servers.http.websocket.tickets import SOCKET_PATHS, Tickets
 
 _DESCRIPTION = "List, search, explain and call the tools of a board; every call is recorded."
 
@@ -43,6 +45,7 @@ def assembled(board: Pegboard) -> FastAPI:
         ConfigError: The token is empty.
     """
     admitted = admission(board.settings)
+    given = Tickets()
     mcp = McpEndpoint(board)
     socket = WebSocketDoor(board)
 
@@ -70,7 +73,7 @@ def assembled(board: Pegboard) -> FastAPI:
         lifespan=lifespan,
         middleware=[
             Middleware(Shell),
-            Middleware(Gate, admission=admitted),
+            Middleware(Gate, admission=admitted, tickets=given),
             Middleware(BodyLimit, max_bytes=board.settings.max_request_bytes),
         ],
         exception_handlers={
@@ -81,11 +84,12 @@ def assembled(board: Pegboard) -> FastAPI:
     )
     app.state.board = board
     app.state.mcp = mcp
+    app.state.tickets = given
 
     async def openapi(_request: Request) -> Response:
         return JsonResponse(document(app, needs_token=admitted.token is not None))
 
-    own = (catalogue, graph, execute, plans, runs, approvals, audit, records, probes)
+    own = (catalogue, graph, execute, plans, runs, approvals, audit, records, probes, tickets)
     modules = (pins, tools, *own)  # '/tools/held' comes before '/tools/{tool}'
     app.state.routes = [route for module in modules for route in module.router.routes]
     for prefix in ("", "/v1"):
@@ -94,6 +98,6 @@ def assembled(board: Pegboard) -> FastAPI:
         app.add_route(f"{prefix}/openapi.json", openapi, include_in_schema=False)
     # they are MCP's own, with its own errors; starlette takes an instance for an ASGI application
     app.router.routes += [Route(path, mcp) for path in ("/mcp", "/mcp/{source}")]
-    for path in ("/ws", "/v1/ws"):
+    for path in SOCKET_PATHS:
         app.router.routes += [WebSocketRoute(path, socket), Route(path, socket)]
     return app

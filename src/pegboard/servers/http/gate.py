@@ -11,6 +11,7 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import ConfigError
 from pegboard.runtime import Settings
 from pegboard.servers.http.problem import problem
+from pegboard.servers.http.websocket.tickets import Tickets, take_ticket
 
 TOKEN_HOLDER = Principal(id="token", kind="service", scopes=frozenset({"*"}))
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/v1/healthz", "/v1/readyz"})
@@ -45,10 +46,19 @@ def admission(settings: Settings) -> Admission:
 
 
 class Gate:
-    """ASGI middleware: names the caller, or answers 401 or 403."""
+    """ASGI middleware: names the caller, or answers 401 or 403.
 
-    def __init__(self, app: ASGIApp, admission: Admission) -> None:
+    Args:
+        app: What is behind it.
+        admission: Whom it lets in.
+        tickets: Which a WebSocket may bring instead of the token; None gives none.
+    """
+
+    def __init__(
+        self, app: ASGIApp, admission: Admission, *, tickets: Tickets | None = None
+    ) -> None:
         self._app = app
+        self._tickets = tickets or Tickets()
         self._token = None if admission.token is None else admission.token.encode()
         self._hosts = admission.hosts
 
@@ -58,7 +68,13 @@ class Gate:
             await self._app(scope, receive, send)
             return
         is_socket = scope["type"] == "websocket"
-        principal, refusal = self._judge(Headers(scope=scope), is_socket=is_socket)
+        headers = Headers(scope=scope)
+        principal, refusal = self._judge(headers, is_socket=is_socket)
+        ticket = take_ticket(scope)
+        may_bring = is_socket and (principal is not None or self._token is not None)
+        if ticket is not None and may_bring:
+            principal = self._tickets.redeem(ticket, origin=headers.get("origin"))
+            refusal = _WRONG_TICKET
         if principal is None and (is_socket or scope["path"] not in OPEN_PATHS):
             if is_socket and "websocket.http.response" not in scope.get("extensions", {}):
                 await send({"type": "websocket.close", "code": 1008})
@@ -127,6 +143,12 @@ _NO_TOKEN = problem(
 _WRONG_TOKEN = problem(
     401,
     "The token is not the one that this server knows.",
+    headers={"WWW-Authenticate": 'Bearer realm="pegboard", error="invalid_token"'},
+)
+_WRONG_TICKET = problem(
+    401,
+    "The ticket is none that this server gave to this page and that is still good: get one with "
+    "'POST /ws/tickets' for each connection.",
     headers={"WWW-Authenticate": 'Bearer realm="pegboard", error="invalid_token"'},
 )
 _NOT_LOCAL = problem(

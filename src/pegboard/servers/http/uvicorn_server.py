@@ -41,7 +41,14 @@ class _QuietServer(Server):
 
 
 class _Socket(WebSocketsSansIOProtocol):
-    """A WebSocket whose end does not wait for a client that reads nothing."""
+    """A WebSocket whose end does not wait for a client that reads nothing.
+
+    It logs no handshake, be it for debugging: the address and the headers hold secrets.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.conn.debug = False
 
     async def send(self, message: Any) -> None:
         if message["type"] == "websocket.close":
