@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from telling import show
@@ -36,7 +37,7 @@ async def pegboard(*arguments: str, ends_with: int = 0, told: bool = False, unti
     async with _started(*arguments) as process:
         out, err = await process.communicate()
     if process.returncode != ends_with:
-        raise RuntimeError(f"it ended with {process.returncode}:\n{out.decode()}{err.decode()}")
+        raise _ended(process, out + err)
     answer = out.decode()
     show((err.decode() if told else "") + (answer.partition(until)[0] if until else answer))
     return answer
@@ -47,8 +48,15 @@ async def asked(*arguments: str) -> Any:
     async with _started(*arguments, "--json") as process:
         out, err = await process.communicate()
     if process.returncode != 0:
-        raise RuntimeError(f"it ended with {process.returncode}:\n{err.decode()}")
+        raise _ended(process, err)
     return json.loads(out)
+
+
+def _ended(process: asyncio.subprocess.Process, told: bytes) -> RuntimeError:
+    """What it told, and what it logged: a command that ends wrongly here has to be explained."""
+    log = Path(os.environ.get("PEGBOARD_LOG", ""))  # noqa: TID251 - as a shell hands it on
+    logged = log.read_text("utf-8") if log.is_file() else ""
+    return RuntimeError(f"it ended with {process.returncode}:\n{told.decode()}\n{logged}")
 
 
 async def killed_at(line: str, *arguments: str) -> None:

@@ -33,7 +33,9 @@ async def take_a_record_back() -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with running():
             os.environ.update(  # noqa: TID251 - what a shell would have exported before
-                PEGBOARD_BOARD=str(HERE / "plan.yaml"), PEGBOARD_DATA=folder
+                PEGBOARD_BOARD=str(HERE / "plan.yaml"),
+                PEGBOARD_DATA=folder,
+                PEGBOARD_LOG=str(Path(folder) / "log"),
             )
             plan_id = await plan(folder)
             run_id = await run(plan_id)

@@ -100,6 +100,15 @@ def test_a_change_of_a_source_is_one_line(clock: FakeClock) -> None:
     ]
 
 
+def test_the_line_of_a_source_whose_code_fails_says_where_in_it() -> None:
+    stack = "Traceback (most recent call last):\n  File \"bank.py\"\nKeyError: 's3cret'"
+    failed = SourceChanged(source="bank", status="failed", reason="the log says why", stack=stack)
+
+    [line] = logged(failed, redact=lambda text: text.replace("s3cret", "***"))
+
+    assert line["stack"] == stack.replace("s3cret", "***")
+
+
 def test_a_step_and_what_becomes_of_a_run_are_lines(clock: FakeClock) -> None:
     run = {"event": "run", "run_id": "r1", "graph": "shopping"}
     begun, waits, step, ended = logged(

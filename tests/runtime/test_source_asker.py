@@ -22,6 +22,7 @@ from tests.runtime.steered import (
     two,
 )
 
+from pegboard.core.event import SourceChanged
 from pegboard.core.health import HEALTHY, Health, HealthStatus
 from pegboard.core.offers import Resource
 from pegboard.core.ports.services import Services
@@ -52,6 +53,18 @@ async def test_a_hung_a_dead_and_a_broken_source_stop_nobody() -> None:
         "broken": "it failed (ValueError); the log says why",
         "a": "",
     }
+
+
+async def test_the_log_is_told_where_the_code_of_a_source_failed() -> None:
+    board = Board(timeout=0.2)
+
+    await board.set.open([state_of(Steered("broken", break_down)), state_of(Steered("dead", die))])
+    await board.set.close()
+
+    changes = [event for event in board.heard.events if isinstance(event, SourceChanged)]
+    stacks = {event.source: event.stack for event in changes}
+    assert "in break_down" in stacks["broken"]
+    assert stacks["dead"] == ""
 
 
 async def test_health_is_asked_within_a_deadline() -> None:

@@ -95,12 +95,14 @@ class SourceChanged(Struct, frozen=True, kw_only=True):
         status: `ok`, `degraded` (the last known tools stay) or `failed`.
         tools: How many it has now.
         reason: Why it is not `ok`.
+        stack: Where in foreign code it failed, for the operator's log alone: it may hold anything.
     """
 
     source: str
     status: str
     tools: int = 0
     reason: str = ""
+    stack: str = ""
 
 
 class ApprovalChanged(Struct, frozen=True, kw_only=True):

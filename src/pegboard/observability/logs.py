@@ -173,6 +173,7 @@ def _source(at: float, event: SourceChanged) -> dict[str, Any]:
         "status": clean_text(event.status),
         "tools": event.tools,
         "reason": clean_text(event.reason),
+        "stack": clean_text(event.stack),
     }
     return {key: value for key, value in data.items() if value != ""}
 

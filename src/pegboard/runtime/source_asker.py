@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from traceback import format_exception
 from typing import Protocol, TypeVar
 
 from pegboard.core.event import SourceChanged
@@ -97,16 +98,22 @@ class SourceAsker:
                 await source.close()
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
             log_foreign(_LOG, f"the source {state.name} did not close", error)
-            self._failed(state, f"did not close ({type(error).__name__})")
+            self._failed(state, f"did not close ({type(error).__name__})", error=error)
 
-    def tell(self, state: SourceState) -> None:
-        """Tell how it is doing."""
+    def tell(self, state: SourceState, *, error: BaseException | None = None) -> None:
+        """Tell how it is doing.
+
+        Args:
+            state: The source.
+            error: What foreign code raised, for the log.
+        """
         self._emitter.emit(
             SourceChanged(
                 source=state.name,
                 status=state.status,
                 tools=len(state.tools),
                 reason=state.reason,
+                stack="".join(format_exception(error)) if error else "",
             )
         )
 
@@ -122,7 +129,8 @@ class SourceAsker:
             self._failed(state, error.message)
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
             log_foreign(_LOG, f"the source {state.name} failed", error)
-            self._failed(state, f"it failed ({type(error).__name__}); the log says why")
+            reason = f"it failed ({type(error).__name__}); the log says why"
+            self._failed(state, reason, error=error)
         else:
             state.listed.set()
             await self._list_offers(state)
@@ -180,10 +188,12 @@ class SourceAsker:
         state.source = source
         return source
 
-    def _failed(self, state: SourceState, reason: str) -> None:
+    def _failed(
+        self, state: SourceState, reason: str, *, error: BaseException | None = None
+    ) -> None:
         state.status = "degraded" if state.tools else "failed"
         state.reason = reason
-        self.tell(state)
+        self.tell(state, error=error)
 
 
 def _notifier(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> Callable[[], None]:

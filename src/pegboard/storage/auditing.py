@@ -37,6 +37,8 @@ _KEPT = (
     "parent_id",
 )
 
+_LEFT_OUT = frozenset({"at", "kind", "stack"})
+
 
 def is_audited(record: CallRecord, *, reads: bool) -> bool:
     """Whether a call has to be provable: it changes something, was refused, or all are."""
@@ -93,7 +95,7 @@ class Audited:
         self, kind: str, at: float, event: ApprovalChanged | BoardChanged | SourceChanged
     ) -> AuditEntry:
         body = _redacted(to_builtins(event, str_keys=True), self._redact)
-        kept = {name: value for name, value in body.items() if name not in {"at", "kind"}}
+        kept = {name: value for name, value in body.items() if name not in _LEFT_OUT}
         at = at if math.isfinite(at) else 0.0
         return AuditEntry(kind=kind, at=at, tenant=body.get("tenant", ""), body=kept)
 

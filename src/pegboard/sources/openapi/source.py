@@ -1,6 +1,7 @@
 """A REST API on the board."""
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 
 from pegboard.core.health import Health, HealthStatus
 from pegboard.core.ports.services import Services
@@ -20,7 +21,13 @@ async def open_source(name: str, config: OpenApiConfig, services: Services) -> S
         SourceUnavailable: The board has no network.
     """
     check_network(services)
+    _import_readers()
     return OpenApiSource(name, config, services)
+
+
+def _import_readers() -> None:
+    """Import what reads documents: they are read in threads, and no two shall import the same."""
+    import_module("pegboard.sources.openapi.tools")
 
 
 def check_network(services: Services) -> None:
