@@ -22,7 +22,7 @@ from mcp_types import jsonrpc_message_adapter
 from pegboard.errors import MCPConnectionError
 from pegboard.sources.mcp.garbled import Garbled
 from pegboard.sources.mcp.guard import guarded
-from pegboard.sources.mcp.pace import Pace
+from pegboard.sources.mcp.pace import MOST_MESSAGES, PACE_SECONDS, Pace
 from pegboard.sources.mcp.processes import VARIABLE, Family, aside, chain, ended, fresh_mark
 
 _LOG = logging.getLogger("pegboard.mcp")
@@ -31,7 +31,6 @@ _POLL_SECONDS = 0.01
 _LAST_WORDS_SECONDS = 0.5
 _CHUNK = 64 * 1024
 _MOST_MESSAGE_BYTES = 64 * 1024 * 1024
-_MOST_MESSAGES, _PACE_SECONDS = 25_000, 10.0
 _MOST_LOGGED = 1000
 _KEPT_LINES = 8
 _LONGEST_LINE = 300
@@ -140,7 +139,7 @@ class Child:
 
     async def _read(self, deliver: Callable[[Any], Any]) -> None:
         size = f"a message of more than {_MOST_MESSAGE_BYTES // 2**20} MB"
-        pace = Pace(most=_MOST_MESSAGES, seconds=_PACE_SECONDS)
+        pace = Pace(most=MOST_MESSAGES, seconds=PACE_SECONDS)
         async for line in _lines(self._stdout, on_excess=lambda: self._offend(size, "in pages")):
             if pace.exceeded():
                 self._offend(str(pace), "when it is asked")

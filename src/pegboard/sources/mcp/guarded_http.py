@@ -1,21 +1,22 @@
 """HTTP of the MCP library, sent through the board's guarded client."""
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Any, cast
 
 import httpx2
 
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpStream
-from pegboard.errors import MCPConnectionError, PegboardError, ToolFailed, Unavailable
+from pegboard.errors import MCPConnectionError, PegboardError, ToolFailed
+from pegboard.sources.mcp.body import Body
 from pegboard.sources.mcp.exchange import CURRENT, Exchange
 from pegboard.sources.mcp.garbled import Reading, read
+from pegboard.sources.mcp.pace import MOST_MESSAGES, PACE_SECONDS, Pace
 from pegboard.sources.mcp.statuses import Landing, fault_of
 
 _LEFT_OUT = frozenset({"host", "connection", "content-length", "accept-encoding"})
 _MOST_ERROR_BYTES = 64 * 1024
-MOST_BYTES = 64 * 1024 * 1024
 _GOODBYE_SECONDS = 3.0
 _LONGEST_SECONDS = 3600.0
 _SLACK_SECONDS = 1.0
@@ -49,6 +50,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         self._upstream = upstream
         self._timeout = timeout
         self._on_fault = on_fault
+        self._pace = Pace(most=MOST_MESSAGES, seconds=PACE_SECONDS)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one request; its answer is read while it comes."""
@@ -72,7 +74,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             )
             fault, body = await self._judged(request, stream)
             if fault is None and body is None and _is_json(stream):
-                body = await _Body(stream, stack, exchange, self._landing).whole()
+                body = await self._body(stream, stack, exchange).whole()
                 fault = self._unread(request, body)
         except MCPConnectionError as fault:
             await stack.aclose()
@@ -91,7 +93,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         content = (
             {"content": body}
             if body is not None
-            else {"stream": _Body(stream, stack, exchange, self._landing)}
+            else {"stream": self._body(stream, stack, exchange)}
         )
         return httpx2.Response(stream.status, headers=_kept(stream.headers), **cast("Any", content))
 
@@ -136,6 +138,16 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             f"{self._landing.name} answered with what is no JSON-RPC message: {found.problem}."
         )
 
+    def _body(self, stream: HttpStream, stack: AsyncExitStack, exchange: Exchange | None) -> Body:
+        return Body(
+            stream,
+            stack,
+            exchange,
+            landing=self._landing,
+            pace=self._pace,
+            on_fault=self._on_fault,
+        )
+
     def _failed(
         self, request: httpx2.Request, exchange: Exchange | None, fault: PegboardError
     ) -> httpx2.Response:
@@ -146,58 +158,6 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         error = {"code": -32000, "message": fault.message}
         body = {"jsonrpc": "2.0", "id": number, "error": error}
         return httpx2.Response(502, json=body)
-
-
-class _Body(httpx2.AsyncByteStream):
-    """An answer's body as it arrives; a break is told as the library expects it."""
-
-    def __init__(
-        self,
-        stream: HttpStream,
-        stack: AsyncExitStack,
-        exchange: Exchange | None,
-        landing: Landing,
-    ) -> None:
-        self._stream = stream
-        self._stack = stack
-        self._exchange = exchange
-        self._landing = landing
-        self._is_endless = "event-stream" in stream.headers.get("content-type", "")
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        try:
-            async for chunk in self._chunks():
-                yield chunk
-        except PegboardError as fault:
-            if self._exchange is not None:
-                self._exchange.fault = fault
-            raise httpx2.StreamError(fault.message) from fault
-
-    async def whole(self) -> bytes:
-        """All of it.
-
-        Raises:
-            ToolFailed: It is too large.
-            MCPConnectionError: The connection broke.
-        """
-        return b"".join([chunk async for chunk in self._chunks()])
-
-    async def _chunks(self) -> AsyncIterator[bytes]:
-        total = 0
-        try:
-            async for chunk in self._stream.chunks:
-                total += len(chunk)
-                if total > MOST_BYTES and not self._is_endless:
-                    raise ToolFailed(
-                        f"{self._landing.name} answered with more than {MOST_BYTES // 2**20} MB; "
-                        "it should answer in pages, or with less."
-                    )
-                yield chunk
-        except Unavailable as error:
-            raise self._landing.broken(error) from error
-
-    async def aclose(self) -> None:
-        await self._stack.aclose()
 
 
 def _headers(request: httpx2.Request) -> dict[str, str]:

@@ -24,6 +24,7 @@ from pegboard.sources.mcp.client import connection_error
 from pegboard.sources.mcp.exchange import CURRENT, Exchange
 from pegboard.sources.mcp.following import Following
 from pegboard.sources.mcp.questions import Questions
+from pegboard.sources.mcp.statuses import Flood
 from pegboard.sources.mcp.streams import watched
 from pegboard.sources.mcp.transports import Link, Wire
 
@@ -222,7 +223,8 @@ class Session:
             self._following.heard(message)
 
     def _fault(self, error: PegboardError) -> None:
-        if self._link.is_one_stream and self._ready.done():
+        is_over = self._link.is_one_stream or isinstance(error, Flood)
+        if is_over and self._ready.done():
             self.lose(error.message)  # on SSE nothing else tells who waits for an answer
 
     def _broke(self) -> None:

@@ -18,6 +18,10 @@ class SessionLost(Unavailable):
     """The server has forgotten the session: a new one begins, and nothing was done."""
 
 
+class Flood(MCPConnectionError):
+    """The server says more than anybody can listen to: its session ends."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Landing:
     """Where requests go.
@@ -56,6 +60,23 @@ class Landing:
         found = MCPConnectionError(f"{self.name} broke off its answer: {error.message}")
         found.__cause__ = error
         return found
+
+    def flooded(self, pace: str) -> PegboardError:
+        """More came than is listened to."""
+        return Flood(
+            f"{self.name} sent {pace}, so its session was ended; it should answer when it is "
+            "asked, or with less."
+        )
+
+    def no_way_back(self, problem: str) -> PegboardError:
+        """An SSE server says nowhere that messages may go."""
+        return MCPConnectionError(
+            f"{self.name} {problem}: messages, and the credentials with them, go to the origin of "
+            f"{self.url} alone. Write the url at which the server names an endpoint of its own "
+            "origin, and check the proxy before it.",
+            permanent=True,
+            nothing_done=True,
+        )
 
     def refused(self, status: int) -> PegboardError:
         """The server wants other credentials."""

@@ -14,9 +14,11 @@ from mcp.client.streamable_http import streamable_http_client
 
 from pegboard.core.ports.http import HttpClient
 from pegboard.errors import MCPConnectionError, PegboardError, SourceUnavailable
+from pegboard.sources.mcp.announced import AnnouncedTransport
+from pegboard.sources.mcp.body import MOST_BYTES
 from pegboard.sources.mcp.child import Child, Command
 from pegboard.sources.mcp.config import McpConfig, revealed
-from pegboard.sources.mcp.guarded_http import MOST_BYTES, GuardedTransport
+from pegboard.sources.mcp.guarded_http import GuardedTransport
 from pegboard.sources.mcp.statuses import Landing
 from pegboard.sources.mcp.stdio import stdio_transport
 
@@ -120,9 +122,7 @@ class Link:
             raise SourceUnavailable(f"{self.title}: this board has no network.", permanent=True)
         over = GuardedTransport(
             self.http,
-            landing=Landing(
-                name=self.title, url=self.config.url, credential=self.config.credential
-            ),
+            landing=self._landing,
             upstream=f"mcp {self.name} {self.key}",
             timeout=self.config.connect_timeout,
             on_fault=on_fault,
@@ -143,6 +143,10 @@ class Link:
         for secret in secrets:
             text = text.replace(secret, "[redacted]") if len(secret) > 3 else text
         return text
+
+    @property
+    def _landing(self) -> Landing:
+        return Landing(name=self.title, url=self.config.url, credential=self.config.credential)
 
     def _command(self) -> Command:
         config = self.config
@@ -194,7 +198,7 @@ class Link:
             auth: httpx2.Auth | None = None,
         ) -> httpx2.AsyncClient:
             del timeout, auth
-            return _client(over, headers or {})
+            return _client(AnnouncedTransport(over, landing=self._landing), headers or {})
 
         async with sse_client(
             self.config.url,
@@ -205,6 +209,6 @@ class Link:
             yield streams
 
 
-def _client(over: GuardedTransport, headers: dict[str, str]) -> httpx2.AsyncClient:
+def _client(over: httpx2.AsyncBaseTransport, headers: dict[str, str]) -> httpx2.AsyncClient:
     """A client that has no connections, trust store or proxy of its own."""
     return httpx2.AsyncClient(transport=over, headers=headers, trust_env=False)
