@@ -26,7 +26,7 @@ def tool_faults(look: Look, node: Node, where: str) -> Iterator[Fault]:
         at = f"{where}.tool" if is_main else f"{where}.fallbacks[{number}].tool"
         tool, missed = found(look.terms.board, name)
         if tool is None:
-            yield _unknown(look, name, at)
+            yield _unknown(look, name, at, has_another=any(usable))
             continue
         if missed:
             message = f"'{name}': there is version {tool.spec.version} alone."
@@ -43,11 +43,12 @@ def tool_faults(look: Look, node: Node, where: str) -> Iterator[Fault]:
         )
 
 
-def _unknown(look: Look, name: str, at: str) -> Fault:
+def _unknown(look: Look, name: str, at: str, *, has_another: bool) -> Fault:
     reason = look.terms.board.kit.why_absent(name)
     if reason:
-        message = f"'{name[:100]}' is not there now: {reason}.{_instead(look, name)}"
-        return Fault(code="tool_unknown", place=at, message=message)
+        message = f"'{name[:100]}' is not there now: {reason.rstrip('.')}."
+        instead = "" if has_another else _instead(look, name)
+        return _gone("tool_unknown", at, message, has_another=has_another, instead=instead)
     nearest = look.terms.board.nearest(name.partition("@")[0], look.terms.principal)
     hint = f" Did you mean {' or '.join(repr(item) for item in nearest)}?" if nearest else ""
     message = f"There is no tool '{name[:100]}'.{_instead(look, name) or hint}"

@@ -119,5 +119,6 @@ def _with_parts(node_id: str, begun: dict[str, NodeRun]) -> NodeRun:
 
 
 def _parts(node_id: str, runs: Iterable[NodeRun]) -> Iterable[NodeRun]:
-    """What lies within a node, whole and flat: items, rounds, and nodes of an inner graph."""
-    return (run for run in runs if run.id.startswith((f"{node_id}[", f"{node_id}/")))
+    """What lies within a node, whole and flat: items, rounds, tries, nodes of an inner graph."""
+    marks = tuple(f"{node_id}{mark}" for mark in "[#~/")
+    return (run for run in runs if run.id.startswith(marks))

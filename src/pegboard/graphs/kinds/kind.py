@@ -42,7 +42,7 @@ class NodeKind(Protocol):
     async def run(self, doing: "Doing") -> NodeRun:
         """Run it once; raising an error of ours is a failure of the node.
 
-        What has an effect goes through `doing.perform`, so that it happens once in however many
+        What has an effect goes through `perform`, so that it happens once in however many
         plays of the run.
         """
         ...

@@ -16,18 +16,19 @@ from pegboard.errors import (
     SourceUnavailable,
     ToolFailed,
     ToolNotFound,
+    ToolOutputError,
+    Unavailable,
     shortened_name,
 )
 from pegboard.execution.arrival import arrival
 from pegboard.execution.call import owner_of
 from pegboard.execution.handles import find, value_of
-from pegboard.execution.repeating import delay_before, is_repeatable, may_repeat
+from pegboard.execution.repeating import delay_before, did_nothing, is_repeatable, may_repeat
 from pegboard.graphs.board import found
 from pegboard.graphs.doing import Doing
 from pegboard.graphs.kinds.kind import SchemaOf
-from pegboard.graphs.outcomes import answered, whole
-
-_LEFT_OPEN = "timeout"
+from pegboard.graphs.outcomes import answered, failed, whole
+from pegboard.graphs.performing import perform
 
 
 class ToolNode:
@@ -44,46 +45,90 @@ class ToolNode:
         return None
 
     async def run(self, doing: Doing) -> NodeRun:
-        node = doing.node
-        name = node.tool
-        run = await self._tried(doing, name, doing.arguments())
-        tries = [run]
-        for number, fallback in enumerate(node.fallbacks, start=1):
-            if run.state is not NodeState.FAILED or _is_open(run, doing, name):
+        tries = [await _tried(doing, doing.node.tool, None)]
+        for number, fallback in enumerate(doing.node.fallbacks, start=1):
+            if not _may_try_another(tries[-1]):
                 break
-            arguments = doing.arguments(fallback.input)
-            name = fallback.tool
-            run = await self._tried(doing, name, arguments, label=f"+{number}")
-            tries.append(run)
+            _tell_try(doing, tries)
+            tries.append(await _tried(doing, fallback.tool, fallback.input, label=f"+{number}"))
+        if len(tries) > 1:
+            _tell_try(doing, tries)
         return _together(doing.step, tries)
 
-    async def _tried(
-        self, doing: Doing, name: str, arguments: Mapping[str, Any], *, label: str = ""
-    ) -> NodeRun:
+
+def _may_try_another(run: NodeRun) -> bool:
+    """Never after what took effect, or may have and cannot be repeated."""
+    return run.state is NodeState.FAILED and "outcome" not in (run.error or {})
+
+
+def _tell_try(doing: Doing, tries: list[NodeRun]) -> None:
+    """Which tool was tried last, and why it was left."""
+    run = tries[-1]
+    reason = run.reason or str((run.error or {}).get("message", ""))
+    doing.session.tell(structs.replace(run, id=f"{doing.step}~{len(tries)}", reason=reason))
+
+
+async def _tried(
+    doing: Doing, name: str, given: Mapping[str, Any] | None, *, label: str = ""
+) -> NodeRun:
+    """Call one tool of the chain; one that cannot be called has failed like one that says no."""
+    try:
+        arguments = doing.arguments(given)
         tool = await _tool(doing, name)
-        called = _called_as(doing, tool, name)
-        session, retry = doing.session, doing.node.retry
+    except PegboardError as error:
+        absent = failed(doing.step, error, tool=name)
 
-        repeatable = is_repeatable(tool.spec)
+        async def nothing(_key: str) -> NodeRun:
+            return absent
 
-        async def work(key: str) -> NodeRun:
-            began_at, began = session.now(), session.monotonic()
-            result = await _called(doing, called, arguments, key, retry, repeatable=repeatable)
-            output = None if result.is_error else await _output(doing, result)
-            run = answered(
-                doing.step,
-                result,
-                output,
-                tool=tool.spec.name,
-                attempts=result.meta.attempts,
-                started_at=began_at,
-                duration_ms=round((session.monotonic() - began) * 1000, 3),
-            )
-            if isinstance(result.error, ApprovalRequired):
-                return structs.replace(run, state=NodeState.WAITING, reason=_asks(result.error))
-            return run
+        # recorded, so that a later play does not begin with a tool that has come back meanwhile;
+        # and what was cut off of it before it went, nobody knows how to repeat
+        return await perform(doing, nothing, label=label, repeatable=False, acts=False)
+    called, repeatable = _called_as(doing, tool, name), is_repeatable(tool.spec)
 
-        return await doing.perform(work, label=label, repeatable=repeatable)
+    async def work(key: str) -> NodeRun:
+        run = await _answered(doing, called, arguments, key, repeatable=repeatable)
+        return structs.replace(run, tool=tool.spec.name)
+
+    return await perform(doing, work, label=label, repeatable=repeatable)
+
+
+async def _answered(
+    doing: Doing, name: str, arguments: Mapping[str, Any], key: str, *, repeatable: bool
+) -> NodeRun:
+    """Call a tool, and say how that ended."""
+    session = doing.session
+    began_at, began = session.now(), session.monotonic()
+    result = await _called(doing, name, arguments, key, doing.node.retry, repeatable=repeatable)
+    output, lost = None, None
+    if not result.is_error:
+        try:
+            output = await _output(doing, result)
+        except ToolFailed as error:
+            lost = error
+    run = answered(
+        doing.step,
+        result if lost is None else structs.replace(result, is_error=True, error=lost),
+        output,
+        attempts=result.meta.attempts,
+        started_at=began_at,
+        duration_ms=round((session.monotonic() - began) * 1000, 3),
+    )
+    if isinstance(result.error, ApprovalRequired):
+        return structs.replace(run, state=NodeState.WAITING, reason=_asks(result.error))
+    if not repeatable and (outcome := _outcome(result, lost)):
+        return structs.replace(run, error={**(run.error or {}), "outcome": outcome})
+    return run
+
+
+def _outcome(result: ToolResult, lost: ToolFailed | None) -> str:
+    """What became of a call that failed, other than nothing: `done`, `unknown`, or empty."""
+    error = result.error
+    if lost is not None or isinstance(error, ToolOutputError):
+        return "done"
+    if isinstance(error, Unavailable) and result.meta.attempts and not did_nothing(error):
+        return "unknown"
+    return ""
 
 
 def _together(step: str, tries: list[NodeRun]) -> NodeRun:
@@ -112,7 +157,7 @@ async def _tool(doing: Doing, name: str) -> Tool:
     board, principal = doing.session.board, doing.session.ctx.principal
     tool, missed = found(board, name)
     if tool is None:  # a run that is taken up when a server starts may be there before its tools
-        await arrival(board.kit, name)
+        await arrival(board.kit, name, deadline=doing.deadline)
         tool, missed = found(board, name)
     if tool is None and (reason := board.kit.why_absent(name)):
         raise SourceUnavailable(f"'{shortened_name(name)}' is not there now: {reason}")
@@ -173,11 +218,3 @@ async def _output(doing: Doing, result: ToolResult) -> Any:
     if result.structured is not None:
         return result.structured
     return None if result.content == "null" else result.text
-
-
-def _is_open(run: NodeRun, doing: Doing, name: str) -> bool:
-    """Whether the tool may have taken effect although it failed: then no other tool may try."""
-    if run.error is None or run.error["code"] != _LEFT_OPEN or not run.attempts:
-        return False
-    tool, _ = found(doing.session.board, name)
-    return tool is not None and not is_repeatable(tool.spec)
