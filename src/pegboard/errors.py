@@ -27,6 +27,7 @@ PegboardError
 │   ├── VersionNotFound         no such version, or it is kept no longer
 │   ├── DefinitionNotHeld       no changed definition of this tool is held back
 │   ├── DefinitionChanged       the upstream has changed it again since it was shown
+│   ├── SwitchNotFound          nothing is turned off under this name; names what is
 │   ├── CannotPlan              no tools answer what a plan was asked for
 │   └── InvalidRequest          a request that no tool is to blame for
 ├── ToolFailed                  the tool said no: a safe message and an error id
@@ -289,6 +290,12 @@ class DefinitionChanged(CallerError):
     """The upstream has changed it again since it was shown: look at the new diff."""
 
     code = "definition_changed"
+
+
+class SwitchNotFound(CallerError):
+    """Nothing is turned off under this name; says what is, which may hold for it too."""
+
+    code = "switch_not_found"
 
 
 class CannotPlan(CallerError):

@@ -6,7 +6,9 @@ import pytest
 from tests.access.made import a_spec
 
 from pegboard.access import Switches
+from pegboard.access.switches import subject_of
 from pegboard.core.decision import Decision, Verdict
+from pegboard.core.ports.switch import Switch, SwitchKind
 from pegboard.core.tool import Effect
 
 
@@ -101,3 +103,58 @@ def test_whoever_listens_is_told_what_was_turned_off_and_on() -> None:
         ("turned_on", "tool pay", ""),
         ("turned_on", "source shop", ""),
     ]
+
+
+def kept(kind: SwitchKind, name: str = "", reason: str = "an incident") -> Switch:
+    return Switch(kind=kind, name=name, reason=reason, at=1.0)
+
+
+@pytest.mark.parametrize(
+    ("glob", "is_off"),
+    [("shop__*", True), ("*find", True), ("shop__f?nd", True), ("SHOP__*", False), ("*pay", False)],
+)
+def test_a_glob_turns_off_whatever_it_matches(off: Switches, glob: str, is_off: bool) -> None:
+    off.turn_off(tool=glob, reason="a fire")
+
+    assert (off.decision(a_spec()) is not None) == is_off
+    assert (off.decision(a_spec("x", registered_name="shop__find")) is not None) == is_off
+    assert off.state()["tools"] == {glob: "a fire"}
+
+
+def test_a_tool_is_known_by_its_id_too(off: Switches) -> None:
+    off.turn_off(tool="shop__find_v1")
+
+    assert off.decision(a_spec()) is not None
+    assert off.decision(a_spec(version="2.0.0")) is None
+
+
+def test_what_a_store_keeps_is_off_until_it_keeps_it_no_longer(off: Switches) -> None:
+    assert off.keep([kept("tool", "shop__*"), kept("writes", reason="")])
+    assert not off.keep([kept("tool", "shop__*"), kept("writes", reason="")])
+    denial = off.decision(a_spec())
+    assert (denial and denial.reason, off.any_off) == ("an incident", True)
+    assert off.state()["writes"] == "turned off by the operator"
+
+    assert off.keep([kept("source", "crm")])
+    assert off.decision(a_spec(effect=Effect.WRITE)) is None
+    assert off.keep([])
+    assert not off.any_off
+
+
+def test_what_a_process_turns_on_stays_off_where_a_store_keeps_it(off: Switches) -> None:
+    off.turn_off(source="shop", reason="of this process")
+    off.keep([kept("source", "shop", "of all servers")])
+    own = off.decision(a_spec())
+    off.turn_on(source="shop")
+    shared = off.decision(a_spec())
+
+    assert (own and own.reason, shared and shared.reason) == ("of this process", "of all servers")
+    assert off.own == {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "said"),
+    [("tool", "a*", "tool a*"), ("source", "s", "source s"), ("writes", "", "all writes")],
+)
+def test_a_switch_has_words_for_what_it_turns_off(kind: SwitchKind, name: str, said: str) -> None:
+    assert subject_of(kind, name) == said

@@ -17,6 +17,7 @@ from tests.storage.test_pins import a_held, a_pin
 from tests.storage.test_runs import WAITING
 from tests.storage.test_runs import a_result as a_run_result
 from tests.storage.test_runs import a_start as a_run_start
+from tests.storage.test_switches import a_switch
 
 from pegboard.core.ports.catalogue import DependencyChange
 from pegboard.core.ports.durability import Signal
@@ -50,6 +51,9 @@ def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
         lambda: storage.pins.hold([a_held(), a_held(name="pay")]),
         lambda: storage.pins.approve([a_pin(digest="d2"), a_pin(name="pay")]),
         lambda: storage.pins.drop("shop", pins=True),
+        lambda: storage.switches.put(a_switch()),
+        lambda: storage.switches.put(a_switch(reason="a better one")),
+        lambda: storage.switches.remove("tool", "shop__*"),
         lambda: storage.dependencies.append(DependencyChange(version=1, at=NOON)),
         lambda: storage.approvals.ask(an_approval()),
         lambda: storage.approvals.decide("a1", "approved", by="bob"),

@@ -27,6 +27,8 @@ from pegboard.storage.migrations.versions.m0003_plans_by_time import (
     down_revision as BEFORE_THIRD,
 )
 from pegboard.storage.migrations.versions.m0003_plans_by_time import revision as THIRD
+from pegboard.storage.migrations.versions.m0004_switches import down_revision as BEFORE_FOURTH
+from pegboard.storage.migrations.versions.m0004_switches import revision as FOURTH
 from pegboard.storage.tables import METADATA
 from pegboard.testing import FakeClock
 
@@ -131,8 +133,10 @@ def test_the_list_of_revisions_is_that_of_the_migrations() -> None:
 
 
 def test_each_revision_follows_the_one_before() -> None:
-    assert (FIRST, SECOND, THIRD) == REVISIONS
-    assert (BEFORE_FIRST, BEFORE_SECOND, BEFORE_THIRD) == (None, FIRST, SECOND)
+    before = (BEFORE_FIRST, BEFORE_SECOND, BEFORE_THIRD, BEFORE_FOURTH)
+
+    assert (FIRST, SECOND, THIRD, FOURTH) == REVISIONS
+    assert before == (None, *REVISIONS[:-1])
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])

@@ -22,6 +22,7 @@ from pegboard.cli.commands.runs import runs
 from pegboard.cli.commands.serve import serve
 from pegboard.cli.commands.show import show
 from pegboard.cli.commands.sources import sources
+from pegboard.cli.commands.switches import switches
 from pegboard.cli.commands.tools import tools
 
 app = typer.Typer(
@@ -38,6 +39,7 @@ app.add_typer(runs, name="runs")
 app.add_typer(graph, name="graph")
 app.add_typer(approvals, name="approvals")
 app.add_typer(pins, name="pins")
+app.add_typer(switches, name="switches")
 app.add_typer(audit, name="audit")
 app.add_typer(mcp, name="mcp")
 

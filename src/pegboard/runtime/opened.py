@@ -30,7 +30,7 @@ from pegboard.runtime.source_set import SourceSet
 from pegboard.runtime.source_state import SourceState
 from pegboard.runtime.static_tools import check_names, static_tools
 from pegboard.runtime.wiring.approvals import approvals as wired_approvals
-from pegboard.runtime.wiring.board_events import tell_of_policy, tell_of_switches
+from pegboard.runtime.wiring.board_events import tell_of_policy
 from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.kit import kit as wired_kit
 from pegboard.runtime.wiring.listeners import ClosingListener
@@ -41,8 +41,9 @@ from pegboard.runtime.wiring.pins import PinParts
 from pegboard.runtime.wiring.retention import retention as wired_retention
 from pegboard.runtime.wiring.runs import plans_and_runs
 from pegboard.runtime.wiring.sandbox import sandbox as wired_sandbox
-from pegboard.runtime.wiring.storage import is_audited
+from pegboard.runtime.wiring.storage import audited
 from pegboard.runtime.wiring.storage import storage as wired_storage
+from pegboard.runtime.wiring.switches import KillSwitches, kill_switches
 
 if TYPE_CHECKING:
     from pegboard.features.approvals import Approvals
@@ -79,6 +80,7 @@ class Opened:
         self.sources: SourceSet
         self.parts: CatalogueParts
         self.pins: PinParts
+        self.switches: KillSwitches
         self.approvals: Approvals
         self.plans: Plans
         self.runs: Runs
@@ -109,8 +111,7 @@ class Opened:
             for listener in wired_listeners(settings, masking):
                 wired.append(listener)
                 stack.push_async_callback(asyncio.to_thread, listener.close)
-            audit = [storage.auditor] if is_audited(settings) else []
-            emitter = Emitter([storage.listener, *audit, *listeners, *wired])
+            emitter = Emitter([storage.listener, *audited(settings, storage), *listeners, *wired])
             kit = wired_kit(policy, settings, storage, emitter, masking)
             counters = None
             if metrics:
@@ -122,7 +123,7 @@ class Opened:
                 kit.emitter.add(counters)
             opened = cls(settings, storage, kit, loaded=loaded, own_tools=tools, metrics=counters)
             opened._masking = masking
-            tell_of_switches(kit)
+            opened.switches = await kill_switches(opened.registry, storage, settings, stack)
             await opened._fill(stack, states)
             wired_retention(settings, storage, kit, stack)
             opened._stack = stack.pop_all()

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pegboard.features.pins import Pins
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
+    from pegboard.features.switches import KillSwitches
     from pegboard.sandbox import Finding
 
 
@@ -158,6 +159,11 @@ class Pegboard:
         return self._open.pins.service
 
     @property
+    def switches(self) -> "KillSwitches":
+        """What is turned off for every caller, on every server."""
+        return self._open.switches
+
+    @property
     def dependencies(self) -> "DependencyService":
         """Which tools need which."""
         return self._open.parts.dependencies
@@ -240,12 +246,8 @@ class Pegboard:
 
     async def health(self) -> list[dict[str, Any]]:
         """Every source with its health, asked now, all at once."""
-        sources = self._open.sources
-        states = list(sources.states.values())
-        async with asyncio.TaskGroup() as group:
-            asked = [group.create_task(sources.health(state)) for state in states]
-        for state, task in zip(states, asked, strict=True):
-            self.tool_health.checked_source(state.name, task.result())
+        for name, health in (await self._open.sources.healths()).items():
+            self.tool_health.checked_source(name, health)
         return self.observed()
 
     def observed(self) -> list[dict[str, Any]]:

@@ -110,6 +110,13 @@ class SourceSet:
         """How a source is doing, asked now, within a deadline; never raises."""
         return await self._asker.health(state)
 
+    async def healths(self) -> dict[str, Health]:
+        """How each source is doing, asked now, all at once."""
+        states = list(self.states.values())
+        async with asyncio.TaskGroup() as group:
+            asked = [group.create_task(self.health(state)) for state in states]
+        return {state.name: task.result() for state, task in zip(states, asked, strict=True)}
+
     async def close(self) -> None:
         """Close all, each within a deadline; safe to call twice."""
         await _all(

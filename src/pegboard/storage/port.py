@@ -9,6 +9,7 @@ from pegboard.core.ports.catalogue import CatalogueStore, DependencyStore, PinSt
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.run import RunStore
 from pegboard.core.ports.store import History, Journal, OutcomeStore, ResultStore
+from pegboard.core.ports.switch import SwitchStore
 from pegboard.core.ports.upkeep import Upkeep
 
 
@@ -61,6 +62,11 @@ class Storage(Protocol):
     @property
     def pins(self) -> PinStore:
         """Keeps which definitions of upstreams are approved."""
+        ...
+
+    @property
+    def switches(self) -> SwitchStore:
+        """Keeps what people have turned off."""
         ...
 
     @property

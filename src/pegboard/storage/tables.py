@@ -161,6 +161,16 @@ HELD_DEFINITIONS = Table(
     _text("diff"),
 )
 
+SWITCHES = Table(
+    "switches",
+    METADATA,
+    _key("kind"),
+    _key("name"),
+    _text("reason"),
+    _seconds("thrown_at"),
+    _text("thrown_by"),
+)
+
 DEPENDENCY_CHANGES = Table(
     "dependency_changes",
     METADATA,

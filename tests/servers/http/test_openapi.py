@@ -50,6 +50,7 @@ PATHS = {
     "/runs/{run_id}/messages": ["post"],
     "/approvals": ["get"],
     "/approvals/{approval}": ["get", "post"],
+    "/switches": ["get", "post"],
     "/audit": ["get"],
     "/audit/verify": ["get"],
     "/sources": ["get"],

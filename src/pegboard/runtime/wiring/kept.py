@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pegboard.runtime.settings import Settings
-from pegboard.runtime.wiring.storage import is_audited, storage
+from pegboard.runtime.wiring.storage import audited, storage
 
 if TYPE_CHECKING:
     from pegboard.features.approvals import Approvals
     from pegboard.features.audit import Audit
     from pegboard.features.pins import Pins
+    from pegboard.features.switches import KillSwitches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,7 @@ class Kept:
     approvals: "Approvals"
     audit: "Audit"
     pins: "Pins"
+    switches: "KillSwitches"
 
 
 @asynccontextmanager
@@ -35,13 +37,15 @@ async def kept(settings: Settings) -> AsyncGenerator[Kept]:
     from pegboard.features.approvals import Approvals
     from pegboard.features.audit import Audit
     from pegboard.features.pins import Pins
+    from pegboard.features.switches import KillSwitches
     from pegboard.registry import ToolRegistry
 
     async with storage(settings, redact=None) as opened:
-        emitter = Emitter([opened.auditor] if is_audited(settings) else [])
+        emitter = Emitter(audited(settings, opened))
         registry = ToolRegistry(kit=Kit(approvals=opened.approvals, emitter=emitter))
         yield Kept(
             approvals=Approvals(registry),
             audit=Audit(opened.audit, flush=opened.flush),
             pins=Pins(registry, opened.pins),
+            switches=KillSwitches(registry, opened.switches),
         )

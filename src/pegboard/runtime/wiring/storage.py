@@ -8,6 +8,7 @@ from pegboard.runtime.settings import Settings
 
 if TYPE_CHECKING:
     from pegboard.storage import Storage
+    from pegboard.storage.port import Auditor
 
 
 def place_of(settings: Settings) -> Path | str | None:
@@ -31,6 +32,11 @@ def storage(settings: Settings, *, redact: Callable[[str], str] | None) -> "Stor
     return open_storage(
         place, store_arguments=settings.store_arguments, redact=redact, audit_reads=reads
     )
+
+
+def audited(settings: Settings, storage: "Storage") -> list["Auditor"]:
+    """Who writes the audit trail, if anybody does."""
+    return [storage.auditor] if is_audited(settings) else []
 
 
 def is_audited(settings: Settings) -> bool:

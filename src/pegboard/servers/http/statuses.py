@@ -37,6 +37,7 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.VersionNotFound: 404,
         errors.DefinitionNotHeld: 404,
         errors.DefinitionChanged: 409,
+        errors.SwitchNotFound: 404,
         errors.InvalidRequest: 400,
         errors.ToolFailed: 502,
         errors.NobodyToAsk: 502,

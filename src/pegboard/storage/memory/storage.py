@@ -13,6 +13,7 @@ from pegboard.storage.memory.catalogue import MemoryCatalogue
 from pegboard.storage.memory.dependencies import MemoryDependencies
 from pegboard.storage.memory.pins import MemoryPins
 from pegboard.storage.memory.runs import MemoryRuns
+from pegboard.storage.memory.switches import MemorySwitches
 from pegboard.storage.memory.upkeep import MemoryUpkeep
 from pegboard.storage.rows import Redact, unchanged
 
@@ -57,6 +58,7 @@ class MemoryStorage:
         )
         self.catalogue = MemoryCatalogue(gate)
         self.pins = MemoryPins(gate)
+        self.switches = MemorySwitches(gate)
         self.dependencies = MemoryDependencies(gate)
         self.approvals = MemoryApprovals(now=clock.time, gate=gate)
         self.runs = MemoryRuns(gate, clock=clock)

@@ -19,6 +19,7 @@ from pegboard.storage.sql.pins import SqlPins
 from pegboard.storage.sql.recorder import SqlRecorder
 from pegboard.storage.sql.results import SqlResults, sweep_results
 from pegboard.storage.sql.runs import SqlRuns
+from pegboard.storage.sql.switches import SqlSwitches
 from pegboard.storage.sql.upkeep import SqlUpkeep
 
 
@@ -51,6 +52,7 @@ class SqlStorage:
         self.outcomes = SqlOutcomes(database, clock=clock, ttl=outcome_ttl)
         self.catalogue = SqlCatalogue(database)
         self.pins = SqlPins(database)
+        self.switches = SqlSwitches(database)
         self.dependencies = SqlDependencies(database)
         self.approvals = SqlApprovals(database, clock=clock)
         self.runs = SqlRuns(database, clock=clock)

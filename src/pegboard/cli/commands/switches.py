@@ -1,0 +1,107 @@
+"""`pegboard switches`: turn tools, a source or all writes off, and on again."""
+
+import json as json_library
+from typing import Annotated
+
+import typer
+
+from pegboard.cli.exits import exits
+from pegboard.cli.kept import stored
+from pegboard.cli.options import DataOption, JsonOption, settings
+from pegboard.cli.output import moment, note, say, say_json, table
+from pegboard.core.ports.switch import SwitchKind
+from pegboard.errors import InvalidRequest
+from pegboard.features.switches import KillSwitches, Thrown
+from pegboard.features.switches.schemas import switch_to_dict, switches_to_dict
+
+ToolArgument = Annotated[
+    str,
+    typer.Argument(metavar="[TOOL]", help="A tool, or a glob over names in quotes: 'shop__*'."),
+]
+SourceOption = Annotated[str, typer.Option("--source", help="All tools of this source.")]
+WritesOption = Annotated[
+    bool, typer.Option("--writes", help="Whatever may change something, of every source.")
+]
+
+switches = typer.Typer(
+    help="Turn tools off on every server, from the next call on, and on again.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@switches.command("list")
+def list_switches(*, data: DataOption = None, json: JsonOption = False) -> None:
+    """List what is turned off."""
+    with exits():
+        thrown = stored(
+            settings(data=data), "GET /switches", lambda opened: opened.switches.thrown()
+        )
+    if json:
+        say_json(switches_to_dict(thrown))
+        return
+    table(("kind", "name", "since", "by", "reason"), map(_row, thrown))
+    if not thrown:
+        note("nothing is turned off")
+
+
+@switches.command()
+def off(
+    tool: ToolArgument = "",
+    *,
+    source: SourceOption = "",
+    writes: WritesOption = False,
+    reason: Annotated[str, typer.Option(help="Shown to whoever is refused.")] = "",
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Turn something off; what runs goes on, and the next call is refused."""
+    with exits():
+        _turn("off", tool, source, reason, data, writes=writes, json=json)
+
+
+@switches.command()
+def on(
+    tool: ToolArgument = "",
+    *,
+    source: SourceOption = "",
+    writes: WritesOption = False,
+    data: DataOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Turn on what was turned off under the same name."""
+    with exits():
+        _turn("on", tool, source, "", data, writes=writes, json=json)
+
+
+def _turn(
+    turn: str, tool: str, source: str, reason: str, data: DataOption, *, writes: bool, json: bool
+) -> None:
+    kind, name = _meant(tool, source, writes=writes)
+    wanted = {"turn": turn, "kind": kind, "name": name, "reason": reason}
+
+    async def work(service: KillSwitches) -> Thrown:
+        if turn == "on":
+            return await service.on(kind, name)
+        return await service.off(kind, name, reason=reason)
+
+    body = json_library.dumps({key: value for key, value in wanted.items() if value})
+    chosen = settings(data=data)
+    done = stored(chosen, "POST /switches", lambda opened: work(opened.switches), body=body)
+    if json:
+        say_json(switch_to_dict(done))
+    else:
+        say(f"{turn}: {name or 'all writes'}")
+
+
+def _meant(tool: str, source: str, *, writes: bool) -> tuple[SwitchKind, str]:
+    if sum(map(bool, (tool, source, writes))) != 1:
+        raise InvalidRequest("Name one of these: a tool, --source SOURCE, or --writes.")
+    if writes:
+        return "writes", ""
+    return ("tool", tool) if tool else ("source", source)
+
+
+def _row(thrown: Thrown) -> tuple[str, ...]:
+    switch = thrown.switch
+    return (switch.kind, switch.name, moment(switch.at), switch.by, switch.reason)

@@ -1,0 +1,219 @@
+"""What the service does with kill switches: throw them, take them back, and follow the others."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from pegboard.access import Switches
+from pegboard.access.switches import Place, subject_of
+from pegboard.core.event import BoardChanged
+from pegboard.core.ports.switch import Switch, SwitchKind, SwitchStore
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.errors import InvalidRequest, SwitchNotFound
+from pegboard.execution.call import owner_of
+from pegboard.features.switches.policy import check_may_switch
+from pegboard.registry import ToolRegistry
+from pegboard.registry.changes import ChangeKind
+
+PATTERNS: Mapping[SwitchKind, str] = MappingProxyType(
+    {
+        "tool": r"^[a-zA-Z0-9_*?!\[\]-]{1,200}$",
+        "source": r"^[a-zA-Z0-9_-]{1,30}$",
+        "writes": "^$",
+    }
+)
+"""What may be named: a tool by a glob too."""
+LONGEST_REASON = 500
+_DEFAULT_REASON = "turned off by the operator"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thrown:
+    """A switch as this board sees it.
+
+    Attributes:
+        is_off: Whether it turns something off now; False once it is taken back.
+        is_kept: Whether every server has it and a restart keeps it; else a program has turned
+            something off in its own process.
+        tools: How many tools of this board it holds for now; None where no board is open.
+    """
+
+    switch: Switch
+    is_off: bool = True
+    is_kept: bool = True
+    tools: int | None = None
+
+
+class KillSwitches:
+    """Turns tools and sources off for every caller, on every server, with effect on the next call.
+
+    ```python
+    await board.switches.off("tool", "shop__*", reason="it charges twice")
+    await board.switches.on("tool", "shop__*")
+    ```
+
+    Args:
+        registry: Whose switches, clock and listeners are used.
+        store: Which switches are thrown.
+    """
+
+    def __init__(self, registry: ToolRegistry, store: SwitchStore) -> None:
+        self._registry = registry
+        self._store = store
+        self._kept: Mapping[Place, Switch] = {}
+        self._written = 0
+
+    async def thrown(self, *, principal: Principal = LOCAL) -> Sequence[Thrown]:
+        """What is off, by kind and name; at the end what is off in this process alone.
+
+        Raises:
+            AccessDenied: The caller may not.
+            Unavailable: The store cannot be read.
+        """
+        check_may_switch(principal)
+        kept = [Thrown(switch=item, tools=self._held(item)) for item in await self.load()]
+        own = [
+            Switch(kind=kind, name=name, reason=reason, at=0.0)
+            for (kind, name), reason in sorted(self._switches.own.items())
+        ]
+        return [*kept, *(Thrown(switch=s, is_kept=False, tools=self._held(s)) for s in own)]
+
+    async def off(
+        self, kind: SwitchKind, name: str = "", *, reason: str = "", principal: Principal = LOCAL
+    ) -> Thrown:
+        """Turn something off. A call that runs is not cut; the next one is refused.
+
+        Args:
+            kind: `tool`, `source` or `writes`.
+            name: A tool's name or a glob over names, a source's name, nothing for `writes`.
+            reason: Shown to whoever is refused.
+            principal: Who does it.
+
+        Raises:
+            AccessDenied: The caller may not.
+            InvalidRequest: The name or the reason is missing, too long or too much.
+            Unavailable: It could not be stored, and is not off.
+        """
+        check_may_switch(principal)
+        _check(kind, name, reason)
+        switch = Switch(
+            kind=kind,
+            name=name,
+            reason=reason or _DEFAULT_REASON,
+            at=self._registry.kit.now(),
+            by=owner_of(principal),
+        )
+        await self._store.put(switch)
+        self._written += 1
+        self._use({**self._kept, (kind, name): switch})
+        self._tell("turned_off", switch, principal, {"reason": switch.reason})
+        return Thrown(switch=switch, tools=self._held(switch))
+
+    async def on(self, kind: SwitchKind, name: str = "", *, principal: Principal = LOCAL) -> Thrown:
+        """Turn on what was turned off under the same name.
+
+        Raises:
+            AccessDenied: The caller may not.
+            InvalidRequest: The name is missing, too long or too much.
+            SwitchNotFound: It is not off under this name; says what holds for it, if anything.
+            Unavailable: It could not be stored, and is still off.
+        """
+        check_may_switch(principal)
+        _check(kind, name)
+        place, own = (kind, name), self._switches.own.get((kind, name))
+        switch = {(item.kind, item.name): item for item in await self._store.switches()}.get(place)
+        is_kept = await self._store.remove(kind, name)
+        if not is_kept and own is None:
+            raise SwitchNotFound(self._not_off(kind, name))
+        gone = switch or Switch(kind=kind, name=name, reason=own or "", at=0.0)
+        if is_kept:
+            self._written += 1
+            self._use({at: item for at, item in self._kept.items() if at != place})
+            self._tell("turned_on", gone, principal, {})
+        if own is not None:  # whoever turned it off in this process is overruled
+            self._switches.turn_on(
+                tool=name if kind == "tool" else "",
+                source=name if kind == "source" else "",
+                writes=kind == "writes",
+            )
+            self._changed()
+        return Thrown(switch=gone, is_off=False, is_kept=is_kept, tools=self._held(gone))
+
+    async def load(self) -> Sequence[Switch]:
+        """Let the board follow what is kept, by whichever server; what that is.
+
+        Raises:
+            Unavailable: The store cannot be read: the board stays as it was.
+        """
+        while True:
+            written = self._written
+            kept = await self._store.switches()
+            if written == self._written:  # else it may have been read before that was written
+                break
+        self._use({(item.kind, item.name): item for item in kept})
+        return kept
+
+    @property
+    def _switches(self) -> Switches:
+        return self._registry.kit.switches
+
+    def _use(self, kept: Mapping[Place, Switch]) -> None:
+        self._kept = kept
+        if self._switches.keep(kept.values()):
+            self._changed()
+
+    def _changed(self) -> None:
+        """What callers may see is something else now."""
+        for kind in _SHOWN:
+            self._registry.changes.tell(kind)
+
+    def _not_off(self, kind: SwitchKind, name: str) -> str:
+        """Why nothing was turned on, and what else may keep it off."""
+        sentence = f"Nothing is turned off as '{subject_of(kind, name)}'."
+        thrown = ", ".join(f"'{subject_of(*place)}'" for place in sorted(self._kept)[:_MOST_NAMED])
+        return f"{sentence} Off are: {thrown}." if thrown else sentence
+
+    def _held(self, switch: Switch) -> int | None:
+        names = self._registry.names()
+        if not names:
+            return None
+        alone = Switches()
+        alone.keep([switch])
+        tools = map(self._registry.find, names)
+        return sum(tool is not None and alone.decision(tool.spec) is not None for tool in tools)
+
+    def _tell(
+        self, action: str, switch: Switch, principal: Principal, detail: dict[str, object]
+    ) -> None:
+        self._registry.kit.emitter.emit(
+            BoardChanged(
+                kind="switch",
+                action=action,
+                at=self._registry.kit.now(),
+                subject=subject_of(switch.kind, switch.name),
+                by=principal.id,
+                tenant=principal.tenant,
+                detail=detail,
+            )
+        )
+
+
+_SHOWN: tuple[ChangeKind, ...] = ("tools", "resources", "prompts")
+_MOST_NAMED = 10
+
+
+def _check(kind: SwitchKind, name: str, reason: str = "") -> None:
+    if re.match(PATTERNS[kind], name) is None or name.endswith("\n"):
+        raise InvalidRequest(_WANTED[kind])
+    if len(reason) > LONGEST_REASON:
+        raise InvalidRequest(f"A reason has at most {LONGEST_REASON} characters.")
+
+
+_WANTED: Mapping[SwitchKind, str] = MappingProxyType(
+    {
+        "tool": "Name a tool as it is listed, or a glob over names such as 'shop__*'.",
+        "source": "Name a source as it is listed.",
+        "writes": "All writes have no name.",
+    }
+)

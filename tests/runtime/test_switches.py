@@ -1,0 +1,120 @@
+"""Kill switches of servers that share a database: followed soon, kept while it is away."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from tests.durability.served import Server, a_board
+from tests.storage.conftest import postgres, postgres_server
+from tests.storage.databases.conftest import own_postgres, own_server
+
+from pegboard import Pegboard
+from pegboard.errors import Unavailable
+from pegboard.runtime import Settings
+from pegboard.runtime.wiring.switches import follow
+
+__all__ = ["own_postgres", "own_server", "postgres", "postgres_server"]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+
+OFF = {"turn": "off", "kind": "tool", "name": "builtin__*", "reason": "a fire"}
+
+
+@pytest.fixture
+async def boards(postgres: str) -> AsyncIterator[tuple[Pegboard, Pegboard]]:
+    """Two boards on one database."""
+    settings = Settings(database=SecretStr(postgres))
+    async with Pegboard(settings=settings) as one, Pegboard(settings=settings) as other:
+        yield one, other
+
+
+async def echo(board: Pegboard) -> str:
+    result = await board.call("builtin__echo", {"message": "x"})
+    return str(result.error) if result.error else result.text
+
+
+async def until(board: Pegboard, answer: str) -> float:
+    """Seconds until a call of this board is answered so."""
+    began = time.monotonic()
+    async with asyncio.timeout(10):
+        while True:
+            if await echo(board) == answer:
+                return time.monotonic() - began
+            await asyncio.sleep(0.02)
+
+
+async def test_another_server_follows_within_two_seconds(boards: tuple[Pegboard, ...]) -> None:
+    one, other = boards
+    await one.switches.off("source", "builtin", reason="a fire")
+    at_once = await echo(one)
+    off = await until(other, "Access to 'builtin__echo' denied: a fire")
+    await other.switches.on("source", "builtin")
+    on = await until(one, "x")
+
+    assert at_once == "Access to 'builtin__echo' denied: a fire"
+    assert max(off, on) < 2
+
+
+async def test_a_board_that_opens_later_knows_what_is_off(
+    boards: tuple[Pegboard, ...], postgres: str
+) -> None:
+    await boards[0].switches.off("writes", reason="a fire")
+    async with Pegboard(settings=Settings(database=SecretStr(postgres))) as later:
+        [thrown] = await later.switches.thrown()
+
+    assert (thrown.switch.kind, thrown.switch.reason) == ("writes", "a fire")
+
+
+async def test_while_the_database_is_away_what_was_off_stays_off_and_that_is_said_once(
+    own_server: Any, own_postgres: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = Settings(database=SecretStr(own_postgres))
+    async with Pegboard(settings=settings) as board:
+        await board.switches.off("tool", "builtin__echo", reason="a fire")
+        following = asyncio.create_task(follow(board.switches, every=0.05))
+        await asyncio.to_thread(own_server.stop)
+        with caplog.at_level(logging.WARNING, logger="pegboard.switches"):
+            await asyncio.sleep(0.5)
+        with pytest.raises(Unavailable):
+            await board.switches.off("writes")
+        refused = await echo(board)
+        await asyncio.to_thread(own_server.start)
+        await board.switches.on("tool", "builtin__echo")
+        done = await echo(board)
+        following.cancel()
+        await asyncio.wait([following])
+
+    assert (refused, done) == ("Access to 'builtin__echo' denied: a fire", "x")
+    said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    seen = [line for line in said if line.startswith("what other servers turn off is not seen")]
+    assert 1 <= len(seen) <= 2  # the board's own follower may say it too
+
+
+def test_servers_that_are_processes_of_their_own_follow_each_other_and_survive_a_kill(
+    tmp_path: Path, postgres: str
+) -> None:
+    folder = a_board(tmp_path)
+    environment = {"PEGBOARD_DATABASE": postgres}
+    request = {"name": "std__echo", "input": {"message": "x"}}
+    with Server(folder, environment=environment) as one:
+        with Server(folder, environment=environment) as other:
+            tools = other.get("/tools")["tools"]
+            name = next(item["name"] for item in tools if item["effect"] == "read")
+            thrown = one.client.post("/switches", json=OFF | {"name": name})
+            began, status = time.monotonic(), 0
+            while status != 403 and time.monotonic() - began < 10:
+                status = other.client.post("/execute", json=request | {"name": name}).status_code
+            took = time.monotonic() - began
+        one.kill()
+    with Server(folder, environment=environment) as again:
+        [kept] = again.get("/switches")["switches"]
+        trail = again.get("/audit?kind=switch")["records"]
+
+    assert thrown.json()["tools"] == 1
+    assert (status, took < 2.5) == (403, True)
+    assert (kept["name"], kept["reason"], kept["kept"]) == (name, "a fire", True)
+    assert len(trail) == 1

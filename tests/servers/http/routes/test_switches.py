@@ -1,0 +1,85 @@
+"""Kill switches through the door."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from tests.servers.http.made import client_of
+
+from pegboard.features.switches.schemas import SwitchAnswer, SwitchList
+from pegboard.runtime import Pegboard, Settings
+
+
+async def test_a_tool_is_turned_off_listed_and_on_again(client: httpx2.AsyncClient) -> None:
+    body = {"turn": "off", "kind": "tool", "name": "ad*", "reason": "it adds twice"}
+    off = await client.post("/switches", json=body)
+    refused = await client.post("/execute", json={"name": "add", "input": {"a": 1}})
+    listed = (await client.get("/v1/switches")).json()
+    on = await client.post("/switches", json={"turn": "on", "kind": "tool", "name": "ad*"})
+    done = await client.post("/execute", json={"name": "add", "input": {"a": 1}})
+    again = await client.post("/switches", json={"turn": "on", "kind": "tool", "name": "ad*"})
+    trail = (await client.get("/audit", params={"kind": "switch"})).json()["records"]
+
+    answer = SwitchAnswer.model_validate(off.json())
+    assert (answer.state, answer.reason, answer.by, answer.kept) == (
+        *("off", "it adds twice", "/local", True),
+    )
+    assert answer.tools
+    assert refused.status_code == 403
+    assert "it adds twice" in refused.json()["detail"]
+    assert SwitchList.model_validate(listed).switches == [answer]
+    assert on.json()["state"] == "on"
+    assert done.json()["output"] == 1
+    assert (again.status_code, again.json()["code"]) == (404, "switch_not_found")
+    assert trail == []
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"turn": "off", "kind": "tool"}, "name"),
+        ({"turn": "off", "kind": "tool", "name": "a b"}, "name"),
+        ({"turn": "off", "kind": "source", "name": "*"}, "name"),
+        ({"turn": "off", "kind": "writes", "name": "x"}, "name"),
+        ({"turn": "away", "kind": "writes"}, "turn"),
+        ({"turn": "off", "kind": "everything"}, ""),
+        ({"turn": "off", "kind": "writes", "reason": "x" * 501}, "reason"),
+    ],
+    ids=str,
+)
+async def test_a_switch_that_means_nothing_is_refused(
+    client: httpx2.AsyncClient, body: dict[str, Any], path: str
+) -> None:
+    refused = await client.post("/switches", json=body)
+
+    assert refused.status_code == 422
+    assert path in refused.json()["problems"][0]["path"]
+
+
+async def test_one_key_throws_a_switch_once(client: httpx2.AsyncClient) -> None:
+    key, body = {"Idempotency-Key": "k1"}, {"turn": "off", "kind": "writes", "reason": "first"}
+    first = await client.post("/switches", json=body, headers=key)
+    await client.post("/switches", json={"turn": "on", "kind": "writes"})
+    again = await client.post("/switches", json=body, headers=key)
+    conflict = await client.post("/switches", json=body | {"reason": "second"}, headers=key)
+    listed = (await client.get("/switches")).json()
+
+    assert first.json() == again.json()
+    assert (conflict.status_code, conflict.json()["code"]) == (409, "idempotency_conflict")
+    assert listed == {"switches": []}
+
+
+async def test_a_restart_keeps_what_is_off_and_the_trail_says_who_did_it(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path / "data")
+    async with Pegboard(settings=settings) as board, client_of(board) as client:
+        body = {"turn": "off", "kind": "source", "name": "builtin", "reason": "a fire"}
+        await client.post("/switches", json=body)
+    async with Pegboard(settings=settings) as board, client_of(board) as client:
+        refused = await client.post("/execute", json={"name": "builtin__echo", "input": {}})
+        told = (await client.get("/tools/builtin__echo/explain")).json()
+        [record] = (await client.get("/audit", params={"kind": "switch"})).json()["records"]
+
+    assert (refused.status_code, told["rule"], told["visible"]) == (403, "switch.source", False)
+    assert '"by":"local"' in record["body"]
+    assert '"subject":"source builtin"' in record["body"]
