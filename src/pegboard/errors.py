@@ -25,6 +25,7 @@ PegboardError
 │   ├── DependencyCycle         tools would need each other; names the cycle in order
 │   ├── DependencyNotFound      no such node or edge among dependencies; names the nearest
 │   ├── VersionNotFound         no such version, or it is kept no longer
+│   ├── EntryNotFound           no such marketplace, or no such entry in it
 │   ├── DefinitionNotHeld       no changed definition of this tool is held back
 │   ├── DefinitionChanged       the upstream has changed it again since it was shown
 │   ├── SwitchNotFound          nothing is turned off under this name; names what is
@@ -38,6 +39,7 @@ PegboardError
     ├── RateLimited             a rate or concurrency limit
     ├── BreakerOpen             the source failed too often lately
     ├── Overloaded              no thread, slot or queue place is free
+    ├── AuditUnavailable        the audit trail cannot take a call that it has to have first
     └── SourceUnavailable       a source is down, missing an extra, or switched off
         └── MCPConnectionError  an MCP server cannot be reached or started; says what to check
 ```
@@ -280,6 +282,12 @@ class VersionNotFound(CallerError):
     code = "version_not_found"
 
 
+class EntryNotFound(CallerError):
+    """The board has no such marketplace, or that has no such entry."""
+
+    code = "entry_not_found"
+
+
 class DefinitionNotHeld(CallerError):
     """No changed definition of this tool is held back, or it was decided about already."""
 
@@ -385,6 +393,12 @@ class Overloaded(Unavailable):
     """No thread, slot or queue place is free."""
 
     code = "overloaded"
+
+
+class AuditUnavailable(Unavailable):
+    """The audit trail cannot take a call that it has to have before it runs: nothing was done."""
+
+    code = "audit_unavailable"
 
 
 class SourceUnavailable(Unavailable):

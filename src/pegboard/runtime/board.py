@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, Strict, StrictBool, StrictFloat, StrictInt
 
 from pegboard.registry.pinning import PinningPolicy
+from pegboard.runtime.board_marketplaces import Marketplaces
 
 _STRICT = ConfigDict(frozen=True, extra="forbid")
 
@@ -136,8 +137,23 @@ class ToolEntry(BaseModel, frozen=True):
     ] = None
     url: Annotated[str, Field(description="The address (RestAPI).")] = ""
     method: Annotated[str, Field(description="The method (RestAPI).")] = ""
-    server: Annotated[str, Field(description="The MCP server (MCPTool).")] = ""
-    tool: Annotated[str, Field(description="Its name on the server (MCPTool).")] = ""
+    server: Annotated[
+        str,
+        Field(
+            description="A source that is an MCP server, or the address of one (MCPTool); the "
+            "address of the OpenAPI document that describes it (RestAPI)."
+        ),
+    ] = ""
+    tool: Annotated[
+        str, Field(description="Its name on the server (MCPTool) or in the document (RestAPI).")
+    ] = ""
+    pin: Annotated[
+        str,
+        Field(
+            description="Digest of what a server that is named by its address says of it: while "
+            "that is something else, nothing is called. A marketplace writes it."
+        ),
+    ] = ""
 
 
 NodeName = Annotated[str, Field(min_length=1, max_length=128)]
@@ -219,3 +235,6 @@ class Board(BaseModel):
     pinning: Annotated[
         PinningEntry, Field(description="What upstreams may change of their tools' definitions.")
     ] = PinningEntry()
+    marketplaces: Annotated[
+        Marketplaces, Field(description="External catalogues whose entries can be added.")
+    ] = ()

@@ -14,6 +14,7 @@ from pegboard.errors import SourceUnavailable
 from pegboard.runtime.board import ToolEntry
 from pegboard.runtime.entry_sources import KINDS, config_of, given
 from pegboard.runtime.kinds import load_kind
+from pegboard.runtime.upstreams import Upstreams
 
 
 def _always(_entry: ToolEntry) -> str:
@@ -36,6 +37,7 @@ class Opening:
         servers: Names of the sources that an `MCPTool` may name.
         find: The tool of a wire name, where it is there already.
         is_trusted: Whether an entry may say that a request reads whose method writes.
+        upstreams: The servers that entries name by their address; None where none may.
     """
 
     services: Services
@@ -45,6 +47,7 @@ class Opening:
     servers: Callable[[], Collection[str]] = tuple
     find: Callable[[str], Tool | None] = _none
     is_trusted: bool = True
+    upstreams: Upstreams | None = None
 
 
 async def opened(entry: ToolEntry, opening: Opening, *, where: str) -> Tool:

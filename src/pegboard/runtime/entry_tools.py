@@ -19,6 +19,7 @@ from pegboard.runtime.entry_opening import Opening, opened
 from pegboard.runtime.entry_sources import KINDS, RUNNERS, given
 from pegboard.runtime.members import member
 from pegboard.runtime.shorthand import schema_of
+from pegboard.runtime.upstreams import names_upstream
 from pegboard.tools import SchemaTool
 from pegboard.tools.decorator import mark_of
 from pegboard.tools.raw_schema import compiled
@@ -40,6 +41,8 @@ async def entry_tool(entry: ToolEntry, opening: Opening, *, where: str) -> Tool:
     reason = _reason(entry) or opening.refused(entry)
     if reason:
         return _unavailable(_spec(entry, where, None), reason)
+    if names_upstream(entry):
+        return await _served(entry, opening, where)
     if entry.type == "MCPTool":
         return _relayed(entry, opening, where)
     try:
@@ -56,6 +59,38 @@ async def entry_tool(entry: ToolEntry, opening: Opening, *, where: str) -> Tool:
         return _unavailable(_spec(entry, where, None), error.message)
     spec = _spec(entry, where, inner, is_trusted=opening.is_trusted)
     return SchemaTool(spec=spec, run=_runner(inner))
+
+
+async def _served(entry: ToolEntry, opening: Opening, where: str) -> Tool:
+    """A tool of a server that the entry names by its address, as it was looked at."""
+    upstreams, reason = opening.upstreams, _unserved(entry)
+    if reason or upstreams is None:
+        reason = reason or f"write '{entry.server}' under 'sources:' of the board file"
+        return _unavailable(_spec(entry, where, None), reason)
+    inner = None
+    if entry.type in KINDS:  # what its method does to the world is not for the entry to weaken
+        bare = entry.model_copy(update={"input_schema": None})
+        try:
+            inner = await opened(bare, opening, where=where)
+        except (ValidationError, PegboardError) as error:
+            said = error.message if isinstance(error, PegboardError) else "url: it is no address"
+            return _unavailable(_spec(entry, where, None), said)
+    spec = _spec(entry, where, inner, is_trusted=opening.is_trusted)
+    return upstreams.tool(entry, spec)
+
+
+def _unserved(entry: ToolEntry) -> str:
+    """Why nothing can run an entry of a server's address; empty when that may."""
+    if not entry.tool:
+        return "nothing says which tool of the server it is: write 'tool'"
+    if not entry.pin:
+        return (
+            "nothing says that somebody has looked at it: add it from a marketplace, or write its "
+            "server under 'sources:' of the board file"
+        )
+    if entry.input_schema is None:
+        return "nothing says what it takes: write its 'input_schema'"
+    return ""
 
 
 def _relayed(entry: ToolEntry, opening: Opening, where: str) -> Tool:

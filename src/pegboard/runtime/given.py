@@ -1,10 +1,13 @@
 """What a program gives to `Pegboard`, checked: a wrong type gets a sentence, not a stack."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, cast
 
 from pegboard.errors import ConfigError
-from pegboard.runtime.settings import Settings, kind_of
+from pegboard.runtime.board import Board, SourceEntry
+from pegboard.runtime.board_file import LoadedBoard, load_board
+from pegboard.runtime.settings import Settings, environ, kind_of
 
 
 def settings_given(settings: object, *, board: object, data: object) -> Settings:
@@ -20,6 +23,18 @@ def settings_given(settings: object, *, board: object, data: object) -> Settings
             f"settings: give a Settings(...) or leave it out, not {kind_of(settings)}"
         )
     return settings.changed(board=board, data=data)
+
+
+def board_given(settings: Settings) -> LoadedBoard:
+    """The board file that settings name; the built-in tools alone where they name none.
+
+    Raises:
+        ConfigError: The file is missing or wrong; one line a mistake.
+    """
+    if settings.board is not None:
+        return load_board(settings.board, environ())
+    board = Board(sources=(SourceEntry(kind="builtin"),))
+    return LoadedBoard(board=board, base_dir=Path.cwd())
 
 
 def several(name: str, items: object) -> tuple[Any, ...]:

@@ -17,12 +17,12 @@ from pegboard.core.tool import Tool
 from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.execution.arrival import arrival
 from pegboard.registry import ToolRegistry
-from pegboard.runtime.board import Board, SourceEntry
-from pegboard.runtime.board_file import LoadedBoard, load_board
+from pegboard.runtime.board import Board
+from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.file_following import follow
-from pegboard.runtime.given import settings_given, several
+from pegboard.runtime.given import board_given, settings_given, several
 from pegboard.runtime.opened import Opened
-from pegboard.runtime.settings import Settings, environ
+from pegboard.runtime.settings import Settings
 from pegboard.runtime.source_state import SourceState
 from pegboard.runtime.wiring.metrics import rendered
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pegboard.features.catalogue import CatalogueService, Once
     from pegboard.features.dependencies import DependencyService
     from pegboard.features.health import BoardHealth
+    from pegboard.features.marketplace import Marketplace
     from pegboard.features.pins import Pins
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
@@ -82,7 +83,7 @@ class Pegboard:
         Raises:
             ConfigError: The board file or a setting is wrong; says where and what to write.
         """
-        self._loaded = self._load()
+        self._loaded = board_given(self.settings)
         self._opened = await Opened.open(
             self._loaded,
             self.settings,
@@ -152,6 +153,11 @@ class Pegboard:
     def catalogue(self) -> "CatalogueService":
         """Registers, versions and removes tools while the board runs."""
         return self._open.parts.catalogue
+
+    @property
+    def marketplace(self) -> "Marketplace":
+        """External catalogues: browsed, looked at, and added from."""
+        return self._open.parts.marketplace
 
     @property
     def pins(self) -> "Pins":
@@ -270,7 +276,7 @@ class Pegboard:
         """
         async with self._reloading:
             try:
-                loaded = self._load()
+                loaded = board_given(self.settings)
                 await self._open.reopen(loaded)
             except PegboardError as error:
                 self._problem = error.message
@@ -286,12 +292,6 @@ class Pegboard:
     async def _reread(self) -> None:
         with suppress(PegboardError):  # kept in `problem`, and shown by every door that tells of it
             await self.reload()
-
-    def _load(self) -> LoadedBoard:
-        if self.settings.board is None:
-            builtin = SourceEntry(kind="builtin")
-            return LoadedBoard(board=Board(sources=(builtin,)), base_dir=Path.cwd())
-        return load_board(self.settings.board, environ())
 
     @property
     def _open(self) -> Opened:

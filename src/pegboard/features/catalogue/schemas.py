@@ -69,6 +69,9 @@ class DefinitionAnswer(BaseModel):
     method: str = ""
     server: str = ""
     tool: str = ""
+    pin: Annotated[
+        str, Field(description="Digest of what the server at that address says of it.")
+    ] = ""
     agent_config: Annotated[
         dict[str, Any], Field(description="Without what its name calls secret.")
     ] = Field(default_factory=dict[str, Any])

@@ -23,8 +23,8 @@ def shown_definition(
     given = {
         name.removesuffix("_"): value for name, value in definition.items() if value is not None
     }
-    if "url" in given:
-        given["url"] = _without_secrets(str(given["url"]))
+    for name in given.keys() & {"url", "server"}:
+        given[name] = _without_secrets(str(given[name]))
     if "agent_config" in given:
         given["agent_config"] = _masked(given["agent_config"])
     return given if redact is None else redacted_value(given, redact)

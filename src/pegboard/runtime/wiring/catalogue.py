@@ -23,6 +23,8 @@ from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.entry_opening import Opening
 from pegboard.runtime.entry_tools import entry_tool
 from pegboard.runtime.source_state import SourceState
+from pegboard.runtime.upstreams import Upstreams
+from pegboard.runtime.wiring.marketplace import marketplace, tokens_of
 
 if TYPE_CHECKING:
     from pegboard.storage import Storage
@@ -56,7 +58,12 @@ class CatalogueParts:
     ) -> None:
         self._loaded = loaded
         self._is_shared = is_shared
-        self._opening = replace(opening, refused=self._refused, is_trusted=False)
+        upstreams = Upstreams(
+            opening.services, opening.stack, tokens=lambda: tokens_of(self._loaded())
+        )
+        self._opening = replace(
+            opening, refused=self._refused, is_trusted=False, upstreams=upstreams
+        )
         self._changed = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._follower: asyncio.Task[None] | None = None
@@ -69,6 +76,9 @@ class CatalogueParts:
             owner_of_name=owner_of_name,
             changed=self.dependencies.declare,
             check=self.dependencies.check,
+        )
+        self.marketplace = marketplace(
+            registry, self.catalogue, opening.services, loaded=loaded, within=opening.within
         )
         self.health = BoardHealth(
             registry,

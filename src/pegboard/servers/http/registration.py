@@ -139,8 +139,28 @@ class Registration(ToolEntry, frozen=True):
     script_path: Annotated[_Place, Field(description="The script (LocalScript).")] = ""
     url: Annotated[_Place, Field(description="The address (RestAPI).")] = ""
     method: Annotated[_Words, Field(description="The method (RestAPI).")] = ""
-    server: Annotated[_Words, Field(description="The source that is an MCP server (MCPTool).")] = ""
-    tool: Annotated[_Words, Field(description="Its name on the server (MCPTool).")] = ""
+    server: Annotated[
+        _Place,
+        Field(
+            description="The source that is an MCP server, or the address of one (MCPTool); the "
+            "address of the OpenAPI document that describes it (RestAPI)."
+        ),
+    ] = ""
+    tool: Annotated[
+        str,
+        Field(
+            max_length=1000,
+            description="Its name on the server (MCPTool) or in the document (RestAPI).",
+        ),
+    ] = ""
+    pin: Annotated[
+        str,
+        Field(
+            pattern="^([0-9a-f]{64})?$",
+            description="Digest of what a server that is named by its address says of it: while "
+            "that is something else, nothing is called. A marketplace writes it.",
+        ),
+    ] = ""
 
     def definition(self) -> dict[str, Any]:
         """What is kept: as it was given, without what says nothing."""

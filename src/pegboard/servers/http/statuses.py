@@ -35,6 +35,7 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.PlanNotFound: 404,
         errors.DependencyNotFound: 404,
         errors.VersionNotFound: 404,
+        errors.EntryNotFound: 404,
         errors.DefinitionNotHeld: 404,
         errors.DefinitionChanged: 409,
         errors.SwitchNotFound: 404,
@@ -47,6 +48,7 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.RateLimited: 429,
         errors.BreakerOpen: 503,
         errors.Overloaded: 503,
+        errors.AuditUnavailable: 503,
         errors.SourceUnavailable: 503,
         errors.MCPConnectionError: 503,
     }

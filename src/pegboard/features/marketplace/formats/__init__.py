@@ -1,0 +1,1 @@
+"""Reading what external catalogues say: one module for each format, and no I/O."""

@@ -1,0 +1,108 @@
+"""Values that an MCP registry's entry asks for: given by it, or missing.
+
+What is missing is read from a variable of the board's process whose name begins with `MARKET_`, so
+that no entry gets a variable by asking for its name. A text of the entry in which a board file
+would read a variable is refused.
+"""
+
+import re
+from pegboard.features.marketplace.entry import Need, Unfit
+from pegboard.features.marketplace.formats.cleaning import Node, line, node
+
+_VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
+_ILLEGAL = re.compile(r"[^A-Z0-9]+")
+_LONGEST_VALUE = 2_000
+_MOST_NEEDS = 40
+_MARK = "\x00"
+
+
+class Inputs:
+    """Collects what one way of having an entry needs.
+
+    Args:
+        short: The name of the source that it would be.
+    """
+
+    def __init__(self, short: str) -> None:
+        self._prefix = f"MARKET_{_ILLEGAL.sub('_', short.upper())}"
+        self._needs: dict[str, Need] = {}
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """What is missing."""
+        return tuple(self._needs.values())
+
+    def value(self, said: Node, *, name: str, place: str) -> str | None:
+        """The value as a board file has it; None where it may be left out and nothing says it.
+
+        Args:
+            said: An `Input` of the format.
+            name: What the entry calls it.
+            place: Where it goes.
+
+        Raises:
+            Unfit: It cannot be written.
+        """
+        raw = self._raw(said, node(said.get("variables")), name, place)
+        return None if raw is None else self._written(raw)
+
+    def filled(self, text: object, variables: Node, *, place: str) -> str:
+        """A text with the variables in it replaced.
+
+        Raises:
+            Unfit: It cannot be written.
+        """
+        return self._written(self._replaced(_plain(text), variables, place))
+
+    def _raw(self, said: Node, variables: Node, name: str, place: str) -> str | None:
+        fixed = said.get("value")
+        if fixed is not None and fixed != "":
+            return self._replaced(_plain(fixed), variables, place)
+        default = said.get("default")
+        if default is not None and default != "":
+            return _plain(default)
+        return self._missing(said, name, place) if said.get("isRequired") is True else None
+
+    def _replaced(self, text: str, variables: Node, place: str) -> str:
+        def one(found: re.Match[str]) -> str:
+            if found[1] not in variables:
+                return found[0]
+            value = self._raw(node(variables[found[1]]), {}, found[1], place)
+            return "" if value is None else value
+
+        return _VARIABLE.sub(one, text)
+
+    def _missing(self, said: Node, name: str, place: str) -> str:
+        word = _ILLEGAL.sub("_", name.upper()).strip("_")[:40] or "VALUE"
+        variable = f"{self._prefix}_{word}"
+        if variable not in self._needs and len(self._needs) >= _MOST_NEEDS:
+            raise Unfit(f"it asks for more than {_MOST_NEEDS} values")
+        need = Need(
+            name=line(name, most=100),
+            place=place,
+            variable=variable,
+            description=line(said.get("description")),
+            is_secret=said.get("isSecret") is True,
+        )
+        self._needs.setdefault(variable, need)
+        return f"{_MARK}{variable}{_MARK}"
+
+    def _written(self, raw: str) -> str:
+        parts = raw.split(_MARK)
+        if any("${" in part for part in parts[::2]):
+            raise Unfit("it has '${' in a value, where a board file would read a variable")
+        return "".join(f"${{{part}}}" if number % 2 else part for number, part in enumerate(parts))
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        return str(value)
+    if not isinstance(value, str):
+        raise Unfit("a value is no text")
+    if len(value) > _LONGEST_VALUE:
+        raise Unfit(f"a value has more than {_LONGEST_VALUE} characters")
+    if not value.isprintable():
+        raise Unfit("a value has characters that cannot be seen")
+    return value

@@ -1,0 +1,162 @@
+"""The command lines that start packages of an MCP registry's entry.
+
+After `Package` of the registry's OpenAPI document (modelcontextprotocol/registry,
+`docs/reference/api/openapi.yaml`, version 2025-12-01): `registryType`, `identifier`, `version`,
+`runtimeHint`, `runtimeArguments`, `packageArguments`, `environmentVariables`, `transport`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pegboard.features.marketplace.entry import Unfit, Way
+from pegboard.features.marketplace.formats.cleaning import Node, items, line, node
+from pegboard.features.marketplace.formats.inputs import Inputs
+
+_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,100}")
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
+_NPM = re.compile(r"(?:@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*")
+_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,300}")
+_ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,100}")
+_FLAG = re.compile(r"[A-Za-z0-9-][A-Za-z0-9._-]{0,100}")
+_MOST_ARGUMENTS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Runner:
+    """What starts packages of one registry.
+
+    Attributes:
+        command: The program.
+        before: What always comes before the package.
+        between: What stands between a package and its version.
+        identifier: What packages are called.
+        after: What always comes after the package.
+    """
+
+    command: str
+    between: str
+    identifier: re.Pattern[str]
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+_RUNNERS: Mapping[str, _Runner] = {
+    "npm": _Runner(command="npx", before=("-y",), between="@", identifier=_NPM),
+    "pypi": _Runner(command="uvx", between="@", identifier=_PLAIN),
+    "oci": _Runner(command="docker", before=("run", "-i", "--rm"), between=":", identifier=_IMAGE),
+    "nuget": _Runner(command="dnx", between="@", identifier=_PLAIN, after=("--yes", "--")),
+}
+
+
+def package_way(said: Node, *, name: str, short: str) -> Way:
+    """The way that a package is, its problem told where it cannot be started."""
+    try:
+        return _way(said, name, short)
+    except Unfit as error:
+        return Way(name=name, source_kind="mcp", runs_here=True, problem=f"{error}.")
+
+
+def _way(said: Node, name: str, short: str) -> Way:
+    registry = line(said.get("registryType"), most=40)
+    runner = _RUNNERS.get(registry)
+    if runner is None:
+        known = ", ".join(_RUNNERS)
+        raise Unfit(f"packages of '{registry}' are not started from here, only those of {known}")
+    transport = line(node(said.get("transport")).get("type"), most=40) or "stdio"
+    if transport != "stdio":
+        raise Unfit(f"it speaks '{transport}' on this machine, and a board starts stdio alone")
+    package, version = _package(said, runner)
+    inputs = Inputs(short)
+    env = _env(said, inputs)
+    runtime = list(_arguments(said.get("runtimeArguments"), inputs))
+    own = list(_arguments(said.get("packageArguments"), inputs))
+    passed = [item for key in env for item in ("-e", key)] if registry == "oci" else []
+    before = [item for item in runner.before if item not in runtime]
+    args = [*before, *passed, *runtime, package, *(runner.after if own else runner.after[:1]), *own]
+    config: dict[str, Any] = {"command": runner.command, "args": args}
+    if env:
+        config["env"] = env
+    return Way(
+        name=name,
+        source_kind="mcp",
+        config=config,
+        runs_here=True,
+        command=(runner.command, *args),
+        needs=inputs.needs,
+        warnings=tuple(_warnings(said, runner, runtime=runtime, version=version)),
+    )
+
+
+def _package(said: Node, runner: _Runner) -> tuple[str, str]:
+    identifier, version = said.get("identifier"), said.get("version") or ""
+    if not isinstance(identifier, str) or not runner.identifier.fullmatch(identifier):
+        raise Unfit("its package has a name that no package has")
+    if not isinstance(version, str) or (version and not _VERSION.fullmatch(version)):
+        raise Unfit("its package has a version that no package has")
+    has_version = not version or (runner.between == ":" and _has_tag(identifier))
+    return (identifier if has_version else f"{identifier}{runner.between}{version}"), version
+
+
+def _has_tag(image: str) -> bool:
+    return "@" in image or ":" in image.rpartition("/")[2]
+
+
+def _env(said: Node, inputs: Inputs) -> dict[str, str]:
+    env: dict[str, str] = {}
+    for item in map(node, items(said.get("environmentVariables"))[:_MOST_ARGUMENTS]):
+        name = item.get("name")
+        if not isinstance(name, str) or not _ENV.fullmatch(name):
+            raise Unfit("one of its variables has a name that no variable has")
+        value = inputs.value(item, name=name, place="variable")
+        if value is not None:
+            env[name] = value
+    return env
+
+
+def _arguments(said: object, inputs: Inputs) -> Iterator[str]:
+    """A named argument is `--flag=value`, or the flag alone; a positional one its value."""
+    given = items(said)
+    if len(given) > _MOST_ARGUMENTS:
+        raise Unfit(f"it has more than {_MOST_ARGUMENTS} arguments")
+    for item in map(node, given):
+        flag = item.get("name") if item.get("type") == "named" else None
+        if flag is None:
+            hint = line(item.get("valueHint"), most=100) or "argument"
+            value = inputs.value(item, name=hint, place="argument")
+            if value is not None:
+                yield value
+            continue
+        if not isinstance(flag, str) or not _FLAG.fullmatch(flag):
+            raise Unfit("one of its arguments has a name that no argument has")
+        is_bare = not item.keys() & {"value", "default"} and item.get("isRequired") is not True
+        value = "" if is_bare else inputs.value(item, name=flag.strip("-"), place="argument")
+        if value is not None:
+            yield f"{flag}={value}" if value else flag
+
+
+def _warnings(said: Node, runner: _Runner, *, runtime: list[str], version: str) -> Iterator[str]:
+    yield (
+        f"It starts a program of somebody else on this machine with '{runner.command}', under your "
+        "account; a review does not start it, so that nobody has seen its tools."
+    )
+    if not version:
+        yield "It names no version of its package: what is started may be another thing tomorrow."
+    if runtime:
+        yield f"It gives arguments to '{runner.command}' itself: {line(' '.join(runtime))}"
+    hint = line(said.get("runtimeHint"), most=40)
+    if hint and hint != runner.command:
+        yield f"Its publisher starts it with '{hint}'; here it is '{runner.command}'."
+    if said.get("registryBaseUrl") and line(said.get("registryBaseUrl")) not in _USUAL:
+        yield f"Its package is of another registry: {line(said.get('registryBaseUrl'))}"
+
+
+_USUAL = frozenset(
+    {
+        *("https://registry.npmjs.org", "https://registry.npmjs.org/"),
+        *("https://pypi.org", "https://pypi.org/", "https://docker.io", "https://ghcr.io"),
+        *("https://api.nuget.org", "https://api.nuget.org/v3/index.json"),
+    }
+)
+"""Where the packages of each kind are looked for anyway."""

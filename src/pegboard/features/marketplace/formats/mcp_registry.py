@@ -1,0 +1,194 @@
+"""MCP registries: the answer of `GET /v0/servers` and `/v0.1/servers`, and `server.json` alone.
+
+After the registry's own documents (modelcontextprotocol/registry, `docs/reference/api/openapi.yaml`
+and `docs/reference/server-json/server.schema.json`, version 2025-12-01): `{servers: [{server,
+_meta}], metadata: {nextCursor}}`, where a `server` has `name, description, version, title,
+repository, websiteUrl, packages, remotes, _meta`. Servers without the wrapper, as the version of
+2025-07-09 has them, are read too. The format has no word for capabilities; publishers write
+`tags`, `keywords` and `categories` under `_meta`.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from pegboard.features.marketplace.entry import Entry, Label, Market, Page, Unfit, Way
+from pegboard.features.marketplace.formats.cleaning import (
+    Node,
+    address,
+    items,
+    labels,
+    line,
+    node,
+    said_name,
+    short_name,
+    text,
+)
+from pegboard.features.marketplace.formats.inputs import Inputs
+from pegboard.features.marketplace.formats.mcp_packages import package_way
+
+_OFFICIAL = "io.modelcontextprotocol.registry/official"
+_NAME = re.compile(r"[A-Za-z0-9.-]+/[A-Za-z0-9._-]+")
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
+_TRANSPORTS = {"streamable-http": "http", "sse": "sse"}
+_WORDS = (
+    ("capability", "capabilities"),
+    ("category", "categories"),
+    ("category", "category"),
+    ("tag", "tags"),
+    ("keyword", "keywords"),
+)
+_MOST_WAYS = 8
+_PAGE = "100"
+
+
+def first_page(market: Market) -> str:
+    """Where reading begins: an API is asked for the latest versions, many at once."""
+    if market.is_remote and urlsplit(market.place).path.rstrip("/").endswith("/servers"):
+        return _with_query(market.place, version="latest", limit=_PAGE)
+    return market.place
+
+
+def page_of_one(market: Market, entry: str) -> str:
+    """Where reading begins for one entry: an API looks it up, a document has all of them."""
+    first = first_page(market)
+    return first if first == market.place else _with_query(first, search=entry)
+
+
+def read_page(document: Any, market: Market, asked: str) -> Page:
+    """What a document says.
+
+    Raises:
+        Unfit: It is none of this format.
+    """
+    root = node(document)
+    if "servers" not in root and "name" in root:  # a server.json alone
+        listed: list[Any] = [root]
+    elif isinstance(root.get("servers"), list):
+        listed = items(root["servers"])
+    else:
+        raise Unfit("it is no MCP registry's list: it has no 'servers'")
+    skipped: list[tuple[str, str]] = []
+    found: dict[str, tuple[tuple[bool, str], Entry]] = {}
+    for item in listed:
+        try:
+            rank, entry = _entry(node(item), market)
+        except Unfit as error:
+            skipped.append((str(error), _called(node(item))))
+            continue
+        if entry.id not in found or rank > found[entry.id][0]:
+            found[entry.id] = rank, entry
+    cursor = node(root.get("metadata")).get("nextCursor")
+    following = ""
+    if isinstance(cursor, str) and cursor and market.is_remote:
+        following = _with_query(asked, cursor=cursor)
+    entries = tuple(entry for _, entry in found.values())
+    return Page(entries=entries, skipped=tuple(skipped), following=following)
+
+
+def _called(item: Node) -> str:
+    return line(node(item.get("server") or item).get("name"), most=100)
+
+
+def _entry(item: Node, market: Market) -> tuple[tuple[bool, str], Entry]:
+    """An entry, and how it ranks among versions of the same."""
+    server = node(item.get("server")) if "server" in item else item
+    official = node(node(item.get("_meta")).get(_OFFICIAL))
+    name = said_name(server.get("name"))
+    if not _NAME.fullmatch(name):
+        raise Unfit("its name is not 'namespace/name'")
+    status = line(official.get("status") or server.get("status"), most=20) or "active"
+    if status == "deleted":
+        raise Unfit("it was deleted by its publisher")
+    namespace, _, own = name.partition("/")
+    short = short_name(own, market.name)
+    told = line(official.get("statusMessage"), most=500)
+    warnings = (f"Its publisher calls it {status}. {told}".strip(),) if status != "active" else ()
+    entry = Entry(
+        market=market.name,
+        id=name,
+        kind="MCP server",
+        title=line(server.get("title")) or own,
+        description=text(server.get("description")),
+        version=line(server.get("version"), most=100),
+        publisher=namespace,
+        labels=_labels(server, item),
+        status=status,
+        homepage=address(server.get("websiteUrl")),
+        repository=address(node(server.get("repository")).get("url")),
+        updated_at=line(official.get("updatedAt"), most=40),
+        short=short,
+        warnings=warnings,
+        ways=tuple(_ways(server, short)),
+    )
+    updated = line(official.get("publishedAt"), most=40) or entry.updated_at
+    return (official.get("isLatest") is True, updated), entry
+
+
+def _labels(server: Node, item: Node) -> tuple[Label, ...]:
+    metas = [node(part.get("_meta")) for part in (server, item)]
+    said = [server, *(node(value) for meta in metas for value in meta.values())]
+    return labels((told_as, part.get(key)) for part in said for told_as, key in _WORDS)
+
+
+def _ways(server: Node, short: str) -> Iterator[Way]:
+    """Servers that run elsewhere come first, those that need nothing before those that do."""
+    remotes = [
+        _remote(node(said), name=f"remote-{number}", short=short)
+        for number, said in enumerate(items(server.get("remotes"))[:_MOST_WAYS], start=1)
+    ]
+    packages = [
+        package_way(node(said), name=f"package-{number}", short=short)
+        for number, said in enumerate(items(server.get("packages"))[:_MOST_WAYS], start=1)
+    ]
+    yield from sorted(
+        (*remotes, *packages),
+        key=lambda way: (bool(way.problem), way.runs_here, bool(way.needs)),
+    )
+
+
+def _remote(said: Node, *, name: str, short: str) -> Way:
+    try:
+        return _remote_way(said, name, short)
+    except Unfit as error:
+        return Way(name=name, source_kind="mcp", problem=f"{error}.")
+
+
+def _remote_way(said: Node, name: str, short: str) -> Way:
+    transport = _TRANSPORTS.get(line(said.get("type") or said.get("transport_type"), most=40))
+    if transport is None:
+        raise Unfit(f"it speaks '{line(said.get('type'), most=40)}', and a board http and sse")
+    inputs = Inputs(short)
+    url = inputs.filled(said.get("url"), node(said.get("variables")), place="address")
+    if not url.startswith("${") and not address(url.replace("${", "").replace("}", "")):
+        raise Unfit("its address is no http(s) address")
+    headers: dict[str, str] = {}
+    for item in map(node, items(said.get("headers"))[:50]):
+        header = item.get("name")
+        if not isinstance(header, str) or not _HEADER.fullmatch(header):
+            raise Unfit("one of its headers has a name that no header has")
+        value = inputs.value(item, name=header, place="header")
+        if value is not None:
+            headers[header] = value
+    config: dict[str, Any] = {"url": url, "transport": transport}
+    if headers:
+        config["headers"] = headers
+    secret = [need.name for need in inputs.needs if need.is_secret or need.place == "header"]
+    warnings = [f"It is sent your {', '.join(secret)}."] if secret else []
+    if url.startswith("http://"):
+        warnings.append("It is not encrypted: whoever is in between reads and changes it.")
+    return Way(
+        name=name,
+        source_kind="mcp",
+        config=config,
+        address=url,
+        needs=inputs.needs,
+        warnings=tuple(warnings),
+    )
+
+
+def _with_query(url: str, **more: str) -> str:
+    parts = urlsplit(url)
+    kept = [(key, value) for key, value in parse_qsl(parts.query) if key not in more]
+    return urlunsplit(parts._replace(query=urlencode([*kept, *more.items()])))

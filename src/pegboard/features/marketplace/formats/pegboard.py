@@ -1,0 +1,103 @@
+"""Another Pegboard: the answers of its `GET /v1/tools`, page by page.
+
+After our own document, `GET /v1/openapi.json`: `{tools: [{id, name, title, description, category,
+effect, version, status, source, capabilities, tags, unavailable}], next_cursor}`. Its tools are
+used through its MCP endpoint, `/mcp`.
+"""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from pegboard.core.names import is_wire_name
+from pegboard.features.marketplace.entry import Entry, Market, Page, Unfit, Way
+from pegboard.features.marketplace.formats.cleaning import (
+    Node,
+    items,
+    labels,
+    line,
+    node,
+    said_name,
+    text,
+)
+
+_PAGE = 500
+
+
+def first_page(market: Market) -> str:
+    """Where reading begins."""
+    return _page(market, "")
+
+
+def read_page(document: Any, market: Market, asked: str) -> Page:
+    """What an answer says.
+
+    Raises:
+        Unfit: It is none of this format.
+    """
+    del asked
+    root = node(document)
+    if not isinstance(root.get("tools"), list):
+        raise Unfit("it is no Pegboard's list: it has no 'tools'")
+    entries: list[Entry] = []
+    skipped: list[tuple[str, str]] = []
+    for item in items(root["tools"]):
+        try:
+            entries.append(_entry(node(item), market))
+        except Unfit as error:
+            skipped.append((str(error), line(node(item).get("name"), most=100)))
+    cursor = root.get("next_cursor")
+    following = _page(market, cursor) if isinstance(cursor, str) and cursor else ""
+    return Page(entries=tuple(entries), skipped=tuple(skipped), following=following)
+
+
+def _page(market: Market, cursor: str) -> str:
+    query = {"limit": _PAGE, **({"cursor": cursor} if cursor else {})}
+    return f"{market.place}/v1/tools?{urlencode(query)}"
+
+
+def _entry(item: Node, market: Market) -> Entry:
+    name = said_name(item.get("name"))
+    if not is_wire_name(name):
+        raise Unfit("its name is no tool name")
+    unavailable = line(item.get("unavailable"))
+    status = line(item.get("status"), most=20) or "active"
+    effect = item.get("effect")
+    return Entry(
+        market=market.name,
+        id=name,
+        kind="tool",
+        title=line(item.get("title")) or name,
+        description=text(item.get("description")),
+        version=line(item.get("version"), most=100),
+        publisher=market.place,
+        labels=labels(
+            (
+                ("capability", item.get("capabilities")),
+                ("category", item.get("category")),
+                ("tag", item.get("tags")),
+            )
+        ),
+        effect=effect if effect in {"read", "write", "admin"} else "write",
+        status=status,
+        short=market.name,
+        warnings=(f"It cannot be used there now: {unavailable}",) if unavailable else (),
+        ways=(_way(name, market),),
+    )
+
+
+def _way(name: str, market: Market) -> Way:
+    config: dict[str, Any] = {"url": f"{market.place}/mcp", "include": [name]}
+    warnings: list[str] = []
+    if market.token:
+        config["auth"] = {"kind": "bearer", "token": market.token_as}
+        warnings.append(f"It is sent the token of the marketplace '{market.name}'.")
+    if market.place.startswith("http://"):
+        warnings.append("It is not encrypted: whoever is in between reads and changes it.")
+    return Way(
+        name="mcp",
+        source_kind="mcp",
+        config=config,
+        address=config["url"],
+        only=name,
+        warnings=tuple(warnings),
+    )

@@ -1,0 +1,224 @@
+"""Browsing external catalogues, looking at an entry, and adding what was looked at."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pegboard.core.event import BoardChanged
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.errors import DefinitionChanged, DuplicateTool, EntryNotFound, InvalidRequest
+from pegboard.features.catalogue import CatalogueService, Registered
+from pegboard.features.marketplace.browsing import Wanted, browsed
+from pegboard.features.marketplace.entry import Market
+from pegboard.features.marketplace.policy import check_may_look
+from pegboard.features.marketplace.reading import Catalogues
+from pegboard.features.marketplace.reviewing import Choice, Look, Review, differences, reviewed
+from pegboard.registry import ToolRegistry
+from pegboard.registry.likeness import nearest_names
+
+_MOST_KEPT = 100
+_MOST_TOLD = 10
+
+
+class Marketplace:
+    """External catalogues whose entries can be added, each once somebody has looked at it.
+
+    ```python
+    found = await board.marketplace.browse(Wanted(capability="weather"))
+    review = await board.marketplace.review("official", "io.example/weather")
+    await board.marketplace.add("official", "io.example/weather", digest=review.digest)
+    ```
+
+    Args:
+        registry: Whose clock and listeners are used.
+        catalogue: What registers.
+        catalogues: What reads the external ones.
+        markets: Which there are now.
+        look: Lists the tools of something that is not on the board.
+        environ: The variables of the process.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        catalogue: CatalogueService,
+        catalogues: Catalogues,
+        *,
+        markets: Callable[[], Sequence[Market]],
+        look: Look,
+        environ: Mapping[str, str],
+    ) -> None:
+        self._registry = registry
+        self._catalogue = catalogue
+        self._catalogues = catalogues
+        self._markets = markets
+        self._look = look
+        self._environ = environ
+        self._looked_at: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
+
+    async def browse(
+        self, wanted: Wanted | None = None, *, principal: Principal = LOCAL
+    ) -> dict[str, Any]:
+        """One page of entries; a catalogue that cannot be read takes nothing from the others.
+
+        Raises:
+            AccessDenied: The caller may not.
+            EntryNotFound: There is no such marketplace.
+            InvalidRequest: The cursor is not one of ours.
+        """
+        check_may_look(principal)
+        wanted = wanted or Wanted()
+        markets = self._markets()
+        self._catalogues.forget(frozenset(markets))
+        chosen = [self._market(wanted.marketplace)] if wanted.marketplace else list(markets)
+        async with asyncio.TaskGroup() as group:
+            reading = {item: group.create_task(self._catalogues.stock(item)) for item in chosen}
+        return browsed({market: task.result() for market, task in reading.items()}, wanted)
+
+    async def review(
+        self,
+        marketplace: str,
+        entry: str,
+        choice: Choice | None = None,
+        *,
+        principal: Principal = LOCAL,
+    ) -> Review:
+        """All that would come of adding an entry, as its catalogue and its server say now.
+
+        Nothing of it is started, put on the board or kept.
+
+        Raises:
+            AccessDenied: The caller may not.
+            EntryNotFound: There is no such marketplace or entry.
+            InvalidRequest: The choice names what there is not.
+            Unavailable: The catalogue cannot be read.
+        """
+        check_may_look(principal)
+        market = self._market(marketplace)
+        found = await self._catalogues.entry(market, entry)
+        if found is None:
+            raise EntryNotFound(
+                f"The marketplace '{market.name}' has no entry '{entry[:200]}' that could be added."
+            )
+        review = await reviewed(
+            found, market, choice or Choice(), look=self._look, environ=self._environ
+        )
+        self._keep(review)
+        return review
+
+    async def add(
+        self,
+        marketplace: str,
+        entry: str,
+        choice: Choice | None = None,
+        *,
+        digest: str,
+        principal: Principal = LOCAL,
+    ) -> tuple[Review, list[Registered]]:
+        """Register what was looked at: all of it or nothing.
+
+        Args:
+            marketplace: Of which it is.
+            entry: What the catalogue calls it.
+            choice: As it was for the review.
+            digest: Of the review.
+            principal: Who adds it.
+
+        Raises:
+            AccessDenied: The caller may not.
+            EntryNotFound: There is no such marketplace or entry.
+            DefinitionChanged: It is not what was looked at any more; says what changed.
+            DuplicateTool: A name is taken by something else.
+            InvalidRequest: It can only be written into the board file; says why.
+            Unavailable: The catalogue cannot be read.
+        """
+        review = await self.confirm(marketplace, entry, choice, digest=digest, principal=principal)
+        if not review.shown["can_be_registered"]:
+            raise InvalidRequest(f"{review.shown['why_not']} {_IN_THE_FILE}".strip())
+        origin = f"marketplace:{review.entry.market}/{review.entry.id}"
+        await self._catalogue.load()
+        for item in review.registrations:
+            self._check_own(str(item["tool_id"]).rpartition("_v")[0], origin)
+        made = await self._catalogue.register(
+            review.registrations, principal=principal, origin=origin
+        )
+        self.tell(review, principal, tools=[item.spec.name for item in made])
+        return review, made
+
+    async def confirm(
+        self,
+        marketplace: str,
+        entry: str,
+        choice: Choice | None = None,
+        *,
+        digest: str,
+        principal: Principal = LOCAL,
+    ) -> Review:
+        """The review of this digest, if it still holds.
+
+        Raises:
+            DefinitionChanged: It does not; says what changed.
+        """
+        before = self._looked_at.get(digest)
+        review = await self.review(marketplace, entry, choice, principal=principal)
+        if review.digest == digest:
+            return review
+        told = ""
+        if before is not None and before["entry"] == review.shown["entry"]:
+            places = differences(before, review.shown)
+            more = ", ..." if len(places) > _MOST_TOLD else ""
+            told = f" What changed: {', '.join(places[:_MOST_TOLD])}{more}."
+        raise DefinitionChanged(
+            f"'{review.entry.id}' is not what was looked at any more.{told} Look at it again; its "
+            f"digest is {review.digest} now."
+        )
+
+    def tell(self, review: Review, principal: Principal, **detail: Any) -> None:
+        """Let the audit trail know who has added what."""
+        self._registry.kit.emitter.emit(
+            BoardChanged(
+                kind="marketplace",
+                action="added",
+                at=self._registry.kit.now(),
+                subject=f"{review.entry.market}/{review.entry.id}",
+                by=principal.id,
+                tenant=principal.tenant,
+                detail={
+                    "digest": review.digest,
+                    "way": review.way.name,
+                    "publisher": review.entry.publisher,
+                    "version": review.entry.version,
+                    **detail,
+                },
+            )
+        )
+
+    def _check_own(self, name: str, origin: str) -> None:
+        """Refuse to take the place of a tool that is of somebody else.
+
+        Raises:
+            DuplicateTool: It is there already, from elsewhere.
+        """
+        known = self._catalogue.origin(name)
+        if known and known != origin:
+            raise DuplicateTool(name, f"'{known}'", f"'{origin}'")
+
+    def _market(self, name: str) -> Market:
+        markets = {market.name: market for market in self._markets()}
+        if name in markets:
+            return markets[name]
+        nearest = nearest_names(name, sorted(markets)) or sorted(markets)[:5]
+        there_are = f"there are: {', '.join(nearest)}" if nearest else "there is none"
+        raise EntryNotFound(f"There is no marketplace '{name[:100]}' on the board; {there_are}.")
+
+    def _keep(self, review: Review) -> None:
+        self._looked_at[review.digest] = review.shown
+        self._looked_at.move_to_end(review.digest)
+        while len(self._looked_at) > _MOST_KEPT:
+            self._looked_at.popitem(last=False)
+
+
+_IN_THE_FILE = (
+    "Write the lines of 'board_file' into the board file, or let 'pegboard market add' do it."
+)

@@ -1,0 +1,99 @@
+"""The marketplaces of a board file, what reads them, and what looks at sources for a review."""
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pegboard.core.ports.services import Services
+from pegboard.core.tool import Tool
+from pegboard.errors import SourceUnavailable
+from pegboard.features.catalogue import CatalogueService
+from pegboard.features.marketplace import Catalogues, Market, Marketplace
+from pegboard.registry import ToolRegistry
+from pegboard.runtime.board_file import LoadedBoard
+from pegboard.runtime.board_marketplaces import MarketplaceEntry, PegboardEntry
+from pegboard.runtime.upstreams import opened_upstream
+
+_VARIABLE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
+
+
+def marketplace(
+    registry: ToolRegistry,
+    catalogue: CatalogueService,
+    services: Services,
+    *,
+    loaded: Callable[[], LoadedBoard],
+    within: float,
+) -> Marketplace:
+    """The service, over the board file as it is now.
+
+    Args:
+        registry: The board's tools.
+        catalogue: What registers.
+        services: What looking may use.
+        loaded: The board file as it is now.
+        within: Seconds for listing what a source has.
+    """
+
+    async def look(kind: str, config: Mapping[str, Any]) -> Sequence[Tool]:
+        return await _looked(kind, config, services, within)
+
+    return Marketplace(
+        registry,
+        catalogue,
+        Catalogues(services.http, services.clock, within=within),
+        markets=lambda: markets_of(loaded()),
+        look=look,
+        environ=services.environ,
+    )
+
+
+def markets_of(loaded: LoadedBoard) -> list[Market]:
+    """The marketplaces of a board file."""
+    return [_market(entry, index, loaded) for index, entry in enumerate(loaded.board.marketplaces)]
+
+
+def tokens_of(loaded: LoadedBoard) -> dict[str, str]:
+    """What is sent to which MCP endpoint: to those of the marketplaces alone."""
+    return {f"{item.place}/mcp": item.token for item in markets_of(loaded) if item.token}
+
+
+def _market(entry: MarketplaceEntry, index: int, loaded: LoadedBoard) -> Market:
+    if not isinstance(entry, PegboardEntry):
+        return Market(
+            kind=entry.kind, name=entry.name, place=entry.document, base_dir=loaded.base_dir
+        )
+    token = "" if entry.token is None else entry.token.get_secret_value()
+    return Market(
+        kind=entry.kind,
+        name=entry.name,
+        place=entry.url,
+        token=token,
+        token_as=_token_as(index, entry, loaded) if token else "",
+        base_dir=loaded.base_dir,
+    )
+
+
+def _token_as(index: int, entry: PegboardEntry, loaded: LoadedBoard) -> str:
+    """The variable that the board file has for the token; one that is free where it has none."""
+    written: Any = None if loaded.located is None else loaded.located.value
+    text = "" if written is None else str(written["marketplaces"][index].get("token", ""))
+    if _VARIABLE.fullmatch(text):
+        return text
+    return f"${{MARKET_{re.sub('[^A-Z0-9]+', '_', entry.name.upper())}_TOKEN}}"
+
+
+async def _looked(
+    kind: str, config: Mapping[str, Any], services: Services, within: float
+) -> Sequence[Tool]:
+    """The tools of a source that is opened for this alone."""
+    try:
+        async with asyncio.timeout(within):
+            source = await opened_upstream(kind, config, services)
+            try:
+                return await source.tools()
+            finally:
+                await source.close()
+    except TimeoutError as error:
+        raise SourceUnavailable(f"listing it took more than {within:g} s.") from error
