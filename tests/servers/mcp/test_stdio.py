@@ -13,6 +13,7 @@ from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 from tests.servers.mcp.made import until
 
 from pegboard.servers.mcp.stdio import Wire, streams
+from pegboard.servers.mcp.unique import TWICE
 
 PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
 
@@ -80,6 +81,24 @@ async def test_an_id_that_is_none_is_refused_rather_than_never_answered(key: str
     assert (refused["id"], refused["error"]["code"]) == (None, -32600)
     assert isinstance(found, SessionMessage)
     assert isinstance(found.message, JSONRPCNotification)
+
+
+async def test_of_two_requests_with_one_id_the_second_is_refused_and_the_first_answered() -> None:
+    async with ends() as client:
+        os.write(client.writing, PING)
+        first = await client.wire.incoming.receive()
+        os.write(client.writing, PING)
+        refused = await client.read()
+        answer = JSONRPCResponse(jsonrpc="2.0", id=1, result={})
+        await client.wire.outgoing.send(SessionMessage(answer))
+        answered = await client.read()
+        os.write(client.writing, PING)
+        again = await client.wire.incoming.receive()
+
+    assert (refused["id"], refused["error"]) == (1, {"code": -32600, "message": TWICE})
+    assert answered == {"jsonrpc": "2.0", "id": 1, "result": {}}
+    assert isinstance(first, SessionMessage)
+    assert isinstance(again, SessionMessage)
 
 
 async def test_a_message_that_is_too_long_is_answered_once_and_passed_over() -> None:

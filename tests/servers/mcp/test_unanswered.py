@@ -17,6 +17,11 @@ def asked(key: Any, method: str = "tools/call") -> JSONRPCMessage:
     return message(id=key, method=method)
 
 
+def answer_with(unanswered: Unanswered, answer: JSONRPCMessage) -> None:
+    unanswered.sending(answer)
+    unanswered.sent(answer)
+
+
 async def is_waiting(unanswered: Unanswered) -> bool:
     began = asyncio.get_running_loop().time()
     await unanswered.wait(0.05)
@@ -30,10 +35,10 @@ async def test_a_request_is_open_until_it_is_answered(answer: JSONRPCMessage) ->
     unanswered = Unanswered()
     unanswered.received(asked("a"))
     unanswered.received(asked(1))
-    unanswered.sent(message(id=1, result={}))
+    answer_with(unanswered, message(id=1, result={}))
     assert await is_waiting(unanswered)
 
-    unanswered.sent(answer)
+    answer_with(unanswered, answer)
 
     assert not await is_waiting(unanswered)
 
@@ -55,7 +60,43 @@ async def test_nothing_else_keeps_anybody_waiting() -> None:
     unanswered.received(asked(1, "subscriptions/listen"))
     unanswered.received(message(method="notifications/initialized"))
     unanswered.received(message(id=7, result={}))
-    unanswered.sent(asked(8, "sampling/createMessage"))
-    unanswered.sent(message(method="notifications/message", params={}))
+    answer_with(unanswered, asked(8, "sampling/createMessage"))
+    answer_with(unanswered, message(method="notifications/message", params={}))
+
+    assert not await is_waiting(unanswered)
+
+
+async def test_an_id_is_taken_until_its_request_is_answered_or_taken_back() -> None:
+    unanswered = Unanswered()
+    unanswered.received(asked(1))
+    unanswered.received(asked("listening", "subscriptions/listen"))
+
+    assert unanswered.has(1)
+    assert unanswered.has("1")
+    assert unanswered.has("listening")
+    assert not unanswered.has(2)
+
+    unanswered.sending(message(method="notifications/message", params={}))
+    unanswered.sending(message(id=1, result={}))
+    unanswered.received(
+        message(method="notifications/cancelled", params={"requestId": "listening"})
+    )
+
+    assert not unanswered.has("1")
+    assert not unanswered.has("listening")
+
+
+async def test_an_id_that_is_used_again_while_its_answer_is_written_is_open() -> None:
+    unanswered = Unanswered()
+    unanswered.received(asked(1))
+    unanswered.sending(message(id=1, result={}))
+    unanswered.received(asked(1))
+    unanswered.sent(message(id=1, result={}))
+
+    assert unanswered.has(1)
+    assert await is_waiting(unanswered)
+
+    unanswered.sending(message(id=1, result={}))
+    unanswered.sent(message(id=1, result={}))
 
     assert not await is_waiting(unanswered)

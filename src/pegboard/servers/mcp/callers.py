@@ -58,7 +58,7 @@ class Callers:
 
     def session(self, request: Request) -> Session:
         """The session of a request; it begins to be told of changes when it is first asked for."""
-        connection = _connection(request)
+        connection = connection_of(request)
         known = connection.state.get(_SESSION)
         if isinstance(known, Session):
             return known
@@ -70,13 +70,13 @@ class Callers:
 
     def set_level(self, request: Request, level: LogLevel) -> None:
         """From which level on this session wants log lines."""
-        _connection(request).state[_LEVEL] = level
+        connection_of(request).state[_LEVEL] = level
 
     def levels(self, request: Request) -> frozenset[LogLevel]:
         """The levels that this request may be told."""
         if is_modern(request):
             return allowed_log_levels(request.protocol_version, request.meta)
-        level: LogLevel = _connection(request).state.get(_LEVEL, _FIRST_LEVEL)
+        level: LogLevel = connection_of(request).state.get(_LEVEL, _FIRST_LEVEL)
         return frozenset(_LEVELS[_LEVELS.index(level) :])
 
 
@@ -85,5 +85,6 @@ def is_modern(request: Request) -> bool:
     return request.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
-def _connection(request: Request) -> Connection:
+def connection_of(request: Request) -> Connection:
+    """What lives as long as the connection of a request."""
     return request.session._connection  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the SDK hands handlers no other way to what lives as long as their connection

@@ -5,7 +5,11 @@ from typing import Self
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from pegboard.core.principal import Principal
@@ -14,10 +18,15 @@ from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.callers import CURRENT, PART, Caller
 from pegboard.servers.mcp.part import Part
 from pegboard.servers.mcp.server import BoardServer
+from pegboard.servers.mcp.shares import PLACE, Shares
+from pegboard.servers.mcp.unique import Unique
 from pegboard.servers.mcp.unreadable import readable
 
 MOST = 1_000
 """Sessions at once; one more is refused until another ends."""
+
+SHARE = MOST // 4
+"""Sessions that one caller may have at once: of one token, or none, from one address."""
 
 IDLE = 30 * 60.0
 """Seconds without a request after which a session ends."""
@@ -26,7 +35,7 @@ IDLE = 30 * 60.0
 class Sessions:
     """Open while its task runs; made by `open`."""
 
-    def __init__(self, board: Pegboard, *, most: int, idle: float) -> None:
+    def __init__(self, board: Pegboard, *, most: int, share: int, idle: float) -> None:
         self._server = BoardServer(board)
         self._manager = StreamableHTTPSessionManager(
             self._server.sdk,
@@ -34,13 +43,18 @@ class Sessions:
             session_idle_timeout=idle,
             max_sessions=most,
         )
+        self._shares = Shares(share)
+        self._server.sdk.middleware.append(self._shares)
+        self._unique = Unique(self._manager.handle_request)
         self._ending = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     @classmethod
-    async def open(cls, board: Pegboard, *, most: int = MOST, idle: float = IDLE) -> Self:
+    async def open(
+        cls, board: Pegboard, *, most: int = MOST, share: int = SHARE, idle: float = IDLE
+    ) -> Self:
         """Open, in a task of its own: the sessions outlive the request that needs them first."""
-        sessions = cls(board, most=most, idle=idle)
+        sessions = cls(board, most=most, share=share, idle=idle)
         ready = asyncio.Event()
         sessions._task = asyncio.create_task(sessions._keep(ready))
         await ready.wait()
@@ -51,13 +65,42 @@ class Sessions:
     ) -> None:
         """Answer a request; a session answers none but the caller's who began it."""
         scope["state"][PART] = part
-        owner = AccessToken(token="", client_id=owner_of(principal), scopes=[])
-        scope["user"] = AuthenticatedUser(owner)
+        owner = owner_of(principal)
+        token = AccessToken(token="", client_id=owner, scopes=[])
+        scope["user"] = AuthenticatedUser(token)
         before = CURRENT.set(Caller(principal=principal, part=part))
         try:
-            await self._manager.handle_request(scope, receive, readable(send))
+            await self._handle(scope, receive, readable(send), owner=owner)
         finally:
             CURRENT.reset(before)
+
+    async def _handle(self, scope: Scope, receive: Receive, send: Send, *, owner: str) -> None:
+        headers = Headers(scope=scope)
+        session = headers.get(MCP_SESSION_ID_HEADER)
+        version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
+        stands_alone = version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS
+        if session is not None and scope["method"] == "DELETE":
+            ending = self._shares.ending(session, send)
+            await self._manager.handle_request(scope, receive, ending)
+        elif stands_alone or scope["method"] != "POST":
+            await self._manager.handle_request(scope, receive, send)
+        elif session is not None:
+            await self._unique.handle(scope, receive, send, owner=owner, session=session)
+        else:
+            await self._begin(scope, receive, send, holder=f"{owner} {_address(scope)}")
+
+    async def _begin(self, scope: Scope, receive: Receive, send: Send, *, holder: str) -> None:
+        place = self._shares.place(holder)
+        if place is None:
+            await self._shares.refusal()(scope, receive, send)
+            return
+        scope["state"][PLACE] = place
+        try:
+            telling = self._shares.telling(place, send)
+            await self._manager.handle_request(scope, receive, telling)
+        finally:
+            if not place.is_begun:
+                place.leave()
 
     def end_streams(self) -> None:
         """End the streams that only wait for changes; calls go on."""
@@ -74,3 +117,9 @@ class Sessions:
         async with self._manager.run():
             ready.set()
             await self._ending.wait()
+
+
+def _address(scope: Scope) -> str:
+    """Where a request comes from; empty over a socket of this machine."""
+    client = scope.get("client")
+    return str(client[0]) if client else ""

@@ -21,11 +21,14 @@ from mcp_types import (
     JSONRPCError,
     JSONRPCMessage,
     JSONRPCNotification,
+    JSONRPCRequest,
+    RequestId,
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
 
 from pegboard.servers.mcp.unanswered import Unanswered
+from pegboard.servers.mcp.unique import TWICE
 
 _CHUNK = 65_536
 _LOG = logging.getLogger("pegboard.mcp")
@@ -112,6 +115,8 @@ async def _read(
         found = _message(line)
         if isinstance(found, JSONRPCError) and found.id is None:
             await writer.write(found)
+        elif isinstance(found, JSONRPCRequest) and unanswered.has(found.id):
+            await writer.write(_refusal(INVALID_REQUEST, TWICE, request_id=found.id))
         else:
             unanswered.received(found)
             await to_server.send(SessionMessage(found))
@@ -124,6 +129,7 @@ async def _write(
 ) -> None:
     async with from_server:
         async for item in from_server:
+            unanswered.sending(item.message)
             await writer.write(item.message)
             unanswered.sent(item.message)
 
@@ -148,8 +154,9 @@ def _message(line: bytes) -> JSONRPCMessage:
         return _refusal(INVALID_REQUEST, "The message is not one of JSON-RPC 2.0")
 
 
-def _refusal(code: int, message: str) -> JSONRPCError:
-    return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=message))
+def _refusal(code: int, message: str, *, request_id: RequestId | None = None) -> JSONRPCError:
+    error = ErrorData(code=code, message=message)
+    return JSONRPCError(jsonrpc="2.0", id=request_id, error=error)
 
 
 TOO_LONG = b"(too long)"
