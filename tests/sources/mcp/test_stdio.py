@@ -25,7 +25,8 @@ from tests.sources.mcp.opening import (
 
 from pegboard.errors import MCPConnectionError
 from pegboard.sources.mcp import stdio
-from pegboard.sources.mcp.child import Child, Command
+from pegboard.sources.mcp.child import Child
+from pegboard.sources.mcp.command import Command
 
 assert stdio
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
@@ -251,3 +252,35 @@ async def test_one_that_will_not_go_is_killed() -> None:
 
     assert not psutil.pid_exists(child.pid)
     assert "it was ended" in child.why()
+
+
+async def test_servers_that_never_said_a_word_are_gone_at_once_however_many_there_are() -> None:
+    stubborn = "trap '' TERM; while :; do sleep 0.1; done"
+    hung = [await Child.started(_command("sh", "-c", stubborn)) for _ in range(5)]
+    await asyncio.sleep(0.2)
+
+    async with asyncio.timeout(4):  # each would have twice two seconds if it had spoken
+        await asyncio.gather(*(child.stop() for child in hung))
+    for child in hung:
+        await child.leave()
+
+    assert not any(psutil.pid_exists(child.pid) for child in hung)
+
+
+async def test_a_server_that_has_spoken_may_put_its_things_away(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    line = '{"jsonrpc": "2.0", "method": "notifications/message"}'
+    tidy = f"echo '{line}'; read -r _; sleep 0.7; echo tidy > {kept}"
+    child = await Child.started(_command("sh", "-c", tidy))
+    heard = asyncio.Event()
+
+    async def hear(_message: object) -> None:
+        heard.set()
+
+    receiving = asyncio.create_task(child.receive(hear))
+    await heard.wait()
+    await child.stop()
+    await receiving
+    await child.leave()
+
+    assert kept.read_text() == "tidy\n"

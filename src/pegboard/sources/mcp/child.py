@@ -11,46 +11,28 @@ import logging
 import os
 import signal
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from pegboard.errors import MCPConnectionError
+from pegboard.sources.mcp.command import Command, not_started
 from pegboard.sources.mcp.garbled import Garbled
 from pegboard.sources.mcp.guard import guarded
+from pegboard.sources.mcp.lines import MOST_BYTES, lines
 from pegboard.sources.mcp.pace import MOST_MESSAGES, PACE_SECONDS, Pace
 from pegboard.sources.mcp.processes import VARIABLE, Family, aside, chain, ended, fresh_mark
 
 _LOG = logging.getLogger("pegboard.mcp")
 _GRACE_SECONDS = 2.0
+_SILENT_GRACE_SECONDS = 0.25
 _POLL_SECONDS = 0.01
 _LAST_WORDS_SECONDS = 0.5
-_CHUNK = 64 * 1024
-_MOST_MESSAGE_BYTES = 64 * 1024 * 1024
 _MOST_LOGGED = 1000
 _KEPT_LINES = 8
 _LONGEST_LINE = 300
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
-    """What to start.
-
-    Attributes:
-        environment: All of the child's variables.
-        hide: Takes secrets out of what the child says on stderr.
-    """
-
-    name: str
-    program: str
-    arguments: Sequence[str] = ()
-    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    directory: Path
-    hide: Callable[[str], str]
 
 
 class Child:
@@ -71,6 +53,7 @@ class Child:
         self._garbage = ""
         self._offence = ""
         self._has_ended = self._is_stopped = self._is_swept = False
+        self._has_spoken = False
         self.pid = process.pid
 
     @classmethod
@@ -99,7 +82,7 @@ class Child:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            raise _not_started(command, error) from error
+            raise not_started(command, error) from error
         child = cls(command, process, Family(process.pid, mark))
         try:
             child._guard = await guarded(process.pid, mark)
@@ -111,7 +94,7 @@ class Child:
 
     async def listen(self) -> None:
         """Write what it says on stderr to the log, up to a point."""
-        async for line in _lines(self._stderr, cut=True):
+        async for line in lines(self._stderr, cut=True):
             text = self._command.hide(line.decode(errors="replace").rstrip())[:_LONGEST_LINE]
             if text:
                 self._said.append(text)
@@ -138,9 +121,9 @@ class Child:
             reading.result()
 
     async def _read(self, deliver: Callable[[Any], Any]) -> None:
-        size = f"a message of more than {_MOST_MESSAGE_BYTES // 2**20} MB"
+        size = f"a message of more than {MOST_BYTES // 2**20} MB"
         pace = Pace(most=MOST_MESSAGES, seconds=PACE_SECONDS)
-        async for line in _lines(self._stdout, on_excess=lambda: self._offend(size, "in pages")):
+        async for line in lines(self._stdout, on_excess=lambda: self._offend(size, "in pages")):
             if pace.exceeded():
                 self._offend(str(pace), "when it is asked")
                 return
@@ -151,6 +134,7 @@ class Child:
                 if line.lstrip()[:1] in (b"{", b"["):
                     await deliver(Garbled(line))
                 continue
+            self._has_spoken = True
             await deliver(SessionMessage(message))
 
     async def send(self, message: SessionMessage) -> None:
@@ -191,9 +175,11 @@ class Child:
         try:
             await aside(self._family.look)
             self._stdin.close()
-            if not (self._offence or await self._gone()):
+            # whoever never said a word of MCP has nothing to write down that anybody asked for
+            grace = _GRACE_SECONDS if self._has_spoken else _SILENT_GRACE_SECONDS
+            if not (self._offence or await self._gone(grace)):
                 self._signal(signal.SIGTERM)
-                await self._gone()
+                await self._gone(grace)
             self._signal(signal.SIGKILL)
             await aside(self._family.kill)
             self._is_swept = True
@@ -258,39 +244,3 @@ def _close_pipes(process: asyncio.subprocess.Process) -> None:
     transport = getattr(process, "_transport", None)
     if transport is not None:
         transport.close()
-
-
-async def _lines(
-    stream: asyncio.StreamReader,
-    *,
-    cut: bool = False,
-    on_excess: Callable[[], None] | None = None,
-) -> AsyncGenerator[bytes]:
-    """Lines of any length, if need be cut; or up to the largest message, beyond which it ends."""
-    pieces: list[bytes] = []
-    size = 0
-    while chunk := await stream.read(_CHUNK):
-        *whole, rest = chunk.split(b"\n")
-        for line in whole:
-            yield b"".join(pieces) + line
-            pieces.clear()
-            size = 0
-        size += len(rest)
-        if not cut or size < _CHUNK:
-            pieces.append(rest)
-        if on_excess is not None and size > _MOST_MESSAGE_BYTES:
-            on_excess()
-            return
-    if any(pieces):
-        yield b"".join(pieces)
-
-
-def _not_started(command: Command, error: OSError | ValueError) -> MCPConnectionError:
-    if isinstance(error, FileNotFoundError):
-        advice = f"there is no program '{command.program}'; install it, or give its full path"
-    elif isinstance(error, PermissionError):
-        advice = f"'{command.program}' may not be executed; check its permissions"
-    else:
-        reason = getattr(error, "strerror", "") or type(error).__name__
-        advice = f"'{command.program}' cannot be started ({reason}); check 'command' and 'args'"
-    return MCPConnectionError(f"{command.name}: {advice}.", permanent=True, nothing_done=True)

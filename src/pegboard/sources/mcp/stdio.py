@@ -9,7 +9,8 @@ from typing import Any
 import anyio
 from mcp.shared.message import SessionMessage
 
-from pegboard.sources.mcp.child import Child, Command
+from pegboard.sources.mcp.child import Child
+from pegboard.sources.mcp.command import Command
 from pegboard.sources.mcp.garbled import Garbled
 
 

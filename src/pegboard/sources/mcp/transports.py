@@ -16,7 +16,8 @@ from pegboard.core.ports.http import HttpClient
 from pegboard.errors import MCPConnectionError, PegboardError, SourceUnavailable
 from pegboard.sources.mcp.announced import AnnouncedTransport
 from pegboard.sources.mcp.body import MOST_BYTES
-from pegboard.sources.mcp.child import Child, Command
+from pegboard.sources.mcp.child import Child
+from pegboard.sources.mcp.command import Command
 from pegboard.sources.mcp.config import McpConfig, revealed
 from pegboard.sources.mcp.guarded_http import GuardedTransport
 from pegboard.sources.mcp.statuses import Landing
