@@ -67,7 +67,12 @@ def directory(document: str, **info: Any) -> dict[str, Any]:
         "x-providerName": "shop.example",
         **info,
     }
-    version = {"info": about, "swaggerUrl": document, "openapiVer": "3.1.0", "updated": "2026-01-02"}
+    version = {
+        "info": about,
+        "swaggerUrl": document,
+        "openapiVer": "3.1.0",
+        "updated": "2026-01-02",
+    }
     return {"shop.example:orders": {"preferred": "1.2.0", "versions": {"1.2.0": version}}}
 
 
@@ -89,9 +94,7 @@ def weather(**more: Any) -> dict[str, Any]:
                 ],
             }
         ],
-        "_meta": {
-            "io.modelcontextprotocol.registry/publisher-provided": {"keywords": ["weather"]}
-        },
+        "_meta": {"io.modelcontextprotocol.registry/publisher-provided": {"keywords": ["weather"]}},
         **more,
     }
 

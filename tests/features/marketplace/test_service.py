@@ -147,7 +147,7 @@ async def test_no_entry_takes_the_place_of_a_tool_that_is_of_another(tmp_path: P
         other = await board.marketplace.review("apis", "evil.example:orders", ONE)
         named = Choice(tools=("getOrder",), name="evil")
 
-        with pytest.raises(DuplicateTool, match="'marketplace:apis/shop.example:orders'"):
+        with pytest.raises(DuplicateTool, match="from 'marketplace:apis/shop"):
             await board.marketplace.add("apis", "evil.example:orders", ONE, digest=other.digest)
         renamed = await board.marketplace.review("apis", "evil.example:orders", named)
         _, [added] = await board.marketplace.add(
@@ -288,9 +288,7 @@ async def test_an_mcp_server_elsewhere_is_added_and_called(tmp_path: Path) -> No
         async with Pegboard(board_path) as board:
             choice = Choice(tools=("greet",))
             review = await board.marketplace.review("file", "com.example/greeter", choice)
-            await board.marketplace.add(
-                "file", "com.example/greeter", choice, digest=review.digest
-            )
+            await board.marketplace.add("file", "com.example/greeter", choice, digest=review.digest)
             answers = await asyncio.wait(
                 [asyncio.ensure_future(board.call("greeter__greet", {"name": n})) for n in "ab"]
             )

@@ -31,6 +31,8 @@ PATHS = {
     "/pins": ["get"],
     "/tools/held": ["get"],
     "/tools/held/{source}/{name}": ["post"],
+    "/marketplace": ["get"],
+    "/marketplace/{marketplace}/{entry}": ["get", "post"],
     "/graph": ["get"],
     "/graph/update": ["post"],
     "/graph/breaks": ["get"],

@@ -23,6 +23,7 @@ from pegboard.servers.http.routes import (
     catalogue,
     execute,
     graph,
+    marketplace,
     pins,
     plans,
     probes,
@@ -91,7 +92,8 @@ def assembled(board: Pegboard) -> FastAPI:
         return JsonResponse(document(app, needs_token=admitted.token is not None))
 
     own = (catalogue, graph, execute, plans, runs, approvals, audit, records, probes, tickets)
-    modules = (pins, tools, switches, *own)  # '/tools/held' comes before '/tools/{tool}'
+    # '/tools/held' comes before '/tools/{tool}'
+    modules = (pins, tools, switches, marketplace, *own)
     app.state.routes = [route for module in modules for route in module.router.routes]
     for prefix in ("", "/v1"):
         for module in modules:

@@ -6,6 +6,7 @@ would read a variable is refused.
 """
 
 import re
+
 from pegboard.features.marketplace.entry import Need, Unfit
 from pegboard.features.marketplace.formats.cleaning import Node, line, node
 

@@ -1,0 +1,233 @@
+"""What is asked of marketplaces, and what is answered."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pegboard.features.catalogue import Registered
+from pegboard.features.catalogue.schemas import DefinitionAnswer, RegisteredAnswer
+from pegboard.features.marketplace.reviewing import MOST_AT_ONCE, Choice, Review
+
+_CLOSED = ConfigDict(extra="forbid", frozen=True)
+_Word = Annotated[str, Field(max_length=200)]
+_Tool = Annotated[str, Field(min_length=1, max_length=1000)]
+_Tools = Annotated[
+    list[_Tool],
+    Field(
+        max_length=MOST_AT_ONCE,
+        description="Which of its tools, by its server's names; none for all.",
+    ),
+]
+_Way = Annotated[
+    str, Field(max_length=40, description="Which way of having it, as `remote-1`; else the best.")
+]
+_Name = Annotated[
+    str,
+    Field(
+        max_length=30,
+        description="What the tools' names begin with; by default what the entry is called.",
+    ),
+]
+Effect = Literal["read", "write", "admin"]
+Digest = Annotated[str, Field(description="SHA-256 of the review: what adding names.")]
+
+
+class MarketplaceFilter(BaseModel):
+    """Query of `GET /marketplace`."""
+
+    model_config = _CLOSED
+
+    query: Annotated[_Word, Field(description="Words that all have to be there.")] = ""
+    capability: Annotated[
+        _Word,
+        Field(description="What it is good for: a capability, category, tag or keyword of it."),
+    ] = ""
+    marketplace: Annotated[_Word, Field(description="Only in this one.")] = ""
+    limit: Annotated[int, Field(ge=1, le=500, description="Entries on a page.")] = 50
+    cursor: Annotated[
+        str, Field(max_length=600, description="`next_cursor` of the page before; empty at first.")
+    ] = ""
+
+
+class ReviewFilter(BaseModel):
+    """Query of `GET /marketplace/{marketplace}/{entry}`."""
+
+    model_config = _CLOSED
+
+    way: _Way = ""
+    tools: _Tools = Field(default_factory=list[str])
+    name: _Name = ""
+
+    def choice(self) -> Choice:
+        """As the service takes it."""
+        return Choice(way=self.way, tools=tuple(self.tools), name=self.name)
+
+
+class AddBody(ReviewFilter):
+    """What was looked at, and is to be added."""
+
+    digest: Annotated[
+        str, Field(pattern="^[0-9a-f]{64}$", description="Of the review that was looked at.")
+    ]
+
+
+class LabelAnswer(BaseModel):
+    """A word that an entry is found by."""
+
+    model_config = _CLOSED
+
+    name: str
+    told_as: Annotated[
+        Literal["capability", "category", "tag", "keyword"],
+        Field(description="What its catalogue calls such a word."),
+    ]
+
+
+class EntryAnswer(BaseModel):
+    """What a list shows of an entry; all of it is its catalogue's word."""
+
+    model_config = _CLOSED
+
+    marketplace: str
+    entry: Annotated[str, Field(description="What the catalogue calls it.")]
+    kind: Literal["MCP server", "REST API", "tool"]
+    title: str
+    description: str
+    version: str
+    publisher: str
+    capabilities: list[LabelAnswer]
+    effect: Annotated[
+        Literal["", "read", "write", "admin"],
+        Field(description="Of a single tool; empty where its catalogue does not say."),
+    ]
+    status: str
+    updated_at: str
+
+
+class SkippedAnswer(BaseModel):
+    """Entries that were left out."""
+
+    model_config = _CLOSED
+
+    reason: str
+    count: int
+    example: Annotated[str, Field(description="What one of them is called.")]
+
+
+class MarketplaceAnswer(BaseModel):
+    """A catalogue, and how it is doing."""
+
+    model_config = _CLOSED
+
+    name: str
+    kind: Literal["mcp_registry", "openapi_directory", "pegboard"]
+    status: Annotated[
+        Literal["ok", "degraded", "failed"],
+        Field(description="`degraded`: some of it, or what it said before, is there."),
+    ]
+    reason: str
+    entries: int
+    read_at: Annotated[float, Field(description="Unix seconds; 0 when it was never read.")]
+    skipped: list[SkippedAnswer]
+
+
+class EntryList(BaseModel):
+    """One page of entries, by marketplace and name."""
+
+    model_config = _CLOSED
+
+    entries: list[EntryAnswer]
+    next_cursor: Annotated[
+        str | None, Field(description="For the next page; null when this was the last.")
+    ]
+    marketplaces: list[MarketplaceAnswer]
+
+
+class WayAnswer(BaseModel):
+    """Another way of having an entry."""
+
+    model_config = _CLOSED
+
+    way: str
+    runs: Literal["here", "elsewhere"]
+    address: str
+    command: list[str]
+    problem: Annotated[str, Field(description="Why it cannot be had so; empty when it can.")]
+
+
+class NeedAnswer(BaseModel):
+    """What whoever adds an entry has to give."""
+
+    model_config = _CLOSED
+
+    name: str
+    place: Literal["variable", "argument", "header", "address"]
+    variable: Annotated[str, Field(description="The variable that would be read for it.")]
+    description: str
+    is_secret: bool
+    is_set: Annotated[bool, Field(description="Whether the server has that variable now.")]
+
+
+class OfferedTool(BaseModel):
+    """A tool of an entry."""
+
+    model_config = _CLOSED
+
+    name: Annotated[str, Field(description="What its server calls it.")]
+    effect: Effect
+    description: str
+    unavailable: Annotated[str, Field(description="Why it cannot be used; empty when it can.")]
+    registration: Annotated[
+        DefinitionAnswer | None,
+        Field(description="The whole registration that would be made; null for none."),
+    ]
+
+
+class ReviewAnswer(EntryAnswer):
+    """All that would come of adding an entry."""
+
+    homepage: str
+    repository: str
+    way: _Way
+    other_ways: list[WayAnswer]
+    name: _Name
+    runs: Annotated[
+        Literal["here", "elsewhere"], Field(description="`here` starts a program on this machine.")
+    ]
+    address: str
+    command: Annotated[list[str], Field(description="The whole command line of a program.")]
+    source: Annotated[
+        dict[str, Any] | None, Field(description="The entry of a board file's `sources`.")
+    ]
+    board_file: Annotated[str, Field(description="The same as lines of a board file.")]
+    needs: list[NeedAnswer]
+    can_be_registered: Annotated[bool, Field(description="Whether it can be added over HTTP.")]
+    why_not: str
+    tools: list[OfferedTool]
+    tools_note: Annotated[str, Field(description="Why its tools are not known; else empty.")]
+    warnings: list[str]
+    digest: Digest
+
+
+class AddedAnswer(BaseModel):
+    """What came of adding an entry."""
+
+    model_config = _CLOSED
+
+    marketplace: str
+    entry: str
+    digest: Digest
+    already: Annotated[bool, Field(description="Whether all of it was known already.")]
+    registered: list[RegisteredAnswer]
+
+
+def added_to_dict(review: Review, made: Sequence[Registered]) -> dict[str, Any]:
+    """As `AddedAnswer` describes it."""
+    return {
+        "marketplace": review.entry.market,
+        "entry": review.entry.id,
+        "digest": review.digest,
+        "already": not any(item.is_new for item in made),
+        "registered": [item.to_dict() for item in made],
+    }
