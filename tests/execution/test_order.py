@@ -23,6 +23,9 @@ class Journal:
     def __init__(self, log: list[str] | None = None) -> None:
         self.log: list[str] = [] if log is None else log
 
+    def wants(self, *, effect: str, decision: str) -> bool:
+        return effect != "read"
+
     async def started(self, event: CallStarted) -> None:
         self.log.append(f"started {event.tool}")
 

@@ -25,10 +25,8 @@ from pegboard.storage.rows import unchanged
 def test_what_changes_something_or_was_refused_is_kept(
     effect: str, decision: str, kept: bool
 ) -> None:
-    record = a_record(effect=effect, decision=decision)
-
-    assert is_audited(record, reads=False) == kept
-    assert is_audited(record, reads=True)
+    assert is_audited(effect=effect, decision=decision, reads=False) == kept
+    assert is_audited(effect=effect, decision=decision, reads=True)
 
 
 def test_an_entry_says_who_did_what_and_keeps_no_arguments() -> None:

@@ -97,6 +97,13 @@ class Settings(BaseModel):
             "every call, `auto` is on where something is kept."
         ),
     ] = "auto"
+    audit_required: Annotated[
+        bool,
+        Field(
+            description="Refuse a call that the audit trail has to tell of while its start cannot "
+            "be written there; each such call then waits for that."
+        ),
+    ] = False
     keep_history_days: Annotated[
         float,
         Field(ge=0, description="Days for which calls stay in the history; 0 for ever."),

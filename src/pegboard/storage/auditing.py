@@ -7,9 +7,17 @@ from typing import Any, cast
 
 from msgspec import to_builtins
 
-from pegboard.core.event import ApprovalChanged, BoardChanged, CallRecord, Event, SourceChanged
+from pegboard.core.event import (
+    ApprovalChanged,
+    BoardChanged,
+    CallRecord,
+    CallStarted,
+    Event,
+    SourceChanged,
+)
 from pegboard.core.frozen import Frozen, clean_text, freeze
 from pegboard.core.ports.audit import AuditEntry
+from pegboard.errors import AuditUnavailable, Unavailable, shortened_name
 from pegboard.storage.chain import RETENTION
 from pegboard.storage.rows import Redact, call_row
 
@@ -40,9 +48,9 @@ _KEPT = (
 _LEFT_OUT = frozenset({"at", "kind", "stack"})
 
 
-def is_audited(record: CallRecord, *, reads: bool) -> bool:
+def is_audited(*, effect: str, decision: str, reads: bool) -> bool:
     """Whether a call has to be provable: it changes something, was refused, or all are."""
-    return reads or record.effect not in {"read", ""} or record.decision in {"deny", "ask"}
+    return reads or effect not in {"read", ""} or decision in {"deny", "ask"}
 
 
 def call_entry(frozen: Frozen, redact: Redact) -> AuditEntry:
@@ -56,6 +64,48 @@ def call_entry(frozen: Frozen, redact: Redact) -> AuditEntry:
         at=started_at if math.isfinite(started_at) else 0.0,
         tenant=row["tenant"],
         body=body,
+    )
+
+
+class Starts:
+    """Which starts of calls are stored before they run, and what the trail keeps of one."""
+
+    def __init__(self, redact: Redact, *, required: bool, reads: bool) -> None:
+        """Keep those of writes in the history; with `required` all that is audited in the trail."""
+        self._redact = redact
+        self._required = required
+        self._reads = reads
+
+    def wants(self, *, effect: str, decision: str) -> bool:
+        """Whether such a call must not run before its start is stored."""
+        return in_history(effect) or self._in_trail(effect, decision)
+
+    def entry(self, event: CallStarted) -> AuditEntry | None:
+        """What the trail takes before the call runs; None where nobody requires it."""
+        if not self._in_trail(event.effect, event.decision):
+            return None
+        body = _redacted(to_builtins(event), self._redact)
+        at = event.started_at if math.isfinite(event.started_at) else 0.0
+        kept = {name: value for name, value in body.items() if name != "started_at"}
+        return AuditEntry(kind="start", at=at, tenant=body["tenant"], body=kept)
+
+    def _in_trail(self, effect: str, decision: str) -> bool:
+        return self._required and is_audited(effect=effect, decision=decision, reads=self._reads)
+
+
+def in_history(effect: str) -> bool:
+    """Whether the history keeps that such a call has started: its outcome may stay unknown."""
+    return effect != "read"
+
+
+def unproved(tool: str, error: Unavailable) -> AuditUnavailable:
+    """What the caller of a call hears whose start the trail has not taken."""
+    return AuditUnavailable(
+        f"'{shortened_name(tool)}' was not run: that it starts could not be written into the audit "
+        f"trail, which has to have it first. {error.message}",
+        retry_after=error.retry_after,
+        nothing_done=True,
+        permanent=not error.retryable,
     )
 
 
@@ -78,7 +128,7 @@ class Audited:
         """What is kept of an event; None when it need not be provable."""
         match event:
             case CallRecord():
-                return freeze(event) if is_audited(event, reads=self._reads) else None
+                return freeze(event) if self._is_kept(event) else None
             case ApprovalChanged():
                 return self._entry("approval", event.at, event)
             case BoardChanged():
@@ -90,6 +140,9 @@ class Audited:
                 return None if known == event else self._entry("source", self._now(), event)
             case _:
                 return None
+
+    def _is_kept(self, event: CallRecord) -> bool:
+        return is_audited(effect=event.effect, decision=event.decision, reads=self._reads)
 
     def _entry(
         self, kind: str, at: float, event: ApprovalChanged | BoardChanged | SourceChanged

@@ -26,6 +26,7 @@ def open_storage(
     redact: Redact | None = None,
     outcome_ttl: float = DAY,
     audit_reads: bool = False,
+    audit_starts: bool = False,
     max_queued: int = 10_000,
 ) -> Storage:
     """Open a data directory for this process alone, or a PostgreSQL database that others share.
@@ -44,6 +45,7 @@ def open_storage(
         redact: Takes secrets out of arguments and messages before they are stored.
         outcome_ttl: Seconds for which an idempotency key is remembered.
         audit_reads: Whether calls that only read go into the audit trail too.
+        audit_starts: Whether no call that goes into the trail may run before its start is in it.
         max_queued: Records that may wait to be written; further ones are dropped and counted.
 
     Raises:
@@ -67,6 +69,7 @@ def open_storage(
         redact=redact or unchanged,
         outcome_ttl=outcome_ttl,
         audit_reads=audit_reads,
+        audit_starts=audit_starts,
     )
 
 

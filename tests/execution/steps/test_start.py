@@ -3,6 +3,7 @@
 import pytest
 from tests.execution.made import DONE, Following, a_call, a_kit, a_spec, a_target
 
+from pegboard.access import Policy
 from pegboard.core.decision import Decision, Verdict
 from pegboard.core.event import CallStarted, digest_of
 from pegboard.core.tool import Effect
@@ -17,6 +18,10 @@ class Journal:
         self.events: list[tuple[CallStarted, int]] = []
         self._following = following
         self._error = error
+        self.reads: set[str] = set()
+
+    def wants(self, *, effect: str, decision: str) -> bool:
+        return effect != "read" or decision in self.reads
 
     async def started(self, event: CallStarted) -> None:
         if self._error is not None:
@@ -74,3 +79,16 @@ def test_reads_and_boards_that_keep_no_starts_pay_nothing(effect: str, kept: boo
     kit = a_kit(journal=Journal(following) if kept else None)
 
     assert start(a_target(a_spec(effect=Effect(effect))), kit, following) is following
+
+
+async def test_a_read_that_somebody_is_asked_about_is_stored_where_the_journal_wants_it() -> None:
+    following = Following()
+    journal = Journal(following)
+    journal.reads = {"ask"}
+    kit = a_kit(journal=journal, policy=Policy(ask=("find",)))
+    asked, plain = (a_target(a_spec(name, effect=Effect.READ)) for name in ("find", "list"))
+
+    await start(asked, kit, following)(a_call())
+
+    assert [event.effect for event, _ in journal.events] == ["read"]
+    assert start(plain, kit, following) is following

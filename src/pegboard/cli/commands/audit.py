@@ -18,6 +18,7 @@ from pegboard.features.audit.schemas import anchor_of, body_of, record_to_dict, 
 T = TypeVar("T")
 _ANCHOR = re.compile(r"\d{1,15}:[0-9a-f]{64}")
 _PAGE = 1_000
+_HOW = ("status", "state", "action", "decision")
 
 KindOption = Annotated[str, typer.Option(help="Only `call`, `approval`, `policy`, `source`, ...")]
 
@@ -105,5 +106,5 @@ def _row(record: AuditRecord) -> tuple[str, ...]:
     body = body_of(record)
     what = next((body[key] for key in ("tool", "source", "subject", "action") if body.get(key)), "")
     who = next((body[key] for key in ("by", "principal") if body.get(key)), "")
-    how = next((body[key] for key in ("status", "state", "action") if body.get(key)), "")
+    how = next((body[key] for key in _HOW if body.get(key)), "")
     return (str(record.sequence), moment(record.at), record.kind, what, who, how)

@@ -12,10 +12,15 @@ from pegboard.core.result import ToolResult
 class Journal(Protocol):
     """Keeps the start of a write before it runs, so that a crash leaves a trace."""
 
+    def wants(self, *, effect: str, decision: str) -> bool:
+        """Whether a call of this effect, under this decision, must not run before it is stored."""
+        ...
+
     async def started(self, event: CallStarted) -> None:
-        """Return once it is stored.
+        """Return once it is stored, in the audit trail too where that is required.
 
         Raises:
+            AuditUnavailable: It could not be stored, and has to be provable; it must not run.
             Unavailable: It could not be stored; the call must not run.
         """
         ...

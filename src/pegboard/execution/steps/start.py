@@ -1,17 +1,20 @@
-"""Start: a write is stored as started before it runs, so that a crash leaves a trace."""
+"""Start: a write is stored as started before it runs, so that a crash leaves a trace.
+
+Where the audit trail is required, each call that it has to tell of is stored there first too.
+"""
 
 from pegboard.core.event import CallStarted, digest_of
 from pegboard.core.result import ToolResult
-from pegboard.core.tool import Effect
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.kit import Kit
 from pegboard.execution.target import Target
 
 
 def start(target: Target, kit: Kit, following: Handler) -> Handler:
-    """There for tools that may change something, where starts are kept."""
+    """There for tools whose starts are to be kept: those that may change something, at least."""
     spec, journal = target.spec, kit.journal
-    if journal is None or spec.effect is Effect.READ:
+    decision = kit.policy.standing(spec).verdict
+    if journal is None or not journal.wants(effect=spec.effect, decision=decision):
         return following
 
     async def handle(call: Run) -> ToolResult:

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
+from pegboard.errors import ConfigError
 from pegboard.runtime.settings import Settings
 
 if TYPE_CHECKING:
@@ -20,18 +21,33 @@ def storage(settings: Settings, *, redact: Callable[[str], str] | None) -> "Stor
     """The storage of a board.
 
     Raises:
-        ConfigError: The database or directory cannot be used, or another process uses it.
+        ConfigError: The database or directory cannot be used, or another process uses it; or an
+            audit trail is required where there is none.
     """
     from pegboard.storage import MemoryStorage, open_storage
 
-    place, reads = place_of(settings), settings.audit == "reads"
-    if place is None:
-        return MemoryStorage(
-            store_arguments=settings.store_arguments, redact=redact, audit_reads=reads
+    if settings.audit_required and not is_audited(settings):
+        raise ConfigError(
+            "PEGBOARD_AUDIT_REQUIRED: there is no audit trail: set PEGBOARD_AUDIT=on, or say with "
+            "PEGBOARD_DATA or PEGBOARD_DATABASE where one is kept"
         )
-    return open_storage(
-        place, store_arguments=settings.store_arguments, redact=redact, audit_reads=reads
-    )
+    place = place_of(settings)
+    given: _Given = {
+        "store_arguments": settings.store_arguments,
+        "redact": redact,
+        "audit_reads": settings.audit == "reads",
+        "audit_starts": settings.audit_required,
+    }
+    return MemoryStorage(**given) if place is None else open_storage(place, **given)
+
+
+class _Given(TypedDict):
+    """What every storage is opened with."""
+
+    store_arguments: bool
+    redact: Callable[[str], str] | None
+    audit_reads: bool
+    audit_starts: bool
 
 
 def audited(settings: Settings, storage: "Storage") -> list["Auditor"]:

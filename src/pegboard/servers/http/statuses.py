@@ -49,6 +49,7 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.BreakerOpen: 503,
         errors.Overloaded: 503,
         errors.AuditUnavailable: 503,
+        errors.AuditUnavailable: 503,
         errors.SourceUnavailable: 503,
         errors.MCPConnectionError: 503,
     }

@@ -5,8 +5,10 @@ from typing import Any
 from pegboard.core.event import CallRecord, CallStarted, Event
 from pegboard.core.frozen import freeze
 from pegboard.core.gate import Gate
+from pegboard.core.ports.audit import AuditStore
 from pegboard.core.ports.store import HistoryPage, HistoryQuery
 from pegboard.errors import Unavailable
+from pegboard.storage.auditing import Starts, in_history, unproved
 from pegboard.storage.paging import Position, cursor_of, page_size, position_of
 from pegboard.storage.rows import UNKNOWN, Redact, call_row, detail_row, start_row
 
@@ -16,8 +18,20 @@ _Entry = tuple[Position, dict[str, Any]]
 class MemoryCalls:
     """Listener, journal and history in one."""
 
-    def __init__(self, gate: Gate, *, keep_arguments: bool, redact: Redact, bound: int) -> None:
+    def __init__(
+        self,
+        gate: Gate,
+        *,
+        keep_arguments: bool,
+        redact: Redact,
+        bound: int,
+        starts: Starts,
+        trail: AuditStore,
+    ) -> None:
         self._gate = gate
+        self._starts = starts
+        self._trail = trail
+        self.wants = starts.wants
         self._keep_arguments = keep_arguments
         self._redact = redact
         self._bound = bound
@@ -28,6 +42,14 @@ class MemoryCalls:
         self.dropped = 0
 
     async def started(self, event: CallStarted) -> None:
+        entry = self._starts.entry(event)
+        if entry is not None:
+            try:
+                await self._trail.append([entry])
+            except Unavailable as error:
+                raise unproved(event.tool, error) from error
+        if not in_history(event.effect):
+            return
         row = start_row(event)
         with self._gate:
             if event.call_id in self._finished or event.call_id in self._unfinished:

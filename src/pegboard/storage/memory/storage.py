@@ -7,6 +7,7 @@ from pegboard.core.approvals import MemoryApprovals
 from pegboard.core.gate import Gate
 from pegboard.core.memory import MemoryOutcomes, MemoryResults
 from pegboard.core.ports.clock import Clock, SystemClock
+from pegboard.storage.auditing import Starts
 from pegboard.storage.memory.audit import MemoryAudit
 from pegboard.storage.memory.calls import MemoryCalls
 from pegboard.storage.memory.catalogue import MemoryCatalogue
@@ -30,7 +31,7 @@ class MemoryStorage:
     ```
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - bounds and choices of a whole board, each with its default
         self,
         *,
         clock: Clock = _SYSTEM_CLOCK,
@@ -38,14 +39,23 @@ class MemoryStorage:
         redact: Redact | None = None,
         outcome_ttl: float = DAY,
         audit_reads: bool = False,
+        audit_starts: bool = False,
         max_calls: int = 10_000,
         max_result_bytes: int = 64 * 1024 * 1024,
         max_outcomes: int = 10_000,
     ) -> None:
         """Start empty; beyond the bounds the oldest is forgotten first."""
         gate = Gate()
+        redact = redact or unchanged
+        audit = MemoryAudit(gate, clock=clock, redact=redact, reads=audit_reads)
+        starts = Starts(redact, required=audit_starts, reads=audit_reads)
         calls = MemoryCalls(
-            gate, keep_arguments=store_arguments, redact=redact or unchanged, bound=max_calls
+            gate,
+            keep_arguments=store_arguments,
+            redact=redact,
+            bound=max_calls,
+            starts=starts,
+            trail=audit,
         )
         self._gate = gate
         self._calls = calls
@@ -62,7 +72,7 @@ class MemoryStorage:
         self.dependencies = MemoryDependencies(gate)
         self.approvals = MemoryApprovals(now=clock.time, gate=gate)
         self.runs = MemoryRuns(gate, clock=clock)
-        self.audit = MemoryAudit(gate, clock=clock, redact=redact or unchanged, reads=audit_reads)
+        self.audit = audit
         self.auditor = self.audit
         self.upkeep = MemoryUpkeep(calls=calls, runs=self.runs, approvals=self.approvals)
 

@@ -53,7 +53,7 @@ class SqlAudit:
 
     async def append(self, entries: Sequence[AuditEntry]) -> Sequence[AuditRecord]:
         kept = tuple(entries)
-        return await self._database.run(lambda transaction: _append(transaction, kept))
+        return await self._database.run(lambda transaction: append(transaction, kept))
 
     async def records(
         self, *, after: int = 0, limit: int = 100, kind: str = "", tenant: str | None = None
@@ -89,7 +89,7 @@ class SqlAudit:
             if first is None or last is None:
                 return None
             said = marker(_record(last), first=first.sequence, since=since, by=by, at=now)
-            (record,) = _append(transaction, (said,))
+            (record,) = append(transaction, (said,))
             transaction.execute(delete(AUDIT).where(AUDIT.c.sequence <= last.sequence))
             return record
 
@@ -221,7 +221,7 @@ class _Batch:
         )
         try:
             with transaction.savepoint():
-                self._written = _append(transaction, [*lost, *entries])[0]
+                self._written = append(transaction, [*lost, *entries])[0]
         except refusals as error:
             self._lose(len(entries))
             # Later does not help: the calls are still in the history, and this is counted.
@@ -235,7 +235,8 @@ class _Batch:
             self._losses.note(records)
 
 
-def _append(transaction: Transaction, entries: Sequence[AuditEntry]) -> Sequence[AuditRecord]:
+def append(transaction: Transaction, entries: Sequence[AuditEntry]) -> Sequence[AuditRecord]:
+    """Add them at the end of the chain, in the transaction that is open."""
     sequence, previous = _lock_head(transaction)
     records = linked(entries, sequence=sequence, previous=previous)
     if records:

@@ -8,9 +8,12 @@ from sqlalchemy import Table
 
 from pegboard.core.event import CallRecord, CallStarted, Event
 from pegboard.core.frozen import Frozen, freeze
+from pegboard.errors import Unavailable
+from pegboard.storage.auditing import Starts, in_history, unproved
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Prepared, Transaction
 from pegboard.storage.rows import Redact, call_row, detail_row, start_row
+from pegboard.storage.sql.audit import append
 from pegboard.storage.tables import CALLS, ERROR_DETAILS
 
 _NAMES = (
@@ -51,9 +54,13 @@ _DETAIL = Prepared(_detail, "error_id", "body")
 class SqlRecorder:
     """The listener and the journal of one database: both write the same table."""
 
-    def __init__(self, database: Database, *, keep_arguments: bool, redact: Redact) -> None:
-        """Write there; arguments only if they are to be kept."""
+    def __init__(
+        self, database: Database, *, keep_arguments: bool, redact: Redact, starts: Starts
+    ) -> None:
+        """Write there; arguments only if they are to be kept, starts as they are wanted."""
         self._database = database
+        self._starts = starts
+        self.wants = starts.wants
         self._keep_arguments = keep_arguments
         self._redact = redact
         self._running: set[str] = set()
@@ -62,11 +69,26 @@ class SqlRecorder:
         """Return once the start is committed.
 
         Raises:
+            AuditUnavailable: The trail could not take it, and has to; the call must not run.
             Unavailable: It could not be stored; the call must not run.
         """
+        entry = self._starts.entry(event)
         values = _values(start_row(event))
-        self._running.add(event.call_id)
-        await self._database.run(lambda transaction: _insert(transaction, values), atomic=True)
+        if in_history(event.effect):
+            self._running.add(event.call_id)
+        if entry is None:
+            await self._database.run(lambda transaction: _insert(transaction, values), atomic=True)
+            return
+
+        def start(transaction: Transaction) -> None:
+            append(transaction, [entry])
+            if in_history(event.effect):
+                _insert(transaction, values)
+
+        try:
+            await self._database.run(start)
+        except Unavailable as error:
+            raise unproved(event.tool, error) from error
 
     def on_event(self, event: Event) -> None:
         """Queue the record of a call for the next commit."""

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from pegboard.core.ports.clock import Clock
+from pegboard.storage.auditing import Starts
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Rows, Transaction
 from pegboard.storage.rows import Redact
@@ -35,6 +36,7 @@ class SqlStorage:
         redact: Redact,
         outcome_ttl: float,
         audit_reads: bool,
+        audit_starts: bool,
     ) -> None:
         """Open the database with what is to be swept in it from time to time.
 
@@ -44,7 +46,10 @@ class SqlStorage:
         self._clock = clock
         self._outcome_ttl = outcome_ttl
         self._database = database = opener(self._sweep)
-        recorder = SqlRecorder(database, keep_arguments=store_arguments, redact=redact)
+        starts = Starts(redact, required=audit_starts, reads=audit_reads)
+        recorder = SqlRecorder(
+            database, keep_arguments=store_arguments, redact=redact, starts=starts
+        )
         self.listener = recorder
         self.journal = recorder
         self.history = SqlHistory(database, flush=self.flush)
