@@ -21,6 +21,7 @@ class NodeRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
         started_at: Unix seconds; 0 for what never started.
         attempts: How often tools were started for it.
         tool: Which tool answered, of those that were tried.
+        instead_of: The tool of the graph that it stood in for, when none of the graph was there.
         parts: Items, rounds, the nodes of its inner graph, or tries of several tools.
     """
 
@@ -33,6 +34,7 @@ class NodeRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     duration_ms: float = 0.0
     attempts: int = 0
     tool: str = ""
+    instead_of: str = ""
     parts: "tuple[NodeRun, ...]" = ()
 
     def __iter__(self) -> "Iterator[NodeRun]":

@@ -32,6 +32,7 @@ class NodeChanged(Struct, frozen=True, kw_only=True):
         state: One of `NodeState`.
         at: Unix seconds.
         reason: Why it was skipped, cancelled, or waits.
+        instead_of: The tool of the graph that `tool` stood in for; empty for none.
         replayed: It was so in an earlier play of this run, and is told again.
     """
 
@@ -44,6 +45,7 @@ class NodeChanged(Struct, frozen=True, kw_only=True):
     duration_ms: float = 0.0
     error_code: str = ""
     reason: str = ""
+    instead_of: str = ""
     replayed: bool = False
 
 
@@ -86,6 +88,7 @@ class StepEnded(Struct, frozen=True, kw_only=True):
         state: `completed`, `failed`, `skipped` or `cancelled`.
         at: Unix seconds.
         tool: Which tool answered; empty where none was called.
+        instead_of: The tool of the graph that it stood in for; empty for none.
     """
 
     run_id: str
@@ -97,6 +100,7 @@ class StepEnded(Struct, frozen=True, kw_only=True):
     duration_ms: float = 0.0
     error_code: str = ""
     reason: str = ""
+    instead_of: str = ""
 
 
 class RunEnded(Struct, frozen=True, kw_only=True):

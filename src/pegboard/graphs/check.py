@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 from pegboard.core.graph import Graph, Node
 from pegboard.core.principal import LOCAL, Principal
@@ -10,6 +10,7 @@ from pegboard.errors import GraphInvalid, PegboardError
 from pegboard.graphs.board import Board
 from pegboard.graphs.data_checks import condition_faults, input_faults, path_faults
 from pegboard.graphs.faults import Fault, step_at
+from pegboard.graphs.healing import Heal, StandIn
 from pegboard.graphs.kinds import KINDS, NodeKind
 from pegboard.graphs.look import HealthOf, Look, StandInOf, Terms
 from pegboard.graphs.structure import structure_faults
@@ -31,6 +32,7 @@ def check(
     env: Collection[str] | None = None,
     health: HealthOf | None = None,
     stand_in: StandInOf | None = None,
+    heal: Heal | None = None,
 ) -> list[Fault]:
     """Everything that is wrong with a graph, and what is worth knowing of it, in its order.
 
@@ -47,6 +49,7 @@ def check(
         env: The names that `$.env` may read, or what it reads by name; None when that is not known.
         health: How a tool is doing, by name; None when nobody knows.
         stand_in: What could stand in for a tool, by name; None when nobody knows.
+        heal: Says what a run would take for tools of which none is there; None for nothing.
     """
     terms = Terms(
         board=board,
@@ -55,9 +58,14 @@ def check(
         env=env,
         health=None if health is None else cache(health),  # many steps may have one tool
         stand_in=None if stand_in is None else cache(stand_in),
+        heal=None if heal is None else cache(partial(_healing, heal, principal)),
     )
     found = dict.fromkeys(_checked(graph, terms, at="", depth=0))
     return [replace(fault, step=step_at(graph, fault.place)) for fault in found]
+
+
+def _healing(heal: Heal, principal: Principal, names: tuple[str, ...]) -> StandIn | None:
+    return heal(names, principal)
 
 
 def refuse_faults(
@@ -67,13 +75,14 @@ def refuse_faults(
     principal: Principal = LOCAL,
     kinds: Mapping[str, NodeKind] = KINDS,
     env: Collection[str] | None = None,
+    heal: Heal | None = None,
 ) -> None:
     """Refuse a graph that cannot run; notes are no faults.
 
     Raises:
         GraphInvalid: Every fault, with its place; the first hundred.
     """
-    found = check(graph, board=board, principal=principal, kinds=kinds, env=env)
+    found = check(graph, board=board, principal=principal, kinds=kinds, env=env, heal=heal)
     faults = tuple(fault.to_problem() for fault in found if not fault.is_note)
     if faults:
         raise GraphInvalid(graph.name or graph.id, faults[:_MOST_TOLD])

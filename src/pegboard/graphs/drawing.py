@@ -80,10 +80,21 @@ def waterfall(result: RunResult, *, width: int = _WIDTH) -> str:
         length = max(1, round(run.duration_ms / 1000 * scale)) if run.started_at else 0
         start = min(start, width - 1)
         bar = f"{' ' * start}{'█' * min(length, width - start)}"
-        took = f"{run.duration_ms:.0f} ms  {run.tool}" if run.started_at else run.reason
+        took = f"{run.duration_ms:.0f} ms  {_called(run)}" if run.started_at else _why_not(run)
         mark = MARKS.get(run.state, " ")
         lines.append(f"{mark} {_safe(run.id):<{longest}} |{bar:<{width}}| {_safe(took)}".rstrip())
     return "\n".join(lines) + "\n"
+
+
+def _called(run: NodeRun) -> str:
+    return f"{run.tool}, which stood in for {run.instead_of}" if run.instead_of else run.tool
+
+
+def _why_not(run: NodeRun) -> str:
+    """Why it never started: a reason, or the tool that was tried and what it failed with."""
+    if run.reason or run.error is None:
+        return run.reason
+    return f"{run.error.get('message') or run.error['code']}"
 
 
 def _branches(

@@ -13,6 +13,7 @@ from pegboard.core.tool import JsonSchema
 from pegboard.errors import InvalidRequest
 from pegboard.graphs.board import Board, found
 from pegboard.graphs.faults import Fault
+from pegboard.graphs.healing import StandIn
 from pegboard.graphs.kinds.kind import NodeKind
 from pegboard.graphs.order import Ancestors
 from pegboard.graphs.references import ASPECTS, Reference, is_path, literal, parsed, step_of
@@ -45,6 +46,7 @@ class Terms(Struct, frozen=True, kw_only=True):
         env: The names that `$.env` may read, or what it reads by name; None when that is not known.
         health: How a tool is doing, by name; None when nobody knows.
         stand_in: What could stand in for a tool, by name; None when nobody knows.
+        heal: What a run would take for these tools, when none of them is there; None for nothing.
     """
 
     board: Board
@@ -53,6 +55,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     env: Collection[str] | None = None
     health: HealthOf | None = None
     stand_in: StandInOf | None = None
+    heal: Callable[[tuple[str, ...]], StandIn | None] | None = None
 
 
 class Look:

@@ -85,7 +85,8 @@ class _Performance:
         found = steps.found(slot)
         if isinstance(found, Recorded):
             run = from_record(self._step, found.value)
-            if not doing.node.fallbacks:  # else it is one try of several
+            is_one_of_many = self._label or doing.node.fallbacks or run.state is NodeState.FAILED
+            if not is_one_of_many:  # one that failed may be, if another tool stood in for it
                 doing.session.tell(run, replayed=True)
             return run
         if isinstance(found, Interrupted) and not self._is_repeatable:

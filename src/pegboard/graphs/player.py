@@ -15,6 +15,7 @@ from pegboard.errors import ToolTimeout
 from pegboard.graphs.board import Board
 from pegboard.graphs.guarded import GuardedSteps
 from pegboard.graphs.halts import Parked, StoreFailed
+from pegboard.graphs.healing import Heal
 from pegboard.graphs.kinds.kind import NodeKind
 from pegboard.graphs.scope import Scope
 from pegboard.graphs.session import Session
@@ -32,6 +33,7 @@ class Player:
         board: Whose tools.
         kinds: Node kinds by name.
         ctx: For whom calls are made.
+        heal: Says what stands in for tools of which none is there; None for nothing.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class Player:
         board: Board,
         kinds: Mapping[str, NodeKind],
         ctx: ToolContext[Any],
+        heal: Heal | None = None,
     ) -> None:
         self._graph = graph
         self._start = start
@@ -52,6 +55,7 @@ class Player:
             kinds=kinds,
             ctx=structs.replace(ctx, run_id=start.run_id, parent_id=start.parent_id, call_id=""),
             env=start.env,
+            heal=heal,
         )
         if graph.timeout is not None:
             session.until = start.created_at + graph.timeout

@@ -10,6 +10,7 @@ from pegboard.core.tool import Effect
 from pegboard.graphs.board import Board, found
 from pegboard.graphs.check import check
 from pegboard.graphs.faults import Fault
+from pegboard.graphs.healing import Heal
 from pegboard.graphs.kinds import KINDS, NodeKind
 from pegboard.graphs.look import HealthOf, StandInOf
 from pegboard.graphs.order import layers_of
@@ -57,7 +58,7 @@ def _foremost(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
     return tuple(sorted(faults, key=lambda fault: fault.is_note)[:_MOST_TOLD])
 
 
-def preview(
+def preview(  # noqa: PLR0913 - all that is known of tools, and none of it is needed
     graph: Graph,
     *,
     board: Board,
@@ -67,6 +68,7 @@ def preview(
     env: Collection[str] | None = None,
     health: HealthOf | None = None,
     stand_in: StandInOf | None = None,
+    heal: Heal | None = None,
 ) -> Preview:
     """Say what a run of this graph would be like; nothing runs.
 
@@ -79,6 +81,7 @@ def preview(
         env: What `$.env` reads; None when that is not known.
         health: How a tool is doing, by name; None when nobody knows.
         stand_in: What could stand in for a tool, by name; None when nobody knows.
+        heal: Says what a run would take for tools of which none is there; None for nothing.
     """
     all_faults = check(
         graph,
@@ -88,6 +91,7 @@ def preview(
         env=env,
         health=health,
         stand_in=stand_in,
+        heal=heal,
     )
     faults = tuple(all_faults)
     is_ordered = all(fault.code not in {"cycle", "id_twice", "graph_too_large"} for fault in faults)

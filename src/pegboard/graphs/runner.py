@@ -16,6 +16,7 @@ from pegboard.graphs.board import Board
 from pegboard.graphs.check import refuse_faults
 from pegboard.graphs.documents import read_graph, write_graph
 from pegboard.graphs.fleeting import FleetingSteps
+from pegboard.graphs.healing import Heal
 from pegboard.graphs.kinds import KINDS, NodeKind
 from pegboard.graphs.params import checked
 from pegboard.graphs.player import Player
@@ -100,6 +101,7 @@ class GraphRunner:
         env: What `$.env` may read; a run reads what there was when it began.
         context: What calls are made with, of a run that another process began; None for the run's
             principal and nothing else.
+        heal: Says what stands in for tools of which none is there; None for nothing.
     """
 
     def __init__(
@@ -110,12 +112,14 @@ class GraphRunner:
         kinds: Mapping[str, NodeKind] = KINDS,
         env: Mapping[str, Any] | None = None,
         context: ContextOf | None = None,
+        heal: Heal | None = None,
     ) -> None:
         self.durability = durability
         self._board = board
         self._kinds = kinds
         self._env: Mapping[str, Any] = {} if env is None else env
         self._context = context or _plain_context
+        self._heal = heal
         self._begun: dict[str, tuple[Graph, ToolContext[Any]]] = {}
         self._tries = Tries(board)
         durability.attach(self._play)
@@ -143,7 +147,12 @@ class GraphRunner:
         ctx = ctx or ToolContext()
         await arrivals(graph, self._board)
         refuse_faults(
-            graph, board=self._board, principal=ctx.principal, kinds=self._kinds, env=self._env
+            graph,
+            board=self._board,
+            principal=ctx.principal,
+            kinds=self._kinds,
+            env=self._env,
+            heal=self._heal,
         )
         checked(graph, params or {})
         start = RunStart(
@@ -248,7 +257,9 @@ class GraphRunner:
         start = steps.start
         known = self._begun.get(start.run_id)
         graph, ctx = known or (read_graph(start.graph), self._context(start))
-        player = Player(graph, start, board=self._board, kinds=self._kinds, ctx=ctx)
+        player = Player(
+            graph, start, board=self._board, kinds=self._kinds, ctx=ctx, heal=self._heal
+        )
         result = await player.play(steps)
         if result.state.is_final:
             self._begun.pop(start.run_id, None)

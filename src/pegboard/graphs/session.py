@@ -20,6 +20,7 @@ from pegboard.graphs.board import Board
 from pegboard.graphs.halts import Stopped
 
 if TYPE_CHECKING:
+    from pegboard.graphs.healing import Heal
     from pegboard.graphs.kinds.kind import NodeKind
     from pegboard.graphs.scope import Scope
 
@@ -50,6 +51,7 @@ class Session:
     Attributes:
         ctx: For whom calls are made; each call gets its own.
         env: What the operator lets graphs read.
+        heal: Says what stands in for tools of which none is there; None for nothing.
         paused: Nothing new starts for now.
         cancelled: Somebody has cancelled the run.
         root: The run's own graph; set once it is there.
@@ -66,12 +68,14 @@ class Session:
         kinds: "Mapping[str, NodeKind]",
         ctx: ToolContext[Any],
         env: Mapping[str, Any],
+        heal: "Heal | None" = None,
     ) -> None:
         self.run_id = run_id
         self.board = board
         self.kinds = kinds
         self.ctx = ctx
         self.env = env
+        self.heal = heal
         self.now, self.monotonic = board.kit.now, board.kit.monotonic
         self.paused = False
         self.cancelled = False
@@ -245,6 +249,7 @@ class Session:
                     duration_ms=run.duration_ms,
                     error_code=run.error["code"] if run.error is not None else "",
                     reason=run.reason,
+                    instead_of=run.instead_of,
                     replayed=replayed,
                 )
             )

@@ -15,25 +15,28 @@ from pegboard.graphs.look import Look
 _NOT_THERE = ("status.", "switch.")
 _SAID = (Status.FAILED, Status.DISABLED)
 """What access tells of already."""
+_ANOTHER = " Another tool of this node will be tried."
 
 
 def tool_faults(look: Look, node: Node, where: str) -> Iterator[Fault]:
     """What is wrong with each tool of a node, and with what each is given."""
     usable = [_is_usable(look, name) for name in node.tools]
+    healed = _healed(look, node) if not any(usable) else ""
     for place, name in enumerate(node.tools):
         is_main = place == 0 and bool(node.tool)
         number = place - bool(node.tool)
         at = f"{where}.tool" if is_main else f"{where}.fallbacks[{number}].tool"
         tool, missed = found(look.terms.board, name)
         if tool is None:
-            yield _unknown(look, name, at, has_another=any(usable))
+            yield _unknown(look, name, at, spare=_ANOTHER if any(usable) else healed)
             continue
         if missed:
             message = f"'{name}': there is version {tool.spec.version} alone."
             yield Fault(code="version_unknown", place=at, message=message)
         others = usable[:place] + usable[place + 1 :]
-        yield from _access_faults(look, tool.spec, at, has_another=any(others))
-        yield from _health_faults(look, tool.spec, at, has_another=any(others))
+        spare = _ANOTHER if any(others) else healed
+        yield from _access_faults(look, tool.spec, at, spare=spare)
+        yield from _health_faults(look, tool.spec, at, spare=spare)
         given, given_at = node.input, f"{where}.input"
         own = None if is_main else node.fallbacks[number].input
         if own is not None:
@@ -43,12 +46,18 @@ def tool_faults(look: Look, node: Node, where: str) -> Iterator[Fault]:
         )
 
 
-def _unknown(look: Look, name: str, at: str, *, has_another: bool) -> Fault:
+def _healed(look: Look, node: Node) -> str:
+    """What a run would do without any tool of a node, as a sentence; empty when it would fail."""
+    stand_in = look.terms.heal and look.terms.heal(node.tools)
+    return f" {stand_in.told} while it is away." if stand_in else ""
+
+
+def _unknown(look: Look, name: str, at: str, *, spare: str) -> Fault:
     reason = look.terms.board.kit.why_absent(name)
-    if reason:
-        message = f"'{name[:100]}' is not there now: {reason.rstrip('.')}."
-        instead = "" if has_another else _instead(look, name)
-        return _gone("tool_unknown", at, message, has_another=has_another, instead=instead)
+    if reason or (spare and spare != _ANOTHER):
+        why = f": {reason.rstrip('.')}" if reason else ""
+        message = f"'{name[:100]}' is not there now{why}."
+        return _gone(look, "tool_unknown", at, message, name, spare)
     nearest = look.terms.board.nearest(name.partition("@")[0], look.terms.principal)
     hint = f" Did you mean {' or '.join(repr(item) for item in nearest)}?" if nearest else ""
     message = f"There is no tool '{name[:100]}'.{_instead(look, name) or hint}"
@@ -63,9 +72,7 @@ def _is_usable(look: Look, name: str) -> bool:
     return all(fault.is_note for fault in faults)
 
 
-def _access_faults(
-    look: Look, spec: ToolSpec, at: str, *, has_another: bool = False
-) -> Iterator[Fault]:
+def _access_faults(look: Look, spec: ToolSpec, at: str, *, spare: str = "") -> Iterator[Fault]:
     kit = look.terms.board.kit
     decision = decide(
         look.terms.principal, spec, Action.CALL, policy=kit.policy, switches=kit.switches
@@ -77,16 +84,13 @@ def _access_faults(
         return
     if decision.rule.startswith(_NOT_THERE):
         message = f"'{spec.name}' cannot be called now: {decision.reason}."
-        instead = "" if has_another else _instead(look, spec.name)
-        yield _gone("tool_unavailable", at, message, has_another=has_another, instead=instead)
+        yield _gone(look, "tool_unavailable", at, message, spec.name, spare)
     else:
         message = f"This caller may not call '{spec.name}': {decision.reason}."
         yield Fault(code="access_denied", place=at, message=message)
 
 
-def _health_faults(
-    look: Look, spec: ToolSpec, at: str, *, has_another: bool = False
-) -> Iterator[Fault]:
+def _health_faults(look: Look, spec: ToolSpec, at: str, *, spare: str = "") -> Iterator[Fault]:
     if spec.status is Status.DEPRECATED:
         message = f"'{spec.name}' is deprecated and will go away."
         yield Fault(code="tool_deprecated", place=at, message=message, is_note=True)
@@ -96,8 +100,7 @@ def _health_faults(
     reason = health.reason.rstrip(".") or "it says no more"
     if health.status is HealthStatus.UNHEALTHY:
         message = f"'{spec.name}' is unhealthy: {reason}."
-        instead = "" if has_another else _instead(look, spec.name)
-        yield _gone("tool_unhealthy", at, message, has_another=has_another, instead=instead)
+        yield _gone(look, "tool_unhealthy", at, message, spec.name, spare)
     elif health.status is HealthStatus.DEGRADED:
         message = f"'{spec.name}' is degraded: {reason}."
         yield Fault(code="tool_degraded", place=at, message=message, is_note=True)
@@ -109,9 +112,7 @@ def _instead(look: Look, name: str) -> str:
     return f" '{stand_in}' could stand in for it." if stand_in else ""
 
 
-def _gone(code: str, at: str, message: str, *, has_another: bool, instead: str) -> Fault:
-    """A tool that cannot answer is no fault of a node that has another to try."""
-    hint = " Another tool of this node will be tried."
-    if not has_another:
-        hint = f" Give it a fallback.{instead}"
-    return Fault(code=code, place=at, message=message + hint, is_note=has_another)
+def _gone(look: Look, code: str, at: str, message: str, name: str, spare: str) -> Fault:
+    """A tool that cannot answer is no fault of a node for which another one will: `spare`."""
+    hint = spare or f" Give it a fallback.{_instead(look, name)}"
+    return Fault(code=code, place=at, message=message + hint, is_note=bool(spare))

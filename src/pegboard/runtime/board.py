@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, Strict, StrictBool, StrictFloat, StrictInt
 
 from pegboard.registry.pinning import PinningPolicy
+from pegboard.runtime.board_healing import HealingEntry
 from pegboard.runtime.board_marketplaces import Marketplaces
 
 _STRICT = ConfigDict(frozen=True, extra="forbid")
@@ -235,6 +236,9 @@ class Board(BaseModel):
     pinning: Annotated[
         PinningEntry, Field(description="What upstreams may change of their tools' definitions.")
     ] = PinningEntry()
+    healing: Annotated[
+        HealingEntry, Field(description="What becomes of a step of which no tool is there.")
+    ] = HealingEntry()
     marketplaces: Annotated[
         Marketplaces, Field(description="External catalogues whose entries can be added.")
     ] = ()

@@ -15,6 +15,7 @@ from pegboard.errors import GraphInvalid, PlanNotFound, SourceUnavailable
 from pegboard.execution.call import owner_of
 from pegboard.features.plans.policy import may_see
 from pegboard.graphs import Fault, Preview, preview, read_graph, write_graph
+from pegboard.graphs.healing import Heal
 from pegboard.graphs.look import HealthOf
 from pegboard.graphs.params import checked
 from pegboard.graphs.preview import DurationOf
@@ -77,6 +78,7 @@ class Plans:
         env: What `$.env` reads, now.
         health: How a tool is doing, by name; None when nobody knows.
         stand_in: What could stand in for a tool, by name, for this caller; None when nobody knows.
+        heal: Says what a run takes for tools of which none is there; None for nothing.
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class Plans:
         env: Mapping[str, Any] | None = None,
         health: HealthOf | None = None,
         stand_in: Callable[[str, Principal], str] | None = None,
+        heal: Heal | None = None,
     ) -> None:
         self._registry = registry
         self._store = store
@@ -97,6 +100,7 @@ class Plans:
         self._env: Mapping[str, Any] = {} if env is None else env
         self._health = health
         self._stand_in = stand_in
+        self._heal = heal
 
     async def make(self, request: PlanRequest, *, principal: Principal = LOCAL) -> MadePlan:
         """A plan, kept under its id; its faults are told, and it is kept all the same.
@@ -175,6 +179,7 @@ class Plans:
             env=self._env,
             health=self._health,
             stand_in=None if known is None else lambda name: known(name, principal),
+            heal=self._heal,
         )
 
 

@@ -10,9 +10,9 @@ from msgspec import to_builtins
 
 from pegboard.core.event import Event, NodeChanged, RunEnded, RunFinished, RunStarted, StepEnded
 from pegboard.core.graph import NodeState
-from pegboard.core.ports.run import RunEvent, RunStore
+from pegboard.core.ports.run import RunEvent, RunStore, StoredRun
 from pegboard.errors import PegboardError
-from pegboard.features.runs.telling import cut_off
+from pegboard.features.runs.telling import cut_off, stood_in
 
 _LOG = logging.getLogger("pegboard.runs")
 _PAGE = 500
@@ -149,7 +149,9 @@ class RunFeed:
         for event in new if last else ():  # without a run nothing was kept
             self._told(run_id, event)
             if event.data.get("state") == NodeState.UNKNOWN:
-                await self._tell_unknown(run_id, event)
+                await self._tell_of(run_id, event, cut_off)
+            elif _is_try(event) and event.data.get("instead_of"):
+                await self._tell_of(run_id, event, stood_in)
 
     async def _read(self, run_id: str, known: _Known) -> _Known:
         """What is kept by now, read on from what was known."""
@@ -166,13 +168,15 @@ class RunFeed:
             data.pop("started_at", None)
             steps, graph = data.pop("nodes", 0), data.pop("graph", "")
             self._tell(RunEnded(run_id=run_id, graph=graph, at=event.at, steps=steps, **data))
-        elif event.kind == "node_changed" and data["state"] in _ENDED:
+        elif event.kind == "node_changed" and data["state"] in _ENDED and not _is_try(event):
             self._tell(StepEnded(run_id=run_id, step=data.pop("node"), at=event.at, **data))
 
-    async def _tell_unknown(self, run_id: str, event: RunEvent) -> None:
+    async def _tell_of(
+        self, run_id: str, event: RunEvent, fact: Callable[[StoredRun, RunEvent], Event]
+    ) -> None:
         run = await self._store.get(run_id)
         if run is not None:
-            self._tell(cut_off(run, event))
+            self._tell(fact(run, event))
 
     def _wake(self, run_id: str) -> None:
         for watcher in self._watchers.get(run_id, ()):
@@ -193,6 +197,11 @@ def _kept(event: RunStarted | NodeChanged | RunFinished) -> RunEvent:
         case RunFinished():
             at = event.started_at + event.duration_ms / 1000
             return RunEvent(kind="run_finished", at=at, data=data)
+
+
+def _is_try(event: RunEvent) -> bool:
+    """Whether it is about one of several tools that were tried for a step: no step of its own."""
+    return "~" in str(event.data.get("node", "")).rpartition("/")[2]
 
 
 def _subject(event: RunEvent) -> str:

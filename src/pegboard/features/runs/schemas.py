@@ -111,6 +111,9 @@ class NodeAnswer(BaseModel):
     duration_ms: float = 0
     attempts: int = 0
     tool: str = ""
+    instead_of: Annotated[
+        str, Field(description="The tool that it stood in for: none of the plan was there.")
+    ] = ""
     parts: "list[NodeAnswer]" = []
 
 

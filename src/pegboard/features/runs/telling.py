@@ -50,3 +50,16 @@ def cut_off(run: StoredRun, event: RunEvent) -> BoardChanged:
         tenant=run.start.principal.tenant,
         detail={"step": event.data["node"], **told, "principal": run.start.principal.id},
     )
+
+
+def stood_in(run: StoredRun, event: RunEvent) -> BoardChanged:
+    """A tool that the plan does not name took the place of one that was not there."""
+    told = {name: event.data[name] for name in ("tool", "instead_of", "state")}
+    return BoardChanged(
+        kind=KIND,
+        action="healed",
+        at=event.at,
+        subject=run.start.run_id,
+        tenant=run.start.principal.tenant,
+        detail={"step": event.data["node"], **told, "principal": run.start.principal.id},
+    )

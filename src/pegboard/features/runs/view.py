@@ -110,6 +110,7 @@ def _changed(before: NodeRun | None, event: RunEvent) -> NodeRun:
         duration_ms=duration,
         attempts=data.get("attempts", 0),
         tool=data.get("tool", ""),
+        instead_of=data.get("instead_of", ""),
     )
 
 

@@ -26,6 +26,7 @@ from pegboard.execution.handles import find, value_of
 from pegboard.execution.repeating import delay_before, did_nothing, is_repeatable, may_repeat
 from pegboard.graphs.board import found
 from pegboard.graphs.doing import Doing
+from pegboard.graphs.healing import StandIn, input_for, stand_in
 from pegboard.graphs.kinds.kind import SchemaOf
 from pegboard.graphs.outcomes import answered, failed, whole
 from pegboard.graphs.performing import perform
@@ -51,6 +52,9 @@ class ToolNode:
                 break
             _tell_try(doing, tries)
             tries.append(await _tried(doing, fallback.tool, fallback.input, label=f"+{number}"))
+        if (healed := await stand_in(doing, tries)) is not None:
+            _tell_try(doing, tries)
+            tries.append(await _stood_in(doing, healed, number=len(tries)))
         if len(tries) > 1:
             _tell_try(doing, tries)
         return _together(doing.step, tries)
@@ -66,6 +70,14 @@ def _tell_try(doing: Doing, tries: list[NodeRun]) -> None:
     run = tries[-1]
     reason = run.reason or str((run.error or {}).get("message", ""))
     doing.session.tell(structs.replace(run, id=f"{doing.step}~{len(tries)}", reason=reason))
+
+
+async def _stood_in(doing: Doing, healed: StandIn, *, number: int) -> NodeRun:
+    """Call what stands in for the chain, with what the tool would have got whose place it takes."""
+    given = input_for(doing.node, healed.instead_of)
+    run = await _tried(doing, healed.tool, given, label=f"+{number}")
+    reason = run.reason or healed.told
+    return structs.replace(run, instead_of=healed.instead_of, reason=reason)
 
 
 async def _tried(
@@ -145,6 +157,7 @@ def _together(step: str, tries: list[NodeRun]) -> NodeRun:
         error=last.error,
         reason=last.reason,
         tool=last.tool,
+        instead_of=last.instead_of,
     )
 
 

@@ -27,6 +27,7 @@ from pegboard.runtime.upstreams import Upstreams
 from pegboard.runtime.wiring.marketplace import marketplace, tokens_of
 
 if TYPE_CHECKING:
+    from pegboard.features.health.healing import HealingPolicy
     from pegboard.storage import Storage
 
 _LOG = logging.getLogger("pegboard.catalogue")
@@ -130,6 +131,11 @@ class CatalogueParts:
         if not problems:
             return seen
         return worse(seen, Health(status=HealthStatus.DEGRADED, reason=problems))
+
+    @property
+    def healing(self) -> "HealingPolicy":
+        """What the board file says now of tools that are gone."""
+        return self._loaded().board.healing.to_policy()
 
     def look_again(self) -> None:
         """Something has changed: the graph follows soon."""

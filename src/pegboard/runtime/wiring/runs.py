@@ -25,6 +25,7 @@ def plans_and_runs(
     env: Mapping[str, Any],
 ) -> "tuple[Plans, Runs]":
     """The two services, sharing one store; the stack stops the runs before it closes anything."""
+    from pegboard.features.health.healing import Healing
     from pegboard.features.plans import Plans
     from pegboard.features.runs import RunFeed, Runs
     from pegboard.graphs import GraphRunner
@@ -35,7 +36,8 @@ def plans_and_runs(
     stack.push_async_callback(feed.close)
     kept = durability(settings, storage)
     stack.push_async_callback(kept.close)
-    runner = GraphRunner(registry, durability=kept, env=env)
+    heal = Healing(registry, parts.health.replacements, policy=lambda: parts.healing)
+    runner = GraphRunner(registry, durability=kept, env=env, heal=heal)
     needed = parts.dependencies.prerequisites
     planner = Planner(registry, knowledge=parts.health, prerequisites=needed)
     plans = Plans(
@@ -46,6 +48,7 @@ def plans_and_runs(
         env=env,
         health=lambda name: parts.health.tool(parts.dependencies.node(name)),
         stand_in=parts.health.replacements.best,
+        heal=heal,
     )
     runs = Runs(registry, storage.runs, runner=runner, plans=plans, feed=feed, follow=kept.follow)
     return plans, runs

@@ -1,0 +1,97 @@
+"""Which tool takes the place of others that are gone, where the board's policy lets it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from pegboard.access import decide
+from pegboard.core.decision import Action, Verdict
+from pegboard.core.health import HealthStatus
+from pegboard.core.principal import Principal
+from pegboard.core.tool import Effect, ToolSpec
+from pegboard.errors import SourceUnavailable, ToolNotFound
+from pegboard.features.health.replacements import Replacements, StandIns
+from pegboard.graphs.healing import StandIn
+from pegboard.registry import ToolRegistry
+
+_WELL = (HealthStatus.HEALTHY, HealthStatus.UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealingPolicy:
+    """Whether runs take a stand-in by themselves; by default they only name it.
+
+    Attributes:
+        applies: Whether they do.
+        tools: Globs over the names of tools that others may stand in for.
+        effects: Of these tools.
+    """
+
+    applies: bool = False
+    tools: tuple[str, ...] = ("*",)
+    effects: frozenset[Effect] = field(default_factory=lambda: frozenset({Effect.READ}))
+
+    def allows(self, spec: ToolSpec) -> bool:
+        """Whether another tool may take the place of this one."""
+        names = filter(None, (spec.name, spec.registered_name))
+        is_named = any(fnmatchcase(name, glob) for name in names for glob in self.tools)
+        return self.applies and spec.effect in self.effects and is_named
+
+
+class Healing:
+    """Says what stands in for tools of which none is there: a `Heal`.
+
+    It has every capability that the tool had, takes all that it took, gives what it promised, does
+    no more to the world, is well, and its caller may call it. Where a person was asked before the
+    tool ran, a person is asked before the stand-in runs, or it does not.
+
+    Args:
+        registry: Whose tools.
+        replacements: What could do their work.
+        policy: What the board says now.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        replacements: Replacements,
+        *,
+        policy: Callable[[], HealingPolicy],
+    ) -> None:
+        self._registry = registry
+        self._replacements = replacements
+        self._policy = policy
+
+    def __call__(self, names: Sequence[str], principal: Principal) -> StandIn | None:
+        """What stands in for these tools, of which the first matters most."""
+        policy = self._policy()
+        if not policy.applies:
+            return None
+        tried = {name.partition("@")[0] for name in names}
+        for name in names:
+            known = self._known(name.partition("@")[0], principal)
+            if known is None or known.tool.output_schema is None or not policy.allows(known.tool):
+                continue  # of what promises no output nobody knows whether others give the same
+            for proposal, health in known.proposals:
+                tool = proposal.tool
+                is_same = proposal.is_certain and set(known.tool.capabilities) <= set(
+                    tool.capabilities
+                )
+                if not is_same or health.status not in _WELL or {tool.name, tool.id} & tried:
+                    continue
+                if self._may_take_over(known.tool, tool, principal):
+                    return StandIn(tool=tool.name, instead_of=name, reasons=proposal.reasons)
+        return None
+
+    def _known(self, name: str, principal: Principal) -> StandIns | None:
+        try:
+            return self._replacements.of(name, principal=principal)
+        except (ToolNotFound, SourceUnavailable):
+            return None
+
+    def _may_take_over(self, before: ToolSpec, after: ToolSpec, principal: Principal) -> bool:
+        kit = self._registry.kit
+        asks = decide(principal, after, Action.CALL, policy=kit.policy, switches=kit.switches)
+        if kit.policy.standing(before).verdict is Verdict.ASK:
+            return asks.verdict is Verdict.ASK
+        return asks.verdict is not Verdict.DENY
