@@ -8,11 +8,15 @@ from pegboard.errors import PegboardError
 from pegboard.features.approvals.service import Approvals
 
 _LOG = logging.getLogger("pegboard.approvals")
-_HOW = {"cancelled": "the run was cancelled", "failed": "the run has failed"}
+_HOW = {
+    "cancelled": "the run was cancelled",
+    "failed": "the run has failed",
+    "completed": "the run has ended",  # a step whose time was up leaves what it asked
+}
 
 
 class Withdrawing:
-    """A listener that takes back the approvals of runs that were cancelled or have failed.
+    """A listener that takes back the approvals of runs that have ended.
 
     What it misses, as by a crash, is found when the approvals are looked through, or decided.
     """
