@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.runtime.allowed import refused
+from pegboard.runtime.allowed import Allowed
 from pegboard.runtime.board import CatalogueEntry, ToolEntry
 
 ALLOWED = CatalogueEntry(imports=("shop.tools:*",), scripts=("scripts",))
@@ -35,10 +35,12 @@ def test_only_what_the_operator_names_may_run(
     (tmp_path / "scripts").mkdir()
     (tmp_path / "link").symlink_to("/usr")
 
-    assert (refused(entry, ALLOWED, tmp_path) == "") is is_allowed
+    assert (Allowed(ALLOWED, tmp_path).refused(entry) == "") is is_allowed
 
 
 def test_by_default_nothing_is_allowed(tmp_path: Path) -> None:
-    reason = refused(an_entry("PythonFunction", **{"import": "shop:f"}), CatalogueEntry(), tmp_path)
+    reason = Allowed(CatalogueEntry(), tmp_path).refused(
+        an_entry("PythonFunction", **{"import": "shop:f"})
+    )
 
     assert "catalogue: {imports: [...]}" in reason

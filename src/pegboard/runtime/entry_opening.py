@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakValueDictionary
 
 from pegboard.core.context import ToolContext
+from pegboard.core.event import digest_of
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import SourceKind
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import SourceUnavailable
 from pegboard.runtime.board import ToolEntry
+from pegboard.runtime.entry_sharing import SharedOpenings
 from pegboard.runtime.entry_sources import KINDS, config_of, given
 from pegboard.runtime.kinds import load_kind
 from pegboard.runtime.upstreams import Upstreams
@@ -33,6 +35,7 @@ class Opening:
         services: What sources may use.
         within: Seconds for each entry.
         stack: Closes what was opened for the entries.
+        shared: What was opened for some of them already.
         refused: Why an entry may not run, and what would allow it; empty when it may.
         servers: Names of the sources that an `MCPTool` may name.
         find: The tool of a wire name, where it is there already.
@@ -43,6 +46,7 @@ class Opening:
     services: Services
     within: float
     stack: AsyncExitStack
+    shared: SharedOpenings = field(default_factory=SharedOpenings)
     refused: Callable[[ToolEntry], str] = _always
     servers: Callable[[], Collection[str]] = tuple
     find: Callable[[str], Tool | None] = _none
@@ -59,11 +63,17 @@ async def opened(entry: ToolEntry, opening: Opening, *, where: str) -> Tool:
         ConfigError: Its input schema is neither shorthand nor JSON Schema.
     """
     kind = load_kind(KINDS[entry.type])
-    config = kind.config.model_validate(config_of(entry, where))
-    spec = kind.preview(_NAME, config, opening.services) if kind.preview is not None else None
-    if spec is not None:
-        return _Later(spec, entry, opening, where)
-    return await _opened(kind, config, entry, opening)
+    said = config_of(entry, where)
+    if kind.preview is not None:
+        config = kind.config.model_validate(said)
+        spec = kind.preview(_NAME, config, opening.services)
+        if spec is not None:
+            return _Later(spec, entry, opening, where)
+
+    async def open_now() -> Tool:
+        return await _opened(kind, kind.config.model_validate(said), entry, opening)
+
+    return await opening.shared.get(f"{kind.kind} {digest_of(said)}", open_now)
 
 
 async def _opened(kind: SourceKind, config: Any, entry: ToolEntry, opening: Opening) -> Tool:

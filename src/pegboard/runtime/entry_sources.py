@@ -57,9 +57,14 @@ def config_of(entry: ToolEntry, where: str) -> dict[str, Any]:
 
 
 def _script(entry: ToolEntry, where: str) -> dict[str, Any]:
-    """A script that says nothing of itself is what the entry says."""
+    """A script that says nothing of itself is what the entry says.
+
+    The words of an entry stand before those of its script anyway; without them here, entries that
+    differ in nothing else share what is opened.
+    """
+    words = "A script." if entry.description else entry.name or entry.tool_id
     said: dict[str, Any] = {
-        "description": entry.description or entry.name or entry.tool_id,
+        "description": words,
         "input_schema": schema_of(entry.input_schema or {}, f"{where}: input_schema"),
         "effect": entry.effect or Effect.WRITE,
     }

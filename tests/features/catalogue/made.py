@@ -47,7 +47,7 @@ def service(
     return CatalogueService(
         registry,
         storage.catalogue,
-        build=build,
+        builds=lambda: build,
         owner_of_name=lambda name: "shop" if name.startswith("shop__") else "",
         **more,
     )

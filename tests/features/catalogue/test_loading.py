@@ -62,7 +62,7 @@ async def test_what_can_no_longer_be_made_leaves_the_board(storage: MemoryStorag
     registry = ToolRegistry()
     here = service(storage, registry)
     await here.register([{"name": "a"}])
-    here._build = lambda definition: build({})  # a plug that is gone
+    here._builds = lambda: lambda definition: build({})  # a plug that is gone
     await here.load(anew=True)
 
     assert registry.names() == ()

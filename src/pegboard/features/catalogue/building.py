@@ -1,6 +1,5 @@
 """Making tools of many definitions: in turns with other work, and with every fault told."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
@@ -9,12 +8,14 @@ from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import ConfigError, DuplicateTool, InvalidRequest, PegboardError
 from pegboard.features.catalogue.drafts import Draft, Drafts
 from pegboard.features.catalogue.shelf import Shelf
+from pegboard.features.catalogue.turns import in_turns
 
 Build = Callable[[Mapping[str, Any]], Awaitable[Tool]]
 """Makes the tool of a definition; raises `ConfigError` for what is wrong with it."""
 
-_TURN = 100
-"""So many tools are made before other work of the process gets its turn."""
+Builds = Callable[[], Build]
+"""What makes the tools of one request: what its definitions share is found out once."""
+
 _MOST_FAULTS = 20
 
 
@@ -30,9 +31,7 @@ async def drafted(
     made: list[Draft] = []
     taken: dict[str, str] = {}
     faults: list[tuple[int, PegboardError]] = []
-    for index, definition in enumerate(definitions):
-        if not index % _TURN:
-            await asyncio.sleep(0)
+    async for index, definition in in_turns(enumerate(definitions)):
         digest = digest_of(definition)
         known = shelf.by_digest(digest)
         draft = None if known is None else drafts.known(known)

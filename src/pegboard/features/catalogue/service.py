@@ -8,18 +8,19 @@ from typing import Any
 from pegboard.core.ports.catalogue import CatalogueStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
-from pegboard.errors import InvalidRequest, ToolNotFound, VersionNotFound
+from pegboard.errors import InvalidRequest, ToolNotFound
 from pegboard.execution.call import owner_of
-from pegboard.features.catalogue.building import Build, drafted
+from pegboard.features.catalogue.building import Builds, drafted
 from pegboard.features.catalogue.collecting import collecting_later
 from pegboard.features.catalogue.days import midnight, note_on
 from pegboard.features.catalogue.drafts import Drafts
 from pegboard.features.catalogue.loading import restored
 from pegboard.features.catalogue.policy import check_may_change
+from pegboard.features.catalogue.reading import CatalogueReader
 from pegboard.features.catalogue.shelf import Shelf
-from pegboard.features.catalogue.showing import shown_definition
 from pegboard.features.catalogue.telling import changes
-from pegboard.features.catalogue.views import Registered, diff_dict, only_row, version_row
+from pegboard.features.catalogue.turns import in_turns
+from pegboard.features.catalogue.views import Registered
 from pegboard.registry import ToolRegistry
 
 _ATTEMPTS = 3
@@ -34,7 +35,7 @@ def _unchecked(_specs: Sequence[ToolSpec]) -> None:
     pass
 
 
-class CatalogueService:
+class CatalogueService(CatalogueReader):
     """The tools that were registered by API, with all their versions; they outlive the process.
 
     ```python
@@ -44,7 +45,7 @@ class CatalogueService:
     Args:
         registry: The board's tools.
         store: Where versions are kept.
-        build: Makes tools of definitions.
+        builds: Gives what makes the tools of one request.
         owner_of_name: Which source a name belongs to; empty when it is free.
         changed: Called after each change, when the registry holds it.
         check: Refuses tools that are fine one by one and not together; raises a `PegboardError`.
@@ -55,17 +56,16 @@ class CatalogueService:
         registry: ToolRegistry,
         store: CatalogueStore,
         *,
-        build: Build,
+        builds: Builds,
         owner_of_name: Callable[[str], str],
         changed: Callable[[], Awaitable[None]] = _nothing,
         check: Callable[[Sequence[ToolSpec]], None] = _unchecked,
     ) -> None:
-        self._registry = registry
+        super().__init__(registry, Shelf(registry, owner_of_name))
         self._store = store
-        self._build = build
+        self._builds = builds
         self._changed = changed
         self._check = check
-        self._shelf = Shelf(registry, owner_of_name)
         self._revision = -1
         self._lock = asyncio.Lock()
 
@@ -111,11 +111,12 @@ class CatalogueService:
         while True:
             await self._load()
             drafts = Drafts(self._registry.versions, self._shelf.stored)
-            made = await drafted(definitions, self._build, drafts=drafts, shelf=self._shelf)
+            made = await drafted(definitions, self._builds(), drafts=drafts, shelf=self._shelf)
             self._check([draft.tool.spec for draft in made])
             now = self._registry.kit.now()
-            kept = [draft.kept(now, by=by, origin=origin) for draft in made]
-            pairs = list(zip(made, kept, strict=True))
+            pairs = [
+                (draft, draft.kept(now, by=by, origin=origin)) async for draft in in_turns(made)
+            ]
             changing = [item for draft, item in pairs if self._shelf.changes(draft)]
             try:
                 if changing:
@@ -126,9 +127,9 @@ class CatalogueService:
                     raise
             else:
                 break
-        before = {item.name: self._shelf.version_of(item.name) for item in kept}
+        before = {item.name: self._shelf.version_of(item.name) for _, item in pairs}
         with self._registry.changes.together():
-            found = [self._shelf.put(draft, item) for draft, item in pairs]
+            found = [self._shelf.put(draft, item) async for draft, item in in_turns(pairs)]
         if changing:
             await self._seen()
         return found, before
@@ -215,66 +216,13 @@ class CatalogueService:
         note = note_on(on, self._registry.kit.now())
         return Registered(spec=tool.spec, version=version, is_current=is_current, note=note)
 
-    def history(self, name: str) -> list[dict[str, Any]]:
-        """Every version of a tool, the oldest first; of a tool from elsewhere the one there is.
-
-        Raises:
-            ToolNotFound: There is no such tool.
-        """
-        tool = self._registry.find(name)
-        wire = self._shelf.wire(name)
-        if wire not in self._shelf.stored:
-            spec = self._registry.get(name).spec if tool is None else tool.spec
-            return [only_row(spec)]
-        versions = self._registry.versions
-        current = versions.current(wire).version if wire in self._shelf.active else ""
-        stored = {item.version: item for item in self._shelf.stored[wire]}
-        return [
-            version_row(item, stored.get(item.version), current=current, origin="api")
-            for item in versions.history(wire)
-        ]
-
-    def diff(self, name: str, old: str = "", new: str = "") -> dict[str, Any]:
-        """How one version differs from another; by default the current one from that before it.
-
-        Raises:
-            ToolNotFound: There is no such tool.
-            VersionNotFound: It has no such version; says which there are.
-        """
-        rows = self.history(name)
-        known = [row["version"] for row in rows]
-        current = next((row["version"] for row in rows if row["is_current"]), known[-1])
-        new = new or current
-        old = old or known[max(0, known.index(new) - 1)] if new in known else old
-        for version in (old, new):
-            if version not in known:
-                there_are = ", ".join(known[-10:])
-                raise VersionNotFound(
-                    f"'{name}' has no version '{version[:100]}'; there are {there_are}."
-                )
-        wire = self._shelf.wire(name)
-        told = {"name": wire, "from": old, "to": new}
-        if wire not in self._shelf.stored:
-            return {**told, "kind": "", "changes": []}
-        return {**told, **diff_dict(self._registry.versions.diff(wire, old, new))}
-
-    def definition(self, spec: ToolSpec) -> dict[str, Any] | None:
-        """As what a tool was registered, without secrets; None when it was not registered here."""
-        found = self._shelf.definition(spec)
-        return None if found is None else shown_definition(found, self._registry.kit.redact)
-
-    def origin(self, name: str) -> str:
-        """Where a tool came from: `api`, `bulk`, ...; empty when it was not registered here."""
-        stored = self._shelf.stored.get(self._shelf.wire(name))
-        return stored[-1].origin if stored else ""
-
     async def _load(self, *, anew: bool = False) -> bool:
         """Follow the store; whether there was anything to follow."""
         revision = await self._store.revision()
         if revision == self._revision and not anew:
             return False
         await restored(
-            self._store, self._build, registry=self._registry, shelf=self._shelf, anew=anew
+            self._store, self._builds(), registry=self._registry, shelf=self._shelf, anew=anew
         )
         self._revision = revision
         return True

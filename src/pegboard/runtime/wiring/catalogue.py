@@ -13,14 +13,16 @@ from pegboard.core.health import Health, HealthStatus
 from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError, DependencyCycle, PegboardError
 from pegboard.features.catalogue import CatalogueService, Once
+from pegboard.features.catalogue.building import Build
 from pegboard.features.dependencies import DependencyService
 from pegboard.features.health import BoardHealth
 from pegboard.registry import ToolRegistry
 from pegboard.registry.health import worse
-from pegboard.runtime.allowed import refused
+from pegboard.runtime.allowed import Allowed
 from pegboard.runtime.board import ToolEntry
 from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.entry_opening import Opening
+from pegboard.runtime.entry_sharing import SharedOpenings
 from pegboard.runtime.entry_tools import entry_tool
 from pegboard.runtime.source_state import SourceState
 from pegboard.runtime.upstreams import Upstreams
@@ -62,9 +64,7 @@ class CatalogueParts:
         upstreams = Upstreams(
             opening.services, opening.stack, tokens=lambda: tokens_of(self._loaded())
         )
-        self._opening = replace(
-            opening, refused=self._refused, is_trusted=False, upstreams=upstreams
-        )
+        self._opening = replace(opening, is_trusted=False, upstreams=upstreams)
         self._changed = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._follower: asyncio.Task[None] | None = None
@@ -73,7 +73,7 @@ class CatalogueParts:
         self.catalogue = CatalogueService(
             registry,
             storage.catalogue,
-            build=self._build,
+            builds=self._builds,
             owner_of_name=owner_of_name,
             changed=self.dependencies.declare,
             check=self.dependencies.check,
@@ -147,18 +147,22 @@ class CatalogueParts:
             self._follower.cancel()
             await asyncio.wait([self._follower])
 
-    def _refused(self, entry: ToolEntry) -> str:
+    def _builds(self) -> Build:
+        """What makes the tools of one request."""
         loaded = self._loaded()
-        return refused(entry, loaded.board.catalogue, loaded.base_dir)
+        allowed = Allowed(loaded.board.catalogue, loaded.base_dir)
+        opening = replace(self._opening, refused=allowed.refused, shared=SharedOpenings())
 
-    async def _build(self, definition: Mapping[str, Any]) -> Tool:
-        try:
-            entry = ToolEntry.model_validate(definition)
-        except ValidationError as error:
-            fault = error.errors(include_url=False, include_input=False)[0]
-            place = ".".join(map(str, fault["loc"]))
-            raise ConfigError(f"{place}: {fault['msg']}") from error
-        return await entry_tool(entry, self._opening, where=entry.tool_id)
+        async def build(definition: Mapping[str, Any]) -> Tool:
+            try:
+                entry = ToolEntry.model_validate(definition)
+            except ValidationError as error:
+                fault = error.errors(include_url=False, include_input=False)[0]
+                place = ".".join(map(str, fault["loc"]))
+                raise ConfigError(f"{place}: {fault['msg']}") from error
+            return await entry_tool(entry, opening, where=entry.tool_id)
+
+        return build
 
     def _told(self, _kind: str, _uri: str) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended, and the board with it

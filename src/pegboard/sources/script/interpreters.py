@@ -105,5 +105,7 @@ def _found(words: Sequence[str], whose: str, search: str) -> tuple[str, ...]:
 def _program(name: str, search: str) -> str | None:
     """The program itself rather than a version manager's shim, which needs all of its manager."""
     folders = search.split(os.pathsep)
-    direct = os.pathsep.join(folder for folder in folders if Path(folder).name != "shims")
+    direct = os.pathsep.join(
+        folder for folder in folders if not folder.rstrip(os.sep).endswith(f"{os.sep}shims")
+    )
     return shutil.which(name, path=direct) or shutil.which(name, path=search)
