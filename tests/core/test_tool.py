@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from pegboard.core.context import ToolContext
-from pegboard.core.tool import Effect, Limits, Status, Tool, ToolSpec
+from pegboard.core.tool import Effect, Limits, Status, Tool, ToolSpec, UpstreamTool
 from pegboard.errors import ConfigError, ToolSignatureError
+from pegboard.tools import SchemaTool, tool
 
 EMPTY = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -175,3 +176,18 @@ def test_a_changed_spec_leaves_the_other_as_it_was_and_is_checked() -> None:
     assert (changed.effect, changed.output_schema) == (Effect.READ, EMPTY)
     with pytest.raises(ToolSignatureError):
         spec.changed(effect="sideways")
+
+
+def test_a_tool_that_somebody_else_describes_is_known_by_what_it_has() -> None:
+    spec = ToolSpec(name="find", input_schema={"type": "object"})
+
+    async def run(_arguments: object, _ctx: object) -> str:
+        return "found"
+
+    assert isinstance(SchemaTool(spec=spec, run=run), UpstreamTool)
+    assert not isinstance(tool(run_alone), UpstreamTool)
+
+
+def run_alone() -> str:
+    """Of this process alone."""
+    return "run"

@@ -256,3 +256,18 @@ class Tool(Protocol):
     def run(self, arguments: Mapping[str, Any], ctx: "ToolContext[Any]", /) -> Awaitable[Any]:
         """Do it; awaited once. Raise `ToolFailed` to say no, `Unavailable` when later may help."""
         ...
+
+
+@runtime_checkable
+class UpstreamTool(Tool, Protocol):
+    """A tool of which somebody else says what it is: that is pinned."""
+
+    @property
+    def upstream(self) -> ToolSpec | None:
+        """What they say, without what the operator says differently; None where nobody does."""
+        ...
+
+    @property
+    def overridden(self) -> frozenset[str]:
+        """The fields of the spec in which the operator's word holds."""
+        ...
