@@ -316,6 +316,18 @@ def test_a_rule_about_no_source_is_told_with_its_line(tmp_path: Path) -> None:
         asyncio.run(opened())
 
 
+def test_a_rule_about_new_tools_of_no_source_is_told_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "board.yaml"
+    file.write_text("sources: [{kind: builtin}]\npinning:\n  new:\n    sources: {bakn: ask}\n")
+
+    async def opened() -> None:
+        async with Pegboard(file):
+            pass
+
+    with pytest.raises(ConfigError, match=r"board.yaml:4: .*no source 'bakn'; it has builtin"):
+        asyncio.run(opened())
+
+
 def test_a_policy_that_there_is_not_is_told_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "board.yaml"
     file.write_text("sources: [{kind: builtin, enabled: false}]\npinning: {sources: {builtin: no}}")

@@ -13,7 +13,8 @@ from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import SourceUnavailable, Unavailable
 from pegboard.features.pins import Gate, Pins
 from pegboard.registry import ToolRegistry
-from pegboard.runtime.board import Board, PinningEntry
+from pegboard.runtime.board import Board
+from pegboard.runtime.board_pinning import PinningEntry
 from pegboard.runtime.placing import Placing
 from pegboard.runtime.source_state import Opener, SourceState
 from pegboard.runtime.wiring.pins import PinParts

@@ -18,6 +18,10 @@ PinningPolicy = Literal["auto", "additive", "ask", "block"]
 """`auto` takes every change, `additive` those that are additive and bring no words, and asks about
 others, `ask` asks about all, `block` keeps what was approved for good."""
 
+NewPolicy = Literal["accept", "ask"]
+"""What becomes of a tool that a source lists later than its first ones: `accept` takes it as it is,
+`ask` asks about it as about a change."""
+
 _PROSE = frozenset({"description", "$comment", "examples"})
 _LONGEST_WORD = 80
 """Longer texts are prose, wherever in a schema they stand."""

@@ -4,9 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, StrictBool, StrictFloat, StrictInt
 
-from pegboard.registry.pinning import PinningPolicy
 from pegboard.runtime.board_healing import HealingEntry
 from pegboard.runtime.board_marketplaces import Marketplaces
+from pegboard.runtime.board_pinning import PinningEntry
 
 _STRICT = ConfigDict(frozen=True, extra="forbid")
 
@@ -184,27 +184,6 @@ class CatalogueEntry(BaseModel):
         tuple[str, ...],
         Field(description="Folders below which the scripts of a LocalScript may lie."),
     ] = ()
-
-
-class PinningEntry(BaseModel):
-    """What becomes of definitions that an upstream changes after they were approved."""
-
-    model_config = _STRICT
-
-    default: Annotated[
-        PinningPolicy,
-        Field(
-            description="`auto` takes every change, `additive` what lets everything work as before "
-            "and brings no words, `ask` none until somebody approves it, `block` none at all."
-        ),
-    ] = "additive"
-    sources: Annotated[
-        dict[str, PinningPolicy], Field(description="The same for one source, by its name.")
-    ] = Field(default_factory=dict[str, PinningPolicy])
-
-    def of(self, source: str) -> PinningPolicy:
-        """What holds for a source."""
-        return self.sources.get(source, self.default)
 
 
 EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]

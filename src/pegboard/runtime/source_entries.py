@@ -57,11 +57,14 @@ def checked(loaded: LoadedBoard) -> list[SourceState]:
 def _unknown_pins(loaded: LoadedBoard, states: Collection[str]) -> list[str]:
     """A line for each rule about a source that there is not, not even a disabled one."""
     named = {entry.name or entry.kind for entry in loaded.board.sources}
+    pinning = loaded.board.pinning
+    rules = [("pinning", "sources", name) for name in pinning.sources]
+    rules += [("pinning", "new", "sources", name) for name in pinning.new.sources]
     return [
-        f"{loaded.where(('pinning', 'sources', name))}: the board has no source '{name}'; "
+        f"{loaded.where(place)}: the board has no source '{place[-1]}'; "
         f"it has {', '.join(sorted(named | set(states))) or 'none'}"
-        for name in loaded.board.pinning.sources
-        if name not in named and name not in states
+        for place in rules
+        if place[-1] not in named and place[-1] not in states
     ]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.features.pins import Gate, Pins
 from pegboard.registry import ToolRegistry
-from pegboard.registry.pinning import PinningPolicy
+from pegboard.registry.pinning import NewPolicy, PinningPolicy
 from pegboard.storage import MemoryStorage
 from pegboard.tools import SchemaTool
 
@@ -42,12 +42,15 @@ def foreign(upstream: ToolSpec | None = None, *, overridden: Any = (), **own: An
 class Board:
     """A store, a gate under one policy, and the service."""
 
-    def __init__(self, policy: PinningPolicy = "ask") -> None:
+    def __init__(self, policy: PinningPolicy = "ask", *, new: NewPolicy = "accept") -> None:
         self.policy: PinningPolicy = policy
+        self.new: NewPolicy = new
         self.store = MemoryStorage().pins
         self.registry = ToolRegistry()
         self.decided: list[str] = []
-        self.gate = Gate(self.registry, self.store, policy=lambda _: self.policy)
+        self.gate = Gate(
+            self.registry, self.store, policy=lambda _: self.policy, new=lambda _: self.new
+        )
         self.pins = Pins(self.registry, self.store, decided=self._decided)
 
     async def lists(self, *tools: Tool) -> list[ToolSpec]:

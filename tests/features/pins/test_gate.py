@@ -260,3 +260,76 @@ async def test_an_output_that_is_promised_later_is_seen_for_the_first_time_then(
     assert changed.unavailable
     [pin] = await board.store.pins()
     assert pin.definition["output_schema"] == output
+
+
+async def test_new_tools_of_a_source_that_has_been_seen_wait_where_the_board_says_so() -> None:
+    board, find, send = Board("auto", new="ask"), foreign(), foreign(said("send"))
+    first = await board.lists(find, foreign(said("other")))
+    with pytest.raises(SourceUnavailable, match="is new upstream and waits for approval"):
+        await (await board.gate.judged("web", [find, send])).tools[1].run({}, None)  # type: ignore[arg-type] # the tool looks at no context
+
+    [known, new] = await board.lists(find, send)
+
+    assert [spec.unavailable for spec in (*first, known)] == ["", "", ""]
+    assert "waits for approval: 'pegboard pins approve web send'" in new.unavailable
+    assert (new.name, new.description, new.input_schema["type"]) == ("web__send", "", "object")
+    assert new.input_schema["properties"] == {}
+    [held] = await board.store.held("web")
+    assert (held.name, state_of(held), kept(held)["kind"]) == ("send", "waiting", "new")
+    places = {row["place"]: row["after"] for row in kept(held)["changes"]}
+    assert places["description"] == "Find pages."
+    assert places["effect"] == "write"
+    assert places["input_schema.properties.query"] == {"type": "string"}
+    assert {row["before"] for row in kept(held)["changes"]} == {None}
+
+
+async def test_a_new_tool_that_is_approved_passes_and_is_pinned_as_it_was_looked_at() -> None:
+    board, find, send = Board("block", new="ask"), foreign(), foreign(said("send"))
+    await board.lists(find)
+    await board.lists(find, send)
+    held = await board.pins.get("web", "web__send")
+
+    await board.pins.decide("web", "send", "approve", digest=held.digest)
+    [_, approved] = await board.lists(find, send)
+    [_, changed] = await board.lists(find, foreign(said("send", description="Send keys.")))
+
+    assert (approved.unavailable, approved.description) == ("", "Find pages.")
+    assert changed.description == "Find pages."
+    assert len(await board.store.pins("web")) == 2
+
+
+async def test_a_new_tool_that_changes_while_it_waits_is_looked_at_anew() -> None:
+    board, find = Board(new="ask"), foreign()
+    await board.lists(find)
+    await board.lists(find, foreign(said("send")))
+    held = await board.pins.get("web", "send")
+    await board.pins.decide("web", "send", "reject", digest=held.digest)
+
+    [_, rejected] = await board.lists(find, foreign(said("send")))
+    [_, other] = await board.lists(find, foreign(said("send", effect=Effect.ADMIN)))
+
+    assert "it was rejected" in rejected.unavailable
+    assert "waits for approval" in other.unavailable
+    [waiting] = await board.store.held("web")
+    assert waiting.digest != held.digest
+    assert {row["place"]: row["after"] for row in kept(waiting)["changes"]}["effect"] == "admin"
+
+
+async def test_new_tools_pass_again_once_the_board_says_so() -> None:
+    board, find, send = Board(new="ask"), foreign(), foreign(said("send"))
+    await board.lists(find)
+    await board.lists(find, send)
+    board.new = "accept"
+
+    [_, new] = await board.lists(find, send)
+
+    assert new.unavailable == ""
+    assert await board.store.held("web") == []
+
+
+async def test_the_first_tools_of_a_source_never_wait() -> None:
+    board = Board(new="ask")
+
+    specs = await board.lists(foreign(), foreign(said("send")))
+
+    assert [spec.unavailable for spec in specs] == ["", ""]

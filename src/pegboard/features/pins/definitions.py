@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pegboard.core.names import split_wire_name
 from pegboard.core.ports.catalogue import Definition
-from pegboard.core.tool import Tool, ToolSpec
+from pegboard.core.tool import Tool, ToolSpec, UpstreamTool
 from pegboard.errors import SourceUnavailable
 from pegboard.registry.definition_diff import DEFINING, definition_of, digest_of, spec_of
 from pegboard.registry.pinning import Verdict
@@ -22,6 +22,11 @@ _WHY: Mapping[State, str] = {
     "waiting": "waits for approval:",
     "rejected": "the change was rejected; to take it all the same:",
     "blocked": "the board blocks changes; to take it, write 'ask' under 'pinning:', and then:",
+}
+_WHY_NEW: Mapping[State, str] = {
+    "waiting": "waits for approval:",
+    "rejected": "it was rejected; to take it all the same:",
+    "blocked": "waits for approval:",
 }
 _SAID = tuple(field for field in DEFINING if field not in (*_FIXED, *_SCHEMAS))
 """What an operator may say differently of a tool; what is said so is judged no more."""
@@ -54,7 +59,7 @@ class Listed:
 
 def upstream_of(tool: Tool) -> ToolSpec | None:
     """What somebody else says that the tool is; None for a tool that nobody else describes."""
-    return getattr(tool, "upstream", None)
+    return tool.upstream if isinstance(tool, UpstreamTool) else None
 
 
 def listed(tool: Tool) -> Listed | None:
@@ -73,7 +78,7 @@ def listed(tool: Tool) -> Listed | None:
 
 
 def _overridden(tool: Tool) -> frozenset[str]:
-    return getattr(tool, "overridden", frozenset())
+    return tool.overridden if isinstance(tool, UpstreamTool) else frozenset()
 
 
 def _key(name: str) -> str:
@@ -91,12 +96,21 @@ def withheld(item: Listed, pinned: Definition, verdict: Verdict, *, state: State
     """
     tool = item.tool
     approved = _approved(item, pinned)
-    source, action = split_wire_name(tool.spec.name)
-    command = f"pegboard pins approve {source} {action}"
     if approved is not None and verdict.diff.kind is not Kind.BREAKING:
         return SchemaTool(spec=approved, run=tool.run, upstream=upstream_of(tool))
-    reason = f"its definition has changed upstream and {_WHY[state]} '{command}'."
+    reason = f"its definition has changed upstream and {_WHY[state]} {_command(tool)}."
     return unavailable(tool, reason, spec=approved or spec_of(pinned))
+
+
+def unseen(item: Listed, *, state: State) -> Tool:
+    """The tool while nobody has approved it: of what its upstream says, nothing is shown."""
+    reason = f"it is new upstream and {_WHY_NEW[state]} {_command(item.tool)}."
+    return unavailable(item.tool, reason)
+
+
+def _command(tool: Tool) -> str:
+    source, action = split_wire_name(tool.spec.name)
+    return f"'pegboard pins approve {source} {action}'"
 
 
 def unavailable(tool: Tool, reason: str, *, spec: ToolSpec | None = None) -> Tool:

@@ -13,12 +13,16 @@ from pegboard.features.pins.definitions import upstream_of
 from pegboard.features.pins.holding import kept, state_of
 from pegboard.features.pins.sorting import Sorting
 from pegboard.registry import ToolRegistry
-from pegboard.registry.pinning import PinningPolicy
+from pegboard.registry.pinning import NewPolicy, PinningPolicy
 
 Standing = frozenset[tuple[str, str, str]]
 """Name, digest and state of definitions that were not let through."""
 
 _LOG = logging.getLogger("pegboard.pins")
+
+
+def _accepted(_source: str) -> NewPolicy:
+    return "accept"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +55,21 @@ class Gate:
         registry: Whose clock and listeners are used.
         store: What is approved, and what waits.
         policy: What the operator wants of a source, by its name.
+        new: What the operator wants of the tools that it lists later than its first ones.
     """
 
     def __init__(
-        self, registry: ToolRegistry, store: PinStore, *, policy: Callable[[str], PinningPolicy]
+        self,
+        registry: ToolRegistry,
+        store: PinStore,
+        *,
+        policy: Callable[[str], PinningPolicy],
+        new: Callable[[str], NewPolicy] = _accepted,
     ) -> None:
         self._registry = registry
         self._store = store
         self._policy = policy
+        self._new = new
 
     async def judged(self, source: str, tools: Sequence[Tool]) -> Judged:
         """The tools as they may be put on the board; what is new is pinned, what changed judged.
@@ -73,6 +84,7 @@ class Gate:
             source=source,
             at=self._registry.kit.now(),
             policy=self._policy(source),
+            new=self._new(source),
             pins={pin.name: pin for pin in pins},
             held={item.name: item for item in held},
         )

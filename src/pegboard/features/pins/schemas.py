@@ -79,7 +79,7 @@ class PinList(BaseModel):
 
 
 class HeldAnswer(BaseModel):
-    """A definition that its upstream has changed, and what the change is."""
+    """A definition that its upstream has changed or added, and what the change is."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -89,7 +89,12 @@ class HeldAnswer(BaseModel):
     state: Literal["waiting", "rejected", "blocked", "approved"]
     digest: Digest
     held_at: Annotated[float, Field(description="Unix seconds.")]
-    kind: Annotated[Change, Field(description="The gravest kind among the changes.")]
+    kind: Annotated[
+        Change | Literal["new"],
+        Field(
+            description="The gravest kind among the changes; `new` for a tool that was not there."
+        ),
+    ]
     changes: list[ChangeRow]
 
 

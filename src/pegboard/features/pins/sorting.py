@@ -3,14 +3,15 @@
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from pegboard.core.ports.catalogue import Definition, HeldDefinition, Pin
 from pegboard.core.tool import Tool
 from pegboard.errors import PegboardError
-from pegboard.features.pins.definitions import Listed, listed, unavailable, withheld
-from pegboard.features.pins.holding import diff_of, outcome_of, state_of
+from pegboard.features.pins.definitions import Listed, listed, unavailable, unseen, withheld
+from pegboard.features.pins.holding import diff_of, is_new, new_of, outcome_of, state_of
 from pegboard.registry.definition_diff import digest_of, spec_of
-from pegboard.registry.pinning import PinningPolicy, Verdict, judge
+from pegboard.registry.pinning import NewPolicy, PinningPolicy, Verdict, judge
 from pegboard.tools.foreign_log import log_foreign
 
 _LOG = logging.getLogger("pegboard.pins")
@@ -25,6 +26,7 @@ class Sorting:
         at: Unix seconds.
         pins: What is approved, by the upstream's names.
         held: What is held, by the upstream's names.
+        new: What becomes of tools that nobody has seen, of a source of which some have been seen.
         tools: What may be put on the board, in the order of the list.
         first: To be pinned, because nobody has seen it before.
         accepted: To be pinned, because the policy lets the change through.
@@ -39,6 +41,7 @@ class Sorting:
     policy: PinningPolicy
     pins: Mapping[str, Pin]
     held: Mapping[str, HeldDefinition]
+    new: NewPolicy = "accept"
     tools: list[Tool] = field(default_factory=list[Tool])
     first: list[Pin] = field(default_factory=list[Pin])
     accepted: list[Pin] = field(default_factory=list[Pin])
@@ -62,6 +65,8 @@ class Sorting:
         pin = self.pins.get(item.name)
         if pin is None:
             digest = digest_of(item.definition)
+            if self.new == "ask" and self.pins:
+                return self._new(item, digest)
             self.first.append(self._pin(item.name, digest, item.definition))
             self.fresh.append(len(self.tools))
             return self._let_through(item)
@@ -88,17 +93,32 @@ class Sorting:
     ) -> Tool:
         held = self.held.get(item.name)
         if held is None or held.digest != digest or outcome_of(held) != verdict.outcome:
-            held = HeldDefinition(
-                source=self.source,
-                name=item.name,
-                digest=digest,
-                definition=definition,
-                held_at=self.at,
-                diff=diff_of(verdict, item.tool.spec.name),
-            )
-            self.refused.append(held)
+            diff = diff_of(verdict, item.tool.spec.name)
+            held = self._aside(item, digest, definition, diff)
         self.standing.add((item.name, held.digest, state_of(held)))
         return withheld(item, pin.definition, verdict, state=state_of(held))
+
+    def _new(self, item: Listed, digest: str) -> Tool:
+        held = self.held.get(item.name)
+        if held is None or held.digest != digest or not is_new(held):
+            diff = new_of(item.definition, item.tool.spec.name)
+            held = self._aside(item, digest, item.definition, diff)
+        self.standing.add((item.name, held.digest, state_of(held)))
+        return unseen(item, state=state_of(held))
+
+    def _aside(
+        self, item: Listed, digest: str, definition: Definition, diff: dict[str, Any]
+    ) -> HeldDefinition:
+        held = HeldDefinition(
+            source=self.source,
+            name=item.name,
+            digest=digest,
+            definition=definition,
+            held_at=self.at,
+            diff=diff,
+        )
+        self.refused.append(held)
+        return held
 
     def cannot_pin(self, reason: str) -> None:
         """What would have been pinned is not good: nobody could know it again."""

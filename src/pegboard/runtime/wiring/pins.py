@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from pegboard.errors import PegboardError
 from pegboard.features.pins import Gate, Pins
 from pegboard.registry import ToolRegistry
-from pegboard.runtime.board import PinningEntry
+from pegboard.registry.pinning import NewPolicy
+from pegboard.runtime.board_pinning import PinningEntry
 from pegboard.runtime.placing import Placing
 
 if TYPE_CHECKING:
@@ -35,7 +36,13 @@ class PinParts:
         *,
         pinning: Callable[[], PinningEntry],
     ) -> None:
-        self._gate = Gate(registry, storage.pins, policy=lambda source: pinning().of(source))
+
+        def new(source: str) -> NewPolicy:
+            return pinning().new.of(source)
+
+        self._gate = Gate(
+            registry, storage.pins, policy=lambda source: pinning().of(source), new=new
+        )
         self.placing = Placing(registry, self._gate)
         self.service = Pins(registry, storage.pins, decided=self.placing.again)
 
