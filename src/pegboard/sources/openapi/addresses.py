@@ -9,6 +9,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from pegboard.sources.openapi.nodes import Located, Node, mapping, sequence, text
 
+_URL = re.compile(r"https?://", re.IGNORECASE)
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
 _DOTS = frozenset({".", ".."})
 _MOST_DECODINGS = 5
@@ -17,6 +18,11 @@ _UNFIT = re.compile(r"[\x00-\x20\x7f\\{}]")
 
 class BadAddress(ValueError):
     """There is no address that requests could be sent to; the message says why."""
+
+
+def is_url(document: str) -> bool:
+    """Whether a document is fetched from there."""
+    return _URL.match(document) is not None
 
 
 def checked_base(url: str) -> str:

@@ -14,12 +14,13 @@ from pydantic import (
 )
 
 from pegboard.core.tool import Effect
-from pegboard.sources.openapi.addresses import checked_base
+from pegboard.sources.openapi.addresses import checked_base, is_url
 from pegboard.sources.openapi.auth import Auth, HeaderName, one_line
 
 _MODEL = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 _ALIASED: ConfigDict = {**_MODEL, "validate_by_name": True, "validate_by_alias": True}
 _Names = tuple[str, ...]
+_SHORTEST_REFRESH = 1.0
 _HTTP_METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace"})
 
 
@@ -192,6 +193,15 @@ class OpenApiConfig(BaseModel):
     max_document_bytes: Annotated[
         int, Field(ge=1024, le=2**30, description="A larger document is refused")
     ] = 64 * 2**20
+    refresh: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=30 * 24 * 3600,
+            description="Seconds after which a document from a URL is read again; 0 reads it again "
+            "only when the board is loaded anew",
+        ),
+    ] = 0.0
     promise_outputs: Annotated[
         bool,
         Field(
@@ -218,6 +228,12 @@ class OpenApiConfig(BaseModel):
             raise ValueError("give a document, or actions")
         if self.document is None and not self.base_url:
             raise ValueError("actions without a document need a base_url")
+        if self.refresh and not (isinstance(self.document, str) and is_url(self.document)):
+            raise ValueError(
+                "refresh: only a document from a URL is read again by itself; leave it out"
+            )
+        if 0 < self.refresh < _SHORTEST_REFRESH:
+            raise ValueError(f"refresh: write at least {_SHORTEST_REFRESH:g} seconds, or 0")
         if len(self.auth) > 1 and any(item.kind == "none" for item in self.auth):
             raise ValueError("auth: `kind: none` stands alone")
         return self

@@ -12,13 +12,13 @@ from typing import Any, cast
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
 from pegboard.core.shortening import shortened
 from pegboard.errors import PegboardError, SourceUnavailable
+from pegboard.sources.openapi.addresses import is_url
 from pegboard.sources.openapi.nodes import mapping
 from pegboard.sources.openapi.parsing import Unreadable, parsed, plain
 from pegboard.sources.openapi.references import joined
 from pegboard.tools.plain_files import read_file
 from pegboard.tools.threads import POOL
 
-_URL = re.compile(r"https?://", re.IGNORECASE)
 _OTHER_URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _PASTED = re.compile(r"\s*\{|[^\n]*\n")
 _MOST_FILES = 500
@@ -90,7 +90,7 @@ class Loader:
         document = self._document
         if not isinstance(document, str):
             fresh = self._last or Document(files={"": plain(document)}, refused={})
-        elif _URL.match(document):
+        elif is_url(document):
             fresh = await self._fetched(document)
         elif scheme := _OTHER_URL.match(document):
             raise SourceUnavailable(

@@ -1,5 +1,6 @@
 """A REST API on the board."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
@@ -11,6 +12,7 @@ from pegboard.errors import SourceUnavailable
 from pegboard.sources.openapi.client import Client
 from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.sources.openapi.loading import Document, Loader
+from pegboard.sources.openapi.refreshing import Refreshing
 from pegboard.tools.threads import POOL
 
 
@@ -72,6 +74,8 @@ class OpenApiSource:
                 http=services.http,
                 most_bytes=config.max_document_bytes,
             )
+        self._loading = asyncio.Lock()
+        self._refreshing = Refreshing(name, every=config.refresh, has_changed=self._has_changed)
         self._read: Document | None = None
         self._made: Sequence[Tool] | None = None
         self._base = config.base_url
@@ -88,7 +92,7 @@ class OpenApiSource:
         Raises:
             SourceUnavailable: The document cannot be read, or the configuration does not fit it.
         """
-        document = await self._loader.load() if self._loader else None
+        document = await self._document()
         made = self._made
         if made is None or document is not self._read:
             if document is None:  # actions by hand are few, and made before a thread is awake
@@ -96,6 +100,7 @@ class OpenApiSource:
             else:
                 made = await POOL.run(lambda: self._tools_of(document), owner=self._name)
             self._read, self._made = document, made
+        self._refreshing.begin()
         return made
 
     def by_hand(self) -> Sequence[Tool]:
@@ -118,11 +123,24 @@ class OpenApiSource:
         return health
 
     async def close(self) -> None:
-        """Nothing is held: connections belong to the board's client."""
+        """Read the document no more; connections belong to the board's client."""
+        await self._refreshing.close()
 
     def on_change(self, notify: Callable[[], None]) -> None:
-        """A document does not tell when it changes; it is read again with every listing."""
-        del notify
+        """A document does not tell when it changes: it is read again with every listing.
+
+        Beside that it is looked at every `refresh` seconds.
+        """
+        self._refreshing.tell(notify)
+
+    async def _document(self) -> Document | None:
+        if self._loader is None:
+            return None
+        async with self._loading:  # a look and a listing at once would read it twice
+            return await self._loader.load()
+
+    async def _has_changed(self) -> bool:
+        return await self._document() is not self._read
 
     def _tools_of(self, document: Document | None) -> Sequence[Tool]:
         from pegboard.sources.openapi.api import api_of
