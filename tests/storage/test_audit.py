@@ -2,13 +2,14 @@
 
 import asyncio
 import json
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from tests.storage.made import NOON, a_record, a_storage, a_written
 
 from pegboard.core.ports.audit import AuditEntry, AuditReport
-from pegboard.errors import InvalidRequest
+from pegboard.errors import InvalidRequest, Unavailable
 from pegboard.storage import Storage
 from pegboard.testing import FakeClock
 
@@ -195,3 +196,118 @@ async def test_secrets_and_numbers_that_are_none_cost_no_record_of_the_trail(
     assert [body["reason"] for body in bodies] == ["***", "", ""]
     assert (records[2].at, bodies[2]["duration_ms"]) == (0.0, None)
     assert report.is_intact
+
+
+async def watched_while_it_goes(storage: Storage, other: Storage) -> list[AuditReport]:
+    """Check the trail before each step in which this server lets old records go."""
+    reports: list[AuditReport] = []
+    database = cast("Any", storage)._database
+    run = database.run
+
+    async def watched(operation: Any, **options: Any) -> Any:
+        reports.append(await other.audit.verify())
+        return await run(operation, **options)
+
+    database.run = watched
+    try:
+        await storage.audit.retain(since=NOON + 2_200, by="ada")
+    finally:
+        database.run = run
+    return reports
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"], indirect=True)
+async def test_many_records_go_bit_by_bit_and_the_chain_is_whole_at_each_step(
+    storage: Storage, other: Storage
+) -> None:
+    await storage.audit.append([an_entry(number) for number in range(2_500)])
+
+    steps = await watched_while_it_goes(storage, other)
+    report = await storage.audit.verify()
+
+    # where reading is a step of its own, it sees the same once more
+    assert list(dict.fromkeys((step.first, step.last, step.fault) for step in steps)) == [
+        (1, 2_500, ""),  # before the word
+        (1, 2_501, ""),
+        (1_001, 2_501, ""),
+        (2_001, 2_501, ""),
+    ]
+    assert (report.first, report.last, report.fault) == (2_201, 2_501, "")
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"], indirect=True)
+async def test_what_was_cut_off_while_it_went_goes_the_next_time(storage: Storage) -> None:
+    await storage.audit.append([an_entry(number) for number in range(2_500)])
+    audit = cast("Any", storage).audit
+    delete = audit._delete
+
+    async def cut_off(first: int, last: int) -> None:
+        if first > 1:
+            raise Unavailable("The server is gone.")
+        await delete(first, last)
+
+    audit._delete = cut_off
+    with pytest.raises(Unavailable):
+        await storage.audit.retain(since=NOON + 2_200, by="ada")
+    between = await storage.audit.verify()
+    audit._delete = delete
+    said = await storage.audit.retain(since=NOON + 2_200, by="ada")
+    report = await storage.audit.verify()
+
+    assert (between.first, between.fault) == (1_001, "")
+    assert said is not None
+    assert (json.loads(said.body)["first"], report.first, report.fault) == (1_001, 2_201, "")
+
+
+@pytest.mark.parametrize("kind", ["postgres"], indirect=True)
+async def test_of_two_servers_that_let_go_at_once_one_says_so(
+    storage: Storage, other: Storage
+) -> None:
+    await storage.audit.append([an_entry(number) for number in range(2_500)])
+
+    said = await asyncio.gather(
+        *(server.audit.retain(since=NOON + 2_200, by="ada") for server in (storage, other) * 4)
+    )
+    report = await storage.audit.verify()
+    words = await storage.audit.records(kind="retention")
+
+    assert 1 <= len([record for record in said if record is not None]) == len(words)
+    assert (report.first, report.fault) == (2_201, "")
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"], indirect=True)
+async def test_a_check_that_is_overtaken_by_what_goes_begins_again(
+    storage: Storage, other: Storage
+) -> None:
+    await storage.audit.append([an_entry(number) for number in range(2_500)])
+    audit = cast("Any", other).audit
+    page, pages = audit._page, 0
+
+    async def paged(after: int, last: int) -> Any:
+        nonlocal pages
+        pages += 1
+        rows = await page(after, last)
+        if pages == 1:
+            await storage.audit.retain(since=NOON + 2_200, by="ada")
+        return rows
+
+    audit._page = paged
+    report = await other.audit.verify()
+
+    assert (report.first, report.last, report.fault) == (2_201, 2_501, "")
+    assert pages > 3
+
+
+async def test_writers_do_not_wait_for_all_that_goes(tmp_path: Path, clock: FakeClock) -> None:
+    async with a_storage("sqlite", tmp_path, clock) as storage:
+        await storage.audit.append([an_entry(number) for number in range(5_000)])
+        going = asyncio.create_task(storage.audit.retain(since=NOON + 5_000, by="ada"))
+        left: list[int] = []
+        while not going.done():
+            await storage.audit.append([an_entry(6_000)])
+            [oldest] = await storage.audit.records(limit=1)
+            left.append(oldest.sequence)
+        report = await storage.audit.verify()
+
+    assert len({first for first in left if 1 < first <= 5_000}) >= 2  # written in between
+    assert report.fault == ""

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from msgspec import structs
 from tests.storage.made import NOON, a_storage, is_postgres
 from tests.storage.test_audit import an_entry
 
@@ -137,6 +138,29 @@ async def test_a_retention_record_that_somebody_changed_explains_nothing(
 
     assert report.sequence == 1
     assert "records 1 to 4 are missing, and no retention record says so" in report.fault
+
+
+async def test_what_is_left_of_records_that_go_hangs_together_with_the_rest(
+    tampered: str, tmp_path: Path, clock: FakeClock
+) -> None:
+    async with a_storage(tampered, tmp_path, clock) as storage:
+        await storage.audit.append([an_entry(number) for number in range(10)])
+        await storage.audit.retain(since=NOON + 3, by="ada")
+        kept = [(record.sequence, hash_of(record)) for record in await storage.audit.records()]
+        check = Check()
+        records = linked([an_entry(number) for number in range(10)], sequence=0, previous="0" * 64)
+        rest = list(await storage.audit.records(after=10))
+        for record in (records[1], *records[2:], *rest):
+            check.read(record)
+        whole = check.report(sequence=rest[-1].sequence, head=rest[-1].hash)
+        altered = Check()
+        for record in (structs.replace(records[1], body="{}"), *records[2:], *rest):
+            altered.read(record)
+        found = altered.report(sequence=rest[-1].sequence, head=rest[-1].hash)
+
+    assert kept[0][0] == 4
+    assert (whole.first, whole.fault) == (2, "")
+    assert found.fault == "record 2 was changed"
 
 
 async def test_a_chain_without_a_head_takes_no_records_and_the_history_goes_on(

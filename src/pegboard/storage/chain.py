@@ -93,7 +93,7 @@ class Check:
         self._first: AuditRecord | None = None
         self._last: AuditRecord | None = None
         self._checked = 0
-        self._forgotten: dict[int, str] = {}
+        self._forgotten: dict[int, tuple[int, str]] = {}
         self._fault = ""
         self._sequence: int | None = None
 
@@ -154,14 +154,25 @@ class Check:
         if first.sequence == 1:
             if first.previous != BEGINNING:
                 self._find(1, "record 1 is not the first that was written")
-        elif self._forgotten.get(first.sequence - 1) != first.previous:
+        elif not self._is_forgotten(first):
             which = _range(1, first.sequence - 1)
             self._find(1, f"{which} missing, and no retention record says so")
+
+    def _is_forgotten(self, first: AuditRecord) -> bool:
+        """Whether a record says that all before this one are gone, or that it will be gone too.
+
+        What has been let go is deleted bit by bit, the oldest first: what is left of it hangs
+        together with the rest as if it stayed.
+        """
+        _, digest = self._forgotten.get(first.sequence - 1, (0, ""))
+        return digest == first.previous or any(
+            begin <= first.sequence <= last for last, (begin, _) in self._forgotten.items()
+        )
 
     def _remember(self, record: AuditRecord) -> None:
         try:
             body: dict[str, Any] = json.loads(record.body)
-            self._forgotten[body["last"]] = body["hash"]
+            self._forgotten[body["last"]] = (body["first"], body["hash"])
         except (ValueError, KeyError, TypeError):  # somebody has changed it: its hash says so
             return
 

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import astuple
 from sqlalchemy import Row, bindparam, delete, func, select, update
 
@@ -13,7 +14,7 @@ from pegboard.core.ports.audit import AuditEntry, AuditRecord, AuditReport
 from pegboard.core.ports.clock import Clock
 from pegboard.errors import InvalidRequest, Unavailable
 from pegboard.storage.auditing import Audited, entries_of, lost_entry
-from pegboard.storage.chain import Check, linked, marker
+from pegboard.storage.chain import RETENTION, Check, linked, marker
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Prepared, Transaction
 from pegboard.storage.rows import Redact
@@ -68,32 +69,29 @@ class SqlAudit:
         return [_record(row) for row in rows]
 
     async def verify(self, *, anchor: tuple[int, str] | None = None) -> AuditReport:
-        report = await self._verify(anchor)
-        if report.fault and report.first != await self._first():
-            # Somebody has let old records go in the meantime.
-            return await self._verify(anchor)
-        return report
+        first = await self._first()
+        while True:
+            report = await self._verify(anchor)
+            before, first = first, await self._first()
+            if not report.fault or first == before:  # else somebody lets old records go meanwhile
+                return report
 
     async def retain(self, *, since: float, by: str) -> AuditRecord | None:
-        now = self._clock.time()
+        old = await self._database.read(lambda transaction: _old(transaction, since))
+        if old is None:
+            return None
+        at = self._clock.time()
+        entry = marker(old.last, first=old.first, since=since, by=by, at=at)
+        said = await self._database.run(lambda transaction: _declare(transaction, entry, old))
+        if said is not None:
+            # Others write in between: the chain is whole from the first word on.
+            for start in range(old.first, old.last.sequence + 1, _CHUNK):
+                await self._delete(start, min(start + _CHUNK - 1, old.last.sequence))
+        return said
 
-        def retain(transaction: Transaction) -> AuditRecord | None:
-            _lock_head(transaction)
-            kept = transaction.first(select(func.min(AUDIT.c.sequence)).where(AUDIT.c.at >= since))
-            before = kept[0] if kept else None
-            gone = select(AUDIT).order_by(AUDIT.c.sequence)
-            if before is not None:
-                gone = gone.where(AUDIT.c.sequence < before)
-            first = transaction.first(gone.limit(1))
-            last = transaction.first(gone.order_by(None).order_by(AUDIT.c.sequence.desc()).limit(1))
-            if first is None or last is None:
-                return None
-            said = marker(_record(last), first=first.sequence, since=since, by=by, at=now)
-            (record,) = append(transaction, (said,))
-            transaction.execute(delete(AUDIT).where(AUDIT.c.sequence <= last.sequence))
-            return record
-
-        return await self._database.run(retain)
+    async def _delete(self, first: int, last: int) -> None:
+        gone = delete(AUDIT).where(AUDIT.c.sequence.between(first, last))
+        await self._database.run(lambda transaction: transaction.execute(gone), atomic=True)
 
     async def _verify(self, anchor: tuple[int, str] | None) -> AuditReport:
         # One statement sees one moment; what is written later is not asked for.
@@ -233,6 +231,37 @@ class _Batch:
         if not self._is_lost:  # it may be refused once among others, and once alone
             self._is_lost = True
             self._losses.note(records)
+
+
+class _Old(Struct, frozen=True, kw_only=True):
+    """Records that may go, which are the oldest without a gap, and how far the chain reaches."""
+
+    first: int
+    last: AuditRecord
+    head: int
+
+
+def _old(transaction: Transaction, since: float) -> _Old | None:
+    """Those before the first that is as young as this: it and all behind it stay."""
+    kept = transaction.first(select(func.min(AUDIT.c.sequence)).where(AUDIT.c.at >= since))
+    wanted = select(AUDIT)
+    if kept is not None and kept[0] is not None:
+        wanted = wanted.where(AUDIT.c.sequence < kept[0])
+    last = transaction.first(wanted.order_by(AUDIT.c.sequence.desc()).limit(1))
+    oldest = func.min(AUDIT.c.sequence).label("oldest")
+    ends = transaction.first(select(oldest, func.max(AUDIT.c.sequence).label("newest")))
+    if last is None or ends is None:
+        return None
+    return _Old(first=ends.oldest, last=_record(last), head=ends.newest)
+
+
+def _declare(transaction: Transaction, entry: AuditEntry, old: _Old) -> AuditRecord | None:
+    """Say what is let go before any of it goes; None when another server has just said it."""
+    _lock_head(transaction)
+    newer = select(AUDIT.c.sequence).where(AUDIT.c.sequence > old.head, AUDIT.c.kind == RETENTION)
+    if transaction.first(newer.limit(1)) is not None:
+        return None
+    return append(transaction, (entry,))[0]
 
 
 def append(transaction: Transaction, entries: Sequence[AuditEntry]) -> Sequence[AuditRecord]:
