@@ -16,6 +16,7 @@ from pegboard.sources.mcp.config import McpConfig, revealed
         ({"command": "a", "url": "http://a/"}, "found command and url"),
         ({"url": "http://a/", "args": ["x"]}, "'args' belongs to 'command'"),
         ({"command": "a", "headers": {"X": "y"}}, "'headers' belongs to 'url'"),
+        ({"url": "http://a", "headers": {"X": "{call.user}"}}, r"there is no \{call.user\}; known"),
         ({"command": "a", "auth": {"token": "x"}}, "'auth' belongs to 'url'"),
         (
             {"mcpServers": {"a": {"url": "http://a"}}, "auth": {"token": "x"}},
@@ -32,7 +33,17 @@ from pegboard.sources.mcp.config import McpConfig, revealed
         ({"command": "a", "colour": "red"}, "Extra inputs"),
     ],
     ids=[
-        *("none", "two", "args", "headers", "auth", "auth of many", "env of many", "transport"),
+        *(
+            "none",
+            "two",
+            "args",
+            "headers",
+            "unknown of a call",
+            "auth",
+            "auth of many",
+            "env of many",
+            "transport",
+        ),
         *("kind", "env", "effect", "unknown"),
     ],
 )

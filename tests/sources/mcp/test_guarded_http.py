@@ -227,6 +227,36 @@ async def test_a_session_opens_no_trust_store_and_no_connection_beside_the_guard
     assert transports
 
 
+async def test_headers_say_what_call_they_go_with_and_the_board_itself_says_nothing() -> None:
+    async def answer(received: Received, writer: asyncio.StreamWriter) -> None:
+        number = json.loads(received.body)["id"]
+        result = {"content": [{"type": "text", "text": "bought"}]}
+        writer.write(_json({"jsonrpc": "2.0", "id": number, "result": result}))
+
+    headers = {
+        "X-Team": "blue",
+        "X-Call": "{call.id}",
+        "Idempotency-Key": "{call.idempotency_key}",
+    }
+    async with serving(_speaking(answer)) as server:
+        url = f"http://{server.authority}/mcp"
+        config = {"url": url, "protocol": "legacy", "headers": headers}
+        async with opened(config) as source:
+            tools = await by_action(source)
+            ctx = call_of(call_id="c-1", idempotency_key="k")
+            await tools["buy"].run({}, ctx)
+            calls = [item for item in server.requests if b"tools/call" in item.body]
+            others = [item for item in server.requests if b"tools/call" not in item.body]
+        credential = tools["buy"].spec.credential
+
+    (call,) = calls
+    assert (call.headers["x-team"], call.headers["x-call"]) == ("blue", "c-1")
+    assert len(call.headers["idempotency-key"]) == 32
+    assert {item.headers["x-team"] for item in others} == {"blue"}
+    assert not any({"x-call", "idempotency-key"} & item.headers.keys() for item in others)
+    assert credential == ""
+
+
 async def test_no_cookie_of_one_caller_reaches_another() -> None:
     async def answer(received: Received, writer: asyncio.StreamWriter) -> None:
         message = json.loads(received.body)

@@ -41,6 +41,7 @@ def problem(**config: Any) -> str:
         ({"document": "https://a.test/a", "refresh": -1}, "refresh"),
         ({"document": "a", "headers": {"X-Team": "a\nb"}}, "line break or control character"),
         ({"document": "a", "headers": {"X Team": "a"}}, "String should match pattern"),
+        ({"document": "a", "headers": {"X-Who": "{call.user}"}}, "there is no {call.user}; known"),
         ({"document": "a", "headers": {"Host": "a"}}, "headers.Host"),
         ({"document": "a", "headers": {"Host": "a"}}, "the client sets this header itself"),
         ({"document": "a", "headers": {"content-Length": "1"}}, "the client sets this header"),

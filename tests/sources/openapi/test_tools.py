@@ -12,6 +12,8 @@ from tests.sources.openapi.bench import (
     operation,
 )
 
+from pegboard.core.context import ToolContext
+from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, Status
 from pegboard.errors import ToolFailed, Unavailable
 from pegboard.sources.openapi.actions import written_by_hand
@@ -144,6 +146,30 @@ async def test_headers_of_the_operator_go_with_every_request() -> None:
         assert list(api.spec().input_schema["properties"]) == ["X-Mine"]
         assert (await api.call()).unwrap()
         assert api.last.headers["x-team"] == "blue-team"
+
+
+async def test_headers_say_what_call_they_go_with_where_the_operator_says_so() -> None:
+    headers = {
+        "X-Team": "blue-team",
+        "X-Call": "{call.tool} in {call.run_id}",
+        "Idempotency-Key": "{call.idempotency_key}",
+    }
+    async with bench(one(), headers=headers) as api:
+        assert (await api.call()).unwrap()
+        plain = api.last.headers
+        ctx = ToolContext(run_id="r-1", idempotency_key="k")
+        assert (await api.registry.call("api__op", {}, ctx)).unwrap()
+        told = api.last.headers
+        other = ToolContext(
+            idempotency_key="k", principal=Principal(id="bob", scopes=frozenset({"*"}))
+        )
+        assert (await api.registry.call("api__op", {}, other)).unwrap()
+        others = api.last.headers
+
+    assert plain["x-team"] == told["x-team"] == "blue-team"
+    assert not {"x-call", "idempotency-key"} & plain.keys()
+    assert told["x-call"] == "api__op in r-1"
+    assert len({told["idempotency-key"], others["idempotency-key"], "k"}) == 3
 
 
 async def test_an_operation_on_another_server_gets_no_credentials_unasked() -> None:

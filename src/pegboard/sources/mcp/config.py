@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -17,6 +18,7 @@ from pydantic import (
 )
 
 from pegboard.core.tool import Effect
+from pegboard.tools.call_headers import checked_text, is_of_call
 
 _SECRETIVE = re.compile(r"TOKEN|SECRET|PASS|PWD|KEY|CREDENTIAL|AUTH|COOKIE", re.IGNORECASE)
 _SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey) +)(\S.*)", re.IGNORECASE | re.DOTALL)
@@ -33,18 +35,25 @@ def _guarded(values: Any) -> Any:
 def _secret(name: str, value: Any) -> Any:
     if not isinstance(value, str):
         return str(value) if isinstance(value, (int, float)) else value
-    if _SECRETIVE.search(name) is None:
+    if _SECRETIVE.search(name) is None or is_of_call(value):
         return value
     found = _SCHEME.fullmatch(value)  # what is secret is the token, not the word before it
     return (found.group(1), SecretStr(found.group(2))) if found else SecretStr(value)
 
 
+Texts = Mapping[str, str | SecretStr | tuple[str, SecretStr]]
 Guarded = Annotated[
-    Mapping[str, str | SecretStr | tuple[str, SecretStr]],
+    Texts,
     BeforeValidator(_guarded),
     WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}}),
 ]
 """Texts by name, the secret ones masked."""
+
+
+def _of_call(headers: Texts) -> Texts:
+    for text in revealed(headers).values():
+        checked_text(text)
+    return headers
 
 
 class BearerAuth(BaseModel):
@@ -73,7 +82,15 @@ class McpConfig(BaseModel):
     ] = {}
     cwd: Annotated[str, Field(description="Where it starts; empty for the board's folder")] = ""
     url: Annotated[str, Field(description="Endpoint of a server, http(s)://host/mcp")] = ""
-    headers: Annotated[Guarded, Field(description="Sent with each request to the url")] = {}
+    headers: Annotated[
+        Guarded,
+        AfterValidator(_of_call),
+        Field(
+            description="Sent with each request to the url; `{call.id}`, `{call.run_id}`, "
+            "`{call.parent_id}`, `{call.tool}` and `{call.idempotency_key}` stand for the call's "
+            "own, and a header that has nothing to say is left out"
+        ),
+    ] = {}
     auth: Annotated[BearerAuth | None, Field(description="How to log in at the url")] = None
     transport: Annotated[
         Literal["auto", "http", "sse"],
@@ -207,7 +224,7 @@ def _word(detail: Any) -> str:
     return f"'{where}': {said[:1].lower()}{said[1:]}" if where else said
 
 
-def revealed(values: Mapping[str, str | SecretStr | tuple[str, SecretStr]]) -> dict[str, str]:
+def revealed(values: Texts) -> dict[str, str]:
     """The texts as they are sent."""
     return {name: _plain(value) for name, value in values.items()}
 

@@ -14,12 +14,14 @@ from pegboard.sources.mcp.exchange import CURRENT, Exchange
 from pegboard.sources.mcp.garbled import Reading, read
 from pegboard.sources.mcp.pace import MOST_MESSAGES, PACE_SECONDS, Pace
 from pegboard.sources.mcp.statuses import Landing, fault_of
+from pegboard.tools.call_headers import CallHeaders
 
 _LEFT_OUT = frozenset({"host", "connection", "content-length", "accept-encoding"})
 _MOST_ERROR_BYTES = 64 * 1024
 _GOODBYE_SECONDS = 3.0
 _LONGEST_SECONDS = 3600.0
 _SLACK_SECONDS = 1.0
+_NONE = CallHeaders({})
 
 
 class GuardedTransport(httpx2.AsyncBaseTransport):
@@ -34,6 +36,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         upstream: Keeps its connections apart from all others'.
         timeout: Seconds for the head of an answer to what belongs to no call.
         on_fault: Told of each fault.
+        headers: What goes with the requests of a call alone.
     """
 
     def __init__(
@@ -44,8 +47,10 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         upstream: str,
         timeout: float,
         on_fault: Callable[[PegboardError], None],
+        headers: CallHeaders = _NONE,
     ) -> None:
         self._http = http
+        self._own = headers
         self._landing = landing
         self._upstream = upstream
         self._timeout = timeout
@@ -64,7 +69,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
                     HttpRequest(
                         method=request.method,
                         url=str(request.url),
-                        headers=_headers(request),
+                        headers=_headers(request) | self._of_call(exchange),
                         content=await request.aread() or None,
                         timeout=self._seconds(request, exchange),
                         follow_redirects=False,
@@ -96,6 +101,9 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             else {"stream": self._body(stream, stack, exchange)}
         )
         return httpx2.Response(stream.status, headers=_kept(stream.headers), **cast("Any", content))
+
+    def _of_call(self, exchange: Exchange | None) -> dict[str, str]:
+        return {} if exchange is None else self._own.varying(exchange.ctx)
 
     def _seconds(self, request: httpx2.Request, exchange: Exchange | None) -> float:
         if request.method == "DELETE":

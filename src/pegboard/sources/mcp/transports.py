@@ -22,6 +22,7 @@ from pegboard.sources.mcp.config import McpConfig, revealed
 from pegboard.sources.mcp.guarded_http import GuardedTransport
 from pegboard.sources.mcp.statuses import Landing
 from pegboard.sources.mcp.stdio import stdio_transport
+from pegboard.tools.call_headers import CallHeaders
 
 _SSE_SILENCE = 24 * 3600.0
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -121,17 +122,21 @@ class Link:
             return [stdio_transport(self._command(), took, on_end)]
         if self.http is None:
             raise SourceUnavailable(f"{self.title}: this board has no network.", permanent=True)
+        headers = CallHeaders(self._headers())
         over = GuardedTransport(
             self.http,
             landing=self._landing,
             upstream=f"mcp {self.name} {self.key}",
             timeout=self.config.connect_timeout,
             on_fault=on_fault,
+            headers=headers,
         )
         if self.config.is_sse:
-            return [self._sse(over)]
-        ways = [self._streamable(over)]
-        return ways if self.config.transport == "http" else [*ways, self._sse(over)]
+            return [self._sse(over, headers.fixed)]
+        ways = [self._streamable(over, headers.fixed)]
+        if self.config.transport == "http":
+            return ways
+        return [*ways, self._sse(over, headers.fixed)]
 
     def hide(self, text: str) -> str:
         """The text without the values that only the server may know."""
@@ -182,9 +187,11 @@ class Link:
         )
 
     @asynccontextmanager
-    async def _streamable(self, over: GuardedTransport) -> AsyncGenerator[Any]:
+    async def _streamable(
+        self, over: GuardedTransport, headers: dict[str, str]
+    ) -> AsyncGenerator[Any]:
         async with (
-            _client(over, self._headers()) as client,
+            _client(over, headers) as client,
             streamable_http_client(
                 self.config.url, http_client=client, max_sse_event_size=MOST_BYTES
             ) as streams,
@@ -192,7 +199,7 @@ class Link:
             yield streams
 
     @asynccontextmanager
-    async def _sse(self, over: GuardedTransport) -> AsyncGenerator[Any]:
+    async def _sse(self, over: GuardedTransport, given: dict[str, str]) -> AsyncGenerator[Any]:
         def made(
             headers: dict[str, str] | None = None,
             timeout: httpx2.Timeout | None = None,
@@ -203,7 +210,7 @@ class Link:
 
         async with sse_client(
             self.config.url,
-            headers=self._headers(),
+            headers=given,
             httpx_client_factory=made,
             sse_read_timeout=_SSE_SILENCE,
         ) as streams:

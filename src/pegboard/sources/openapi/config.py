@@ -15,7 +15,7 @@ from pydantic import (
 
 from pegboard.core.tool import Effect
 from pegboard.sources.openapi.addresses import checked_base, is_url
-from pegboard.sources.openapi.auth import Auth, HeaderName, one_line
+from pegboard.sources.openapi.auth import Auth, HeaderName, of_call, one_line
 
 _MODEL = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 _ALIASED: ConfigDict = {**_MODEL, "validate_by_name": True, "validate_by_alias": True}
@@ -165,8 +165,14 @@ class OpenApiConfig(BaseModel):
         tuple[Auth, ...], Field(description="One credential, or several in a list")
     ] = ()
     headers: Annotated[
-        Mapping[HeaderName, Annotated[SecretStr, AfterValidator(one_line)]],
-        Field(description="Headers that go with every request"),
+        Mapping[
+            HeaderName, Annotated[SecretStr, AfterValidator(one_line), AfterValidator(of_call)]
+        ],
+        Field(
+            description="Headers that go with every request; `{call.id}`, `{call.run_id}`, "
+            "`{call.parent_id}`, `{call.tool}` and `{call.idempotency_key}` stand for the call's "
+            "own, and a header that has nothing to say is left out"
+        ),
     ] = {}
     credential_origins: Annotated[
         _Names,

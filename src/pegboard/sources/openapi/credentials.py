@@ -11,6 +11,7 @@ from pegboard.core.shortening import shortened
 from pegboard.sources.openapi.auth import ApiKeyAuth, Auth, BasicAuth, BearerAuth, unsendable
 from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.sources.openapi.nodes import Node, mapping, text
+from pegboard.tools.call_headers import CallHeaders
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,9 @@ class Credentials:
         self._given = tuple(item for item in config.auth if item.kind != "none")
         self._on_purpose = any(item.kind == "none" for item in config.auth)
         self._schemes = schemes
-        self.headers = {name: value.get_secret_value() for name, value in config.headers.items()}
+        self.headers = CallHeaders(
+            {name: value.get_secret_value() for name, value in config.headers.items()}
+        )
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -56,7 +59,7 @@ class Credentials:
         parts = [part for auth in self._given for part in _parts(auth, {})]
         values = [part.value.removeprefix("Basic ").removeprefix("Bearer ") for part in parts]
         values += [auth.password.get_secret_value() for auth in self._given if auth.kind == "basic"]
-        values += self.headers.values()
+        values += self.headers.literals
         return tuple(value for value in dict.fromkeys(values) if len(value) >= 4)
 
     def grant(self, security: Sequence[object] | None) -> Grant:
@@ -100,7 +103,7 @@ class Credentials:
 
     def _has_header_for(self, scheme: Node) -> bool:
         name = _header_of(scheme)
-        return bool(name) and name.lower() in {header.lower() for header in self.headers}
+        return bool(name) and name.lower() in {header.lower() for header in self.headers.names}
 
     def _named(self, *names: str) -> str:
         return f"{self._source}/{'+'.join(names)}" if names else ""

@@ -1,6 +1,7 @@
 """One operation while it is called; what costs time is made on first use."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -57,9 +58,10 @@ class Runner:
         self._client = client
         self._config = config
         self._grant = grant
+        self._headers = credentials.headers
         said = chosen.override
         taken = set(_FIXED)
-        taken |= {("header", name.lower()) for name in credentials.headers}
+        taken |= {("header", name.lower()) for name in credentials.headers.names}
         taken |= {(part.location, part.name.lower()) for part in grant.parts}
         self._taken = taken
         self._settings = Settings(
@@ -72,7 +74,7 @@ class Runner:
             method=chosen.operation.method,
             base=base,
             path=chosen.operation.path,
-            headers=credentials.headers,
+            headers=credentials.headers.fixed,
             credential=grant.parts,
             accept=self._accepted(),
         )
@@ -117,10 +119,12 @@ class Runner:
 
     async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> ToolResult:
         """Send the request, and read the answer."""
-        del ctx
         check_arguments(arguments, self._settings.hidden)
         operation, said = self._chosen.operation, self._chosen.override
-        built = build(self.route, self.plan, arguments)
+        route = self.route
+        if self._headers.varies:
+            route = replace(route, headers=self._headers.of(ctx))
+        built = build(route, self.plan, arguments)
         response = await self._client.send(
             operation.method, built, credential=self._grant.name, seconds=said.timeout
         )

@@ -114,7 +114,7 @@ class ApiTools:
         except BadAddress as error:
             return "", str(error)
         origin = origin_of(base)
-        if (grant.parts or self._credentials.headers) and origin not in self._api.trusted:
+        if (grant.parts or self._credentials.headers.names) and origin not in self._api.trusted:
             return base, (
                 f"It goes to {origin}, which gets no credentials unless you say so: set base_url, "
                 f"or credential_origins: [{origin}]."
