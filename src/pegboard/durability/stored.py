@@ -9,15 +9,16 @@ from typing import Self
 
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import Play, RunStart, Signal
-from pegboard.core.ports.run import LEASE, RunQuery, RunStore, StoredRun
+from pegboard.core.ports.run import LEASE, RunStore, StoredRun
 from pegboard.core.run import RunResult
 from pegboard.durability.alarms import Alarms
+from pegboard.durability.deaths import Deaths
+from pegboard.durability.resting import ids_in, is_due, is_settled
 from pegboard.durability.stored_player import StoredPlayer
 from pegboard.errors import PegboardError, RunNotFound, Unavailable
 
 _LOG = logging.getLogger("pegboard.durability")
 _UNFINISHED = tuple(state for state in NodeState if not state.is_final)
-_PAGE = 500
 
 
 class StoredDurability:
@@ -40,6 +41,7 @@ class StoredDurability:
         most: Runs that are taken up at the same time; those started here are played beyond it.
         again: Seconds after which a run is tried again whose play ended in an error; twice as long
             after each further one.
+        deaths: So many processes in a row may die while they play a run, before it is paused.
         now: Unix seconds.
     """
 
@@ -52,6 +54,7 @@ class StoredDurability:
         every: float = 1.0,
         most: int = 200,
         again: float = 1.0,
+        deaths: int = 5,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
@@ -64,6 +67,7 @@ class StoredDurability:
         self._play: Play | None = None
         self._players: dict[str, StoredPlayer] = {}
         self._alarms = Alarms(self._again, first=again)
+        self._deaths = Deaths(store, self._owner, most=deaths, now=now)
         self._tending: asyncio.Task[None] | None = None
         self._follows = False
         self._closed = False
@@ -105,12 +109,12 @@ class StoredDurability:
             player = self._players.get(run_id)
             if player is None:
                 run = await self._run(run_id)
-                if run.result is not None and self._is_settled(run):
+                if run.result is not None and is_settled(run, now=self._now()):
                     return run.result
                 self._check_open()
                 if (error := self._alarms.error(run_id)) is not None:
                     raise error
-                if self._is_due(run):
+                if is_due(run, now=self._now()):
                     player = await self._take_up(run_id)
             if player is None:  # it is played elsewhere, or it is not time yet
                 await asyncio.sleep(self._every / 10)
@@ -124,7 +128,7 @@ class StoredDurability:
         ids = [
             run_id
             for state in _UNFINISHED
-            for run_id in await self._in_state(state)
+            for run_id in await ids_in(self._store, state)
             if run_id not in self._players
         ]
         return tuple([run_id for run_id in ids if await self._take_up(run_id) is not None])
@@ -135,7 +139,7 @@ class StoredDurability:
         left = [
             run_id
             for state in (NodeState.PENDING, NodeState.IN_PROGRESS)
-            for run_id in await self._in_state(state)
+            for run_id in await ids_in(self._store, state)
             if run_id not in self._players
         ]
         taken = [run_id for run_id in left if await self._take_up(run_id) is not None]
@@ -169,7 +173,16 @@ class StoredDurability:
         if run is None or self._closed:
             self._alarms.settle(run_id)
             return None
-        player = self._players.get(run_id)
+        return await self._player_of(run)
+
+    async def _player_of(self, run: StoredRun) -> StoredPlayer | None:
+        """Who plays a run that is leased here; from now on, if nobody did."""
+        if run.start.run_id not in self._players:
+            await self._deaths.taken_up(run)
+            if self._closed:
+                await self._let_go(run.start.run_id)
+                return None
+        player = self._players.get(run.start.run_id)
         if player is None:
             return self._begin(run.start)
         player.hear()  # it may be leaving: then it is to come again
@@ -179,6 +192,7 @@ class StoredDurability:
         if self._play is None:
             raise Unavailable("No runner is attached to this durability.", permanent=True)
         self._alarms.drop(start.run_id)
+        self._deaths.played_here(start.run_id)
         if isinstance(self._alarms.error(start.run_id), Unavailable):
             self._alarms.settle(start.run_id)  # the store answers again
         player = StoredPlayer(
@@ -197,6 +211,7 @@ class StoredDurability:
             self._alarms.set_back(run_id, player.error)
             return
         self._alarms.settle(run_id)
+        self._deaths.left(run_id)
         if player.was_called:
             self._alarms.set(run_id, after=0)
         elif player.wake_at is not None:
@@ -246,11 +261,7 @@ class StoredDurability:
             run = await self._store.take(self._owner, seconds=self._lease)
             if run is None:
                 return
-            player = self._players.get(run.start.run_id)
-            if player is None:
-                self._begin(run.start)
-            else:
-                player.hear()  # as above
+            await self._player_of(run)
 
     async def _let_go(self, run_id: str) -> None:
         try:
@@ -265,27 +276,6 @@ class StoredDurability:
         if run is None:
             raise RunNotFound(f"There is no run '{run_id}'.")
         return run
-
-    async def _in_state(self, state: NodeState) -> list[str]:
-        ids: list[str] = []
-        cursor = ""
-        while True:
-            page = await self._store.runs(RunQuery(state=state, limit=_PAGE, cursor=cursor))
-            ids += [run.start.run_id for run in page.runs]
-            if not (cursor := page.next_cursor):
-                return ids[::-1]
-
-    def _is_due(self, run: StoredRun) -> bool:
-        is_resting = run.state in {NodeState.WAITING, NodeState.PAUSED}
-        return not is_resting or (run.wake_at is not None and run.wake_at <= self._now())
-
-    def _is_settled(self, run: StoredRun) -> bool:
-        if run.finished_at is not None:
-            return True
-        if run.lease_owner or run.result is None or self._is_due(run):
-            return False
-        kinds = {item.kind for item in run.result.pending}
-        return kinds != {"time"}
 
     def _check_open(self) -> None:
         if self._closed:

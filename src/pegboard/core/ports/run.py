@@ -45,6 +45,7 @@ class StoredRun(Struct, frozen=True, kw_only=True):
         wake_at: When a run that rests shall go on by itself; None for never.
         lease_owner: Who plays it; empty for nobody.
         lease_until: When that ends unless it is renewed.
+        was_left: Told by `take` and `lease`: somebody had the lease and has not given it back.
     """
 
     start: RunStart
@@ -55,6 +56,7 @@ class StoredRun(Struct, frozen=True, kw_only=True):
     wake_at: float | None = None
     lease_owner: str = ""
     lease_until: float | None = None
+    was_left: bool = False
 
 
 class RunQuery(Struct, frozen=True, kw_only=True):

@@ -152,6 +152,7 @@ def _is_free(run: StoredRun, owner: str, now: float) -> bool:
 
 
 def _lease(entry: Entry, owner: str, until: float) -> StoredRun:
+    was_left = bool(entry.run.lease_owner)
     entry.run = structs.replace(
         entry.run,
         state=NodeState.IN_PROGRESS,
@@ -159,7 +160,7 @@ def _lease(entry: Entry, owner: str, until: float) -> StoredRun:
         lease_owner=owner,
         lease_until=until,
     )
-    return copied(entry.run)
+    return structs.replace(copied(entry.run), was_left=was_left)
 
 
 def _matches(query: RunQuery, run: StoredRun) -> bool:

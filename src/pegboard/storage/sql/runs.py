@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from msgspec import structs
 from sqlalchemy import Row, Select, delete, or_, select, tuple_, update
 
 from pegboard.core.frozen import clean_text
@@ -174,7 +175,8 @@ def _lease(
             lease_until=until,
         )
     )
-    return _run(transaction.all(select(RUNS).where(RUNS.c.id == row.id))[0])
+    leased = _run(transaction.all(select(RUNS).where(RUNS.c.id == row.id))[0])
+    return structs.replace(leased, was_left=bool(row.lease_owner))
 
 
 def _select(query: RunQuery) -> Select[*tuple[Any, ...]]:
