@@ -39,6 +39,7 @@ UNFINISHED: dict[str, str] = {
     "testing/source_contract.py": "`open_source` is what whoever inherits the contract writes",
 }
 ERRORS_OF_THEIR_OWN: dict[str, str] = {
+    "features/marketplace/entry.py:Unfit": "a signal inside one room, which never leaves it",
     "graphs/halts.py:Parked": "a signal inside one room, which never leaves it",
     "graphs/halts.py:Stopped": "a signal inside one room, which never leaves it",
     "graphs/halts.py:StoreFailed": "a signal inside one room, which never leaves it",

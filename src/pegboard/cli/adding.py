@@ -66,7 +66,7 @@ def add_source(
         before = path.read_bytes().decode()
     config = _from_folder(source.config, path.resolve().parent)
     if not name:
-        _refuse_twin(loaded, source.kind, config)
+        refuse_twin(loaded, source.kind, config)
         name = free_name(source.words, source.kind, loaded) if source.words else ""
     entry = {"kind": source.kind, **({"name": name} if name else {}), "config": config}
     after = with_source(before, entry, file=path.name)
@@ -76,7 +76,7 @@ def add_source(
         return
     write_board(path, after)
     if check:
-        _show(path, entry, now)
+        show_source(path, entry, now)
 
 
 def _from_folder(value: Any, folder: Path) -> Any:
@@ -92,7 +92,12 @@ def _from_folder(value: Any, folder: Path) -> Any:
     return os.path.relpath(value, folder) if is_elsewhere else str(value)
 
 
-def _refuse_twin(loaded: LoadedBoard | None, kind: str, config: Mapping[str, Any]) -> None:
+def refuse_twin(loaded: LoadedBoard | None, kind: str, config: Mapping[str, Any]) -> None:
+    """Refuse a source that the board has already.
+
+    Raises:
+        InvalidRequest: It has; names the line.
+    """
     if loaded is None or loaded.located is None:
         return
     for index in range(len(loaded.board.sources)):
@@ -104,7 +109,7 @@ def _refuse_twin(loaded: LoadedBoard | None, kind: str, config: Mapping[str, Any
             )
 
 
-def _show(path: Path, entry: Mapping[str, Any], loaded: LoadedBoard) -> None:
+def show_source(path: Path, entry: Mapping[str, Any], loaded: LoadedBoard) -> None:
     """Open the new source alone, and show what it offers."""
     network = loaded.board.network.model_dump(mode="json")
     text = yaml.safe_dump({"sources": [entry], "network": network})

@@ -14,6 +14,7 @@ from pegboard.cli.commands.explain import explain
 from pegboard.cli.commands.graph import graph
 from pegboard.cli.commands.history import history
 from pegboard.cli.commands.init import init
+from pegboard.cli.commands.market import market
 from pegboard.cli.commands.mcp import mcp
 from pegboard.cli.commands.pins import pins
 from pegboard.cli.commands.plan import plan
@@ -39,6 +40,7 @@ app.add_typer(runs, name="runs")
 app.add_typer(graph, name="graph")
 app.add_typer(approvals, name="approvals")
 app.add_typer(pins, name="pins")
+app.add_typer(market, name="market")
 app.add_typer(switches, name="switches")
 app.add_typer(audit, name="audit")
 app.add_typer(mcp, name="mcp")

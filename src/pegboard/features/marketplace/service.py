@@ -143,7 +143,9 @@ class Marketplace:
         made = await self._catalogue.register(
             review.registrations, principal=principal, origin=origin
         )
-        self.tell(review, principal, tools=[item.spec.name for item in made])
+        kit = self._registry.kit
+        tools = [item.spec.name for item in made]
+        kit.emitter.emit(added(review, principal, at=kit.now(), tools=tools))
         return review, made
 
     async def confirm(
@@ -174,26 +176,6 @@ class Marketplace:
             f"digest is {review.digest} now."
         )
 
-    def tell(self, review: Review, principal: Principal, **detail: Any) -> None:
-        """Let the audit trail know who has added what."""
-        self._registry.kit.emitter.emit(
-            BoardChanged(
-                kind="marketplace",
-                action="added",
-                at=self._registry.kit.now(),
-                subject=f"{review.entry.market}/{review.entry.id}",
-                by=principal.id,
-                tenant=principal.tenant,
-                detail={
-                    "digest": review.digest,
-                    "way": review.way.name,
-                    "publisher": review.entry.publisher,
-                    "version": review.entry.version,
-                    **detail,
-                },
-            )
-        )
-
     def _check_own(self, name: str, origin: str) -> None:
         """Refuse to take the place of a tool that is of somebody else.
 
@@ -217,6 +199,25 @@ class Marketplace:
         self._looked_at.move_to_end(review.digest)
         while len(self._looked_at) > _MOST_KEPT:
             self._looked_at.popitem(last=False)
+
+
+def added(review: Review, principal: Principal, *, at: float, **detail: Any) -> BoardChanged:
+    """Who has added what, for the audit trail."""
+    return BoardChanged(
+        kind="marketplace",
+        action="added",
+        at=at,
+        subject=f"{review.entry.market}/{review.entry.id}",
+        by=principal.id,
+        tenant=principal.tenant,
+        detail={
+            "digest": review.digest,
+            "way": review.way.name,
+            "publisher": review.entry.publisher,
+            "version": review.entry.version,
+            **detail,
+        },
+    )
 
 
 _IN_THE_FILE = (

@@ -1,6 +1,6 @@
 """What a board remembers, without the board: for commands that open no source."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,6 +9,7 @@ from pegboard.runtime.settings import Settings
 from pegboard.runtime.wiring.storage import audited, storage
 
 if TYPE_CHECKING:
+    from pegboard.core.event import Event
     from pegboard.features.approvals import Approvals
     from pegboard.features.audit import Audit
     from pegboard.features.pins import Pins
@@ -17,12 +18,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """The services that need no tools."""
+    """The services that need no tools.
+
+    Attributes:
+        tell: Takes what has been done into the audit trail.
+    """
 
     approvals: "Approvals"
     audit: "Audit"
     pins: "Pins"
     switches: "KillSwitches"
+    tell: "Callable[[Event], None]"
 
 
 @asynccontextmanager
@@ -47,5 +53,6 @@ async def kept(settings: Settings) -> AsyncGenerator[Kept]:
             approvals=Approvals(registry),
             audit=Audit(opened.audit, flush=opened.flush),
             pins=Pins(registry, opened.pins),
+            tell=emitter.emit,
             switches=KillSwitches(registry, opened.switches),
         )

@@ -148,15 +148,6 @@ def _warnings(said: Node, runner: _Runner, *, runtime: list[str], version: str) 
     hint = line(said.get("runtimeHint"), most=40)
     if hint and hint != runner.command:
         yield f"Its publisher starts it with '{hint}'; here it is '{runner.command}'."
-    if said.get("registryBaseUrl") and line(said.get("registryBaseUrl")) not in _USUAL:
-        yield f"Its package is of another registry: {line(said.get('registryBaseUrl'))}"
-
-
-_USUAL = frozenset(
-    {
-        *("https://registry.npmjs.org", "https://registry.npmjs.org/"),
-        *("https://pypi.org", "https://pypi.org/", "https://docker.io", "https://ghcr.io"),
-        *("https://api.nuget.org", "https://api.nuget.org/v3/index.json"),
-    }
-)
-"""Where the packages of each kind are looked for anyway."""
+    base = line(said.get("registryBaseUrl"))
+    if base:
+        yield f"It says that its package is of {base}; '{runner.command}' asks where you have set."

@@ -1,0 +1,218 @@
+"""`pegboard market`: catalogues of others, and taking from them what was looked at."""
+
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from time import time
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from pegboard.cli.adding import NewSource, add_source, refuse_twin, show_source
+from pegboard.cli.exits import exits
+from pegboard.cli.kept import stored
+from pegboard.cli.market_telling import tell_review
+from pegboard.cli.options import (
+    DEFAULT_BOARD,
+    BoardOption,
+    DataOption,
+    JsonOption,
+    settings,
+    with_board,
+)
+from pegboard.cli.output import counted, first_line, note, say_json, table
+from pegboard.core.principal import LOCAL
+from pegboard.errors import ConfigError, InvalidRequest
+from pegboard.features.marketplace import Choice, Review, Wanted, added
+from pegboard.runtime import Pegboard, Settings
+from pegboard.runtime.board_file import load_board
+from pegboard.runtime.settings import environ
+from pegboard.runtime.wiring.kept import Kept
+
+T = TypeVar("T")
+EntryArgument = Annotated[
+    str, typer.Argument(metavar="MARKET/ENTRY", help="The marketplace, and its name for the entry.")
+]
+WayOption = Annotated[
+    str, typer.Option("--way", help="Which way of having it, as `remote-1` [default: the best].")
+]
+ToolsOption = Annotated[
+    str, typer.Option("--tools", help="Which of its tools, with commas [default: all].")
+]
+NameOption = Annotated[
+    str, typer.Option("--name", help="What its tools' names begin with; by default made up.")
+]
+
+market = typer.Typer(
+    help="Browse catalogues of others, and put on the board what you have looked at.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@market.command("list")
+def list_entries(
+    words: Annotated[list[str] | None, typer.Argument(help="Words to look for.")] = None,
+    *,
+    capability: Annotated[
+        str, typer.Option("--capability", "-c", help="Only what is good for this.")
+    ] = "",
+    marketplace: Annotated[str, typer.Option(help="Only of this marketplace.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=500, help="At most so many.")] = 50,
+    cursor: Annotated[str, typer.Option(help="Go on after the page before.")] = "",
+    board: BoardOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List what the marketplaces of the board offer."""
+    wanted = Wanted(
+        query=" ".join(words or ()),
+        capability=capability,
+        marketplace=marketplace,
+        limit=limit,
+        cursor=cursor,
+    )
+    with exits():
+        found = _with_board(board, lambda opened: opened.marketplace.browse(wanted))
+    if json:
+        say_json(found)
+        return
+    for item in found["marketplaces"]:
+        _tell_state(item)
+    headings = ("entry", "version", "effect", "good for", "description")
+    table(headings, map(_row, found["entries"]))
+    note(_counted(len(found["entries"])))
+    if found["next_cursor"]:
+        note(f"more with --cursor {found['next_cursor']}")
+
+
+@market.command()
+def show(
+    entry: EntryArgument,
+    *,
+    way: WayOption = "",
+    tools: ToolsOption = "",
+    name: NameOption = "",
+    board: BoardOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show all that would come of adding an entry; nothing of it is started."""
+    with exits():
+        choice = _choice(way, tools, name)
+        review = _reviewed(entry, choice, board)
+    if json:
+        say_json(review.shown)
+    else:
+        tell_review(review.shown)
+
+
+@market.command()
+def add(
+    entry: EntryArgument,
+    *,
+    digest: Annotated[str, typer.Option(help="Only if it still is what this review showed.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    way: WayOption = "",
+    tools: ToolsOption = "",
+    name: NameOption = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check/--no-check", help="Whether it is opened and its tools shown.")
+    ] = True,
+    board: BoardOption = None,
+    data: DataOption = None,
+) -> None:
+    """Put an entry into the board file, once you have looked at it."""
+    with exits():
+        choice = _choice(way, tools, name)
+        review = _reviewed(entry, choice, board, digest=digest)
+        source = review.source
+        if source is None:
+            raise InvalidRequest(f"It cannot be had this way: {review.way.problem}")
+        path = settings(board).board or DEFAULT_BOARD
+        refuse_twin(load_board(path, environ()), source["kind"], source["config"])
+        if not digest and not _is_wanted(review, yes=yes or dry_run):
+            note("nothing is added")
+            raise typer.Exit
+        made = NewSource(kind=source["kind"], config=source["config"])
+        add_source(made, board, name=source["name"], dry_run=dry_run, check=False)
+        if dry_run:
+            return
+        _record(review, settings(board, data), path)
+        if check:
+            show_source(path, source, load_board(path, environ()))
+
+
+def _is_wanted(review: Review, *, yes: bool) -> bool:
+    """Show it, and ask whoever sits there.
+
+    Raises:
+        InvalidRequest: Nobody does.
+    """
+    if not yes and not sys.stdin.isatty():
+        where = f"{review.entry.market}/{review.entry.id}"
+        raise InvalidRequest(
+            f"Nobody has looked at it: 'pegboard market show {where}' shows it, and its digest; "
+            "give that with --digest."
+        )
+    tell_review(review.shown)
+    return yes or typer.confirm("Put it on the board?", err=True)
+
+
+def _record(review: Review, chosen: Settings, path: Path) -> None:
+    """Take it into the audit trail, where there is one and no server has it."""
+    if chosen.data is None and chosen.database is None:
+        return
+    event = added(review, LOCAL, at=time(), file=path.name)
+
+    async def tell(opened: Kept) -> None:
+        opened.tell(event)
+
+    try:
+        stored(chosen, "GET /audit", tell)
+    except ConfigError as error:
+        note(f"pegboard: this is not in the audit trail: {error.message.partition(chr(10))[0]}")
+
+
+def _reviewed(entry: str, choice: Choice, board: Path | None, *, digest: str = "") -> Review:
+    marketplace, _, rest = entry.partition("/")
+    if not rest:
+        raise InvalidRequest("write MARKET/ENTRY, as 'pegboard market list' shows them")
+
+    async def look(opened: Pegboard) -> Review:
+        if digest:
+            return await opened.marketplace.confirm(marketplace, rest, choice, digest=digest)
+        return await opened.marketplace.review(marketplace, rest, choice)
+
+    return _with_board(board, look)
+
+
+def _with_board(board: Path | None, use: Callable[[Pegboard], Awaitable[T]]) -> T:
+    """The board without what it keeps: a server may have that, and looking needs nothing of it."""
+    chosen = settings(board).model_copy(update={"data": None, "database": None})
+    return with_board(chosen, use, whole=False)
+
+
+def _choice(way: str, tools: str, name: str) -> Choice:
+    wanted = tuple(item.strip() for item in tools.split(",") if item.strip())
+    return Choice(way=way, tools=wanted, name=name)
+
+
+def _tell_state(item: dict[str, Any]) -> None:
+    if item["status"] != "ok":
+        note(f"marketplace '{item['name']}' is {item['status']}: {item['reason']}")
+    for skipped in item["skipped"]:
+        many = _counted(skipped["count"])
+        note(f"marketplace '{item['name']}': {many} left out, {skipped['reason']}")
+
+
+def _row(entry: dict[str, Any]) -> tuple[str, ...]:
+    words = ", ".join(item["name"] for item in entry["capabilities"])
+    where = f"{entry['marketplace']}/{entry['entry']}"
+    told = entry["description"] or entry["title"]
+    return (where, entry["version"], entry["effect"], words, first_line(told))
+
+
+def _counted(count: int) -> str:
+    return counted(count, "entry") if count == 1 else f"{count} entries"
