@@ -9,7 +9,7 @@ from pegboard.core.ports.http import HttpStream
 from pegboard.errors import PegboardError, ToolFailed, Unavailable
 from pegboard.sources.mcp.exchange import Exchange
 from pegboard.sources.mcp.pace import Events, Pace
-from pegboard.sources.mcp.statuses import Flood, Landing
+from pegboard.sources.mcp.statuses import Landing
 
 MOST_BYTES = 64 * 1024 * 1024
 
@@ -24,6 +24,7 @@ class Body(httpx2.AsyncByteStream):
         landing: Which server this is, for messages.
         pace: How many messages may come, on all streams of the session together.
         on_fault: Told what ends a stream that has no end of its own.
+        on_flood: Told when too many came: then the session ends.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class Body(httpx2.AsyncByteStream):
         landing: Landing,
         pace: Pace,
         on_fault: Callable[[PegboardError], None],
+        on_flood: Callable[[PegboardError], None],
     ) -> None:
         self._stream = stream
         self._stack = stack
@@ -42,6 +44,7 @@ class Body(httpx2.AsyncByteStream):
         self._landing = landing
         self._pace = pace
         self._on_fault = on_fault
+        self._on_flood = on_flood
         self._is_endless = "event-stream" in stream.headers.get("content-type", "")
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -67,23 +70,30 @@ class Body(httpx2.AsyncByteStream):
     async def _chunks(self) -> AsyncIterator[bytes]:
         total = 0
         events = Events()
+        async for chunk in self._arriving():
+            if self._is_endless:
+                self._check_pace(events.in_next(chunk))
+            else:
+                total += len(chunk)
+            if total > MOST_BYTES:
+                raise ToolFailed(
+                    f"{self._landing.name} answered with more than {MOST_BYTES // 2**20} MB; "
+                    "it should answer in pages, or with less."
+                )
+            yield chunk
+
+    async def _arriving(self) -> AsyncIterator[bytes]:
         try:
             async for chunk in self._stream.chunks:
-                if self._is_endless:
-                    if self._pace.exceeded(events.in_next(chunk)):
-                        raise self._landing.flooded(str(self._pace))
-                else:
-                    total += len(chunk)
-                if total > MOST_BYTES:
-                    raise ToolFailed(
-                        f"{self._landing.name} answered with more than {MOST_BYTES // 2**20} MB; "
-                        "it should answer in pages, or with less."
-                    )
                 yield chunk
-        except Flood:
-            raise
         except Unavailable as error:
             raise self._landing.broken(error) from error
+
+    def _check_pace(self, count: int) -> None:
+        if self._pace.exceeded(count):
+            fault = self._landing.flooded(str(self._pace))
+            self._on_flood(fault)
+            raise fault
 
     async def aclose(self) -> None:
         await self._stack.aclose()

@@ -36,6 +36,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         upstream: Keeps its connections apart from all others'.
         timeout: Seconds for the head of an answer to what belongs to no call.
         on_fault: Told of each fault.
+        on_flood: Told when the server says more than anybody can listen to.
         headers: What goes with the requests of a call alone.
     """
 
@@ -47,6 +48,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         upstream: str,
         timeout: float,
         on_fault: Callable[[PegboardError], None],
+        on_flood: Callable[[PegboardError], None],
         headers: CallHeaders = _NONE,
     ) -> None:
         self._http = http
@@ -55,6 +57,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         self._upstream = upstream
         self._timeout = timeout
         self._on_fault = on_fault
+        self._on_flood = on_flood
         self._pace = Pace(most=MOST_MESSAGES, seconds=PACE_SECONDS)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -154,6 +157,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             landing=self._landing,
             pace=self._pace,
             on_fault=self._on_fault,
+            on_flood=self._on_flood,
         )
 
     def _failed(

@@ -24,7 +24,6 @@ from pegboard.sources.mcp.client import connection_error
 from pegboard.sources.mcp.exchange import CURRENT, Exchange
 from pegboard.sources.mcp.following import Following
 from pegboard.sources.mcp.questions import Questions
-from pegboard.sources.mcp.statuses import Flood
 from pegboard.sources.mcp.streams import watched
 from pegboard.sources.mcp.transports import Link, Wire
 
@@ -147,7 +146,9 @@ class Session:
             self._on_end(self)
 
     async def _serve(self, exchange: Exchange) -> None:
-        transports = self._link.transports(self._wire, self._fault, self._broke)
+        transports = self._link.transports(
+            self._wire, self._fault, self._broke, on_flood=self._flooded
+        )
         for number, transport in enumerate(transports):
             try:
                 async with asyncio.timeout(self._link.connect_timeout) as limit:
@@ -223,9 +224,13 @@ class Session:
             self._following.heard(message)
 
     def _fault(self, error: PegboardError) -> None:
-        is_over = self._link.is_one_stream or isinstance(error, Flood)
-        if is_over and self._ready.done():
+        if self._link.is_one_stream and self._ready.done():
             self.lose(error.message)  # on SSE nothing else tells who waits for an answer
+
+    def _flooded(self, error: PegboardError) -> None:
+        """A connection that is still being made ends with its exchange, which is told, too."""
+        if self._ready.done():
+            self.lose(error.message)
 
     def _broke(self) -> None:
         """The server went away by itself, or has to."""

@@ -18,10 +18,6 @@ class SessionLost(Unavailable):
     """The server has forgotten the session: a new one begins, and nothing was done."""
 
 
-class Flood(MCPConnectionError):
-    """The server says more than anybody can listen to: its session ends."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Landing:
     """Where requests go.
@@ -63,7 +59,7 @@ class Landing:
 
     def flooded(self, pace: str) -> PegboardError:
         """More came than is listened to."""
-        return Flood(
+        return MCPConnectionError(
             f"{self.name} sent {pace}, so its session was ended; it should answer when it is "
             "asked, or with less."
         )

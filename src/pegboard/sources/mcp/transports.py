@@ -108,6 +108,8 @@ class Link:
         wire: Wire,
         on_fault: Callable[[PegboardError], None],
         on_end: Callable[[], None],
+        *,
+        on_flood: Callable[[PegboardError], None],
     ) -> Sequence[Transport]:
         """The ways to try, the likeliest first.
 
@@ -129,6 +131,7 @@ class Link:
             upstream=f"mcp {self.name} {self.key}",
             timeout=self.config.connect_timeout,
             on_fault=on_fault,
+            on_flood=on_flood,
             headers=headers,
         )
         if self.config.is_sse:
