@@ -1,6 +1,7 @@
 """Stand-ins for tools that are there, and for tools that went."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from pegboard.core.principal import LOCAL
 from pegboard.core.tool import Effect, Tool, ToolSpec
 from pegboard.errors import SourceUnavailable, ToolNotFound
 from pegboard.features.health import Replacements
+from pegboard.runtime import Pegboard
 from pegboard.tools import SchemaTool
 
 DOWN = Health(status=HealthStatus.UNHEALTHY, reason="HTTP 503")
@@ -128,3 +130,24 @@ def test_of_what_was_never_there_nothing_is_proposed(why: str, error: type[Excep
     with pytest.raises(error):
         replacements.of("bing")
     assert replacements.certain("bing") == ()
+
+
+@pytest.mark.parametrize("name", ["greeter", "greeter_v1", "greeter_v2"])
+async def test_a_registered_tool_that_was_removed_is_known_after_a_restart(
+    tmp_path: Path, name: str
+) -> None:
+    board, data = tmp_path / "board.yaml", tmp_path / "data"
+    board.write_text("sources: [{kind: builtin}]\n")
+    entry = {"tool_id": "greeter_v1", "type": "RestAPI", "capabilities": ["greet"]}
+    other = {"tool_id": "welcomer_v1", "type": "RestAPI", "capabilities": ["greet"]}
+    async with Pegboard(board, data=data) as before:
+        for definition in (entry, {**entry, "tool_id": "greeter_v2"}, other):
+            await before.catalogue.register([definition])
+        await before.catalogue.remove("greeter")
+    async with Pegboard(board, data=data) as after:
+        found = after.tool_health.replacements.of(name)
+        with pytest.raises(ToolNotFound):
+            after.tool_health.replacements.of("greeter_v3")
+
+    assert (found.is_gone, found.tool.capabilities) == (True, ("greet",))
+    assert found.tool.id == {"greeter_v1": "greeter_v1"}.get(name, "greeter_v2")

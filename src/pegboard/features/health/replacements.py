@@ -1,6 +1,7 @@
 """Which tools could do the work of one that is gone, failed or unhealthy: proposed, never done."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from pegboard.core.decision import Action
 from pegboard.core.health import Health, HealthStatus
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
-from pegboard.errors import SourceUnavailable, ToolNotFound
+from pegboard.errors import SourceUnavailable, ToolNotFound, VersionNotFound
 from pegboard.registry import ToolRegistry
 from pegboard.registry.replacements import Proposal, propose_replacements
 
@@ -89,7 +90,8 @@ class Replacements:
         """What could stand in for a tool, as far as this caller may see it.
 
         Args:
-            name: Wire name or id, also of a tool that went since the board was opened.
+            name: Wire name or id, also of a tool that went since the board was opened, and of one
+                that was registered while it ran and was removed at any time.
             principal: Who asks.
 
         Raises:
@@ -140,6 +142,18 @@ class Replacements:
         for id_ in (name, self._ids.get(name, "")):
             if spec := self._gone.get(id_) or self._last.get(id_):
                 return spec
+        return self._registered(name)
+
+    def _registered(self, name: str) -> ToolSpec | None:
+        """What a tool was that was registered, and removed perhaps before the board was opened."""
+        plain, _, major = name.rpartition("_v")
+        for wanted in (name, plain if major.isdecimal() else ""):
+            with suppress(VersionNotFound):
+                versions = self._registry.versions
+                known = [versions.current(wanted), *reversed(versions.history(wanted))]
+                specs = (item.tool.spec for item in known)
+                found = (spec for spec in specs if name in (spec.name, spec.id))
+                return next(found, None)
         return None
 
     def _may_see(self, principal: Principal, spec: ToolSpec) -> bool:
