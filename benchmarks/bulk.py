@@ -1,5 +1,6 @@
 """What `POST /tools/bulk` costs: ten thousand tools, kept in SQLite, through the door."""
 
+import asyncio
 import json
 import tempfile
 import time
@@ -40,30 +41,38 @@ BY_TYPE: tuple[dict[str, Any], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """Seconds of one request."""
+    """Seconds of one request.
+
+    Attributes:
+        cpu: Of the process.
+        wall: Until the answer.
+        held: CPU of the longest time for which nothing else in the process had a turn.
+    """
 
     cpu: float
     wall: float
+    held: float
 
 
 async def cost_of_bulk() -> str:
     """The table; in memory nothing is kept, so that the difference is what SQLite takes."""
     with tempfile.TemporaryDirectory() as folder:
         kept = await _measured(Settings(data=Path(folder)))
-    rows = [[what, number(cost.cpu), number(cost.wall)] for what, cost in kept.items()]
     memory = await _measured(Settings())
-    rows += [
-        [f"{what}, in memory", number(cost.cpu), number(cost.wall)] for what, cost in memory.items()
-    ]
     mixed = await _mixed()
-    rows.append([MIXED, number(mixed.cpu), number(mixed.wall)])
+    costs = kept | {f"{what}, in memory": cost for what, cost in memory.items()} | {MIXED: mixed}
+    rows = [
+        [what, number(cost.cpu), number(cost.wall), number(cost.held * 1000)]
+        for what, cost in costs.items()
+    ]
     return section(
         "Registering 10,000 tools with one request",
-        table(["", "CPU, s", "wall, s"], rows),
+        table(["", "CPU, s", "wall, s", "held at a time, ms of CPU"], rows),
         "\n".join(
             [
                 goal("10,000 new tools, kept in SQLite", kept[NEW].wall, 5, unit=" s"),
-                goal("10,000 tools of four types", mixed.wall, 10, unit=" s"),
+                goal("10,000 tools of four types", mixed.wall, 5, unit=" s"),
+                goal("held at a time, four types", mixed.held * 1000, 100, unit=" ms"),
             ]
         ),
     )
@@ -100,13 +109,29 @@ def _client(board: Pegboard) -> httpx2.AsyncClient:
 
 async def _cost(client: httpx2.AsyncClient, tools: list[dict[str, Any]]) -> Cost:
     body = json.dumps({"tools": tools}).encode()
+    await client.get("/healthz")  # the framework makes its routes with the first request
+    held: list[float] = []
+    beating = asyncio.create_task(_beat(held))
+    await asyncio.sleep(0.05)
     wall, cpu = time.perf_counter(), time.process_time()
     answer = await client.post(
         "/tools/bulk", content=body, headers={"Content-Type": "application/json"}, timeout=120
     )
-    taken = Cost(cpu=time.process_time() - cpu, wall=time.perf_counter() - wall)
+    taken, until = time.process_time() - cpu, time.perf_counter()
+    await asyncio.sleep(0.05)
+    beating.cancel()
     answer.raise_for_status()
-    return taken
+    return Cost(cpu=taken, wall=until - wall, held=max(held))
+
+
+async def _beat(held: list[float]) -> None:
+    """Tell what the thread of the loop did between two turns of this task."""
+    last = time.thread_time()
+    while True:
+        await asyncio.sleep(0.005)
+        now = time.thread_time()
+        held.append(now - last)
+        last = now
 
 
 def _tool(index: int, words: str) -> dict[str, Any]:

@@ -242,5 +242,7 @@ class CatalogueService(CatalogueReader):
         await self._changed()
         kit = self._registry.kit
         after = {name: self._shelf.version_of(name) for name in before}
-        for event in changes(action, before, after, principal=principal, at=kit.now(), **detail):
+        at = kit.now()
+        events = changes(action, before, after, principal=principal, at=at, **detail)
+        async for event in in_turns(events):
             kit.emitter.emit(event)

@@ -105,11 +105,14 @@ def _said(
     specs: list[ToolSpec], absent_id: Callable[[str], str]
 ) -> tuple[dict[Edge, None], dict[str, None]]:
     """The edges and the nodes that these tools speak of."""
-    ids = {spec.id for spec in specs}
-    by_name = {spec.name: spec.id for spec in specs}
     nodes = dict.fromkeys(spec.id for spec in specs)
     edges: dict[Edge, None] = {}
-    for spec in specs:
+    needing = [spec for spec in specs if spec.dependencies]
+    if not needing:  # of thousands that are registered in one go, most need nothing
+        return edges, nodes
+    ids = set(nodes)
+    by_name = {spec.name: spec.id for spec in specs}
+    for spec in needing:
         for needed in spec.dependencies:
             node = needed if needed in ids else by_name.get(needed) or absent_id(needed)
             nodes[node] = None

@@ -177,11 +177,13 @@ class CatalogueParts:
                     await asyncio.sleep(_SETTLE_SECONDS)
             self._changed.clear()
             self.health.replacements.look()
+            await asyncio.sleep(0)  # each step takes long where there are thousands of tools
             try:
                 if self._is_shared:
                     await self.catalogue.load()
                     await self.dependencies.refresh()
                 await self.dependencies.declare()
+                await asyncio.sleep(0)
                 await self.check_graph(self._loaded())  # its tools may have come only now
             except PegboardError as error:
                 _LOG.warning("what tools say of themselves is not in the graph yet: %s", error)

@@ -1,8 +1,9 @@
 """JSON in and out: strict in what is read, and never failing on what is written."""
 
+import asyncio
 import json
 import math
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
@@ -17,6 +18,8 @@ from pegboard.errors import InvalidRequest
 
 JSON = "application/json"
 DEEPEST = 100
+_LARGE = 100_000
+_CONTAINERS = frozenset({dict, list})
 CLIENT_CLOSED = 499
 """What is said to a client that has gone; nobody reads it."""
 
@@ -54,7 +57,10 @@ class JsonRoute(APIRoute):
             except ClientDisconnect:
                 return Response(status_code=CLIENT_CLOSED)
             with self.around(body):
-                return await handle(_Read(request, body, parsed(body)))
+                value = parsed(body)
+                if len(body) > _LARGE:
+                    await asyncio.sleep(0)  # others have waited for long enough
+                return await handle(_Read(request, body, value))
 
         return read
 
@@ -110,23 +116,17 @@ def parsed(body: bytes) -> Any:
 
 
 def _is_deep(value: Any) -> bool:
-    level = [value]
+    level: list[Any] = [value] if type(value) in _CONTAINERS else []
     for _ in range(DEEPEST):
-        level = [inner for item in level for inner in _inside(item)]
+        level = [
+            inner
+            for item in level
+            for inner in cast("Iterable[Any]", item.values() if type(item) is dict else item)
+            if type(inner) in _CONTAINERS
+        ]
         if not level:
             return False
     return True
-
-
-def _inside(value: Any) -> list[Any]:
-    """The containers within a container."""
-    if isinstance(value, dict):
-        items = list(cast("dict[str, Any]", value).values())
-    elif isinstance(value, list):
-        items = cast("list[Any]", value)
-    else:
-        return []
-    return [item for item in items if isinstance(item, (dict, list))]
 
 
 def _too_deep() -> InvalidRequest:

@@ -21,7 +21,7 @@ from pegboard.servers.http.statuses import CODES, http_status
 PROBLEM = "application/problem+json"
 _LOG = logging.getLogger("pegboard.http")
 _ASK_AGAIN = 5.0
-_MOST_FAULTS = 100
+MOST_FAULTS = 100
 _LONGEST_PATH = 200
 """What a caller sent comes back in the path of an unknown field."""
 _KINDS = {"missing": "missing", "extra_forbidden": "unknown"}
@@ -96,7 +96,7 @@ def told_invalid(faults: Sequence[Any]) -> Told:
             "message": str(item["msg"]).removeprefix("Value error, "),
             "kind": _KINDS.get(str(item["type"]), "value"),
         }
-        for item in faults[:_MOST_FAULTS]
+        for item in faults[:MOST_FAULTS]
     ]
     lines = "\n".join(f"- {item['path']}: {item['message']}" for item in found)
     return told(422, f"The request does not fit:\n{lines}", problems=found)

@@ -1,12 +1,26 @@
 """The body of a registration: an entry of RFC-0003, as exact as a document can say it."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, WithJsonSchema
+from fastapi.exceptions import RequestValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    WrapValidator,
+)
 
 from pegboard.errors import ConfigError
+from pegboard.features.catalogue import in_turns
 from pegboard.runtime.board import RetryPolicyEntry, ToolEntry
 from pegboard.runtime.shorthand import WORDS, schema_of
+from pegboard.servers.http.problem import MOST_FAULTS
 from pegboard.servers.http.requests import integral
 from pegboard.tools.raw_schema import compiled
 
@@ -167,9 +181,39 @@ class Registration(ToolEntry, frozen=True):
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
+def _as_it_is(value: Any, _read: ValidatorFunctionWrapHandler) -> Any:
+    """Thousands take long to read: `definitions_of` does it in turns with other work."""
+    return value
+
+
 class BulkBody(BaseModel):
     """Many registrations: all of them, or none."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    tools: Annotated[list[Registration], Field(max_length=MOST_AT_ONCE)]
+    tools: Annotated[
+        list[Annotated[Registration, WrapValidator(_as_it_is)]], Field(max_length=MOST_AT_ONCE)
+    ]
+
+
+async def definitions_of(tools: Sequence[Any]) -> list[dict[str, Any]]:
+    """What is kept of many registrations.
+
+    Raises:
+        RequestValidationError: Some do not fit; says where.
+    """
+    found: list[dict[str, Any]] = []
+    faults: list[Any] = []
+    async for index, tool in in_turns(enumerate(tools)):
+        try:
+            found.append(Registration.model_validate(tool).definition())
+        except ValidationError as error:
+            faults += [
+                {**item, "loc": ("body", "tools", index, *item["loc"])}
+                for item in error.errors(include_url=False, include_input=False)
+            ]
+            if len(faults) >= MOST_FAULTS:
+                break
+    if faults:
+        raise RequestValidationError(faults)
+    return found

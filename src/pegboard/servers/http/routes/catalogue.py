@@ -7,7 +7,7 @@ from fastapi import APIRouter, Body, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from pegboard.features.catalogue import collecting_later
+from pegboard.features.catalogue import collecting_later, in_turns
 from pegboard.features.catalogue.schemas import (
     BulkAnswer,
     DefinitionDiffAnswer,
@@ -21,7 +21,7 @@ from pegboard.servers.http.body import JsonResponse, JsonRoute
 from pegboard.servers.http.inputs import Board, Caller
 from pegboard.servers.http.listing import known_tool
 from pegboard.servers.http.openapi import refusals
-from pegboard.servers.http.registration import BulkBody, Registration
+from pegboard.servers.http.registration import BulkBody, Registration, definitions_of
 from pegboard.servers.http.routes.execute import Key
 from pegboard.servers.http.routes.tools import ToolName
 
@@ -83,11 +83,11 @@ async def register_tools(
     board: Board, caller: Caller, wanted: Annotated[BulkBody, Body()], key: Key = ""
 ) -> Response:
     """Register many tools: all of them, or none when one is wrong."""
-    definitions = [item.definition() for item in wanted.tools]
+    definitions = await definitions_of(wanted.tools)
 
     async def work() -> dict[str, Any]:
         made = await board.catalogue.register(definitions, principal=caller, origin="bulk")
-        return {"registered": [item.to_dict() for item in made]}
+        return {"registered": [item.to_dict() async for item in in_turns(made)]}
 
     answer = await board.once.do(work, what="bulk", key=key, request=definitions, principal=caller)
     return JsonResponse(answer, 201)
