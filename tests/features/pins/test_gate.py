@@ -281,6 +281,7 @@ async def test_new_tools_of_a_source_that_has_been_seen_wait_where_the_board_say
     assert places["effect"] == "write"
     assert places["input_schema.properties.query"] == {"type": "string"}
     assert {row["before"] for row in kept(held)["changes"]} == {None}
+    assert "title" not in places  # nothing is said of what there is not
 
 
 async def test_a_new_tool_that_is_approved_passes_and_is_pinned_as_it_was_looked_at() -> None:

@@ -21,10 +21,6 @@ Standing = frozenset[tuple[str, str, str]]
 _LOG = logging.getLogger("pegboard.pins")
 
 
-def _accepted(_source: str) -> NewPolicy:
-    return "accept"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
     """What may be put on the board.
@@ -64,7 +60,7 @@ class Gate:
         store: PinStore,
         *,
         policy: Callable[[str], PinningPolicy],
-        new: Callable[[str], NewPolicy] = _accepted,
+        new: Callable[[str], NewPolicy],
     ) -> None:
         self._registry = registry
         self._store = store

@@ -28,7 +28,11 @@ def new_of(definition: Definition, tool: str) -> dict[str, Any]:
         input_schema={"type": "object", "properties": {}, "additionalProperties": False},
     )
     found = diff_dict(definition_diff(blank, spec))["changes"]
-    changes = [{**change, "kind": "additive", "before": None} for change in found]
+    changes = [
+        {**change, "kind": "additive", "before": None}
+        for change in found
+        if change["after"] not in ("", None)
+    ]
     return {"tool": tool, "outcome": "hold", "kind": NEW, "changes": changes}
 
 
