@@ -5,7 +5,7 @@ import pytest
 
 from pegboard import Pegboard
 from pegboard.errors import ConfigError
-from pegboard.runtime.given import settings_given, several
+from pegboard.runtime.given import board_given, settings_given, several
 from pegboard.runtime.settings import Settings
 
 
@@ -47,3 +47,13 @@ def test_what_is_left_out_comes_from_the_environment(monkeypatch: pytest.MonkeyP
 
 def test_anything_that_can_be_gone_through_is_several() -> None:
     assert several("tools", (item for item in "ab")) == ("a", "b")
+
+
+def test_settings_without_a_board_file_mean_the_built_in_tools(tmp_path: Path) -> None:
+    (tmp_path / "board.yaml").write_text("sources: []\n")
+
+    alone = board_given(Settings())
+    named = board_given(Settings(board=tmp_path / "board.yaml"))
+
+    assert [entry.kind for entry in alone.board.sources] == ["builtin"]
+    assert (named.board.sources, named.base_dir) == ((), tmp_path.resolve())

@@ -15,12 +15,23 @@ from pegboard.features.marketplace.entry import Entry, Market, Page, Unfit
 from pegboard.features.marketplace.formats.table import FORMATS, Format
 from pegboard.tools.plain_files import read_file
 
-_MOST_BYTES = 32 * 2**20
-_MOST_BYTES_IN_ALL = 64 * 2**20
-_MOST_PAGES = 300
-_MOST_ENTRIES = 50_000
 _KEEP_SECONDS = 60.0
 _KEEP_FAILURE_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How much of a catalogue is read.
+
+    Attributes:
+        page: Bytes of one answer.
+        size: Bytes of all of them.
+    """
+
+    page: int = 32 * 2**20
+    size: int = 64 * 2**20
+    pages: int = 300
+    entries: int = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +76,19 @@ class Catalogues:
         http: None on a board without network.
         clock: Tells how old something is.
         within: Seconds for one catalogue.
+        bounds: How much of each is read.
     """
 
-    def __init__(self, http: HttpClient | None, clock: Clock, *, within: float = 20.0) -> None:
+    def __init__(
+        self,
+        http: HttpClient | None,
+        clock: Clock,
+        *,
+        within: float = 20.0,
+        bounds: Bounds | None = None,
+    ) -> None:
         self._http = http
+        self._bounds = bounds or Bounds()
         self._clock = clock
         self._within = within
         self._kept: dict[Market, _Kept] = {}
@@ -91,7 +111,7 @@ class Catalogues:
         """
         of_one = FORMATS[market.kind].of_one
         first = None if of_one is None else of_one(market, name)
-        reading = _Reading(market, self._http)
+        reading = _Reading(market, self._http, self._bounds)
         problem = await self._read(reading, first)
         found = reading.found.get(name)
         if found is None and problem:
@@ -104,7 +124,7 @@ class Catalogues:
             del self._kept[market]
 
     async def _again(self, market: Market, before: Stock) -> Stock:
-        reading = _Reading(market, self._http)
+        reading = _Reading(market, self._http, self._bounds)
         problem = await self._read(reading, None)
         if problem and not reading.pages:
             if not before.read_at:
@@ -135,7 +155,8 @@ class Catalogues:
 class _Reading:
     """One reading of a catalogue; what was read stays, however it ends."""
 
-    def __init__(self, market: Market, http: HttpClient | None) -> None:
+    def __init__(self, market: Market, http: HttpClient | None, bounds: Bounds) -> None:
+        self._bounds = bounds
         self._market = market
         self._http = http
         self._bytes = 0
@@ -149,31 +170,31 @@ class _Reading:
         format_ = FORMATS[self._market.kind]
         following, asked = first or format_.first(self._market), set[str]()
         while following:
-            if following in asked or len(asked) >= _MOST_PAGES:
+            if following in asked or len(asked) >= self._bounds.pages:
                 raise Unfit(f"it goes on after {len(asked)} pages, or in a circle")
             asked.add(following)
             following = await self._page(following, format_)
-            if len(self.found) >= _MOST_ENTRIES:
-                raise Unfit(f"it has more than {_MOST_ENTRIES:,} entries")
 
     async def _page(self, place: str, format_: Format) -> str:
         raw = await self._raw(place, is_followed=format_.is_followed)
         self._bytes += len(raw)
-        if self._bytes > _MOST_BYTES_IN_ALL:
-            raise Unfit(f"it has more than {_MOST_BYTES_IN_ALL:,} bytes")
+        if self._bytes > self._bounds.size:
+            raise Unfit(f"it has more than {self._bounds.size:,} bytes")
         page = await asyncio.to_thread(_parsed, raw, self._market, place, format_)
-        for entry in page.entries[: _MOST_ENTRIES - len(self.found)]:
-            self.found.setdefault(entry.id, entry)
+        self.pages += 1
         for reason, name in page.skipped:
             self.skipped[reason] += 1
             self.examples.setdefault(reason, name)
-        self.pages += 1
+        for entry in page.entries:
+            if len(self.found) == self._bounds.entries and entry.id not in self.found:
+                raise Unfit(f"it has more than {self._bounds.entries:,} entries")
+            self.found.setdefault(entry.id, entry)
         return page.following
 
     async def _raw(self, place: str, *, is_followed: bool) -> bytes:
         market = self._market
         if not market.is_remote:
-            return await asyncio.to_thread(_file, market)
+            return await asyncio.to_thread(_file, market, self._bounds.page)
         if self._http is None:
             raise Unavailable("this board has no network")
         headers = {"accept": "application/json"}
@@ -184,7 +205,7 @@ class _Reading:
                 method="GET",
                 url=place,
                 headers=headers,
-                max_bytes=_MOST_BYTES,
+                max_bytes=self._bounds.page,
                 follow_redirects=is_followed,
                 upstream=f"marketplace:{market.name}",
             )
@@ -192,13 +213,13 @@ class _Reading:
         if response.status != 200:
             raise Unavailable(f"its server answered {response.status}.")
         if response.truncated:
-            raise Unfit(f"a page has more than {_MOST_BYTES:,} bytes")
+            raise Unfit(f"a page has more than {self._bounds.page:,} bytes")
         return response.content
 
 
-def _file(market: Market) -> bytes:
+def _file(market: Market, most: int) -> bytes:
     try:
-        return read_file(market.base_dir / market.place, most=_MOST_BYTES)
+        return read_file(market.base_dir / market.place, most=most)
     except OSError as error:
         raise Unavailable(f"the file cannot be read: {error.strerror}.") from error
 

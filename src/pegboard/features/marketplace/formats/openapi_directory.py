@@ -86,9 +86,6 @@ def _entry(name: str, item: Node, market: Market) -> Entry:
                 source_kind="openapi",
                 config={"document": document},
                 address=document,
-                problem="its address has '${', where a board file would read a variable."
-                if "${" in document
-                else "",
             ),
         ),
     )
