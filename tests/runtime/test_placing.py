@@ -25,7 +25,8 @@ from pegboard.tools.offers import FunctionPrompt, offer_of
 
 def placing_of(registry: ToolRegistry, store: Any = None) -> Placing:
     pins = MemoryStorage().pins if store is None else store
-    return Placing(registry, Gate(registry, pins, policy=lambda _: "ask"))
+    gate = Gate(registry, pins, policy=lambda _: "ask", new=lambda _: "accept")
+    return Placing(registry, gate)
 
 
 def foreign(name: str, description: str = "Find.") -> Tool:
