@@ -39,6 +39,7 @@ def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
     return [
         lambda: storage.journal.started(a_start("w1")),
         lambda: storage.outcomes.claim(an_outcome("k1")),
+        lambda: storage.outcomes.hold(an_outcome("k1"), by="c1", until=NOON + 30),
         lambda: storage.outcomes.settle("acme/ada", "k1", ToolResult(content="done")),
         lambda: storage.outcomes.claim(an_outcome("k2")),
         lambda: storage.outcomes.release("acme/ada", "k2"),

@@ -29,6 +29,8 @@ from pegboard.storage.migrations.versions.m0003_plans_by_time import (
 from pegboard.storage.migrations.versions.m0003_plans_by_time import revision as THIRD
 from pegboard.storage.migrations.versions.m0004_switches import down_revision as BEFORE_FOURTH
 from pegboard.storage.migrations.versions.m0004_switches import revision as FOURTH
+from pegboard.storage.migrations.versions.m0005_held_keys import down_revision as BEFORE_FIFTH
+from pegboard.storage.migrations.versions.m0005_held_keys import revision as FIFTH
 from pegboard.storage.tables import METADATA
 from pegboard.testing import FakeClock
 
@@ -133,9 +135,9 @@ def test_the_list_of_revisions_is_that_of_the_migrations() -> None:
 
 
 def test_each_revision_follows_the_one_before() -> None:
-    before = (BEFORE_FIRST, BEFORE_SECOND, BEFORE_THIRD, BEFORE_FOURTH)
+    before = (BEFORE_FIRST, BEFORE_SECOND, BEFORE_THIRD, BEFORE_FOURTH, BEFORE_FIFTH)
 
-    assert (FIRST, SECOND, THIRD, FOURTH) == REVISIONS
+    assert (FIRST, SECOND, THIRD, FOURTH, FIFTH) == REVISIONS
     assert before == (None, *REVISIONS[:-1])
 
 

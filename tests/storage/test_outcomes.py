@@ -100,3 +100,33 @@ async def test_of_many_who_claim_at_once_exactly_one_gets_the_key(storage: Stora
         claims = [group.create_task(storage.outcomes.claim(an_outcome())) for _ in range(50)]
 
     assert [claim.result() for claim in claims].count(None) == 1
+
+
+async def test_a_claim_is_held_on_to_and_taken_over_by_one(
+    storage: Storage, other: Storage
+) -> None:
+    claim = an_outcome(holder="c1", held_until=NOON + 30)
+    await storage.outcomes.claim(claim)
+    seen = await other.outcomes.claim(an_outcome(holder="c2", held_until=NOON + 40))
+    held_on = await storage.outcomes.hold(claim, by="c1", until=NOON + 60)
+    taken = [
+        await server.outcomes.hold(claim, by=by, until=NOON + 90)
+        for server, by in ((other, "c2"), (storage, "c3"))
+    ]
+
+    assert seen == claim
+    assert held_on
+    assert taken == [True, False]
+    assert await storage.outcomes.claim(claim) == an_outcome(holder="c2", held_until=NOON + 90)
+
+
+async def test_what_is_settled_or_given_back_is_held_by_nobody(storage: Storage) -> None:
+    claim = an_outcome(holder="c1", held_until=NOON + 30)
+    assert not await storage.outcomes.hold(claim, by="c1", until=NOON + 60)
+    await storage.outcomes.claim(claim)
+    await storage.outcomes.settle("acme/ada", "k1", ToolResult(content="done"))
+    assert not await storage.outcomes.hold(claim, by="c1", until=NOON + 60)
+    settled = await storage.outcomes.claim(claim)
+
+    assert settled is not None
+    assert settled.result == ToolResult(content="done")

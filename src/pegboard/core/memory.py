@@ -137,6 +137,16 @@ class MemoryOutcomes:
         result = known.result
         return known if result is None else structs.replace(known, result=detached(result))
 
+    async def hold(self, claim: Outcome, *, by: str, until: float) -> bool:
+        """Let a claim without an outcome be held by this call until then."""
+        place = (claim.owner, claim.key)
+        with self._gate:
+            known = self._running.get(place)
+            if known is None or known.holder != claim.holder:
+                return False
+            self._running[place] = structs.replace(known, holder=by, held_until=until)
+            return True
+
     async def settle(self, owner: str, key: str, result: ToolResult) -> None:
         """Store the outcome of a claimed key."""
         kept, place = detached(result), (owner, key)

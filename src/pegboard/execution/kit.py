@@ -45,6 +45,8 @@ class Settings:
         result_ttl: How long a stored result is kept; at 0 it has expired when its handle is given.
         batch_concurrency: Calls of one batch in flight at once; 0 for no limit.
         approval_ttl: For how long a person's answer is waited for, and then holds; 0 for ever.
+        key_lease: Where servers share the outcomes of idempotency keys: for how long a call has its
+            key without saying again that it runs; 0 where nobody shares them.
         keep_arguments: Whether what is recorded may quote arguments; else the operator's detail of
             an error is kept without them.
     """
@@ -56,6 +58,7 @@ class Settings:
     result_ttl: float = 24 * 3600.0
     batch_concurrency: int = 16
     approval_ttl: float = 24 * 3600.0
+    key_lease: float = 0.0
     keep_arguments: bool = False
 
 

@@ -109,6 +109,8 @@ OUTCOMES = Table(
     _text("digest"),
     _seconds("created_at"),
     Column("result", Text),
+    Column("holder", Text, nullable=False, server_default=""),
+    _maybe("held_until"),
     sqlite_with_rowid=False,
 )
 Index("outcomes_by_age", OUTCOMES.c.created_at)

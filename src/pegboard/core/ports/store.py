@@ -62,6 +62,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     Attributes:
         result: None while the call runs, and for ever when it never ended, as after a crash:
             whoever runs calls knows which of them run.
+        holder: The id of the call that has the key, where servers share the store.
+        held_until: Unix seconds until which its call is known to run; None where nobody says so.
     """
 
     key: str
@@ -70,6 +72,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     digest: str
     created_at: float
     result: ToolResult | None = None
+    holder: str = ""
+    held_until: float | None = None
 
 
 class OutcomeStore(Protocol):
@@ -77,6 +81,14 @@ class OutcomeStore(Protocol):
 
     async def claim(self, outcome: Outcome) -> Outcome | None:
         """Take the key if it is free and return None; else return who has it."""
+        ...
+
+    async def hold(self, claim: Outcome, *, by: str, until: float) -> bool:
+        """Let a claim without an outcome be held by this call until then.
+
+        Returns:
+            False when it is held by another call than `claim` says, has an outcome, or is gone.
+        """
         ...
 
     async def settle(self, owner: str, key: str, result: ToolResult) -> None:

@@ -2,8 +2,8 @@
 
 A key is free again only after a call that surely did nothing, or one that may be repeated. What was
 cut off midway is settled as an unknown outcome: it is shown, and never silently run again. Who
-comes while the first call runs waits for its outcome; a claim whose call runs nowhere, as after a
-crash, is an unknown outcome too.
+comes while the first call runs, here or on another server, waits for its outcome; a claim whose
+call runs nowhere, as after a crash, is an unknown outcome too.
 """
 
 import asyncio
@@ -26,11 +26,14 @@ from pegboard.execution.call import Handler, Run
 from pegboard.execution.failures import failed_result, translated
 from pegboard.execution.fingerprint import fingerprint_of
 from pegboard.execution.flights import Flight
+from pegboard.execution.holding import Holding, is_held, leased, taken_over
 from pegboard.execution.kit import Kit
 from pegboard.execution.repeating import did_nothing, is_repeatable
 from pegboard.execution.target import Target
 
 _LOG = logging.getLogger("pegboard.calls")
+_SHORTEST_PAUSE = 0.05
+_LONGEST_PAUSE = 1.0
 
 
 def idempotency(target: Target, kit: Kit, following: Handler) -> Handler:
@@ -50,9 +53,10 @@ def idempotency(target: Target, kit: Kit, following: Handler) -> Handler:
         )
         flight = await _turn(kit, claim, call)
         try:
-            first = await _claimed(outcomes, flight)
-            if first is None or _may_run_again(spec, claim, first):
-                return await first_call(call, flight)
+            first = await _first(kit, flight, call, spec)
+            if first is None:
+                with Holding(kit, flight.claim):
+                    return await first_call(call, flight)
             call.replayed = True
             return first.result or failed_result(_cut_off(spec.name, "never ended"), kit.redact)
         finally:
@@ -88,14 +92,47 @@ async def _turn(kit: Kit, claim: Outcome, call: Run) -> Flight:
         if is_own:
             return flight
         _check_same(claim, flight.claim)
-        left = None if call.deadline is None else max(0.0, call.deadline - kit.monotonic())
-        if not await flight.landed(left):
-            raise ToolTimeout(
-                f"The first call with the idempotency key '{claim.key}' did not end within this "
-                "call's time.",
-                retry_after=1.0,
-                nothing_done=True,
-            )
+        if not await flight.landed(_left(kit, call)):
+            raise _too_late(claim)
+
+
+async def _first(kit: Kit, flight: Flight, call: Run, spec: ToolSpec) -> Outcome | None:
+    """The first call's claim, once that is over or gone; None when this call is to run now.
+
+    Whoever has the key in another process is asked after, more and more rarely.
+    """
+    pause = _SHORTEST_PAUSE
+    while True:
+        flight.claim = leased(kit, flight.claim, call.id)
+        first = await _claimed(kit.outcomes, flight)
+        if first is None:
+            return None
+        _check_same(flight.claim, first)
+        if first.result is not None:
+            return first
+        if not is_held(kit, first):
+            if not is_repeatable(spec):
+                return first
+            if await taken_over(kit, first, flight.claim):
+                return None
+        left = _left(kit, call)
+        if left is not None and left <= 0:
+            raise _too_late(flight.claim)
+        await asyncio.sleep(pause if left is None else min(pause, left))
+        pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def _left(kit: Kit, call: Run) -> float | None:
+    return None if call.deadline is None else max(0.0, call.deadline - kit.monotonic())
+
+
+def _too_late(claim: Outcome) -> ToolTimeout:
+    return ToolTimeout(
+        f"The first call with the idempotency key '{claim.key}' did not end within this call's "
+        "time.",
+        retry_after=1.0,
+        nothing_done=True,
+    )
 
 
 async def _claimed(outcomes: OutcomeStore, flight: Flight) -> Outcome | None:
@@ -135,12 +172,6 @@ async def _written(flight: Flight, work: Coroutine[Any, Any, None]) -> None:
         await asyncio.shield(flight.writing)
     except PegboardError:
         _LOG.exception("the outcome of an idempotency key was not stored and stays unknown")
-
-
-def _may_run_again(spec: ToolSpec, claim: Outcome, first: Outcome) -> bool:
-    """Whether nobody holds the key any more, and doing it twice is the same as once."""
-    _check_same(claim, first)
-    return first.result is None and is_repeatable(spec)
 
 
 def _check_same(claim: Outcome, first: Outcome) -> None:

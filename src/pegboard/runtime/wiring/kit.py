@@ -29,6 +29,7 @@ def kit(
             max_result_bytes=settings.max_result_bytes,
             keep_arguments=settings.store_arguments,
             approval_ttl=settings.approval_ttl,
+            key_lease=settings.run_lease if settings.database is not None else 0.0,
         ),
         approvals=storage.approvals,
         emitter=emitter,

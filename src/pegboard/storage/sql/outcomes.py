@@ -1,5 +1,7 @@
 """First outcomes by idempotency key."""
 
+from typing import Any
+
 from sqlalchemy import bindparam, delete, null, select, update
 
 from pegboard.core.frozen import clean_text
@@ -20,13 +22,32 @@ _TAKE = Prepared(
     "tool",
     "digest",
     "created_at",
+    "holder",
+    "held_until",
 )
 _WHO = Prepared(
-    lambda _: select(TABLE.c.tool, TABLE.c.digest, TABLE.c.created_at, TABLE.c.result).where(
-        _OWNER, _KEY
-    ),
+    lambda _: select(
+        TABLE.c.tool,
+        TABLE.c.digest,
+        TABLE.c.created_at,
+        TABLE.c.result,
+        TABLE.c.holder,
+        TABLE.c.held_until,
+    ).where(_OWNER, _KEY),
     "owner_",
     "key_",
+)
+_HOLD = Prepared(
+    lambda _: (
+        update(TABLE)
+        .values(holder=bindparam("by"), held_until=bindparam("until"))
+        .where(_OWNER, _KEY, TABLE.c.result.is_(null()), TABLE.c.holder == bindparam("holder_"))
+    ),
+    "by",
+    "until",
+    "owner_",
+    "key_",
+    "holder_",
 )
 _SETTLE = Prepared(
     lambda _: update(TABLE).values(result=bindparam("result")).where(_OWNER, _KEY),
@@ -65,10 +86,11 @@ class SqlOutcomes:
             Unavailable: It could not be stored.
         """
         place = (clean_text(outcome.owner), clean_text(outcome.key))
-        values = (*place, clean_text(outcome.tool), outcome.digest, outcome.created_at)
+        call = (clean_text(outcome.tool), outcome.digest, outcome.created_at)
+        values = (*place, *call, outcome.holder, outcome.held_until)
         expired = self._clock.time() - self._ttl
 
-        def take(transaction: Transaction) -> tuple[str, str, float, str | None] | None:
+        def take(transaction: Transaction) -> tuple[Any, ...] | None:
             transaction.quick(_EXPIRE, (*place, expired))
             if transaction.quick(_TAKE, values).rowcount:
                 return None
@@ -78,7 +100,7 @@ class SqlOutcomes:
         row = await self._database.run(take, atomic=True)
         if row is None:
             return None
-        tool, digest, created_at, result = row
+        tool, digest, created_at, result, holder, held_until = row
         return Outcome(
             key=outcome.key,
             owner=outcome.owner,
@@ -86,7 +108,22 @@ class SqlOutcomes:
             digest=digest,
             created_at=created_at,
             result=None if result is None else load_result(result),
+            holder=holder,
+            held_until=held_until,
         )
+
+    async def hold(self, claim: Outcome, *, by: str, until: float) -> bool:
+        """Let a claim without an outcome be held by this call until then.
+
+        Raises:
+            Unavailable: It could not be stored.
+        """
+        values = (by, until, clean_text(claim.owner), clean_text(claim.key), claim.holder)
+
+        def hold(transaction: Transaction) -> bool:
+            return transaction.quick(_HOLD, values).rowcount > 0
+
+        return await self._database.run(hold, atomic=True)
 
     async def settle(self, owner: str, key: str, result: ToolResult) -> None:
         """Store the outcome of a claimed key.
