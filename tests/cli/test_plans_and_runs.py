@@ -128,6 +128,16 @@ def test_what_cannot_be_is_wrong_use(
     assert done.stderr.startswith("pegboard: ")
 
 
+def test_who_runs_a_goal_is_told_to_plan_it_first(planned: Path, pegboard: Command) -> None:
+    alone = pegboard("run", "my__last")
+    kept = pegboard("run", "my__last", "--data", "data")
+    command = kept.stderr.strip().partition("make a plan of it first: ")[2]
+
+    assert command == "pegboard plan my__last --json > plan.json && pegboard run plan.json"
+    assert "No plan is kept without --data DIR." in alone.stderr
+    assert "No plan is kept" not in kept.stderr
+
+
 def test_a_file_is_run_and_drawn(planned: Path, pegboard: Command) -> None:
     done = pegboard("run", "plan.json", "--param", "word=hello")
 
@@ -156,7 +166,7 @@ def test_a_plan_that_is_kept_is_run_by_its_id(planned: Path, pegboard: Command) 
     raw = json.loads(pegboard("runs", "show", run["run_id"], "--data", "data", "--json").stdout)
 
     assert (run["state"], run["output"]) == ("completed", {"last": "x"})
-    assert run["run_id"] in listed
+    assert f"  {made['plan_id']}" in listed.split(run["run_id"])[1]
     assert [item["run_id"] for item in page["runs"]] == [run["run_id"]]
     assert "✓ last" in shown
     assert "class n0 completed" in chart

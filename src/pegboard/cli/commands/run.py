@@ -1,5 +1,6 @@
-"""`pegboard run PLAN`: play a plan or a file to its end."""
+"""`pegboard run PLAN`: play a plan that is kept, or one in a file, to its end."""
 
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -17,14 +18,20 @@ from pegboard.cli.options import (
 )
 from pegboard.cli.params import given_params
 from pegboard.cli.plan_files import is_plan_file, read_plan_file
-from pegboard.errors import GraphInvalid
+from pegboard.errors import GraphInvalid, PlanNotFound
 from pegboard.features.runs import RunView
-from pegboard.runtime import Pegboard
+from pegboard.runtime import Pegboard, Settings
 from pegboard.runtime.wiring.storage import place_of
 
 
 def run(
-    plan: Annotated[str, typer.Argument(help="A plan's id, or a file with a plan or a graph.")],
+    plan: Annotated[
+        str,
+        typer.Argument(
+            help="The id of a plan that `pegboard plan GOAL --data DIR` has made, or a JSON or "
+            "YAML file with a plan or a graph; no goal."
+        ),
+    ],
     *,
     param: Annotated[
         list[str] | None,
@@ -39,12 +46,18 @@ def run(
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Run a plan, and draw what happened. With --data it can be gone on with after a crash."""
+    """Run a plan, and draw what happened. With --data it can be gone on with after a crash.
+
+    A goal is planned first: `pegboard plan GOAL --json > plan.json`, then `pegboard run plan.json`.
+    """
     from pegboard.cli.run_telling import draw, tell, watched
 
     async def start(opened: Pegboard) -> RunView:
         if document is None:
-            return await opened.runs.start_plan(plan, params, key=key)
+            try:
+                return await opened.runs.start_plan(plan, params, key=key)
+            except PlanNotFound as error:
+                raise PlanNotFound(f"{error.message} {_instead(plan, chosen)}") from error
         from pegboard.graphs import read_graph
 
         return await opened.runs.start_graph(read_graph(document), params, key=key)
@@ -61,10 +74,20 @@ def run(
         return await watched(opened, view.id, after=last, quiet=json)
 
     with exits():
+        chosen = settings(board, data)
         params = given_params(param or [])
         document = read_plan_file(plan) if is_plan_file(plan) else None
-        chosen = settings(board, data)
         view = with_board(chosen, play, whole=False)
         draw(view, svg=svg, timeline=timeline)
     is_kept = place_of(chosen) is not None
     tell(view, json=json, options=said_again(board, data), is_kept=is_kept)
+
+
+def _instead(named: str, chosen: Settings) -> str:
+    """What to type when there is no plan of this id."""
+    where = "" if place_of(chosen) is not None else "No plan is kept without --data DIR. "
+    said = quote(named)
+    return (
+        f"{where}If '{named[:100]}' is a goal, make a plan of it first: "
+        f"pegboard plan {said} --json > plan.json && pegboard run plan.json"
+    )

@@ -52,7 +52,7 @@ def list_runs(
     if json:
         say_json({"runs": [view.to_dict() for view in found], "next_cursor": following or None})
         return
-    table(("run", "state", "begun", "ms", "graph"), map(_row, found))
+    table(("run", "state", "begun", "ms", "plan", "graph"), map(_row, found))
     if following:
         note(f"more with --cursor {following}")
 
@@ -189,5 +189,6 @@ def _row(view: RunView) -> tuple[str, ...]:
         view.run.state.value,
         moment(view.run.start.created_at),
         f"{view.result.duration_ms:.0f}" if view.run.finished_at is not None else "",
-        view.graph.name or view.graph.id,
+        view.run.plan_id,
+        view.graph.name,
     )

@@ -3,23 +3,21 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from pegboard.core.context import ToolContext
 from pegboard.core.graph import Graph, NodeState
 from pegboard.core.ports.run import RunEvent, RunQuery, RunStore, StoredRun
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import RunNotFound, ToolNotFound
+from pegboard.errors import RunNotFound
 from pegboard.features.approvals import Approvals
-from pegboard.features.plans.service import Plans, remembered
+from pegboard.features.plans import Plans
 from pegboard.features.runs.answering import Answering
 from pegboard.features.runs.approving import CANCELLED, awaited, ended
 from pegboard.features.runs.feed import RunFeed
 from pegboard.features.runs.policy import may_see, sees_all
-from pegboard.features.runs.starting import call_graph, check_same, run_id_for
+from pegboard.features.runs.starting import Starting
 from pegboard.features.runs.telling import steered
 from pegboard.features.runs.view import RunList, RunView, as_it_is, brief, graph_of
 from pegboard.features.runs.watching import coming_events, known_events, last_event
 from pegboard.graphs import GraphRunner
-from pegboard.graphs.arrivals import arrivals
 from pegboard.registry import ToolRegistry
 
 Steer = Callable[[str], Awaitable[None]]
@@ -64,6 +62,7 @@ class Runs:
         self._plans = plans
         self._feed = feed
         self._follow = follow
+        self._starting = Starting(registry, store, runner)
         self._answering = Answering(registry, store, runner)
         self.approvals: Approvals | None = None
 
@@ -90,7 +89,8 @@ class Runs:
             IdempotencyConflict: The key was used for something else.
         """
         plan = await self._plans.get(plan_id, principal=principal)
-        return await self._start(plan.graph, params or {}, principal=principal, key=key)
+        started = await self._starting.of(plan.graph, params or {}, principal, key=key)
+        return await self._view(started)
 
     async def start_graph(
         self,
@@ -100,8 +100,13 @@ class Runs:
         principal: Principal = LOCAL,
         key: str = "",
     ) -> RunView:
-        """Start a run of a graph that belongs to no plan; arguments and errors as above."""
-        return await self._start(graph.changed(id=""), params or {}, principal=principal, key=key)
+        """Start a run of a graph that comes along; arguments and errors as above.
+
+        Where it is a plan that is kept, the run is one of that plan; an id that no kept plan has is
+        the run's `plan_id` as well.
+        """
+        named = await self._starting.named(graph, principal=principal)
+        return await self._view(await self._starting.of(named, params or {}, principal, key=key))
 
     async def start_call(
         self,
@@ -125,11 +130,8 @@ class Runs:
             ToolNotFound: There is no such tool for this caller.
             GraphInvalid: The arguments do not fit, or the caller may not call it.
         """
-        graph = call_graph(tool, arguments, seconds=seconds)
-        await arrivals(graph, self._registry)
-        if self._registry.find(tool) is None:
-            raise ToolNotFound(tool, self._registry.nearest(tool, principal))
-        return await self._start(graph, {}, principal=principal, key=key)
+        graph = await self._starting.call(tool, arguments, principal, seconds=seconds)
+        return await self._view(await self._starting.of(graph, {}, principal, key=key))
 
     async def get(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
         """How a run is now.
@@ -175,8 +177,11 @@ class Runs:
         return await self._steered(run_id, self._runner.pause, "paused", principal)
 
     async def resume(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
-        """Let a paused run go on; one whose process died is taken up."""
-        return await self._steered(run_id, self._runner.resume, "resumed", principal)
+        """Let a paused run go on, also one whose process died; it hears what was decided."""
+        view = await self._steered(run_id, self._runner.resume, "resumed", principal)
+        if self.approvals is not None:
+            await self.approvals.catch_up()
+        return view
 
     async def cancel(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
         """Start nothing new in a run, cancel what is being done, and ask for no approval more."""
@@ -264,17 +269,6 @@ class Runs:
     async def follow(self) -> tuple[str, ...]:
         """Take up the runs that nobody plays, now and from now on: for a server."""
         return await self._follow()
-
-    async def _start(
-        self, graph: Graph, params: Mapping[str, Any], *, principal: Principal, key: str
-    ) -> RunView:
-        given = remembered(graph, params)
-        ctx: ToolContext[Any] = ToolContext(principal=principal)
-        run_id = await self._runner.start(graph, given, ctx=ctx, run_id=run_id_for(principal, key))
-        run = await self._visible(run_id, principal)
-        if key:
-            check_same(run, graph, given)
-        return await self._view(run)
 
     async def _steered(
         self, run_id: str, steer: Steer, action: str, principal: Principal

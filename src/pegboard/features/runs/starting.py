@@ -1,16 +1,87 @@
-"""What runs are started from: the graph of one call, and the id behind an idempotency key."""
+"""Starting runs: of a graph, of one call, and once under an idempotency key."""
 
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
+from pegboard.core.context import ToolContext
 from pegboard.core.event import digest_of
 from pegboard.core.graph import Graph, Node
-from pegboard.core.ports.run import StoredRun
+from pegboard.core.ports.run import RunStore, StoredRun
 from pegboard.core.principal import Principal
-from pegboard.errors import IdempotencyConflict
+from pegboard.errors import IdempotencyConflict, RunNotFound, ToolNotFound
 from pegboard.execution.call import owner_of
-from pegboard.graphs import write_graph
+from pegboard.features.plans.policy import may_see as may_see_plan
+from pegboard.features.plans.service import remembered
+from pegboard.features.runs.policy import may_see as may_see_run
+from pegboard.graphs import GraphRunner, read_graph, write_graph
+from pegboard.graphs.arrivals import arrivals
+from pegboard.registry import ToolRegistry
+
+
+class Starting:
+    """Starts runs of graphs.
+
+    Args:
+        registry: Whose tools.
+        store: Where plans and runs are kept.
+        runner: Plays them.
+    """
+
+    def __init__(self, registry: ToolRegistry, store: RunStore, runner: GraphRunner) -> None:
+        self._registry = registry
+        self._store = store
+        self._runner = runner
+
+    async def of(
+        self, graph: Graph, params: Mapping[str, Any], principal: Principal, *, key: str = ""
+    ) -> StoredRun:
+        """Start a run; the same key gives the same one again.
+
+        Raises:
+            GraphInvalid: The graph cannot run on this board; every fault.
+            InvalidRequest: The params do not fit.
+            IdempotencyConflict: The key was used for something else.
+        """
+        given = remembered(graph, params)
+        ctx: ToolContext[Any] = ToolContext(principal=principal)
+        run_id = await self._runner.start(graph, given, ctx=ctx, run_id=run_id_for(principal, key))
+        run = await self._store.get(run_id)
+        if run is None or not may_see_run(principal, run):
+            raise RunNotFound(f"There is no run '{run_id}'.")
+        if key:
+            check_same(run, graph, given)
+        return run
+
+    async def named(self, graph: Graph, *, principal: Principal) -> Graph:
+        """A graph that came along, under the id of the plan that it is.
+
+        Nobody's run is one of a plan that it differs from, or of one that its caller may not see.
+        """
+        kept = await self._store.plan(graph.id) if graph.id else None
+        if kept is None:
+            return graph
+        is_it = may_see_plan(principal, kept.created_by) and read_graph(kept.graph) == graph
+        return graph if is_it else graph.changed(id="")
+
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        principal: Principal,
+        *,
+        seconds: float | None = None,
+    ) -> Graph:
+        """The graph of one call, once its source has answered.
+
+        Raises:
+            ToolNotFound: There is no such tool for this caller.
+        """
+        graph = call_graph(tool, arguments, seconds=seconds)
+        await arrivals(graph, self._registry)
+        if self._registry.find(tool) is None:
+            raise ToolNotFound(tool, self._registry.nearest(tool, principal))
+        return graph
 
 
 def call_graph(tool: str, arguments: Mapping[str, Any], *, seconds: float | None = None) -> Graph:

@@ -45,7 +45,7 @@ async def test_the_rfcs_own_plan_runs_as_it_is_written(client: httpx2.AsyncClien
     run = await rested(client, await start(client, RFC_PLAN, url="https://example.com"))
 
     assert run["state"] == "completed"
-    assert run["plan_id"] is None
+    assert run["plan_id"] == "plan_456"
     assert run["task_id"] == "task_123"
     assert run["output"] == {"3": {"summary": "all of https://example.com"}}
     assert [node["state"] for node in run["nodes"]] == ["completed"] * 3
