@@ -104,6 +104,19 @@ async def test_what_has_changed_is_refused_until_it_is_as_it_was(shop: Shop) -> 
     assert back.structured["path"] == "/v1/orders/7"
 
 
+async def test_what_a_server_said_long_ago_is_asked_again(shop: Shop) -> None:
+    tool = await shop.tool()
+    first = await called(tool)
+    moved = {**orders_at(shop.server), "servers": [{"url": "https://elsewhere.example"}]}
+    shop.made.documents["/orders.json"] = moved
+    soon = await called(tool)
+    shop.clock.advance(301)
+    later = await called(tool)
+
+    assert (first.error, soon.error) == (None, None)
+    assert "is not what was looked at" in str(later.error)
+
+
 async def test_what_is_gone_is_told(shop: Shop) -> None:
     tool = await shop.tool(tool="gone")
 

@@ -28,6 +28,9 @@ NAME = "upstream"
 
 _RANK = {Effect.READ: 0, Effect.WRITE: 1, Effect.ADMIN: 2}
 _LIST_AGAIN_SECONDS = 5.0
+"""A server is not asked more often what it has."""
+_OLD_SECONDS = 300.0
+"""What a server said longer ago is asked again before a call relies on it."""
 _SHOWN = 200
 
 
@@ -126,6 +129,7 @@ class _Server:
         self._source: Source | None = None
         self._tools: Mapping[str, Tool] = {}
         self._listed_at = float("-inf")
+        self._is_changed = False
         self._turn = asyncio.Lock()
 
     async def tool(self, name: str, pin: str) -> Tool:
@@ -135,7 +139,7 @@ class _Server:
             SourceUnavailable: The server cannot be asked, or has no such tool.
         """
         found = self._tools.get(name)
-        if found is None or upstream_digest(found) != pin:
+        if found is None or self._is_stale or upstream_digest(found) != pin:
             async with self._turn:
                 await self._list()
             found = self._tools.get(name)
@@ -143,15 +147,27 @@ class _Server:
             raise SourceUnavailable(f"Its server has no '{name[:_SHOWN]}' any more.")
         return found
 
+    @property
+    def _is_stale(self) -> bool:
+        return self._is_changed or self._age > _OLD_SECONDS
+
+    @property
+    def _age(self) -> float:
+        return self._services.clock.monotonic() - self._listed_at
+
     async def _list(self) -> None:
-        now = self._services.clock.monotonic()
-        if now - self._listed_at < _LIST_AGAIN_SECONDS:
+        if self._age < _LIST_AGAIN_SECONDS and not self._is_changed:
             return
         if self._source is None:
             self._source = await opened_upstream(self._kind, self._config, self._services)
             self._stack.push_async_callback(self._source.close)
+            self._source.on_change(self._changed)
+        self._is_changed = False
         self._tools = tools_by_action(await self._source.tools())
-        self._listed_at = now
+        self._listed_at = self._services.clock.monotonic()
+
+    def _changed(self) -> None:
+        self._is_changed = True
 
 
 async def opened_upstream(kind: str, config: Mapping[str, Any], services: Services) -> Source:

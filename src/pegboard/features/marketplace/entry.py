@@ -50,7 +50,7 @@ class Need:
 
     Attributes:
         name: What the entry calls it.
-        place: `variable`, `argument`, `header`, `address` or `credential`.
+        place: `variable`, `argument`, `header` or `address`.
         variable: The variable of the board's process that would be read for it.
     """
 
