@@ -1,14 +1,19 @@
 """What people are asked, in every storage."""
 
 import asyncio
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
-from tests.storage.made import NOON
+from msgspec import ValidationError, structs
+from sqlalchemy import select, update
+from tests.storage.made import NOON, a_storage
 
 from pegboard.core.ports.approval import Approval, ApprovalQuery
 from pegboard.errors import InvalidRequest
 from pegboard.storage import Storage
+from pegboard.storage.json_text import dump
+from pegboard.storage.tables import APPROVALS
 from pegboard.testing import FakeClock
 
 
@@ -259,3 +264,46 @@ async def test_what_a_run_asks_is_withdrawn_once(storage: Storage, clock: FakeCl
     assert await ids(storage, state="pending") == ["a3"]
     assert await ids(storage, state="withdrawn") == ["a2", "a1"]
     assert await storage.approvals.use("a1", digest="digest of a1", call_id="c1") is None
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"], indirect=True)
+async def test_a_state_of_which_only_newer_servers_know_is_over_and_stays_what_it_is(
+    storage: Storage, clock: FakeClock
+) -> None:
+    database = cast("Any", storage)._database
+    await storage.approvals.ask(an_approval(expires_at=NOON + 60))
+    await storage.approvals.ask(an_approval("a2"))
+    newer = dump(structs.replace(an_approval(), note="x")).replace('"pending"', '"delegated"')
+    change = update(APPROVALS).where(APPROVALS.c.id == "a1")
+    await database.run(
+        lambda transaction: transaction.execute(change.values(state="delegated", body=newer))
+    )
+
+    found = await storage.approvals.get("a1")
+    page = await storage.approvals.approvals(ApprovalQuery())
+    decided = await storage.approvals.decide("a1", "approved", by="bob")
+    used = await storage.approvals.use("a1", digest="digest of a1", call_id="c1")
+    clock.advance(10**9)
+    await storage.approvals.expire()
+    kept = await database.read(
+        lambda transaction: transaction.first(
+            select(APPROVALS.c.body).where(APPROVALS.c.id == "a1")
+        )
+    )
+
+    assert found is not None
+    assert (found.state, found.note) == ("withdrawn", "A newer Pegboard has made it 'delegated'.")
+    assert [item.id for item in page.approvals] == ["a2", "a1"]
+    assert (decided.applied, used) == (False, None)
+    assert kept.body == newer
+
+
+async def test_an_approval_that_is_broken_is_not_taken_for_a_newer_one(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    async with a_storage("sqlite", tmp_path, clock) as storage:
+        await storage.approvals.ask(an_approval())
+        broken = update(APPROVALS).values(body='{"state": "pending"}')
+        await cast("Any", storage)._database.run(lambda transaction: transaction.execute(broken))
+        with pytest.raises(ValidationError, match="missing required field"):
+            await storage.approvals.get("a1")

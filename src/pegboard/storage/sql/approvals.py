@@ -1,13 +1,21 @@
 """Approvals in a database."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, get_args
 
+from msgspec import ValidationError
 from sqlalchemy import Select, and_, or_, select, tuple_, update
 
 from pegboard.core.approving import OPEN, decided, is_overdue, seen, used, withdrawn
 from pegboard.core.frozen import clean_text
-from pegboard.core.ports.approval import Approval, ApprovalPage, ApprovalQuery, Decided, Verdict
+from pegboard.core.ports.approval import (
+    Approval,
+    ApprovalPage,
+    ApprovalQuery,
+    ApprovalState,
+    Decided,
+    Verdict,
+)
 from pegboard.core.ports.clock import Clock
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Transaction
@@ -15,6 +23,7 @@ from pegboard.storage.json_text import copied, dump, load
 from pegboard.storage.paging import cursor_of, page_size, position_of
 from pegboard.storage.tables import APPROVALS as TABLE
 
+_STATES = frozenset(get_args(ApprovalState))
 _Change = Callable[[Approval], Approval | None]
 
 
@@ -58,7 +67,7 @@ class SqlApprovals:
         page = rows[:limit]
         more = len(rows) > limit
         return ApprovalPage(
-            approvals=[seen(load(row.body, Approval), now) for row in page],
+            approvals=[seen(_read(row.body), now) for row in page],
             next_cursor=cursor_of((page[-1].created_at, page[-1].number)) if more else "",
         )
 
@@ -99,7 +108,7 @@ class SqlApprovals:
         )
 
         def withdraw(transaction: Transaction) -> list[Approval]:
-            found = [load(row.body, Approval) for row in transaction.all(asked)]
+            found = [_read(row.body) for row in transaction.all(asked)]
             changes = (withdrawn(item, now, by=by, note=note) for item in found)
             ended = [item for item in changes if item is not None]
             for item in ended:
@@ -118,7 +127,7 @@ class SqlApprovals:
         )
 
         def expire(transaction: Transaction) -> list[Approval]:
-            found = [load(row.body, Approval) for row in transaction.all(overdue)]
+            found = [_read(row.body) for row in transaction.all(overdue)]
             ended = [seen(item, now) for item in found if is_overdue(item, now)]
             for item in ended:
                 _store(transaction, item)
@@ -146,7 +155,19 @@ class SqlApprovals:
 def _of(transaction: Transaction, id: str, *, lock: bool = False) -> Approval | None:  # noqa: A002 - it is known by its id
     wanted = select(TABLE.c.body).where(TABLE.c.id == clean_text(id))
     row = transaction.first(wanted.with_for_update() if lock else wanted)
-    return None if row is None else load(row.body, Approval)
+    return None if row is None else _read(row.body)
+
+
+def _read(body: str) -> Approval:
+    """An approval; one in a state of which only newer servers know is asked no longer."""
+    try:
+        return load(body, Approval)
+    except ValidationError:
+        kept = load(body, dict[str, Any])
+        if kept.get("state") in _STATES:
+            raise
+        note = f"A newer Pegboard has made it '{kept.get('state')}'."
+        return load(dump({**kept, "state": "withdrawn", "note": note}), Approval)
 
 
 def _store(transaction: Transaction, approval: Approval) -> None:
