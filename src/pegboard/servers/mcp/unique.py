@@ -4,7 +4,6 @@ The SDK keeps what a session waits for by the text of the id, so that `1` and `"
 """
 
 import asyncio
-import contextlib
 from typing import Any
 
 import msgspec
@@ -39,7 +38,7 @@ class Unique:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._open: dict[tuple[str, str, str], asyncio.Event] = {}
+        self._open: dict[tuple[str, str, str], asyncio.Future[None]] = {}
 
     async def handle(
         self, scope: Scope, receive: Receive, send: Send, *, owner: str, session: str
@@ -63,19 +62,18 @@ class Unique:
             answer = refusal(400, INVALID_REQUEST, TWICE, request_id=given)
             await answer(scope, again, send)
             return
-        ended = self._open[key] = asyncio.Event()
+        ended = self._open[key] = asyncio.get_running_loop().create_future()
         try:
             await self._app(scope, again, send)
         finally:
             del self._open[key]
-            ended.set()
+            ended.set_result(None)
 
     async def _is_open(self, key: tuple[str, str, str]) -> bool:
         """Whether a request with this id is being answered, and goes on to be."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_PATIENCE):
-                while (ended := self._open.get(key)) is not None:
-                    await ended.wait()
+        ended = self._open.get(key)
+        if ended is not None:
+            await asyncio.wait((ended,), timeout=_PATIENCE)
         return key in self._open
 
 
