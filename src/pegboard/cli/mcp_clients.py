@@ -8,11 +8,11 @@ Code (`mcpServers`; `.mcp.json` of a project), Cursor (`.cursor/mcp.json`), VS C
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 from pegboard.cli.file_writing import write_whole
+from pegboard.core.likeness import did_you_mean
 from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.tools.plain_files import read_file
 
@@ -103,8 +103,7 @@ def client_of(name: str) -> Client:
     """
     client = CLIENTS.get(name)
     if client is None:
-        nearest = get_close_matches(name, CLIENTS, n=1)
-        hint = f"did you mean '{nearest[0]}'?" if nearest else f"known are {', '.join(CLIENTS)}"
+        hint = did_you_mean(name, CLIENTS, otherwise=f"known are {', '.join(CLIENTS)}")
         raise InvalidRequest(f"there is no MCP client '{name}'; {hint}")
     return client
 

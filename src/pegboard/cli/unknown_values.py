@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from pegboard.cli.output import note
+from pegboard.core.likeness import did_you_mean
 from pegboard.core.tool import Effect
-from pegboard.registry.likeness import nearest_names
 from pegboard.registry.query import ToolQuery
 from pegboard.runtime import Pegboard
 
@@ -26,10 +26,7 @@ def _tell(what: str, value: str, known: Iterable[str]) -> None:
     names = sorted(name for name in known if name)
     if not value or value in names:
         return
-    nearest = nearest_names(value, names)
-    if nearest:
-        hint = f"did you mean {' or '.join(map(repr, nearest))}?"
-    else:
-        more = ", ..." if len(names) > _MOST else ""
-        hint = f"there are {', '.join(names[:_MOST])}{more}" if names else "there is none"
+    more = ", ..." if len(names) > _MOST else ""
+    there = f"there are {', '.join(names[:_MOST])}{more}" if names else "there is none"
+    hint = did_you_mean(value, names, most=3, otherwise=there)
     note(f"no tool has the {what} '{value}'; {hint}")

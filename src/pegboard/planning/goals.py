@@ -1,8 +1,8 @@
 """Direct mapping: what a goal names."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
+from pegboard.core.likeness import nearest_names
 from pegboard.core.names import split_wire_name
 from pegboard.core.tool import Tool
 from pegboard.errors import CannotPlan
@@ -38,7 +38,7 @@ def tool_for(goal: str, tools: Sequence[Tool]) -> tuple[Tool | None, list[Tool]]
 def _unknown(goal: str, tools: Sequence[Tool]) -> str:
     tasks = {task for item in tools for task in item.spec.supported_tasks}
     known = sorted({item.spec.name for item in tools} | tasks)
-    near = get_close_matches(goal, known, n=3, cutoff=0.5)
+    near = nearest_names(goal, known)
     hint = f" Near are {', '.join(near)}." if near else ""
     return (
         f"No tool that the caller may call is named '{goal[:100]}' or says that it answers it."

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pegboard.core.graph import Edge, Fallback, Graph, Node
+from pegboard.core.likeness import nearest_names
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import CannotPlan
@@ -259,12 +260,10 @@ class _Drafting:
         return self.draft.wire(spec).fit
 
     def _nobody_has(self, missing: Sequence[str]) -> str:
-        from difflib import get_close_matches
-
         known = sorted({item for tool in self._stock.tools for item in tool.spec.capabilities})
         told: list[str] = []
         for item in missing:
-            near = get_close_matches(item, known, n=3)
+            near = nearest_names(item, known)
             told.append(f"'{item}'" + (f" (near: {', '.join(near)})" if near else ""))
         return f"No tool that the caller may call has the capability {', '.join(told)}."
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from typing import Literal, get_args
 
+from pegboard.core.likeness import nearest_names
 from pegboard.core.names import is_wire_name
 from pegboard.core.tool import Tool
 from pegboard.errors import DuplicateTool, InvalidRequest, ToolNotFound
 from pegboard.registry.changes import Changes
-from pegboard.registry.likeness import nearest_names
 from pegboard.registry.search import SearchIndex
 from pegboard.registry.versions import Versions, fits_pin
 

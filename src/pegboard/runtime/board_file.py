@@ -3,13 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from pegboard.core.likeness import did_you_mean
 from pegboard.errors import ConfigError
 from pegboard.execution.redaction import redactor
 from pegboard.runtime.board import Board
@@ -182,10 +182,8 @@ def _masked(error: ConfigError, secrets: Sequence[str]) -> ConfigError:
 def _advice(detail: ErrorDetails, model: type[BaseModel], found: str) -> str:
     if detail["type"] == "extra_forbidden":
         known = _known_fields(model, detail["loc"][:-1])
-        nearest = get_close_matches(str(detail["loc"][-1]), known, n=1, cutoff=0.5)
-        if nearest:
-            return f"unknown key; did you mean '{nearest[0]}'?"
-        return f"unknown key; known are {', '.join(known)}"
+        there = f"known are {', '.join(known)}"
+        return f"unknown key; {did_you_mean(str(detail['loc'][-1]), known, otherwise=there)}"
     if detail["type"] == "missing":
         return "missing; write it here"
     message = detail["msg"]

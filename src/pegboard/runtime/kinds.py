@@ -1,9 +1,9 @@
 """Plug discovery: which kinds of source this installation has."""
 
-from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
+from pegboard.core.likeness import did_you_mean
 from pegboard.core.ports.source import SourceKind
 from pegboard.errors import ConfigError, SourceUnavailable
 
@@ -25,10 +25,8 @@ def load_kind(name: str) -> SourceKind:
     """
     entry = known_kinds().get(name)
     if entry is None:
-        nearest = get_close_matches(name, known_kinds(), n=1, cutoff=0.5)
-        hint = (
-            f"did you mean '{nearest[0]}'?" if nearest else f"known are {', '.join(known_kinds())}"
-        )
+        there = f"known are {', '.join(known_kinds())}"
+        hint = did_you_mean(name, known_kinds(), otherwise=there)
         raise ConfigError(f"there is no source kind '{name}'; {hint}")
     try:
         kind = _loaded(entry)

@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
+from pegboard.core.likeness import nearest_names
 from pegboard.errors import ConfigError
 
 PREFIX = "PEGBOARD_"
@@ -150,7 +150,7 @@ class Settings(BaseModel):
             if key.startswith(PREFIX) and value != ""
         }
         for name in given.keys() - cls.model_fields.keys():
-            nearest = get_close_matches(name, cls.model_fields, n=1)
+            nearest = nearest_names(name, cls.model_fields, most=1)
             hint = f"did you mean {PREFIX}{nearest[0].upper()}?" if nearest else "no such setting"
             raise ConfigError(f"{PREFIX}{name.upper()}: {hint}")
         try:

@@ -5,12 +5,12 @@ import importlib.util
 import logging
 import re
 import sys
-from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pegboard.core.likeness import did_you_mean
 from pegboard.errors import SourceUnavailable, ToolSignatureError
 from pegboard.tools.foreign_log import log_foreign
 
@@ -96,9 +96,8 @@ def find_object(reference: str, base_dir: Path) -> Any:
     found: Any = import_module(module_name, base_dir)
     for step in path.split("."):
         if not hasattr(found, step):
-            nearest = get_close_matches(step, dir(found), n=1)
-            hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
-            raise SourceUnavailable(f"'{module_name}' has no '{path}'{hint}")
+            hint = did_you_mean(step, dir(found))
+            raise SourceUnavailable(f"'{module_name}' has no '{path}'{hint and f'; {hint}'}")
         found = getattr(found, step)
     return found
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from pegboard.core import shortening
+from pegboard.core.likeness import did_you_mean
 from pegboard.errors import Problem
 from pegboard.tools.json_text import Location
 
@@ -51,16 +52,9 @@ def an(json_type: str) -> str:
 
 def unknown(location: Location, known: Iterable[str]) -> Problem:
     """An argument that the schema does not have, with the nearest that it has."""
-    from difflib import get_close_matches
-
     names = sorted(known)
-    nearest = get_close_matches(str(location[-1])[:_PREVIEW], names, n=1, cutoff=0.5)
-    if nearest:
-        hint = f"did you mean '{nearest[0]}'?"
-    elif names:
-        hint = f"known are {', '.join(names[:20])}"
-    else:
-        hint = "there are none"
+    there = f"known are {', '.join(names[:20])}" if names else "there are none"
+    hint = did_you_mean(str(location[-1]), names, otherwise=there)
     return Problem(path=path_of(location), message=f"unknown argument; {hint}", kind="unknown")
 
 

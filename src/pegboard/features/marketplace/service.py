@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pegboard.core.event import BoardChanged
+from pegboard.core.likeness import nearest_names
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import DefinitionChanged, DuplicateTool, EntryNotFound, InvalidRequest
 from pegboard.features.catalogue import CatalogueService, Registered
@@ -15,7 +16,6 @@ from pegboard.features.marketplace.policy import check_may_look
 from pegboard.features.marketplace.reading import Catalogues
 from pegboard.features.marketplace.reviewing import Choice, Look, Review, differences, reviewed
 from pegboard.registry import ToolRegistry
-from pegboard.registry.likeness import nearest_names
 
 _MOST_KEPT = 100
 _MOST_TOLD = 10

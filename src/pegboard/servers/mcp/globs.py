@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from itertools import chain
 
+from pegboard.core.likeness import did_you_mean
 from pegboard.core.names import split_wire_name
 from pegboard.errors import InvalidRequest
-from pegboard.registry.likeness import nearest_names
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.part import Part
 
@@ -65,5 +65,5 @@ def _begun(glob: str) -> str:
 
 
 def _hint(glob: str, names: list[str]) -> str:
-    nearest = nearest_names("".join(char for char in glob if char not in _WILD), names)
-    return f"; did you mean {' or '.join(map(repr, nearest))}?" if nearest else "."
+    hint = did_you_mean("".join(char for char in glob if char not in _WILD), names, most=3)
+    return f"; {hint}" if hint else "."

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Self
 
+from pegboard.core.likeness import did_you_mean
 from pegboard.core.names import is_wire_name, split_wire_name, wire_name
 from pegboard.core.offers import board_uri, split_board_uri
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import InvalidRequest, shortened_name
-from pegboard.registry.likeness import nearest_names
 from pegboard.runtime import Pegboard
 
 _MOST = 50
@@ -121,14 +121,11 @@ def check_part(part: Part, board: Pegboard) -> None:
 def unknown_source(name: str, board: Pegboard) -> str:
     """That the board has no source of this name, and which it has."""
     known = [state.name for state in board.sources]
-    nearest = nearest_names(name, known)
-    if nearest:
-        hint = f"did you mean {' or '.join(map(repr, nearest))}?"
-    else:
-        listed = sorted(known)
-        left = len(listed) - _MOST_NAMED
-        more = f" and {left} more" if left > 0 else ""
-        hint = f"it has {', '.join(listed[:_MOST_NAMED]) or 'none'}{more}."
+    listed = sorted(known)
+    left = len(listed) - _MOST_NAMED
+    more = f" and {left} more" if left > 0 else ""
+    there = f"it has {', '.join(listed[:_MOST_NAMED]) or 'none'}{more}."
+    hint = did_you_mean(name, known, most=3, otherwise=there)
     return f"There is no source '{shortened_name(name)}' on the board; {hint}"
 
 

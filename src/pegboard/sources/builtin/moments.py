@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
+from pegboard.core.likeness import nearest_names
 from pegboard.errors import InvalidRequest
 
 _DURATION = re.compile(
@@ -138,10 +139,8 @@ def written(delta: timedelta) -> str:
 
 
 def _nearest(name: str) -> str:
-    import difflib
-
     by_last_part = {zone.rpartition("/")[2].lower(): zone for zone in available_timezones()}
     wanted = name[:60].rpartition("/")[2].replace(" ", "_").lower()
-    found = difflib.get_close_matches(wanted, by_last_part, n=1, cutoff=0.7)
+    found = nearest_names(wanted, by_last_part, most=1)
     hint = f" Did you mean '{by_last_part[found[0]]}'?" if found else ""
     return f"{hint} Use an IANA name such as 'Europe/Berlin', or an offset such as '+02:00'."

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from pegboard.core.context import ToolContext
 from pegboard.core.health import HEALTHY, Health
+from pegboard.core.likeness import nearest_names
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError, SourceUnavailable
@@ -108,8 +109,6 @@ def _chosen(found: Sequence[BuiltinTool], config: BuiltinConfig) -> list[Builtin
 
 
 def _unknown(option: str, name: str, known: set[str]) -> str:
-    import difflib
-
-    nearest = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.4)
+    nearest = nearest_names(name, sorted(known), most=1)
     hint = f"write '{nearest[0]}'" if nearest else f"known are {', '.join(sorted(known))}"
     return f"builtin: {option} names '{name}', which is no built-in tool or category; {hint}"

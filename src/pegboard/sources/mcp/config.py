@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import (
@@ -17,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from pegboard.core.likeness import did_you_mean
 from pegboard.core.tool import Effect
 from pegboard.tools.call_headers import checked_text, is_of_call
 
@@ -217,8 +217,7 @@ def _word(detail: Any) -> str:
     where = ".".join(map(str, detail["loc"]))
     if detail["type"] == "extra_forbidden":
         known = list(McpConfig.model_fields)
-        near = get_close_matches(where, known, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
+        hint = did_you_mean(where, known, otherwise=f"known are {', '.join(known)}")
         return f"unknown '{where}'; {hint}"
     said = detail["msg"].removeprefix("Value error, ").replace("dictionary", "mapping")
     return f"'{where}': {said[:1].lower()}{said[1:]}" if where else said

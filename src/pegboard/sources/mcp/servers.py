@@ -3,12 +3,12 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
 from pydantic import ValidationError
 
+from pegboard.core.likeness import did_you_mean
 from pegboard.core.names import MAX_SOURCE_LENGTH, is_source_name
 from pegboard.core.shortening import shortened
 from pegboard.errors import ConfigError
@@ -205,9 +205,8 @@ def _misspelt(entry: Mapping[str, Any]) -> str:
     unknown = [key for key in map(str, entry) if key not in _KEYS]
     told: list[str] = []
     for key in unknown[:_MOST_TOLD]:
-        near = get_close_matches(key.lower(), _KEYS, n=1)
-        hint = f" (did you mean '{near[0]}'?)" if near else ""
-        told.append(f"'{shortened(key, _LONGEST_KEY)}'{hint}")
+        hint = did_you_mean(key, _KEYS)
+        told.append(f"'{shortened(key, _LONGEST_KEY)}'{hint and f' ({hint})'}")
     return f", and nobody knows its {', '.join(told)}" if told else ""
 
 

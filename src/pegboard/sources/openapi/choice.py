@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
+from pegboard.core.likeness import did_you_mean
 from pegboard.core.names import wire_name
 from pegboard.errors import SourceUnavailable
 from pegboard.sources.openapi.config import Choice, OpenApiConfig, Override
@@ -158,9 +158,8 @@ def _with_nearest(words: Iterable[str], there: Iterable[str]) -> str:
     known = sorted(there)
     shown: list[str] = []
     for word in words:
-        nearest = get_close_matches(word, known, n=1)
-        hint = f" (did you mean '{nearest[0]}'?)" if nearest else ""
-        shown.append(f"'{word}'{hint}")
+        hint = did_you_mean(word, known)
+        shown.append(f"'{word}'{hint and f' ({hint})'}")
     return ", ".join(shown)
 
 

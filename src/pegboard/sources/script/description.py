@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from pegboard.core.likeness import did_you_mean
 from pegboard.core.tool import Effect
 from pegboard.errors import SourceUnavailable
 from pegboard.sources.script.located import Located
@@ -175,11 +176,8 @@ def _said(fault: Any, located: Located) -> str:
     where = located.at(place)
     name = ".".join(map(str, place))
     if fault["type"] == "extra_forbidden":
-        from difflib import get_close_matches
-
-        nearest = get_close_matches(str(place[-1]), Description.model_fields, n=1)
-        hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
-        return f"{where}: unknown key '{name}'{hint}"
+        hint = did_you_mean(str(place[-1]), Description.model_fields)
+        return f"{where}: unknown key '{name}'{hint and f'; {hint}'}"
     message = str(fault["msg"]).removeprefix("Value error, ")
     for words, ours in _WORDS.items():
         message = message.replace(words, ours)

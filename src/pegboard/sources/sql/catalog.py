@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
+from pegboard.core.likeness import nearest_names
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.lexer import folded
 
@@ -187,8 +187,7 @@ def label(config: SqlConfig, key: Key) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
     """Up to three known names that look like this one."""
-    by_fold = {item.lower(): item for item in known}
-    return tuple(by_fold[item] for item in get_close_matches(name.lower(), by_fold, n=3))
+    return nearest_names(name, known)
 
 
 def build(config: SqlConfig, tables: Sequence[Table], *, triggers: Sequence[str] = ()) -> Catalog:
