@@ -139,7 +139,7 @@ async def test_only_a_timeout_that_was_fair_says_that_the_source_is_down(
     handle = built(guard, clock, too_late)
     for _ in range(2):
         end = None if deadline is None else clock.monotonic() + deadline
-        await outcome(handle, a_call(deadline=end))
+        await outcome(handle, a_call(deadline=end, attempts=1))
 
     assert guard.state == state
 
@@ -148,3 +148,16 @@ def test_a_source_without_a_breaker_pays_nothing() -> None:
     following = Following()
 
     assert breaker(a_target(), a_kit(), following) is following
+
+
+async def test_a_call_whose_tool_was_not_started_says_nothing_of_its_source(
+    guard: Breaker, clock: FakeClock
+) -> None:
+    async def full(_call: Run) -> ToolResult:
+        raise Unavailable("the storage is full")
+
+    handle = built(guard, clock, full)
+    refused = [await outcome(handle) for _ in range(5)]
+
+    assert {str(error) for error in refused} == {"the storage is full"}
+    assert guard.state == "closed"

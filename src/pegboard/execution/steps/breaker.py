@@ -43,10 +43,11 @@ def breaker(target: Target, kit: Kit, following: Handler) -> Handler:
 def _is_about_the_source(error: Unavailable, call: Run, took: float, kit: Kit) -> bool:
     """Whether it says that the source is not there.
 
-    It does not when we had no thread for it, or when a hurried caller gave it less than a second:
-    otherwise one impatient caller would close the source for all.
+    It does not when the tool was not started, as where its start cannot be stored, when we had no
+    thread for it, or when a hurried caller gave it less than a second: otherwise one impatient
+    caller would close the source for all.
     """
-    if isinstance(error, Overloaded):
+    if call.attempts == 0 or isinstance(error, Overloaded):
         return False
     if not isinstance(error, ToolTimeout) or took >= _FAIR_TIME:
         return True
