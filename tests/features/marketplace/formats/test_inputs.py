@@ -49,6 +49,15 @@ def test_what_is_missing_is_told_once() -> None:
     )
 
 
+def test_what_may_be_chosen_is_told() -> None:
+    inputs = Inputs("shop")
+    said = {"isRequired": True, "description": "Where.", "choices": ["eu", 7, "us"]}
+
+    inputs.value(said, name="REGION", place="variable")
+
+    assert inputs.needs[0].description == "Where. One of: eu, us"
+
+
 @pytest.mark.parametrize(
     "said",
     [

@@ -85,6 +85,7 @@ def test_a_package_is_started_so(said: Any, command: str) -> None:
     [
         pytest.param({"registryType": "cargo"}, "packages of 'cargo'", id="another registry"),
         pytest.param({"registryType": None}, "packages of ''", id="no registry"),
+        pytest.param({"registry_type": "npm"}, "before September 2025", id="an old form"),
         pytest.param({"identifier": "--eval=1"}, "a name that no package", id="an option"),
         pytest.param({"identifier": "a;rm -rf /"}, "a name that no package", id="a shell"),
         pytest.param({"identifier": None}, "a name that no package", id="no name"),

@@ -160,6 +160,7 @@ def test_an_address_is_filled_in() -> None:
 @pytest.mark.parametrize(
     ("remote", "problem"),
     [
+        pytest.param({"transport_type": "sse"}, "before September 2025", id="an old form"),
         pytest.param({"url": "file:///etc"}, "no http(s) address", id="a file"),
         pytest.param({"url": "https://u:p@x"}, "no http(s) address", id="a password"),
         pytest.param({"url": None}, "a value is no text", id="none"),

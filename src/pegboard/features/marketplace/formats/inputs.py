@@ -8,7 +8,7 @@ would read a variable is refused.
 import re
 
 from pegboard.features.marketplace.entry import Need, Unfit
-from pegboard.features.marketplace.formats.cleaning import Node, line, node
+from pegboard.features.marketplace.formats.cleaning import Node, items, line, node
 
 _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 _ILLEGAL = re.compile(r"[^A-Z0-9]+")
@@ -82,7 +82,7 @@ class Inputs:
             name=line(name, most=100),
             place=place,
             variable=variable,
-            description=line(said.get("description")),
+            description=_described(said),
             is_secret=said.get("isSecret") is True,
         )
         self._needs.setdefault(variable, need)
@@ -93,6 +93,11 @@ class Inputs:
         if any("${" in part for part in parts[::2]):
             raise Unfit("it has '${' in a value, where a board file would read a variable")
         return "".join(f"${{{part}}}" if number % 2 else part for number, part in enumerate(parts))
+
+
+def _described(said: Node) -> str:
+    choices = ", ".join(filter(None, (line(item, most=50) for item in items(said.get("choices")))))
+    return line(f"{line(said.get('description'))}{f' One of: {choices}' if choices else ''}")
 
 
 def _plain(value: object) -> str:

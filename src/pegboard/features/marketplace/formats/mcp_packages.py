@@ -14,6 +14,8 @@ from pegboard.features.marketplace.entry import Unfit, Way
 from pegboard.features.marketplace.formats.cleaning import Node, items, line, node
 from pegboard.features.marketplace.formats.inputs import Inputs
 
+OLD = "it is written as registries did before September 2025"
+
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,100}")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
 _NPM = re.compile(r"(?:@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*")
@@ -59,6 +61,8 @@ def package_way(said: Node, *, name: str, short: str) -> Way:
 
 
 def _way(said: Node, name: str, short: str) -> Way:
+    if "registry_type" in said:
+        raise Unfit(OLD)
     registry = line(said.get("registryType"), most=40)
     runner = _RUNNERS.get(registry)
     if runner is None:

@@ -3,9 +3,9 @@
 After the registry's own documents (modelcontextprotocol/registry, `docs/reference/api/openapi.yaml`
 and `docs/reference/server-json/server.schema.json`, version 2025-12-01): `{servers: [{server,
 _meta}], metadata: {nextCursor}}`, where a `server` has `name, description, version, title,
-repository, websiteUrl, packages, remotes, _meta`. Servers without the wrapper, as the version of
-2025-07-09 has them, are read too. The format has no word for capabilities; publishers write
-`tags`, `keywords` and `categories` under `_meta`.
+repository, websiteUrl, packages, remotes, _meta`. Servers without the wrapper are read too; the
+names with `_` that the format had before 2025-09-16 are not. The format has no word for
+capabilities; publishers write `tags`, `keywords` and `categories` under `_meta`.
 """
 
 import re
@@ -26,7 +26,7 @@ from pegboard.features.marketplace.formats.cleaning import (
     text,
 )
 from pegboard.features.marketplace.formats.inputs import Inputs
-from pegboard.features.marketplace.formats.mcp_packages import package_way
+from pegboard.features.marketplace.formats.mcp_packages import OLD, package_way
 
 _OFFICIAL = "io.modelcontextprotocol.registry/official"
 _NAME = re.compile(r"[A-Za-z0-9.-]+/[A-Za-z0-9._-]+")
@@ -156,7 +156,9 @@ def _remote(said: Node, *, name: str, short: str) -> Way:
 
 
 def _remote_way(said: Node, name: str, short: str) -> Way:
-    transport = _TRANSPORTS.get(line(said.get("type") or said.get("transport_type"), most=40))
+    if "transport_type" in said:
+        raise Unfit(OLD)
+    transport = _TRANSPORTS.get(line(said.get("type"), most=40))
     if transport is None:
         raise Unfit(f"it speaks '{line(said.get('type'), most=40)}', and a board http and sse")
     inputs = Inputs(short)
