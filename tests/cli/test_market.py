@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import threading
@@ -58,6 +59,28 @@ def shop(folder: Path) -> Iterator[str]:
     loop.call_soon_threadsafe(stop.set)
     thread.join()
     loop.close()
+
+
+@pytest.fixture
+def taken(folder: Path) -> Iterator[None]:
+    """The data directory in the hands of a server."""
+    code = (
+        "import asyncio\n"
+        "from pegboard.runtime import Pegboard\n"
+        "async def hold():\n"
+        "    async with Pegboard(data='data'):\n"
+        "        print('up', flush=True)\n"
+        "        await asyncio.sleep(60)\n"
+        "asyncio.run(hold())\n"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=folder, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "up\n"
+    yield
+    holder.terminate()
+    holder.communicate()
 
 
 def digest_of(pegboard: Command, entry: str, *more: str) -> str:
@@ -199,6 +222,31 @@ def test_operations_of_an_api_are_put_there_and_shown(
     assert "mine__getOrder  read" in done.stdout
     assert "mine__dropOrder" not in done.stdout
     assert "      - operations:\n        - getOrder\n" in (folder / "board.yaml").read_text()
+
+    more = pegboard("market", "add", entry, "-y", "--no-check", "--tools", "dropOrder")
+    apart = pegboard(
+        "market", "add", entry, "-y", "--no-check", "--tools", "dropOrder", "--name", "other"
+    )
+
+    assert more.returncode == 2
+    assert re.search(
+        r"board.yaml:\d+ has tools of this server already: write .*dropOr", more.stderr
+    )
+    assert apart.returncode == 0, apart.stderr
+
+
+def test_what_the_audit_trail_does_not_hear_of_is_told(
+    pegboard: Command, market: Path, taken: None
+) -> None:
+    digest = digest_of(pegboard, ENTRY)
+    add = ("market", "add", ENTRY, "--no-check", "--digest", digest, "--data", "data")
+
+    done = pegboard(*add, MARKET_WEATHER_API_KEY="k")
+
+    assert done.returncode == 0, done.stderr
+    assert "this is not in the audit trail: " in done.stderr
+    assert " is in use by " in done.stderr
+    assert "name: weather" in (market / "board.yaml").read_text()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """`pegboard market`: catalogues of others, and taking from them what was looked at."""
 
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from time import time
 from typing import Annotated, Any, TypeVar
@@ -25,7 +25,7 @@ from pegboard.core.principal import LOCAL
 from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.features.marketplace import Choice, Review, Wanted, added
 from pegboard.runtime import Pegboard, Settings
-from pegboard.runtime.board_file import load_board
+from pegboard.runtime.board_file import LoadedBoard, load_board
 from pegboard.runtime.settings import environ
 from pegboard.runtime.wiring.kept import Kept
 
@@ -131,7 +131,9 @@ def add(
         if source is None:
             raise InvalidRequest(f"It cannot be had this way: {review.way.problem}")
         path = settings(board).board or DEFAULT_BOARD
-        refuse_twin(load_board(path, environ()), source["kind"], source["config"])
+        loaded = load_board(path, environ())
+        refuse_twin(loaded, source["kind"], source["config"])
+        _refuse_sibling(loaded, source, named=bool(name))
         if not digest and not _is_wanted(review, yes=yes or dry_run):
             note("nothing is added")
             raise typer.Exit
@@ -142,6 +144,26 @@ def add(
         _record(review, settings(board, data), path)
         if check:
             show_source(path, source, load_board(path, environ()))
+
+
+def _refuse_sibling(loaded: LoadedBoard, source: Mapping[str, Any], *, named: bool) -> None:
+    """Refuse a second source on a server of which the board has other tools.
+
+    Raises:
+        InvalidRequest: It has, and no name was given; names the line, and what to write there.
+    """
+    written: Any = {} if loaded.located is None else loaded.located.value
+    for index in range(0 if named else len(loaded.board.sources)):
+        entry = written["sources"][index]
+        known, wanted = dict(entry.get("config") or {}), dict(source["config"])
+        if not (known.pop("include", None) and wanted.pop("include", None)):
+            continue
+        if (entry["kind"], known) == (source["kind"], wanted):
+            raise InvalidRequest(
+                f"{loaded.where(('sources', index))} has tools of this server already: write "
+                f"{source['config']['include']} into its 'include' too, or give --name to have "
+                "it as a source of its own"
+            )
 
 
 def _is_wanted(review: Review, *, yes: bool) -> bool:
