@@ -366,6 +366,6 @@ def test_a_file_is_checked_and_says_which_steps_are_wrong(planned: Path, pegboar
     none = pegboard("plan", "none.json", "--check")
 
     assert (wrong.returncode, none.returncode) == (1, 1)
-    assert "fault: say (nodes[0].input.word): 'my__last' needs 'word'" in wrong.stderr
+    assert "fault: steps.say.input_mapping.word: 'my__last' needs 'word'" in wrong.stderr
     assert (planned / "wrong.svg").exists()
     assert none.stderr.startswith("fault: steps: ")

@@ -167,7 +167,7 @@ def test_short_forms_stand_for_long_ones() -> None:
         ({"nodes": [{"id": "a", "graph": {"nodes": [{}]}}]}, ["nodes[0].graph.nodes[0].id"]),
         ({"nodes": {}, "timeout": 0}, ["nodes", "timeout"]),
         ({}, ["nodes"]),
-        ({"steps": [{"step_id": "a", "tool_id": "x", "retry": 3}]}, ["steps[0].retry"]),
+        ({"steps": [{"step_id": "a", "tool_id": "x", "retry": 3}]}, ["steps.a.retry"]),
     ],
 )
 def test_every_fault_of_a_document_is_told_with_its_place(

@@ -16,6 +16,11 @@ from pegboard.errors import GraphInvalid, InvalidRequest, PegboardError, Problem
 _MOST_PROBLEMS = 100
 
 
+def is_plan(document: Mapping[str, Any]) -> bool:
+    """Whether a document is written as a plan, and not in our own form."""
+    return "steps" in document and "nodes" not in document
+
+
 def read_graph(document: Mapping[str, Any]) -> Graph:
     """The graph of a document in either form.
 
@@ -26,14 +31,19 @@ def read_graph(document: Mapping[str, Any]) -> Graph:
 
     from pegboard.graphs.forms import GraphForm
     from pegboard.graphs.plan_forms import PlanForm
+    from pegboard.graphs.plan_places import PlanPlaces
 
-    form = PlanForm if "steps" in document and "nodes" not in document else GraphForm
+    form = PlanForm if is_plan(document) else GraphForm
     name = str(document.get("name") or document.get("id") or document.get("plan_id") or "")
     try:
         return form.model_validate(document).to_graph()
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False)
-        raise GraphInvalid(name, tuple(map(_problem, found[:_MOST_PROBLEMS]))) from error
+        problems = tuple(map(_problem, found[:_MOST_PROBLEMS]))
+        if is_plan(document):
+            places = PlanPlaces(_step_ids(document["steps"]))
+            problems = tuple(_at(places.named(item.path), item) for item in problems)
+        raise GraphInvalid(name, problems) from error
 
 
 def write_graph(graph: Graph) -> dict[str, Any]:
@@ -99,6 +109,24 @@ def _fields(value: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
         if field.name not in leave_out and item != default:
             written[field.name] = _written(item)
     return written
+
+
+def _step_ids(steps: Any) -> list[str]:
+    """The ids of steps, as far as they can be read."""
+    return [_step_id(step) for step in cast("Sequence[Any]", steps)] if _is_list(steps) else []
+
+
+def _step_id(step: Any) -> str:
+    id_ = cast("Mapping[str, Any]", step).get("step_id") if isinstance(step, Mapping) else ""
+    return str(id_) if isinstance(id_, (str, int)) and not isinstance(id_, bool) else ""
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple))
+
+
+def _at(path: str, problem: Problem) -> Problem:
+    return Problem(path=path, message=problem.message, kind=problem.kind)
 
 
 def _problem(fault: Any) -> Problem:

@@ -119,4 +119,5 @@ def _tell(told: dict[str, Any], drawn: str) -> None:
 
 
 def _where(fault: dict[str, Any]) -> str:
-    return f"{fault['step']} ({fault['place']})" if fault["step"] else fault["place"]
+    is_named = fault["place"].startswith("steps.") or not fault["step"]
+    return fault["place"] if is_named else f"{fault['step']} ({fault['place']})"

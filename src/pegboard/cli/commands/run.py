@@ -58,9 +58,10 @@ def run(
                 return await opened.runs.start_plan(plan, params, key=key)
             except PlanNotFound as error:
                 raise PlanNotFound(f"{error.message} {_instead(plan, chosen)}") from error
-        from pegboard.graphs import read_graph
+        from pegboard.graphs.documents import is_plan, read_graph
 
-        return await opened.runs.start_graph(read_graph(document), params, key=key)
+        graph, as_plan = read_graph(document), is_plan(document)
+        return await opened.runs.start_graph(graph, params, key=key, as_plan=as_plan)
 
     async def play(opened: Pegboard) -> RunView:
         began = opened.registry.kit.now()

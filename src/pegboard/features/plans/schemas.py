@@ -146,7 +146,9 @@ class FaultAnswer(BaseModel):
     model_config = _CLOSED
 
     code: str
-    place: Annotated[str, Field(description="As `nodes[2].input.text`.")]
+    place: Annotated[
+        str, Field(description="As `steps.price.input_mapping.kg`; in a graph `nodes[2].input.kg`.")
+    ]
     step: Annotated[str, Field(description="The id of the step; empty for the plan as a whole.")]
     message: str
     severity: Annotated[

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 from msgspec import convert
@@ -15,9 +15,11 @@ from pegboard.errors import GraphInvalid, PlanNotFound, SourceUnavailable
 from pegboard.execution.call import owner_of
 from pegboard.features.plans.policy import may_see
 from pegboard.graphs import Fault, Preview, preview, read_graph, write_graph
+from pegboard.graphs.documents import is_plan
 from pegboard.graphs.healing import Heal
 from pegboard.graphs.look import HealthOf
 from pegboard.graphs.params import checked
+from pegboard.graphs.plan_places import faults_in_plan
 from pegboard.graphs.preview import DurationOf
 from pegboard.planning import Choice, Planner, PlanRequest
 from pegboard.registry import ToolRegistry
@@ -133,7 +135,7 @@ class Plans:
             id=graph.id,
             task_id=graph.task_id,
             graph=graph,
-            preview=self._preview(graph, principal),
+            preview=_as_plan(graph, self._preview(graph, principal)),
             created_at=kept.created_at,
             mode=made.mode,
             choices=made.choices,
@@ -146,7 +148,10 @@ class Plans:
             graph = read_graph(document)
         except GraphInvalid as error:
             return CheckedPlan(graph=None, preview=_unreadable(error))
-        return CheckedPlan(graph=graph, preview=self._preview(graph, principal))
+        found = self._preview(graph, principal)
+        return CheckedPlan(
+            graph=graph, preview=_as_plan(graph, found) if is_plan(document) else found
+        )
 
     async def get(self, id: str, *, principal: Principal = LOCAL) -> MadePlan:  # noqa: A002 - a plan is known by its id
         """A plan that was made before, checked against the board as it is now.
@@ -162,7 +167,7 @@ class Plans:
             id=kept.id,
             task_id=kept.task_id,
             graph=graph,
-            preview=self._preview(graph, principal),
+            preview=_as_plan(graph, self._preview(graph, principal)),
             created_at=kept.created_at,
             mode=kept.mode,
             choices=tuple(convert(kept.choices, tuple[Choice, ...])),
@@ -181,6 +186,11 @@ class Plans:
             stand_in=None if known is None else lambda name: known(name, principal),
             heal=self._heal,
         )
+
+
+def _as_plan(graph: Graph, found: Preview) -> Preview:
+    """What is told of a graph that its author knows as a plan."""
+    return replace(found, faults=faults_in_plan(graph, found.faults))
 
 
 def _refuse_misfits(request: PlanRequest) -> None:

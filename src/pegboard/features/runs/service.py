@@ -89,7 +89,8 @@ class Runs:
             IdempotencyConflict: The key was used for something else.
         """
         plan = await self._plans.get(plan_id, principal=principal)
-        started = await self._starting.of(plan.graph, params or {}, principal, key=key)
+        given = params or {}
+        started = await self._starting.of(plan.graph, given, principal, key=key, as_plan=True)
         return await self._view(started)
 
     async def start_graph(
@@ -99,14 +100,17 @@ class Runs:
         *,
         principal: Principal = LOCAL,
         key: str = "",
+        as_plan: bool = False,
     ) -> RunView:
-        """Start a run of a graph that comes along; arguments and errors as above.
+        """Start a run of a graph that comes along, perhaps written as a plan; the rest as above.
 
         Where it is a plan that is kept, the run is one of that plan; an id that no kept plan has is
         the run's `plan_id` as well.
         """
         named = await self._starting.named(graph, principal=principal)
-        return await self._view(await self._starting.of(named, params or {}, principal, key=key))
+        given = params or {}
+        started = await self._starting.of(named, given, principal, key=key, as_plan=as_plan)
+        return await self._view(started)
 
     async def start_call(
         self,

@@ -9,13 +9,14 @@ from pegboard.core.event import digest_of
 from pegboard.core.graph import Graph, Node
 from pegboard.core.ports.run import RunStore, StoredRun
 from pegboard.core.principal import Principal
-from pegboard.errors import IdempotencyConflict, RunNotFound, ToolNotFound
+from pegboard.errors import GraphInvalid, IdempotencyConflict, RunNotFound, ToolNotFound
 from pegboard.execution.call import owner_of
 from pegboard.features.plans.policy import may_see as may_see_plan
 from pegboard.features.plans.service import remembered
 from pegboard.features.runs.policy import may_see as may_see_run
 from pegboard.graphs import GraphRunner, read_graph, write_graph
 from pegboard.graphs.arrivals import arrivals
+from pegboard.graphs.plan_places import invalid_plan
 from pegboard.registry import ToolRegistry
 
 
@@ -34,9 +35,22 @@ class Starting:
         self._runner = runner
 
     async def of(
-        self, graph: Graph, params: Mapping[str, Any], principal: Principal, *, key: str = ""
+        self,
+        graph: Graph,
+        params: Mapping[str, Any],
+        principal: Principal,
+        *,
+        key: str = "",
+        as_plan: bool = False,
     ) -> StoredRun:
         """Start a run; the same key gives the same one again.
+
+        Args:
+            graph: Of what.
+            params: What it is given.
+            principal: For whom.
+            key: Empty for a new one.
+            as_plan: Whether its author knows it as a plan, which has its faults at other places.
 
         Raises:
             GraphInvalid: The graph cannot run on this board; every fault.
@@ -45,7 +59,13 @@ class Starting:
         """
         given = remembered(graph, params)
         ctx: ToolContext[Any] = ToolContext(principal=principal)
-        run_id = await self._runner.start(graph, given, ctx=ctx, run_id=run_id_for(principal, key))
+        run_id = run_id_for(principal, key)
+        try:
+            run_id = await self._runner.start(graph, given, ctx=ctx, run_id=run_id)
+        except GraphInvalid as error:
+            if not as_plan:
+                raise
+            raise invalid_plan(graph, error) from error
         run = await self._store.get(run_id)
         if run is None or not may_see_run(principal, run):
             raise RunNotFound(f"There is no run '{run_id}'.")

@@ -171,7 +171,7 @@ async def test_a_check_tells_every_fault_with_its_place(client: httpx2.AsyncClie
     assert answer.status_code == 200
     assert found["runnable"] is False
     places = {fault["place"] for fault in found["faults"]}
-    assert "nodes[0].tool" in places
+    assert "steps.1.tool_id" in places
     assert len(found["faults"]) >= 3
 
 
@@ -308,7 +308,7 @@ async def test_a_fault_names_its_step(client: httpx2.AsyncClient) -> None:
     wrong = {"steps": [{"step_id": "fetch", "tool_id": "nothing_v1"}]}
     (fault,) = (await client.post("/plan/check", json=wrong)).json()["faults"]
 
-    assert (fault["step"], fault["place"]) == ("fetch", "nodes[0].tool")
+    assert (fault["step"], fault["place"]) == ("fetch", "steps.fetch.tool_id")
 
 
 async def test_the_same_key_is_the_same_plan(client: httpx2.AsyncClient) -> None:

@@ -9,6 +9,7 @@ from pegboard.core.principal import Principal
 from pegboard.features.approvals.schemas import approval_to_dict
 from pegboard.features.runs import RunView
 from pegboard.graphs import read_graph
+from pegboard.graphs.documents import is_plan
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.calling import Answer, accepted, called
 from pegboard.servers.http.problem import Told
@@ -100,7 +101,9 @@ async def _started(message: StartRunMessage, board: Pegboard, caller: Principal)
         view = await board.runs.start_plan(wanted.plan_id, wanted.params, principal=caller, key=key)
     else:
         graph = read_graph(wanted.graph)
-        view = await board.runs.start_graph(graph, wanted.params, principal=caller, key=key)
+        view = await board.runs.start_graph(
+            graph, wanted.params, principal=caller, key=key, as_plan=is_plan(wanted.graph)
+        )
     return accepted(view)
 
 
