@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pegboard.core.approving import OPEN, decided, seen, used, withdrawn
+from pegboard.core.cursors import cursor_of, place_of
 from pegboard.core.gate import Gate
 from pegboard.core.ports.approval import Approval, ApprovalPage, ApprovalQuery, Decided, Verdict
 from pegboard.errors import InvalidRequest, Overloaded
@@ -70,7 +71,7 @@ class MemoryApprovals:
         """
         if not 1 <= query.limit <= _LONGEST_PAGE:
             raise InvalidRequest(f"limit has to be from 1 to {_LONGEST_PAGE}")
-        before = _position(query.cursor)
+        before = place_of(query.cursor, float, int)
         with self._gate:
             now = self._now()
             places = {
@@ -86,7 +87,7 @@ class MemoryApprovals:
         more = len(found) > len(page)
         return ApprovalPage(
             approvals=[places[place] for place in page],
-            next_cursor=f"{page[-1][0]!r}_{page[-1][1]}" if more else "",
+            next_cursor=cursor_of(float(page[-1][0]), page[-1][1]) if more else "",
         )
 
     async def decide(
@@ -182,13 +183,3 @@ def _matches(query: ApprovalQuery, approval: Approval) -> bool:
     return query.tenant in {None, approval.tenant} and all(
         want in {"", has} for want, has in wanted
     )
-
-
-def _position(cursor: str) -> tuple[float, int] | None:
-    if not cursor:
-        return None
-    at, _, number = cursor.partition("_")
-    try:
-        return float(at), int(number)
-    except ValueError as error:
-        raise InvalidRequest("This cursor is not one of ours.") from error

@@ -1,11 +1,6 @@
 """Pages of what was stored: an order that never changes, and cursors into it."""
 
-import base64
-import binascii
-import json
-import math
-from typing import Any, cast
-
+from pegboard.core import cursors
 from pegboard.errors import InvalidRequest
 
 MAX_LIMIT = 1_000
@@ -27,8 +22,7 @@ def page_size(limit: int) -> int:
 
 def cursor_of(position: Position) -> str:
     """Where the next page starts, for `position_of`."""
-    text = json.dumps(position, separators=(",", ":"))
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    return cursors.cursor_of(*position)
 
 
 def position_of(cursor: str) -> Position | None:
@@ -37,23 +31,5 @@ def position_of(cursor: str) -> Position | None:
     Raises:
         InvalidRequest: The cursor is not one of ours.
     """
-    if not cursor:
-        return None
-    try:
-        padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
-        data: Any = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-    except (ValueError, binascii.Error, RecursionError):
-        raise _refused() from None
-    if not isinstance(data, list):
-        raise _refused()
-    match cast("list[object]", data):
-        case [float() as started_at, int() as number] if math.isfinite(started_at):
-            if type(number) is int and abs(number) < 2**63:
-                return started_at, number
-        case _:
-            pass
-    raise _refused()
-
-
-def _refused() -> InvalidRequest:
-    return InvalidRequest("the cursor is not one that a page gave out")
+    place = cursors.place_of(cursor, float, int)
+    return None if place is None else (place[0], place[1])

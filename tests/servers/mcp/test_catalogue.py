@@ -1,6 +1,5 @@
 """What callers are shown, page by page."""
 
-import base64
 import time
 from typing import Any
 
@@ -8,6 +7,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from pegboard import ToolRegistry, tool
+from pegboard.core.cursors import cursor_of
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.runtime import Pegboard
@@ -85,8 +85,7 @@ def test_made_up_cursors_fill_no_memory() -> None:
     catalogue = Catalogue(ToolRegistry([made(number) for number in range(30)]), page=10)
 
     for number in range(100):
-        cursor = base64.urlsafe_b64encode(f"x{number}".encode()).decode()
-        catalogue.page("tools", LOCAL, WHOLE, cursor)
+        catalogue.page("tools", LOCAL, WHOLE, cursor_of(f"x{number}"))
 
     assert len(catalogue.listing("tools", LOCAL, WHOLE).pages) <= 4
 

@@ -1,12 +1,10 @@
 """Definitions page by page, in the order of their sources and names."""
 
-import binascii
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from pegboard.errors import InvalidRequest
+from pegboard.core.cursors import cursor_of, place_of
 
 
 class Placed(Protocol):
@@ -45,21 +43,9 @@ def page_of(items: Sequence[T], *, cursor: str, limit: int) -> Page[T]:
     Raises:
         InvalidRequest: The cursor is not one of ours.
     """
-    after = _read(cursor) if cursor else ("", "")
+    after = place_of(cursor, str, str) or ("", "")
     rest = [item for item in items if (item.source, item.name) > after]
     page = tuple(rest[:limit])
-    return Page(items=page, next_cursor=_cursor(page[-1]) if len(rest) > limit else "")
-
-
-def _cursor(last: Placed) -> str:
-    return urlsafe_b64encode(f"{last.source}\n{last.name}".encode()).decode()
-
-
-def _read(cursor: str) -> tuple[str, str]:
-    try:
-        source, found, name = urlsafe_b64decode(cursor.encode("ascii")).decode().partition("\n")
-    except (binascii.Error, UnicodeError) as error:
-        raise InvalidRequest("The cursor is not one of ours.") from error
-    if not found:
-        raise InvalidRequest("The cursor is not one of ours.")
-    return source, name
+    if len(rest) <= limit:
+        return Page(items=page)
+    return Page(items=page, next_cursor=cursor_of(page[-1].source, page[-1].name))

@@ -1,7 +1,5 @@
 """What callers are shown, rendered once and given page by page."""
 
-import base64
-import binascii
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -9,9 +7,11 @@ from typing import Any, Literal
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
+from pegboard.core.cursors import cursor_of, place_of
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
 from pegboard.core.uri_templates import matched
+from pegboard.errors import InvalidRequest
 from pegboard.registry import ToolRegistry
 from pegboard.registry.changes import ChangeKind
 from pegboard.registry.offered import OfferedPrompt, OfferedResource
@@ -96,13 +96,13 @@ class Catalogue:
         listing = self.listing(kind, principal, part)
         page = listing.pages.get(cursor or "")
         if page is None:
-            after = _read_cursor(cursor) if cursor else ""
+            after = _place(cursor) if cursor else ""
             entries = listing.entries
             first = next((i for i, item in enumerate(entries) if item.key > after), len(entries))
             chosen = entries[first : first + self._page]
             page = {"resultType": "complete", _KEYS[kind][0]: [item.render() for item in chosen]}
             if first + self._page < len(entries):
-                page["nextCursor"] = _write_cursor(chosen[-1].key)
+                page["nextCursor"] = cursor_of(chosen[-1].key)
             if len(listing.pages) <= len(entries) // self._page:  # made-up cursors are not kept
                 listing.pages[cursor or ""] = page
         return page
@@ -186,15 +186,9 @@ def _resource_entry(offered: OfferedResource, uri: str) -> _Entry:
     return _Entry(uri, offered, lambda: shown_resource(spec, uri))
 
 
-def _write_cursor(key: str) -> str:
-    return base64.urlsafe_b64encode(key.encode("utf-8", "surrogatepass")).decode("ascii")
-
-
-def _read_cursor(cursor: str) -> str:
+def _place(cursor: str) -> str:
     try:
-        key = base64.b64decode(cursor, altchars=b"-_", validate=True).decode()
-    except (binascii.Error, ValueError) as error:
-        raise MCPError(INVALID_PARAMS, "No page has this cursor") from error
-    if not key:
-        raise MCPError(INVALID_PARAMS, "No page has this cursor")
-    return key
+        place = place_of(cursor, str)
+    except InvalidRequest as error:
+        raise MCPError(INVALID_PARAMS, error.message) from error
+    return place[0] if place is not None else ""

@@ -1,0 +1,66 @@
+"""Cursors: where a page has ended, as a text that nobody has to understand.
+
+Every list that is given page by page has them, so that one that is broken is refused alike.
+"""
+
+import base64
+import json
+import math
+from typing import Any, cast
+
+from pegboard.errors import InvalidRequest
+
+_MOST = 2**63
+"""What a database can compare with."""
+
+Mark = str | int | float
+
+
+def cursor_of(*place: Mark) -> str:
+    """Where the next page starts, for `place_of`.
+
+    Args:
+        place: What the last entry of this page is sorted by.
+    """
+    text = json.dumps(place, separators=(",", ":"), ensure_ascii=False)
+    content = text.encode("utf-8", "surrogatepass")
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")
+
+
+def place_of(cursor: str, *kinds: type[Mark]) -> tuple[Any, ...] | None:
+    """What the last entry of the page before was sorted by; None for the first page.
+
+    Args:
+        cursor: As a page gave it out; empty at first.
+        kinds: Of what its place is made.
+
+    Raises:
+        InvalidRequest: No page gave out such a cursor.
+    """
+    if not cursor:
+        return None
+    try:
+        padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
+        data: Any = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+    except (ValueError, RecursionError):
+        raise _refused() from None
+    if not isinstance(data, list):
+        raise _refused()
+    place = tuple(cast("list[Any]", data))
+    if tuple(map(type, place)) != kinds or not all(map(_is_comparable, place)):
+        raise _refused()
+    return place
+
+
+def _is_comparable(mark: Mark) -> bool:
+    match mark:
+        case str():
+            return True
+        case float():
+            return math.isfinite(mark)
+        case int():
+            return abs(mark) < _MOST
+
+
+def _refused() -> InvalidRequest:
+    return InvalidRequest("No page has this cursor.")
