@@ -20,7 +20,7 @@ def test_the_request_goes_where_the_server_listens() -> None:
         pytest.raises(ConfigError, match=r"curl -X GET http://10\.0\.0\.1:99/audit$"),
         http_hint(chosen, "GET /audit"),
     ):
-        raise ConfigError("The data directory d is in use by process 7.")
+        raise ConfigError("The data directory d is in use by process 7.") from BlockingIOError()
 
 
 def test_the_request_can_be_typed_as_it_stands() -> None:
@@ -29,7 +29,7 @@ def test_the_request_can_be_typed_as_it_stands() -> None:
         pytest.raises(ConfigError) as refused,
         http_hint(Settings(), "GET /tools/held?source=a&state=waiting", body),
     ):
-        raise ConfigError("The data directory d is in use by process 7.")
+        raise ConfigError("The data directory d is in use by process 7.") from BlockingIOError()
 
     words = shlex.split(refused.value.message.partition("curl ")[2])
     assert words[2].endswith("/tools/held?source=a&state=waiting")

@@ -49,8 +49,8 @@ def with_data(chosen: Settings) -> Settings:
 
 
 def is_held(error: ConfigError) -> bool:
-    """Whether it says that another process has the data."""
-    return " is in use by " in error.message
+    """Whether another process has the data: the kernel has told so when the lock was asked for."""
+    return isinstance(error.__cause__, BlockingIOError)
 
 
 @contextmanager
