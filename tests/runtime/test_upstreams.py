@@ -181,6 +181,7 @@ async def test_an_address_of_nobody_is_told() -> None:
 
 
 async def test_a_token_goes_to_the_address_that_it_is_for(shop: Shop) -> None:
+    named: list[tuple[str, str]] = []
     async with AsyncExitStack() as stack:
         place = f"http://{shop.server.authority}"
         tokens = {f"{place}/mcp": "secret"}
@@ -190,10 +191,13 @@ async def test_a_token_goes_to_the_address_that_it_is_for(shop: Shop) -> None:
         for path in ("/mcp", "/other"):
             said = {"type": "MCPTool", "server": f"{place}{path}", "tool": "x", "pin": "0" * 64}
             entry = await shop.entry(**said, url="", method="")
-            await called(await entry_tool(entry, opening, where="here"))
+            tool = await entry_tool(entry, opening, where="here")
+            named.append((tool.spec.handler, tool.spec.credential))
+            await called(tool)
 
     sent = {item.path: item.headers.get("authorization") for item in shop.server.requests}
     assert (sent["/mcp"], sent["/other"]) == ("Bearer secret", None)
+    assert named == [("mcp", "marketplaces.token"), ("mcp", "")]
 
 
 def test_only_addresses_of_two_types_name_a_server() -> None:

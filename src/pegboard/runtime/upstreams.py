@@ -32,6 +32,8 @@ _LIST_AGAIN_SECONDS = 5.0
 _OLD_SECONDS = 300.0
 """What a server said longer ago is asked again before a call relies on it."""
 _SHOWN = 200
+_CREDENTIAL = "marketplaces.token"
+"""What is called the credential of a tool whose server is a marketplace of the board file."""
 
 
 def _openapi(address: str, _token: str) -> tuple[str, dict[str, Any]]:
@@ -97,7 +99,9 @@ class Upstreams:
             entry: Names the server, and the tool on it.
             spec: What was looked at.
         """
-        return SchemaTool(spec=spec, run=self._runner(entry, spec))
+        kind, _ = _CONFIGS[entry.type](entry.server, "")
+        shown = spec.changed(handler=kind, credential=_CREDENTIAL if self._token(entry) else "")
+        return SchemaTool(spec=shown, run=self._runner(entry, spec))
 
     def _runner(self, entry: ToolEntry, spec: ToolSpec) -> Run:
         async def run(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
@@ -108,12 +112,15 @@ class Upstreams:
         return run
 
     def _server(self, entry: ToolEntry) -> "_Server":
-        token = self._tokens().get(entry.server, "") if entry.type == "MCPTool" else ""
+        token = self._token(entry)
         key = (entry.type, entry.server, token)
         if key not in self._servers:
             kind, config = _CONFIGS[entry.type](entry.server, token)
             self._servers[key] = _Server(kind, config, self._services, self._stack)
         return self._servers[key]
+
+    def _token(self, entry: ToolEntry) -> str:
+        return self._tokens().get(entry.server, "") if entry.type == "MCPTool" else ""
 
 
 class _Server:

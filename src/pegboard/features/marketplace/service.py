@@ -74,7 +74,8 @@ class Marketplace:
         chosen = [self._market(wanted.marketplace)] if wanted.marketplace else list(markets)
         async with asyncio.TaskGroup() as group:
             reading = {item: group.create_task(self._catalogues.stock(item)) for item in chosen}
-        return browsed({market: task.result() for market, task in reading.items()}, wanted)
+        stocks = {market: task.result() for market, task in reading.items()}
+        return await asyncio.to_thread(browsed, stocks, wanted)
 
     async def review(
         self,
