@@ -104,7 +104,7 @@ def test_all_that_waits_is_told_as_json(changed: Command) -> None:
         (("approve", "orders"), "or approve whatever waits with --all"),
         (("approve", "orders", "find", "--all"), "or approve whatever waits with --all"),
         (("approve", "orders", "find", "--digest", "0"), "look at its diff first"),
-        (("show", "orders", "pay"), "No changed definition of 'pay'"),
+        (("show", "orders", "pay"), "No definition of 'pay'"),
     ],
     ids=["nothing named", "both", "another digest", "unknown"],
 )
@@ -139,6 +139,6 @@ def test_sources_and_doctor_say_how_many_wait(changed: Command) -> None:
     changed("pins", "approve", "orders", "show", **DATA)
     one = changed("sources", **DATA)
 
-    assert "2 changed definitions wait: pegboard pins held" in " ".join(sources.stdout.split())
-    assert "2 changed definitions wait: pegboard pins held" in " ".join(doctor.stdout.split())
-    assert "1 changed definition waits: pegboard pins held" in " ".join(one.stdout.split())
+    assert "2 definitions wait for approval: pegboard pins held" in " ".join(sources.stdout.split())
+    assert "2 definitions wait for approval: pegboard pins held" in " ".join(doctor.stdout.split())
+    assert "1 definition waits for approval: pegboard pins held" in " ".join(one.stdout.split())

@@ -28,8 +28,11 @@ def test_tools_that_cannot_be_used_are_counted_beside_the_others() -> None:
         ({"health_reason": "worse"}, "worse"),
         ({"unavailable_reasons": ["set the key", "no sandbox"]}, "set the key; no sandbox"),
         ({"unavailable_reasons": list("abcde")}, "a; b; c; and 2 more reasons"),
-        ({"held": 1}, "1 changed definition waits: pegboard pins held"),
-        ({"reason": "down", "held": 2}, "down; 2 changed definitions wait: pegboard pins held"),
+        ({"held": 1}, "1 definition waits for approval: pegboard pins held"),
+        (
+            {"reason": "down", "held": 2},
+            "down; 2 definitions wait for approval: pegboard pins held",
+        ),
     ],
     ids=["well", "its own", "its health", "its tools", "many", "waiting", "both"],
 )

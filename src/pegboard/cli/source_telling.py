@@ -37,5 +37,5 @@ def _fault_of(item: Mapping[str, Any]) -> str:
 def _waiting(count: int) -> str:
     if not count:
         return ""
-    many = "1 changed definition waits" if count == 1 else f"{count} changed definitions wait"
-    return f"{many}: pegboard pins held"
+    many = "1 definition waits" if count == 1 else f"{count} definitions wait"
+    return f"{many} for approval: pegboard pins held"

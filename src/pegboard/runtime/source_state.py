@@ -38,7 +38,7 @@ class SourceState:
         tools: Those that stand on the board.
         resources: Those that were listed last.
         prompts: As well.
-        held: How many of its changed definitions wait for approval.
+        held: How many definitions, changed ones and those of new tools, wait for approval.
         listed: Set as soon as it is known which tools it has, or that they cannot be known now.
         settled: Set when its resources and prompts are known too.
         wanted: Set when somebody asks for it, where it is opened only then.

@@ -120,7 +120,7 @@ async def test_all_that_waits_is_approved_at_once() -> None:
         (
             lambda pins: pins.get("web", "find"),
             DefinitionNotHeld,
-            "No changed definition of 'find'",
+            "No definition of 'find'",
         ),
         (lambda pins: pins.pins(cursor="?"), InvalidRequest, "cursor"),
         (lambda pins: pins.held(cursor="YQ=="), InvalidRequest, "cursor"),

@@ -36,7 +36,7 @@ DigestOption = Annotated[
 _LONGEST = 400
 
 pins = typer.Typer(
-    help="See and approve what upstreams change of their tools' definitions.",
+    help="See and approve what upstreams change of their tools' definitions, and new tools.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -78,7 +78,7 @@ def list_held(
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the changed definitions that are held back."""
+    """List the definitions that are held back: changed ones, and those of new tools."""
     call = _query("/tools/held", source=source, state=state)
     with exits():
         page = stored(
@@ -98,7 +98,7 @@ def list_held(
 def show(
     source: SourceArgument, tool: ToolArgument, *, data: DataOption = None, json: JsonOption = False
 ) -> None:
-    """Show what an upstream has changed of a tool's definition."""
+    """Show what an upstream has changed of a tool's definition, or all of a new one."""
     with exits():
         call = "GET " + _query("/tools/held", source=source)
         found = stored(settings(data=data), call, lambda opened: opened.pins.get(source, tool))
@@ -122,7 +122,7 @@ def approve(
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Approve a changed definition: the tool is as its upstream says from now on."""
+    """Approve a definition that is held back: the tool is as its upstream says from now on."""
     with exits():
         if everything == bool(tool):
             raise InvalidRequest("Name a tool, or approve whatever waits with --all.")

@@ -42,7 +42,7 @@ class HeldFilter(PinFilter):
 
 
 class DefinitionDecision(BaseModel):
-    """What becomes of a changed definition."""
+    """What becomes of a definition that is held back."""
 
     model_config = _CLOSED
 

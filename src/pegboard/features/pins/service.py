@@ -99,7 +99,7 @@ class Pins:
                 if names(item) == name:
                     return item
         raise DefinitionNotHeld(
-            f"No changed definition of '{name[:100]}' of the source '{source[:100]}' is held back."
+            f"No definition of '{name[:100]}' of the source '{source[:100]}' is held back."
         )
 
     async def decide(

@@ -23,7 +23,10 @@ class SourceAnswer(BaseModel):
     ]
     reason: str
     tools: int
-    held: Annotated[int, Field(description="How many changed definitions wait for approval.")] = 0
+    held: Annotated[
+        int,
+        Field(description="How many definitions, changed or of new tools, wait for approval."),
+    ] = 0
     unavailable: Annotated[int, Field(description="How many of them cannot be used now.")] = 0
     unavailable_reasons: Annotated[
         list[str], Field(description="Why, the most frequent reason first.")

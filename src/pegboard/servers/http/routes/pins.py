@@ -52,7 +52,7 @@ async def list_pins(
 async def list_held(
     board: Board, caller: Caller, wanted: Annotated[HeldFilter, Query()]
 ) -> Response:
-    """List the changed definitions that are held back, each with its diff."""
+    """List the definitions that are held back, changed or of new tools, each with its diff."""
     try:
         page = await board.pins.held(**wanted.model_dump(), principal=caller)
     except InvalidRequest as error:  # as above
@@ -72,7 +72,7 @@ async def decide_definition(
     name: HeldName,
     wanted: Annotated[DefinitionDecision, Body()],
 ) -> Response:
-    """Approve a changed definition, or keep the one that was approved before."""
+    """Approve a definition that is held back, or keep the one that was approved before."""
     held = await board.pins.decide(
         source, name, wanted.decision, digest=wanted.digest, principal=caller
     )
