@@ -27,7 +27,7 @@ def test_an_endpoint_of_the_same_origin_is_good(endpoint: str) -> None:
     [
         ("https://b.example/post?key=hush", "another origin (https://b.example)"),
         ("http://a.example/post", "another origin (http://a.example)"),
-        ("https://a.example:8443/post", "another origin (https://a.example)"),
+        ("https://a.example:8443/post", "another origin (https://a.example:8443)"),
         ("//b.example/post", "another origin (https://b.example)"),
         ("https://who:hush@a.example/post", "another origin (https://a.example)"),
         ("https://[/post", "no address"),
@@ -81,7 +81,7 @@ async def _told(*said: bytes, close: bool = False) -> str:
 async def test_a_server_that_names_another_origin_is_refused_at_once_with_the_reason() -> None:
     told = await _told(HEAD, b"event: endpoint\ndata: http://127.0.0.2:1/post\n\n")
 
-    assert "names an endpoint on another origin (http://127.0.0.2)" in told
+    assert "names an endpoint on another origin (http://127.0.0.2:1)" in told
     assert "messages, and the credentials with them, go to the origin of http://127.0.0.1" in told
 
 

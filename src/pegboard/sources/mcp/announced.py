@@ -119,7 +119,7 @@ def problem_of(url: str, endpoint: str) -> str:
     try:
         whole, here = urlsplit(urljoin(url, endpoint)), urlsplit(url)
         is_same = (whole.scheme, whole.netloc) == (here.scheme, here.netloc)
-        there = f"{whole.scheme}://{whole.hostname or ''}"
+        there = f"{whole.scheme}://{whole.netloc.rpartition('@')[2]}"
     except ValueError:
         return "names an endpoint that is no address"
     if is_same:
