@@ -12,6 +12,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,16 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SECTION = re.compile(r"(Args|Attributes|Raises|Returns|Yields):")
 _ITEM = re.compile(r" {4}([\w*.]+): (.*)")
 _NOTE = "<!-- Written by `make docs` from the code; do not edit. -->"
+
+
+_BESIDE = {
+    "AudioPart": "pegboard.core.result",
+    "ImagePart": "pegboard.core.result",
+    "TextPart": "pegboard.core.result",
+    "Effect": "pegboard.core.tool",
+    "Tool": "pegboard.core.tool",
+}
+"""Public names whose home is their module."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,7 +68,9 @@ def api_page() -> str:
     import pegboard
     from pegboard.errors import PegboardError
 
-    public = {name: getattr(pegboard, name) for name in sorted(pegboard.__all__, key=str.lower)}
+    public = {name: getattr(pegboard, name) for name in pegboard.__all__}
+    public |= {name: getattr(import_module(home), name) for name, home in _BESIDE.items()}
+    public = {name: public[name] for name in sorted(public, key=str.lower)}
     errors = [
         name
         for name, thing in public.items()
@@ -66,11 +79,21 @@ def api_page() -> str:
     others = [name for name in public if name not in errors]
     return _page(
         "Python API",
-        "What `from pegboard import ...` offers. Everything else is private and may change.",
+        "What `from pegboard import ...` offers, and what is rarely needed and stays in its "
+        "module. Everything else is private and may change.",
         ", ".join(_links(others)),
-        f"The errors {', '.join(f'`{name}`' for name in errors)} are [described here](errors.md).",
+        "\n".join(_beside()),
+        f"The errors {', '.join(f'`{name}`' for name in errors)} are [described here](errors.md) "
+        "with all others of `pegboard.errors`.",
         *(_api_section(name, public[name]) for name in others),
     )
+
+
+def _beside() -> list[str]:
+    """Where what is not at the front door is imported from."""
+    homes = dict.fromkeys(_BESIDE.values())
+    names = {home: [name for name, its in _BESIDE.items() if its == home] for home in homes}
+    return [f"* `from {home} import {', '.join(some)}`" for home, some in names.items()]
 
 
 def errors_page() -> str:

@@ -23,11 +23,9 @@ if TYPE_CHECKING:
     from pegboard.core.context import Progress, ToolContext
     from pegboard.core.event import CallRecord
     from pegboard.core.principal import Principal
-    from pegboard.core.result import Artifact, AudioPart, ImagePart, TextPart, ToolResult
-    from pegboard.core.tool import Effect, Limits, Retry, Tool, ToolSpec
+    from pegboard.core.result import Artifact, ToolResult
+    from pegboard.core.tool import Limits, Retry, ToolSpec
     from pegboard.errors import (
-        CallerError,
-        ConfigError,
         MCPConnectionError,
         PegboardError,
         ToolArgumentError,
@@ -45,13 +43,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Artifact": "pegboard.core.result",
-    "AudioPart": "pegboard.core.result",
     "BaseTool": "pegboard.tools",
     "CallRecord": "pegboard.core.event",
-    "CallerError": "pegboard.errors",
-    "ConfigError": "pegboard.errors",
-    "Effect": "pegboard.core.tool",
-    "ImagePart": "pegboard.core.result",
     "Limits": "pegboard.core.tool",
     "MCPClient": "pegboard.runtime.mcp_client",
     "MCPConnectionError": "pegboard.errors",
@@ -62,8 +55,6 @@ _HOMES = {
     "Progress": "pegboard.core.context",
     "Retry": "pegboard.core.tool",
     "SchemaTool": "pegboard.tools",
-    "TextPart": "pegboard.core.result",
-    "Tool": "pegboard.core.tool",
     "ToolArgumentError": "pegboard.errors",
     "ToolContext": "pegboard.core.context",
     "ToolFailed": "pegboard.errors",
@@ -81,13 +72,8 @@ _HOMES = {
 
 __all__ = [
     "Artifact",
-    "AudioPart",
     "BaseTool",
     "CallRecord",
-    "CallerError",
-    "ConfigError",
-    "Effect",
-    "ImagePart",
     "Limits",
     "MCPClient",
     "MCPConnectionError",
@@ -98,8 +84,6 @@ __all__ = [
     "Progress",
     "Retry",
     "SchemaTool",
-    "TextPart",
-    "Tool",
     "ToolArgumentError",
     "ToolContext",
     "ToolFailed",

@@ -3,16 +3,8 @@ from typing import Any, Literal
 
 import pytest
 
-from pegboard import (
-    ImagePart,
-    Policy,
-    SchemaTool,
-    TextPart,
-    ToolContext,
-    ToolResult,
-    ToolSpec,
-    tool,
-)
+from pegboard import Policy, SchemaTool, ToolContext, ToolResult, ToolSpec, tool
+from pegboard.core.result import ImagePart, TextPart
 from pegboard.core.tool import Effect
 from pegboard.registry import ToolRegistry
 

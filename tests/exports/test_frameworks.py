@@ -18,18 +18,10 @@ from pydantic_ai.messages import BinaryContent, ModelMessage, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
-from pegboard import (
-    AudioPart,
-    CallRecord,
-    ConfigError,
-    ImagePart,
-    Principal,
-    ToolContext,
-    ToolResult,
-    exports,
-)
+from pegboard import CallRecord, Principal, ToolContext, ToolResult, exports
 from pegboard.core import result as results
-from pegboard.errors import InvalidRequest, SyncUse
+from pegboard.core.result import AudioPart, ImagePart
+from pegboard.errors import ConfigError, InvalidRequest, SyncUse
 from pegboard.exports import langchain_tool, registry_toolset
 from pegboard.registry import ToolRegistry
 

@@ -4,8 +4,7 @@ import json
 
 from fixture_tools import PNG
 
-from pegboard import ImagePart, TextPart
-from pegboard.core.result import Part, ResourcePart
+from pegboard.core.result import ImagePart, Part, ResourcePart, TextPart
 from pegboard.tools import prompt, resource
 
 

@@ -5,9 +5,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard import TextPart, ToolContext, tool
+from pegboard import ToolContext, tool
 from pegboard.core.asking import Answer, Question, Sample, SampleMessage, SampleRequest
 from pegboard.core.offers import FilledPrompt, PromptMessage
+from pegboard.core.result import TextPart
 from pegboard.tools import prompt
 
 

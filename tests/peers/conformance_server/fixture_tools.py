@@ -5,18 +5,9 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard import (
-    AudioPart,
-    Effect,
-    ImagePart,
-    SchemaTool,
-    TextPart,
-    ToolContext,
-    ToolFailed,
-    ToolSpec,
-    tool,
-)
-from pegboard.core.result import Part, ResourcePart
+from pegboard import SchemaTool, ToolContext, ToolFailed, ToolSpec, tool
+from pegboard.core.result import AudioPart, ImagePart, Part, ResourcePart, TextPart
+from pegboard.core.tool import Effect
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="

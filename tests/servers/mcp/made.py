@@ -9,22 +9,11 @@ from typing import Annotated, Any, TypeVar
 from mcp import Client
 from pydantic import Field
 
-from pegboard import (
-    Artifact,
-    AudioPart,
-    ImagePart,
-    SchemaTool,
-    TextPart,
-    ToolContext,
-    ToolFailed,
-    ToolResult,
-    Unavailable,
-    tool,
-)
+from pegboard import Artifact, SchemaTool, ToolContext, ToolFailed, ToolResult, Unavailable, tool
 from pegboard.core.asking import Question, SampleMessage, SampleRequest
 from pegboard.core.event import CallRecord
 from pegboard.core.offers import Completion, ResourceSpec
-from pegboard.core.result import Part, ResourcePart
+from pegboard.core.result import AudioPart, ImagePart, Part, ResourcePart, TextPart
 from pegboard.core.tool import Effect, ToolSpec
 from pegboard.runtime import Pegboard, Settings
 from pegboard.servers.mcp.server import BoardServer
