@@ -136,8 +136,11 @@ async def test_a_tool_that_its_server_has_changed_is_not_called(tmp_path: Path) 
 
         answer = await board.call("orders__getOrder", {"id": 7})
 
+        anew = await board.marketplace.review("apis", SHOP, ONE)
+
         assert isinstance(answer.error, SourceUnavailable)
         assert "Review it again, and add it anew." in str(answer.error)
+        assert anew.shown["warnings"] == ["Its calls go to https://elsewhere.example."]
 
 
 async def test_no_entry_takes_the_place_of_a_tool_that_is_of_another(tmp_path: Path) -> None:
@@ -377,3 +380,18 @@ async def test_no_text_of_an_entry_reads_a_variable(
         assert "hunter2" not in json.dumps(dict(review.shown))
         assert not any("hunter2" in item.path for item in server.requests)
         assert trap in review.shown["title"]
+
+
+async def test_operations_without_ids_get_names_that_can_be_read(tmp_path: Path) -> None:
+    async with shop_board(tmp_path) as (board, made, server):
+        get = {"responses": {"200": {"description": "It."}}}
+        made.documents["/orders.json"] = {
+            **orders_at(server),
+            "paths": {"/orders/new": {"get": get}},
+        }
+        review = await board.marketplace.review("apis", SHOP)
+        _, [added] = await board.marketplace.add("apis", SHOP, digest=review.digest)
+        answer = await board.call(added.spec.name, {})
+
+        assert added.spec.name == "orders__get_orders_new"
+        assert answer.structured == {"method": "GET", "path": "/v1/orders/new"}

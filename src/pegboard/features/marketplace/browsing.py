@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pegboard.features.marketplace.entry import Entry, Market
+from pegboard.features.marketplace.entry import Entry, Market, entry_to_dict
 from pegboard.features.marketplace.reading import Stock
-from pegboard.features.marketplace.reviewing import entry_to_dict
 from pegboard.features.pins.pages import page_of
 
 _APART = re.compile(r"[\s_-]+")

@@ -46,7 +46,7 @@ def registration_of(tool: Tool, entry: Entry, way: Way, *, prefix: str) -> dict[
     spec, said = tool.spec, said_by(tool)
     major, version = _version(entry.version)
     made: dict[str, Any] = {
-        "tool_id": f"{slug_of(prefix, action_of(tool))}_v{major}",
+        "tool_id": f"{slug_of(prefix, spec.action or action_of(tool))}_v{major}",
         "name": (spec.title or action_of(tool))[:200],
         "description": spec.description[:20_000],
         **_TYPES[way.source_kind](said, way),

@@ -147,3 +147,20 @@ class Page:
     entries: tuple[Entry, ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
     following: str = ""
+
+
+def entry_to_dict(entry: Entry) -> dict[str, Any]:
+    """What a list shows of an entry."""
+    return {
+        "marketplace": entry.market,
+        "entry": entry.id,
+        "kind": entry.kind,
+        "title": entry.title,
+        "description": entry.description,
+        "version": entry.version,
+        "publisher": entry.publisher,
+        "capabilities": [{"name": item.name, "told_as": item.told_as} for item in entry.labels],
+        "effect": entry.effect,
+        "status": entry.status,
+        "updated_at": entry.updated_at,
+    }

@@ -4,6 +4,7 @@ import glob
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from pegboard.core.event import digest_of
 from pegboard.core.names import is_source_name
@@ -11,7 +12,7 @@ from pegboard.core.shortening import shortened
 from pegboard.core.tool import Effect, Tool
 from pegboard.errors import InvalidRequest, PegboardError
 from pegboard.features.marketplace.describing import action_of, is_too_large, registration_of
-from pegboard.features.marketplace.entry import Entry, Market, Need, Way
+from pegboard.features.marketplace.entry import Entry, Market, Need, Way, entry_to_dict
 from pegboard.features.marketplace.formats.cleaning import line
 
 MOST_AT_ONCE = 200
@@ -248,23 +249,6 @@ def _said(entry: Entry) -> dict[str, Any]:
     }
 
 
-def entry_to_dict(entry: Entry) -> dict[str, Any]:
-    """What a list shows of an entry."""
-    return {
-        "marketplace": entry.market,
-        "entry": entry.id,
-        "kind": entry.kind,
-        "title": entry.title,
-        "description": entry.description,
-        "version": entry.version,
-        "publisher": entry.publisher,
-        "capabilities": [{"name": item.name, "told_as": item.told_as} for item in entry.labels],
-        "effect": entry.effect,
-        "status": entry.status,
-        "updated_at": entry.updated_at,
-    }
-
-
 def _other(way: Way) -> dict[str, Any]:
     return {
         "way": way.name,
@@ -288,6 +272,9 @@ def _need(need: Need, environ: Mapping[str, str]) -> dict[str, Any]:
 
 def _warnings(entry: Entry, way: Way, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     warnings = [*entry.warnings, *way.warnings]
+    elsewhere = sorted(_origins(rows) - {_origin(way.address)})
+    if elsewhere:
+        warnings.append(f"Its calls go to {', '.join(elsewhere)}.")
     writing = sum(row["effect"] != Effect.READ for row in rows)
     if writing:
         warnings.append(f"{writing} of its {len(rows)} tools may change something.")
@@ -295,3 +282,14 @@ def _warnings(entry: Entry, way: Way, rows: Sequence[Mapping[str, Any]]) -> list
     if unusable:
         warnings.append(f"{unusable} of its {len(rows)} tools cannot be used as they are.")
     return warnings
+
+
+def _origins(rows: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Where calls of registrations go that say so: those of a document."""
+    made = [row["registration"] for row in rows if row["registration"] is not None]
+    return {_origin(item["url"]) for item in made if "url" in item}
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
