@@ -7,9 +7,9 @@ from typing import Literal
 from pegboard.core.likeness import nearest_names
 from pegboard.errors import DependencyNotFound
 from pegboard.registry.dependencies.change import Delta, Dependency, Edge, Origins
+from pegboard.registry.dependencies.rows import Rows, changed_nodes, changed_rows, cut
 
 Direction = Literal["both", "prerequisites", "dependants"]
-Neighbours = Mapping[str, Mapping[str, Origins]]
 _NONE: Mapping[str, Origins] = {}
 
 
@@ -42,13 +42,13 @@ class DependencyGraph:
         *,
         version: int = 0,
         nodes: Mapping[str, Origins] | None = None,
-        dependants: Neighbours | None = None,
-        prerequisites: Neighbours | None = None,
+        dependants: Rows | None = None,
+        prerequisites: Rows | None = None,
     ) -> None:
         self.version = version
         self._nodes = nodes or _NONE
-        self._dependants: Neighbours = dependants or {}
-        self._prerequisites: Neighbours = prerequisites or {}
+        self._dependants: Rows = dependants or {}
+        self._prerequisites: Rows = prerequisites or {}
 
     def __len__(self) -> int:
         return len(self._nodes)
@@ -132,8 +132,8 @@ class DependencyGraph:
         return DependencyGraph(
             version=self.version,
             nodes={node: self._nodes[node] for node in kept},
-            dependants=_cut(self._dependants, kept, inside),
-            prerequisites=_cut(self._prerequisites, kept, inside),
+            dependants=cut(self._dependants, kept, inside),
+            prerequisites=cut(self._prerequisites, kept, inside),
         )
 
     def layers(self) -> tuple[tuple[str, ...], ...]:
@@ -226,12 +226,12 @@ class DependencyGraph:
         backward = [(after, before, is_said) for before, after, is_said in forward]
         return DependencyGraph(
             version=version,
-            nodes=_changed_nodes(self._nodes, delta),
-            dependants=_changed(self._dependants, delta, forward),
-            prerequisites=_changed(self._prerequisites, delta, backward),
+            nodes=changed_nodes(self._nodes, delta),
+            dependants=changed_rows(self._dependants, delta, forward),
+            prerequisites=changed_rows(self._prerequisites, delta, backward),
         )
 
-    def _from(self, node: str, side: Neighbours, transitive: bool) -> tuple[str, ...]:  # noqa: FBT001 - passed on
+    def _from(self, node: str, side: Rows, transitive: bool) -> tuple[str, ...]:  # noqa: FBT001 - passed on
         self.check_node(node)
         if not transitive:
             return tuple(sorted(side[node]))
@@ -242,45 +242,3 @@ class DependencyGraph:
             found.update(dict.fromkeys(frontier))
         del found[node]
         return tuple(found)
-
-
-def _cut(side: Neighbours, kept: list[str], inside: set[str]) -> Neighbours:
-    return {
-        node: {other: origins for other, origins in side[node].items() if other in inside}
-        for node in kept
-    }
-
-
-def _changed(
-    side: Neighbours, delta: Delta, edges: Iterable[tuple[str, str, Origins]]
-) -> Neighbours:
-    result = dict(side)
-    rows: dict[str, dict[str, Origins]] = {}
-    for node, other, origins in edges:
-        row = rows.get(node)
-        if row is None:  # the old row is shared with other versions
-            row = rows[node] = dict(side.get(node, _NONE))
-        if origins:
-            row[other] = origins
-        else:
-            row.pop(other, None)
-    for node, (before, _) in delta.nodes.items():
-        if not before:
-            result[node] = {}
-    result.update(rows)
-    for node, (_, after) in delta.nodes.items():
-        if not after:
-            result.pop(node, None)
-    return result
-
-
-def _changed_nodes(nodes: Mapping[str, Origins], delta: Delta) -> Mapping[str, Origins]:
-    if not delta.nodes:
-        return nodes
-    result = dict(nodes)
-    for node, (_, origins) in delta.nodes.items():
-        if origins:
-            result[node] = origins
-        else:
-            result.pop(node, None)
-    return result
