@@ -1,14 +1,11 @@
 """Everything that is open while a board is, wired together."""
 
 import asyncio
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pegboard.core.names import split_wire_name
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
@@ -16,15 +13,15 @@ from pegboard.errors import ConfigError
 from pegboard.execution import Kit
 from pegboard.execution.emitter import Emitter
 from pegboard.registry import ToolRegistry
+from pegboard.runtime.absent import Absent
 from pegboard.runtime.board_file import LoadedBoard
-from pegboard.runtime.board_tools import SOURCE as BOARD
 from pegboard.runtime.board_tools import board_tools
 from pegboard.runtime.entry_opening import Opening
 from pegboard.runtime.graph_env import graph_env
 from pegboard.runtime.masking import Masking
 from pegboard.runtime.policy import policy_of
 from pegboard.runtime.secret_values import secret_values
-from pegboard.runtime.settings import Settings, environ
+from pegboard.runtime.settings import Settings
 from pegboard.runtime.source_entries import checked
 from pegboard.runtime.source_set import SourceSet
 from pegboard.runtime.source_state import SourceState
@@ -36,11 +33,10 @@ from pegboard.runtime.wiring.kit import kit as wired_kit
 from pegboard.runtime.wiring.listeners import ClosingListener
 from pegboard.runtime.wiring.listeners import listeners as wired_listeners
 from pegboard.runtime.wiring.metrics import metrics as wired_metrics
-from pegboard.runtime.wiring.network import http_client
 from pegboard.runtime.wiring.pins import PinParts
 from pegboard.runtime.wiring.retention import retention as wired_retention
 from pegboard.runtime.wiring.runs import plans_and_runs
-from pegboard.runtime.wiring.sandbox import sandbox as wired_sandbox
+from pegboard.runtime.wiring.services import services
 from pegboard.runtime.wiring.storage import audited
 from pegboard.runtime.wiring.storage import storage as wired_storage
 from pegboard.runtime.wiring.switches import KillSwitches, kill_switches
@@ -167,10 +163,10 @@ class Opened:
         await self._stack.aclose()
 
     async def _fill(self, stack: AsyncExitStack, states: Sequence[SourceState]) -> None:
-        self._loop = asyncio.get_running_loop()
-        told = replace(self.registry.kit, why_absent=self._why_absent, coming=self._coming)
-        self.registry.apply(told)
-        self._services = self._made_services(stack)
+        absent = Absent(lambda: self.sources.states)
+        kit = replace(self.registry.kit, why_absent=absent.why, coming=absent.coming)
+        self.registry.apply(kit)
+        self._services, self.sandbox = services(self._loaded, self._settings, stack)
         self.pins = PinParts(
             self.registry, self.storage, pinning=lambda: self._loaded.board.pinning
         )
@@ -191,7 +187,7 @@ class Opened:
         stack.push_async_callback(self.sources.close)
         if self._settings.database is not None:
             self.pins.follow(stack)
-        self.parts = self._made_parts()
+        self.parts = self._made_parts(absent)
         await self.sources.open(states)
         stack.push_async_callback(self.parts.close)
         await self.parts.open()
@@ -200,13 +196,13 @@ class Opened:
         )
         self.approvals = wired_approvals(self.registry, self.runs, stack)
 
-    def _made_parts(self) -> CatalogueParts:
+    def _made_parts(self, absent: Absent) -> CatalogueParts:
         return CatalogueParts(
             self.registry,
             self.storage,
             self._opening(self.sources.states),
             loaded=lambda: self._loaded,
-            owner_of_name=self._owner,
+            owner_of_name=absent.owner,
             is_shared=self._settings.database is not None,
         )
 
@@ -218,32 +214,6 @@ class Opened:
             stack=self._entries,  # takes what is opened later, and is closed with the board
             servers=lambda: [state.name for state in states.values() if state.kind == "mcp"],
             find=self.registry.find,
-        )
-
-    def _owner(self, name: str) -> str:
-        """The source that a name belongs to; empty when it is free."""
-        source, _ = split_wire_name(name)
-        return source if source == BOARD or source in self.sources.states else ""
-
-    def _made_services(self, stack: AsyncExitStack) -> Services:
-        http = http_client(self._loaded.board.network)
-        stack.push_async_callback(http.close)
-        data = self._settings.data
-        if data is not None:
-            workspaces = data / "workspace"
-            workspaces.mkdir(parents=True, exist_ok=True)
-        else:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pegboard-"))
-            workspaces = Path(folder)
-        self.sandbox = wired_sandbox(self._loaded.board.sandbox)
-        stack.push_async_callback(self.sandbox.close)
-        return Services(
-            http=http,
-            base_dir=self._loaded.base_dir,
-            data_dir=data,
-            workspaces=workspaces,
-            sandbox=self.sandbox,
-            environ=environ(),
         )
 
     async def _follow(self, states: dict[str, SourceState]) -> None:
@@ -272,21 +242,6 @@ class Opened:
         for tool in tools:
             if self.registry.find(tool.spec.name) is tool:
                 self.registry.remove(tool.spec.name)
-
-    def _why_absent(self, name: str) -> str:
-        source, _ = split_wire_name(name)
-        state = self.sources.states.get(source)
-        if state is None or source == BOARD or state.status == "ok":
-            return ""
-        return f"its source '{source}' is {state.status}: {state.reason}"
-
-    def _coming(self, name: str) -> asyncio.Event | None:
-        """What is set when the source of a name has answered, for those on the board's loop."""
-        state = self.sources.states.get(split_wire_name(name)[0])
-        if state is None or state.listed.is_set() or asyncio.get_running_loop() is not self._loop:
-            return None
-        state.wanted.set()
-        return state.listed
 
 
 def _by_name(states: Sequence[SourceState]) -> dict[str, SourceState]:
