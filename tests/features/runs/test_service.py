@@ -20,6 +20,7 @@ from pegboard.features.runs.policy import may_see
 from pegboard.features.runs.starting import call_graph, run_id_for
 from pegboard.features.runs.watching import known_events
 from pegboard.graphs import GraphRunner
+from pegboard.graphs.healing import Heal
 from pegboard.planning import Planner, PlanRequest
 from pegboard.storage import MemoryStorage
 
@@ -35,7 +36,7 @@ WAITING = Graph(nodes=(Node(id="ask", kind="wait", wait=Wait(question="?")),))
 class Service:
     """The two services on one store in memory."""
 
-    def __init__(self, storage: MemoryStorage) -> None:
+    def __init__(self, storage: MemoryStorage, *, heal: Heal | None = None) -> None:
         self.storage = storage
         self.store = storage.runs
         self.registry = ToolRegistry(policy=Policy(ask=("pay",)))
@@ -47,7 +48,7 @@ class Service:
         self.feed = RunFeed(self.store, tell=self.registry.kit.emitter.emit)
         self.registry.kit.emitter.add(self.feed)
         self.durability = StoredDurability(self.store, owner="us", every=0.02)
-        runner = GraphRunner(self.registry, durability=self.durability)
+        runner = GraphRunner(self.registry, durability=self.durability, heal=heal)
         self.plans = Plans(self.registry, self.store, planner=Planner(self.registry))
         self.runs = Runs(
             self.registry,

@@ -11,6 +11,7 @@ from pegboard import SchemaTool, ToolContext, ToolSpec
 from pegboard.core.event import BoardChanged, Event, digest_of
 from pegboard.core.graph import Graph, Node
 from pegboard.core.tool import Effect
+from pegboard.graphs.healing import StandIn
 from pegboard.storage import MemoryStorage
 
 Told = tuple[str, str, str, dict[str, Any]]
@@ -108,3 +109,33 @@ async def test_a_write_that_was_cut_off_is_told_once_and_who_says_what_happened(
             "digest": digest_of([answer]),
         },
     )
+
+
+async def test_a_stand_in_that_was_cancelled_is_told_like_any_other(heard: Heard) -> None:
+    begun = asyncio.Event()
+
+    async def slow(_arguments: Any, _ctx: ToolContext[Any]) -> Any:
+        begun.set()
+        await asyncio.sleep(60)
+
+    async with MemoryStorage() as storage:
+        service = Service(storage, heal=lambda *_: StandIn(tool="post", instead_of="gone"))
+        service.registry.kit.emitter.add(heard)
+        spec = ToolSpec(name="post", effect=Effect.READ, input_schema={"type": "object"})
+        service.registry.add(SchemaTool(spec=spec, run=slow))
+        graph = Graph(nodes=(Node(id="send", tool="gone"),))
+        run_id = (await service.runs.start_graph(graph, principal=ADA)).id
+        await asyncio.wait_for(begun.wait(), 5)
+        await service.runs.cancel(run_id, principal=BOSS)
+        await until_ended(service, run_id)
+        echo = Graph(nodes=(Node(id="echo", tool="echo"),))
+        later = (await service.runs.start_graph(echo, principal=ADA)).id
+        async with asyncio.timeout(5):
+            seen = [event.kind async for event in service.runs.events(later, principal=ADA)]
+        await service.durability.close()
+        await service.feed.close()
+
+    told = [detail for action, *_, detail in heard.told if action == "healed"]
+    expected = {"step": "send~2", "tool": "post", "instead_of": "gone", "state": "cancelled"}
+    assert told == [{**expected, "principal": "ada"}]
+    assert seen[-1] == "run_finished"  # what is told of one run holds up no other

@@ -54,7 +54,7 @@ def cut_off(run: StoredRun, event: RunEvent) -> BoardChanged:
 
 def stood_in(run: StoredRun, event: RunEvent) -> BoardChanged:
     """A tool that the plan does not name took the place of one that was not there."""
-    told = {name: event.data[name] for name in ("tool", "instead_of", "state")}
+    told = {name: event.data.get(name, "") for name in ("tool", "instead_of", "state")}
     return BoardChanged(
         kind=KIND,
         action="healed",

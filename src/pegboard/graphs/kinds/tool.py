@@ -76,8 +76,12 @@ async def _stood_in(doing: Doing, healed: StandIn, *, number: int) -> NodeRun:
     """Call what stands in for the chain, with what the tool would have got whose place it takes."""
     given = input_for(doing.node, healed.instead_of)
     run = await _tried(doing, healed.tool, given, label=f"+{number}")
-    reason = run.reason or healed.told
-    return structs.replace(run, instead_of=healed.instead_of, reason=reason)
+    return structs.replace(
+        run,
+        tool=run.tool or healed.tool,
+        instead_of=healed.instead_of,
+        reason=run.reason or healed.told,
+    )
 
 
 async def _tried(
