@@ -29,7 +29,9 @@ def nearest_names(
 
     folded = name[:_LONGEST].casefold()
     by_fold = {item.casefold(): item for item in names}
-    likely = list(islice(filter(lambda it: may_name(by_fold[it]), _likely(folded, by_fold)), _CANDIDATES))
+    likely = list(
+        islice(filter(lambda it: may_name(by_fold[it]), _likely(folded, by_fold)), _CANDIDATES)
+    )
     close = get_close_matches(folded, likely, n=most, cutoff=_LIKE)
     found = close or [item for item in likely if item.endswith(f"__{folded}")][:most]
     return tuple(by_fold[item] for item in found)
