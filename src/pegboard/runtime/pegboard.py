@@ -1,8 +1,6 @@
 """`Pegboard`: open a board, use it, close it."""
 
-import asyncio
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -14,14 +12,13 @@ from pegboard.core.ports.store import History
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
-from pegboard.errors import PegboardError, SourceUnavailable
+from pegboard.errors import SourceUnavailable
 from pegboard.execution.arrival import arrival
 from pegboard.registry import ToolRegistry
-from pegboard.runtime.board import Board
 from pegboard.runtime.board_file import LoadedBoard
-from pegboard.runtime.file_following import follow
 from pegboard.runtime.given import board_given, settings_given, several
 from pegboard.runtime.opened import Opened
+from pegboard.runtime.reloading import Reloading
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.source_state import SourceState
 from pegboard.runtime.wiring.metrics import rendered
@@ -71,11 +68,8 @@ class Pegboard:
         self._own_tools = several("tools", tools)
         self._own_listeners = several("listeners", listeners)
         self._metrics = metrics
-        self._loaded = LoadedBoard(board=Board(), base_dir=Path.cwd())
         self._opened: Opened | None = None
-        self._reloading = asyncio.Lock()
-        self._watcher: asyncio.Task[None] | None = None
-        self._problem = ""
+        self._reloading = Reloading(self.settings, self._reopen)
 
     async def __aenter__(self) -> Self:
         """Open.
@@ -83,9 +77,8 @@ class Pegboard:
         Raises:
             ConfigError: The board file or a setting is wrong; says where and what to write.
         """
-        self._loaded = board_given(self.settings)
         self._opened = await Opened.open(
-            self._loaded,
+            board_given(self.settings),
             self.settings,
             tools=self._own_tools,
             listeners=self._own_listeners,
@@ -103,10 +96,7 @@ class Pegboard:
 
     async def close(self) -> None:
         """Close sources, then storage; safe to call twice."""
-        if self._watcher is not None:
-            self._watcher.cancel()
-            await asyncio.wait([self._watcher])
-            self._watcher = None
+        await self._reloading.close()
         opened, self._opened = self._opened, None
         if opened is not None:
             await opened.close()
@@ -200,7 +190,7 @@ class Pegboard:
     @property
     def problem(self) -> str:
         """Why the last reload was refused; empty when the board is as its file says."""
-        return self._problem
+        return self._reloading.problem
 
     async def call(
         self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
@@ -274,24 +264,14 @@ class Pegboard:
         Raises:
             ConfigError: What is wrong, with its line.
         """
-        async with self._reloading:
-            try:
-                loaded = board_given(self.settings)
-                await self._open.reopen(loaded)
-            except PegboardError as error:
-                self._problem = error.message
-                raise
-            self._loaded, self._problem = loaded, ""
+        await self._reloading.reload()
 
     def watch(self, every: float = 1.0) -> None:
         """Reload whenever the board file changes, until the board is closed."""
-        if self._watcher is None and self.settings.board is not None:
-            following = follow(self.settings.board, self._reread, every=every)
-            self._watcher = asyncio.create_task(following, name="follow the board file")
+        self._reloading.watch(every)
 
-    async def _reread(self) -> None:
-        with suppress(PegboardError):  # kept in `problem`, and shown by every door that tells of it
-            await self.reload()
+    async def _reopen(self, loaded: LoadedBoard) -> None:
+        await self._open.reopen(loaded)
 
     @property
     def _open(self) -> Opened:

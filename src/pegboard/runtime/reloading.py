@@ -1,0 +1,63 @@
+"""An open board follows its file: on request, or whenever the file changes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from pegboard.errors import PegboardError
+from pegboard.runtime.board_file import LoadedBoard
+from pegboard.runtime.file_following import follow
+from pegboard.runtime.given import board_given
+from pegboard.runtime.settings import Settings
+
+
+class Reloading:
+    """Reads the board file again; a mistake in it leaves the board as it was.
+
+    Args:
+        settings: Which file it is.
+        reopen: Takes a board that was read; raises a `PegboardError` where it is wrong.
+
+    Attributes:
+        problem: Why the last reload was refused; empty when the board is as its file says.
+    """
+
+    def __init__(
+        self, settings: Settings, reopen: Callable[[LoadedBoard], Awaitable[None]]
+    ) -> None:
+        self.problem = ""
+        self._settings = settings
+        self._reopen = reopen
+        self._turn = asyncio.Lock()
+        self._watcher: asyncio.Task[None] | None = None
+
+    async def reload(self) -> None:
+        """Follow the file as it is now.
+
+        Raises:
+            ConfigError: What is wrong, with its line.
+        """
+        async with self._turn:
+            try:
+                await self._reopen(board_given(self._settings))
+            except PegboardError as error:
+                self.problem = error.message
+                raise
+            self.problem = ""
+
+    def watch(self, every: float) -> None:
+        """Reload whenever the file changes, until `close`; seconds between two looks."""
+        if self._watcher is None and self._settings.board is not None:
+            following = follow(self._settings.board, self._reread, every=every)
+            self._watcher = asyncio.create_task(following, name="follow the board file")
+
+    async def close(self) -> None:
+        """Follow the file no longer; safe to call twice."""
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            watcher.cancel()
+            await asyncio.wait([watcher])
+
+    async def _reread(self) -> None:
+        with suppress(PegboardError):  # kept in `problem`, and shown by every door that tells of it
+            await self.reload()

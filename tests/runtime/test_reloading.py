@@ -1,0 +1,82 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from pegboard.errors import ConfigError
+from pegboard.runtime import Settings
+from pegboard.runtime.board_file import LoadedBoard
+from pegboard.runtime.reloading import Reloading
+
+ONE = "sources: [{kind: builtin, name: std}]\n"
+
+
+class Board:
+    """Keeps which boards it was given, and refuses those that name a source `bad`."""
+
+    def __init__(self) -> None:
+        self.given: list[list[str]] = []
+        self.told = asyncio.Event()
+
+    async def __call__(self, loaded: LoadedBoard) -> None:
+        names = [source.name for source in loaded.board.sources]
+        self.given.append(names)
+        self.told.set()
+        if "bad" in names:
+            raise ConfigError("bad is refused")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "board.yaml"
+    path.write_text(ONE)
+    return path
+
+
+def write(file: Path, text: str) -> None:
+    """Let the file say this."""
+    file.write_text(text)
+
+
+async def test_what_is_refused_is_told_until_it_is_mended(file: Path) -> None:
+    board = Board()
+    reloading = Reloading(Settings(board=file), board)
+    write(file, ONE.replace("std", "bad"))
+    with pytest.raises(ConfigError, match="bad is refused"):
+        await reloading.reload()
+    refused = reloading.problem
+    write(file, "souces: []")
+    with pytest.raises(ConfigError, match="souces"):
+        await reloading.reload()
+    unread = reloading.problem
+    write(file, ONE)
+    await reloading.reload()
+
+    assert refused == "bad is refused"
+    assert "did you mean 'sources'?" in unread
+    assert (reloading.problem, board.given) == ("", [["bad"], ["std"]])
+
+
+async def test_a_file_that_changes_is_followed_until_the_end(file: Path) -> None:
+    board = Board()
+    reloading = Reloading(Settings(board=file), board)
+    reloading.watch(0.01)
+    reloading.watch(0.01)
+    write(file, ONE.replace("std", "bad"))
+    await asyncio.wait_for(board.told.wait(), 2)
+    await reloading.close()
+    await reloading.close()
+    write(file, ONE)
+    await asyncio.sleep(0.05)
+
+    assert (board.given, reloading.problem) == ([["bad"]], "bad is refused")
+
+
+async def test_without_a_file_there_is_nothing_to_follow() -> None:
+    board = Board()
+    reloading = Reloading(Settings(), board)
+    reloading.watch(0.01)
+    await asyncio.sleep(0.03)
+    await reloading.close()
+
+    assert board.given == []
