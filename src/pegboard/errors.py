@@ -40,7 +40,6 @@ PegboardError
     ├── BreakerOpen             the source failed too often lately
     ├── Overloaded              no thread, slot or queue place is free
     ├── AuditUnavailable        the audit trail cannot take a call that it has to have first
-    ├── AuditUnavailable        the audit trail cannot take a call that it has to have first
     └── SourceUnavailable       a source is down, missing an extra, or switched off
         └── MCPConnectionError  an MCP server cannot be reached or started; says what to check
 ```
@@ -394,12 +393,6 @@ class Overloaded(Unavailable):
     """No thread, slot or queue place is free."""
 
     code = "overloaded"
-
-
-class AuditUnavailable(Unavailable):
-    """The audit trail cannot take a call that it has to have before it runs: nothing was done."""
-
-    code = "audit_unavailable"
 
 
 class AuditUnavailable(Unavailable):

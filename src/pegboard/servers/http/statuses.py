@@ -49,7 +49,6 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.BreakerOpen: 503,
         errors.Overloaded: 503,
         errors.AuditUnavailable: 503,
-        errors.AuditUnavailable: 503,
         errors.SourceUnavailable: 503,
         errors.MCPConnectionError: 503,
     }
