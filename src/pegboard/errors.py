@@ -283,7 +283,7 @@ class VersionNotFound(CallerError):
 
 
 class EntryNotFound(CallerError):
-    """The board has no such marketplace, or that has no such entry."""
+    """The board has no such marketplace, that has no such entry, or the entry no such part."""
 
     code = "entry_not_found"
 

@@ -9,7 +9,7 @@ from tests.features.marketplace.made import weather
 
 from pegboard.core.names import is_wire_name
 from pegboard.core.tool import Tool, ToolSpec
-from pegboard.errors import InvalidRequest, Unavailable
+from pegboard.errors import EntryNotFound, Unavailable
 from pegboard.features.marketplace.describing import registration_of, slug_of
 from pegboard.features.marketplace.entry import Entry, Label, Market, Way
 from pegboard.features.marketplace.formats.mcp_registry import read_page
@@ -131,7 +131,7 @@ async def test_a_chosen_name_is_no_pattern_and_reads_no_variable() -> None:
 
     assert made.source is not None
     assert made.source["config"]["include"] == ["a[*]", "b"]
-    with pytest.raises(InvalidRequest, match="No tool has"):
+    with pytest.raises(EntryNotFound, match="No tool has"):
         await review(an_entry(package), Choice(tools=("${HOME}",)))
 
 

@@ -10,7 +10,7 @@ from pegboard.core.event import digest_of
 from pegboard.core.names import is_source_name
 from pegboard.core.shortening import shortened
 from pegboard.core.tool import Effect, Tool
-from pegboard.errors import InvalidRequest, PegboardError
+from pegboard.errors import EntryNotFound, InvalidRequest, PegboardError
 from pegboard.features.marketplace.describing import action_of, is_too_large, registration_of
 from pegboard.features.marketplace.entry import Entry, Market, Need, Way, entry_to_dict
 from pegboard.features.marketplace.formats.cleaning import line
@@ -73,7 +73,8 @@ async def reviewed(
         environ: Tells what is missing.
 
     Raises:
-        InvalidRequest: The choice names what there is not.
+        EntryNotFound: The choice names what there is not.
+        InvalidRequest: It names a name that no source may have.
     """
     way = _way(entry, choice.way)
     name = choice.name or entry.short or market.name
@@ -138,7 +139,7 @@ def _way(entry: Entry, wanted: str) -> Way:
     if not entry.ways:
         return Way(name="", source_kind="", problem="Its catalogue does not say how to have it.")
     known = ", ".join(way.name for way in entry.ways)
-    raise InvalidRequest(f"There is no way '{line(wanted, most=40)}'; there are: {known}")
+    raise EntryNotFound(f"There is no way '{line(wanted, most=40)}'; there are: {known}")
 
 
 async def _tools(way: Way, market: Market, look: Look) -> tuple[list[Tool], str]:
@@ -172,7 +173,7 @@ def _chosen(tools: Sequence[Tool], choice: Choice, way: Way) -> list[Tool]:
     wanted = set(choice.tools)
     unknown = wanted - {action_of(tool) for tool in tools}
     if unknown:
-        raise InvalidRequest(f"It has no tool '{line(min(unknown), most=100)}'.")
+        raise EntryNotFound(f"It has no tool '{line(min(unknown), most=100)}'.")
     return [tool for tool in tools if action_of(tool) in wanted]
 
 
@@ -229,7 +230,7 @@ def _source(way: Way, tools: Sequence[str], name: str) -> dict[str, Any]:
     elif tools:
         config["include"] = sorted(map(glob.escape, tools))
     if any("${" in item for item in tools):
-        raise InvalidRequest("No tool has '${' in its name.")
+        raise EntryNotFound("No tool has '${' in its name.")
     return {"kind": way.source_kind, "name": name, "config": config}
 
 

@@ -26,6 +26,7 @@ _Name = Annotated[
     str,
     Field(
         max_length=30,
+        pattern="^([A-Za-z0-9]([A-Za-z0-9-]|_[A-Za-z0-9-])*)?$",
         description="What the tools' names begin with; by default what the entry is called.",
     ),
 ]

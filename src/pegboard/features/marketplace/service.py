@@ -91,8 +91,8 @@ class Marketplace:
 
         Raises:
             AccessDenied: The caller may not.
-            EntryNotFound: There is no such marketplace or entry.
-            InvalidRequest: The choice names what there is not.
+            EntryNotFound: There is no such marketplace or entry, or no such way or tool of it.
+            InvalidRequest: The choice names a name that no source may have.
             Unavailable: The catalogue cannot be read.
         """
         check_may_look(principal)

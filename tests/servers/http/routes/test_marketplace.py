@@ -86,7 +86,9 @@ async def test_what_was_not_looked_at_is_not_added(client: httpx2.AsyncClient) -
     [
         pytest.param("/marketplace/other/x", 404, "entry_not_found", id="no marketplace"),
         pytest.param("/marketplace/apis/a/b", 404, "entry_not_found", id="no entry"),
-        pytest.param(f"{PATH}?way=none", 400, "request_invalid", id="no way"),
+        pytest.param(f"{PATH}?way=none", 404, "entry_not_found", id="no way"),
+        pytest.param(f"{PATH}?tools=none", 404, "entry_not_found", id="no tool"),
+        pytest.param(f"{PATH}?name=a__b", 422, "request_invalid", id="no name"),
         pytest.param("/marketplace?marketplace=x", 404, "entry_not_found", id="no such filter"),
         pytest.param("/marketplace?cursor=x", 404, "not_found", id="no page"),
         pytest.param("/marketplace?limit=0", 422, "request_invalid", id="no limit"),
