@@ -136,7 +136,7 @@ class _Server:
         self._source: Source | None = None
         self._tools: Mapping[str, Tool] = {}
         self._listed_at = float("-inf")
-        self._is_changed = False
+        self._changes = self._seen = 0
         self._turn = asyncio.Lock()
 
     async def tool(self, name: str, pin: str) -> Tool:
@@ -156,25 +156,26 @@ class _Server:
 
     @property
     def _is_stale(self) -> bool:
-        return self._is_changed or self._age > _OLD_SECONDS
+        return self._changes != self._seen or self._age > _OLD_SECONDS
 
     @property
     def _age(self) -> float:
         return self._services.clock.monotonic() - self._listed_at
 
     async def _list(self) -> None:
-        if self._age < _LIST_AGAIN_SECONDS and not self._is_changed:
+        if self._age < _LIST_AGAIN_SECONDS and self._changes == self._seen:
             return
         if self._source is None:
             self._source = await opened_upstream(self._kind, self._config, self._services)
             self._stack.push_async_callback(self._source.close)
             self._source.on_change(self._changed)
-        self._is_changed = False
+        changes = self._changes
         self._tools = tools_by_action(await self._source.tools())
+        self._seen = changes  # not before: a list that fails tells nothing of what has changed
         self._listed_at = self._services.clock.monotonic()
 
     def _changed(self) -> None:
-        self._is_changed = True
+        self._changes += 1
 
 
 async def opened_upstream(kind: str, config: Mapping[str, Any], services: Services) -> Source:
