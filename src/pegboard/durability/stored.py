@@ -255,6 +255,7 @@ class StoredDurability:
             if await self._store.lease(run_id, self._owner, seconds=self._lease) is None:
                 self._alarms.drop(run_id)
                 self._alarms.settle(run_id)
+                self._deaths.left(run_id)
 
     async def _take_what_is_due(self) -> None:
         while len(self._players) < self._most:
