@@ -15,6 +15,7 @@ from pegboard.errors import GraphInvalid
 from pegboard.graphs import KINDS, check
 from pegboard.graphs.check import MOST_DEPTH, refuse_faults
 from pegboard.graphs.faults import step_at
+from pegboard.graphs.terms import Terms
 from pegboard.registry import ToolRegistry
 from pegboard.tools import SchemaTool
 
@@ -100,12 +101,13 @@ def test_graphs_are_not_endlessly_deep() -> None:
     assert [line.rpartition(" ")[2] for line in found(graph)] == ["graph_too_deep"]
 
 
-def test_a_graph_with_faults_is_refused_and_notes_are_no_faults() -> None:
-    refuse_faults(Graph(nodes=(any_(tool="old__tool"),)), board=BOARD)
+async def test_a_graph_with_faults_is_refused_and_notes_are_no_faults() -> None:
+    terms = Terms(board=BOARD, principal=LOCAL, kinds=KINDS)
+    await refuse_faults(Graph(nodes=(any_(tool="old__tool"),)), terms)
 
     graph = Graph(nodes=(any_("a", "b"), any_(tool="no__tool")), name="g")
     with pytest.raises(GraphInvalid) as caught:
-        refuse_faults(graph, board=BOARD, principal=LOCAL, kinds=KINDS)
+        await refuse_faults(graph, terms)
 
     assert [problem.kind for problem in caught.value.problems] == [
         "edge_to_nothing",

@@ -11,8 +11,9 @@ from pegboard.core.principal import LOCAL
 from pegboard.graphs import KINDS, check
 from pegboard.graphs.data_checks import path_faults
 from pegboard.graphs.faults import Fault
-from pegboard.graphs.look import Look, Terms
+from pegboard.graphs.look import Look
 from pegboard.graphs.references import parsed
+from pegboard.graphs.terms import Terms
 from pegboard.graphs.tool_checks import tool_faults
 
 TREE = {

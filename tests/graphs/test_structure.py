@@ -7,11 +7,13 @@ from tests.graphs.made import after, call
 
 from pegboard import ToolRegistry
 from pegboard.core.graph import Edge, ForEach, Graph, Node
+from pegboard.core.principal import LOCAL
 from pegboard.errors import GraphInvalid
 from pegboard.graphs import check, preview
 from pegboard.graphs.check import refuse_faults
 from pegboard.graphs.kinds import KINDS
 from pegboard.graphs.structure import MOST_EDGES, MOST_NODES, structure_faults
+from pegboard.graphs.terms import Terms
 
 EMPTY = ToolRegistry()
 
@@ -75,7 +77,7 @@ def test_a_long_list_of_items_is_looked_at_as_a_whole() -> None:
     assert time.perf_counter() - begun < 3
 
 
-def test_of_very_many_faults_the_foremost_are_told() -> None:
+async def test_of_very_many_faults_the_foremost_are_told() -> None:
     node = Node(id="a", tool="t", input={f"k{n}": f"$.steps.no{n}.output" for n in range(3_000)})
     graph = Graph(nodes=(node,))
     seen = preview(graph, board=EMPTY)
@@ -83,7 +85,7 @@ def test_of_very_many_faults_the_foremost_are_told() -> None:
     assert len(seen.faults) == 3_001
     assert len(seen.to_dict()["faults"]) == 1_000
     with pytest.raises(GraphInvalid) as refused:
-        refuse_faults(graph, board=EMPTY)
+        await refuse_faults(graph, Terms(board=EMPTY, principal=LOCAL, kinds=KINDS))
     assert len(refused.value.problems) == 100
 
 

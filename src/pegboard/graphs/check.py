@@ -4,17 +4,21 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
 
+from msgspec import structs
+
 from pegboard.core.graph import Graph, Node
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import GraphInvalid, PegboardError
 from pegboard.graphs.board import Board
 from pegboard.graphs.data_checks import condition_faults, input_faults, path_faults
 from pegboard.graphs.faults import Fault, step_at
-from pegboard.graphs.healing import Heal, StandIn
+from pegboard.graphs.healing import Heal, for_caller
 from pegboard.graphs.kinds import KINDS, NodeKind
-from pegboard.graphs.look import HealthOf, Look, StandInOf, Terms
+from pegboard.graphs.look import Look
 from pegboard.graphs.structure import structure_faults
+from pegboard.graphs.terms import HealthOf, StandInOf, Terms
 from pegboard.graphs.tool_checks import tool_faults
+from pegboard.graphs.turns import Turns, at_once, in_turns, is_large
 from pegboard.tools.compatibility import Fits, schema_fits
 from pegboard.tools.raw_schema import closed, compiled
 
@@ -56,54 +60,76 @@ def check(
         principal=principal,
         kinds=kinds,
         env=env,
-        health=None if health is None else cache(health),  # many steps may have one tool
-        stand_in=None if stand_in is None else cache(stand_in),
-        heal=None if heal is None else cache(partial(_healing, heal, principal)),
+        health=health,
+        stand_in=stand_in,
+        heal=for_caller(heal, principal),
     )
-    found = dict.fromkeys(_checked(graph, terms, at="", depth=0))
-    return [replace(fault, step=step_at(graph, fault.place)) for fault in found]
+    return at_once(checking(graph, terms))
 
 
-def _healing(heal: Heal, principal: Principal, names: tuple[str, ...]) -> StandIn | None:
-    return heal(names, principal)
+def checking(graph: Graph, terms: Terms) -> Turns[list[Fault]]:
+    """The same, in parts."""
+    found: dict[Fault, None] = {}
+    yield from _checked(graph, _remembering(terms), found, at="", depth=0)
+    faults: list[Fault] = []
+    for fault in found:
+        faults.append(replace(fault, step=step_at(graph, fault.place)))
+        yield None
+    return faults
 
 
-def refuse_faults(
-    graph: Graph,
-    *,
-    board: Board,
-    principal: Principal = LOCAL,
-    kinds: Mapping[str, NodeKind] = KINDS,
-    env: Collection[str] | None = None,
-    heal: Heal | None = None,
-) -> None:
+async def refuse_faults(graph: Graph, terms: Terms) -> None:
     """Refuse a graph that cannot run; notes are no faults.
 
     Raises:
         GraphInvalid: Every fault, with its place; the first hundred.
     """
-    found = check(graph, board=board, principal=principal, kinds=kinds, env=env, heal=heal)
+    found = await in_turns(checking(graph, terms), is_large=is_large(graph))
     faults = tuple(fault.to_problem() for fault in found if not fault.is_note)
     if faults:
         raise GraphInvalid(graph.name or graph.id, faults[:_MOST_TOLD])
 
 
-def _checked(graph: Graph, terms: Terms, *, at: str, depth: int) -> Iterator[Fault]:
+def _remembering(terms: Terms) -> Terms:
+    """Terms that ask each thing once: many steps may have one tool."""
+    health, stand_in, heal = terms.health, terms.stand_in, terms.heal
+    return structs.replace(
+        terms,
+        health=None if health is None else cache(health),
+        stand_in=None if stand_in is None else cache(stand_in),
+        heal=None if heal is None else cache(heal),
+    )
+
+
+def _checked(
+    graph: Graph, terms: Terms, found: dict[Fault, None], *, at: str, depth: int
+) -> Turns[None]:
     if depth > MOST_DEPTH:
         message = f"Graphs are at most {MOST_DEPTH} deep in one another."
-        yield Fault(code="graph_too_deep", place=at.rstrip("."), message=message)
+        found[Fault(code="graph_too_deep", place=at.rstrip("."), message=message)] = None
         return
-    structure = list(structure_faults(graph, terms.kinds, at=at))
-    yield from structure
-    yield from _schema_faults(graph, at)
+    structure = yield partial(_structure, graph, terms.kinds, at)
+    found |= dict.fromkeys(structure)
+    for faults in _schema_faults(graph, at):
+        found |= dict.fromkeys(faults)
+        yield None
     if _UNREAD.isdisjoint(fault.code for fault in structure):
-        yield from _data_faults(graph, terms, at)
+        look = yield partial(Look, graph, terms, at=at)
+        for place, node in enumerate(graph):
+            found |= dict.fromkeys(_node_faults(look, node, f"{at}nodes[{place}]"))
+            yield None
+        found |= dict.fromkeys(path_faults(look, graph.output, None, f"{at}output"))
     for place, node in enumerate(graph):
         if node.graph is not None:
-            yield from _checked(node.graph, terms, at=f"{at}nodes[{place}].graph.", depth=depth + 1)
+            inner = f"{at}nodes[{place}].graph."
+            yield from _checked(node.graph, terms, found, at=inner, depth=depth + 1)
 
 
-def _schema_faults(graph: Graph, at: str) -> Iterator[Fault]:
+def _structure(graph: Graph, kinds: Mapping[str, NodeKind], at: str) -> list[Fault]:
+    return list(structure_faults(graph, kinds, at=at))
+
+
+def _schema_faults(graph: Graph, at: str) -> Iterator[list[Fault]]:
     schemas = [(f"{at}params", graph.params)]
     schemas += [
         (f"{at}nodes[{place}].wait.schema", node.wait.schema)
@@ -114,21 +140,18 @@ def _schema_faults(graph: Graph, at: str) -> Iterator[Fault]:
         try:
             compiled("the schema", schema)
         except PegboardError as error:
-            yield Fault(code="schema_broken", place=place, message=str(error))
-
-
-def _data_faults(graph: Graph, terms: Terms, at: str) -> Iterator[Fault]:
-    look = Look(graph, terms, at=at)
-    for place, node in enumerate(graph):
-        yield from _node_faults(look, node, f"{at}nodes[{place}]")
-    yield from path_faults(look, graph.output, None, f"{at}output")
+            yield [Fault(code="schema_broken", place=place, message=str(error))]
+        else:
+            yield []
 
 
 def _node_faults(look: Look, node: Node, where: str) -> Iterator[Fault]:
     yield from path_faults(look, node.input, node, f"{where}.input")
     for place, fallback in enumerate(node.fallbacks):
         yield from path_faults(look, fallback.input, node, f"{where}.fallbacks[{place}].input")
-    before = replace(node, for_each=None, repeat=None)  # no item and no round is known yet
+    before = node  # no item and no round is known yet
+    if node.for_each is not None or node.repeat is not None:
+        before = replace(node, for_each=None, repeat=None)
     yield from condition_faults(look, node.when, before, f"{where}.when")
     for place, edge in enumerate(node.edges):
         yield from condition_faults(look, edge.when, before, f"{where}.edges[{place}].when")

@@ -70,7 +70,14 @@ def input_faults(
                 message = f"'{name}' takes no '{key}'; it takes {known}."
                 yield Fault(code="input_unknown", place=where, message=message)
             continue
-        yield from _value_faults(look, value, node, where, key=key, wanted=wanted, name=name)
+        origin = look.origin(value)
+        seen = None if origin is None else (*origin, id(wanted), key)
+        if seen is not None and look.fitting.get(seen) is wanted:
+            continue
+        faults = list(_value_faults(look, value, node, where, key=key, wanted=wanted, name=name))
+        if seen is not None and not faults:
+            look.fitting[seen] = wanted
+        yield from faults
 
 
 def _value_faults(

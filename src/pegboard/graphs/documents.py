@@ -7,11 +7,15 @@ retry, timeout}]}`. Integer ids are taken for their text: step 1 is the step `1`
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from pegboard.core.graph import Graph
 from pegboard.core.tool import Retry
 from pegboard.errors import GraphInvalid, InvalidRequest, PegboardError, Problem
+from pegboard.graphs.turns import LARGE, apart
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 _MOST_PROBLEMS = 100
 
@@ -36,7 +40,7 @@ def read_graph(document: Mapping[str, Any]) -> Graph:
     form = PlanForm if is_plan(document) else GraphForm
     name = str(document.get("name") or document.get("id") or document.get("plan_id") or "")
     try:
-        return form.model_validate(document).to_graph()
+        return form.model_validate(_in_parts(document, form)).to_graph()
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False)
         problems = tuple(map(_problem, found[:_MOST_PROBLEMS]))
@@ -44,6 +48,13 @@ def read_graph(document: Mapping[str, Any]) -> Graph:
             places = PlanPlaces(_step_ids(document["steps"]))
             problems = tuple(_at(places.named(item.path), item) for item in problems)
         raise GraphInvalid(name, problems) from error
+
+
+async def read_apart(document: Mapping[str, Any]) -> Graph:
+    """The same, while the rest of the process goes on. Raises as `read_graph`."""
+    items = document.get("steps", document.get("nodes"))
+    is_large = isinstance(items, (list, tuple)) and len(cast("Sequence[Any]", items)) >= LARGE
+    return await apart(lambda: read_graph(document), is_large=is_large)
 
 
 def write_graph(graph: Graph) -> dict[str, Any]:
@@ -109,6 +120,24 @@ def _fields(value: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
         if field.name not in leave_out and item != default:
             written[field.name] = _written(item)
     return written
+
+
+def _in_parts(document: Mapping[str, Any], form: "type[BaseModel]") -> Mapping[str, Any]:
+    """A large document with its parts read one by one: one alone would hold up every thread.
+
+    Where one is wrong the document is left as it is, so that all faults of it are told.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    word = "steps" if is_plan(document) else "nodes"
+    items = document.get(word)
+    if not isinstance(items, list) or len(cast("list[Any]", items)) < LARGE:
+        return document
+    one: TypeAdapter[Any] = TypeAdapter(get_args(form.model_fields[word].annotation)[0])
+    try:
+        return {**document, word: [one.validate_python(item) for item in cast("list[Any]", items)]}
+    except ValidationError:
+        return document
 
 
 def _step_ids(steps: Any) -> list[str]:

@@ -47,6 +47,13 @@ Heal = Callable[[Sequence[str], Principal], StandIn | None]
 """What stands in for a chain of tools, for a caller; None when nothing does. It never raises."""
 
 
+def for_caller(
+    heal: Heal | None, principal: Principal
+) -> Callable[[tuple[str, ...]], StandIn | None] | None:
+    """The same for one caller; None where nothing stands in for anything."""
+    return None if heal is None else lambda names: heal(names, principal)
+
+
 async def stand_in(doing: Doing, tries: Sequence[NodeRun]) -> StandIn | None:
     """What takes the place of a chain that was tried in vain; the same in every play of a run."""
     if not all(_is_out(run) for run in tries):

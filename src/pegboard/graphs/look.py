@@ -1,27 +1,19 @@
 """What the checker knows of a graph: what each path in it leads to."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from msgspec import Struct
-
 from pegboard.core.graph import Graph, Node
-from pegboard.core.health import Health
-from pegboard.core.principal import Principal
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import InvalidRequest
-from pegboard.graphs.board import Board, found
+from pegboard.graphs.board import found
 from pegboard.graphs.faults import Fault
-from pegboard.graphs.healing import StandIn
-from pegboard.graphs.kinds.kind import NodeKind
 from pegboard.graphs.order import Ancestors
 from pegboard.graphs.references import ASPECTS, Reference, is_path, literal, parsed, step_of
 from pegboard.graphs.schema_paths import Seen, schema_at
+from pegboard.graphs.terms import Terms
 
-HealthOf = Callable[[str], Health | None]
-StandInOf = Callable[[str], str]
-"""The name of the tool that could best stand in for this one; empty when there is none."""
 _ERROR: JsonSchema = {
     "type": "object",
     "properties": {
@@ -39,25 +31,6 @@ _MOST_ITEMS = 500
 """Of a list that is looked at one by one; of a longer one nothing is known but its length."""
 
 
-class Terms(Struct, frozen=True, kw_only=True):
-    """What a graph is checked against.
-
-    Attributes:
-        env: The names that `$.env` may read, or what it reads by name; None when that is not known.
-        health: How a tool is doing, by name; None when nobody knows.
-        stand_in: What could stand in for a tool, by name; None when nobody knows.
-        heal: What a run would take for these tools, when none of them is there; None for nothing.
-    """
-
-    board: Board
-    principal: Principal
-    kinds: Mapping[str, NodeKind]
-    env: Collection[str] | None = None
-    health: HealthOf | None = None
-    stand_in: StandInOf | None = None
-    heal: Callable[[tuple[str, ...]], StandIn | None] | None = None
-
-
 class Look:
     """One graph while it is checked.
 
@@ -65,6 +38,11 @@ class Look:
         graph: Of nodes that share an id nothing is known by it, since either may be meant.
         terms: What it is checked against.
         at: What its places begin with.
+
+    Attributes:
+        usable: Whether a tool can be called, of those that were looked at.
+        fitting: What is known to fit an argument: by the origin of the value, the schema of the
+            arguments, and the argument's name.
     """
 
     def __init__(self, graph: Graph, terms: Terms, *, at: str = "") -> None:
@@ -77,6 +55,26 @@ class Look:
             self._nodes[node.id] = None if node.id in self._nodes else node
         self._outputs: dict[str, JsonSchema | None] = {}
         self._depth = 0
+        self.usable: dict[str, bool] = {}
+        self.fitting: dict[Hashable, JsonSchema] = {}
+
+    def origin(self, value: Any) -> tuple[Hashable, ...] | None:
+        """What tells one value from others of which as much is known; None for one by itself.
+
+        Very many steps may get the same part of what the same tool gives, or the same literal.
+        """
+        if not is_path(value):
+            is_plain = isinstance(value, (str, int, float, bool))
+            return (type(value), value) if is_plain else None
+        try:
+            reference = parsed(value)
+        except InvalidRequest:
+            return None
+        name = step_of(reference, self.graph) if reference.root == "steps" else None
+        node = None if name is None else self._nodes.get(name)
+        if node is None or reference.keys[1:2] != ("output",):
+            return None
+        return (id(self.output_of(node)), *reference.keys[2:])
 
     def output_of(self, node: Node) -> JsonSchema | None:
         """JSON Schema of what a node gives; None when nothing is known."""

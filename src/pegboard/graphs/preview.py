@@ -1,22 +1,27 @@
 """A dry run: in which order a graph would run, what it would do, and about how long it takes."""
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 from pegboard.core.graph import Graph, Node
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Effect
 from pegboard.graphs.board import Board, found
-from pegboard.graphs.check import check
+from pegboard.graphs.check import checking
 from pegboard.graphs.faults import Fault
-from pegboard.graphs.healing import Heal
+from pegboard.graphs.healing import Heal, for_caller
 from pegboard.graphs.kinds import KINDS, NodeKind
-from pegboard.graphs.look import HealthOf, StandInOf
 from pegboard.graphs.order import layers_of
+from pegboard.graphs.terms import HealthOf, StandInOf, Terms
+from pegboard.graphs.turns import Turns, at_once
 
 DurationOf = Callable[[str], float | None]
 _MOST_TOLD = 1_000
+_UNORDERED = frozenset({"cycle", "id_twice", "graph_too_large"})
+_NODE = re.compile(r"nodes\[(\d+)\]\.")
 _RANK = {Effect.READ: 0, Effect.WRITE: 1, Effect.ADMIN: 2}
 
 
@@ -83,35 +88,46 @@ def preview(  # noqa: PLR0913 - all that is known of tools, and none of it is ne
         stand_in: What could stand in for a tool, by name; None when nobody knows.
         heal: Says what a run would take for tools of which none is there; None for nothing.
     """
-    all_faults = check(
-        graph,
+    terms = Terms(
         board=board,
         principal=principal,
         kinds=kinds,
         env=env,
         health=health,
         stand_in=stand_in,
-        heal=heal,
+        heal=for_caller(heal, principal),
     )
-    faults = tuple(all_faults)
-    is_ordered = all(fault.code not in {"cycle", "id_twice", "graph_too_large"} for fault in faults)
-    layers = layers_of(graph) if is_ordered else ()
-    asked = {fault.place for fault in faults if fault.code == "approval_needed"}
-    nodes = list(enumerate(graph))
+    return at_once(previewing(graph, terms, duration))
+
+
+def previewing(graph: Graph, terms: Terms, duration: DurationOf | None = None) -> Turns[Preview]:
+    """The same, in parts."""
+    board = terms.board
+    faults = tuple((yield from checking(graph, terms)))
+    is_ordered = all(fault.code not in _UNORDERED for fault in faults)
+    layers = (yield partial(layers_of, graph)) if is_ordered else ()
+    asked = {_node_at(fault.place) for fault in faults if fault.code == "approval_needed"}
+    effects: dict[str, str] = {}
+    for node in graph:
+        if (effect := _effect(board, node)) != Effect.READ:
+            effects[node.id] = effect
+        yield None
+    takes = None if duration is None else cache(duration)
+    way = partial(_longest_way, graph, layers)
     return Preview(
         faults=faults,
         layers=layers,
-        effects={
-            node.id: effect for _, node in nodes if (effect := _effect(board, node)) != Effect.READ
-        },
-        approvals=tuple(
-            node.id
-            for place, node in nodes
-            if any(at.startswith(f"nodes[{place}].") for at in asked)
-        ),
-        seconds=_longest_way(graph, layers, lambda node: _seconds(board, node, duration)),
-        longest=_longest_way(graph, layers, lambda node: _limit(board, node)),
+        effects=effects,
+        approvals=tuple(node.id for place, node in enumerate(graph) if place in asked),
+        seconds=(yield partial(way, lambda node: _seconds(board, node, takes))),
+        longest=(yield partial(way, lambda node: _limit(board, node))),
     )
+
+
+def _node_at(place: str) -> int:
+    """The number of the outermost node that a place is in."""
+    found = _NODE.match(place)
+    return -1 if found is None else int(found[1])
 
 
 def _effect(board: Board, node: Node) -> Effect:

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, cast
 
 from msgspec import structs
@@ -14,13 +15,15 @@ from pegboard.errors import AlreadyAnswered, InvalidRequest, Unavailable
 from pegboard.graphs.arrivals import arrivals
 from pegboard.graphs.board import Board
 from pegboard.graphs.check import refuse_faults
-from pegboard.graphs.documents import read_graph, write_graph
+from pegboard.graphs.documents import read_apart, write_graph
 from pegboard.graphs.fleeting import FleetingSteps
-from pegboard.graphs.healing import Heal
+from pegboard.graphs.healing import Heal, for_caller
 from pegboard.graphs.kinds import KINDS, NodeKind
 from pegboard.graphs.params import checked
 from pegboard.graphs.player import Player
+from pegboard.graphs.terms import Terms
 from pegboard.graphs.tries import Tries
+from pegboard.graphs.turns import apart, is_large
 
 ContextOf = Callable[[RunStart], ToolContext[Any]]
 
@@ -68,7 +71,8 @@ async def run_graph(
         InvalidRequest: The params do not fit.
     """
     ctx = ctx or ToolContext()
-    refuse_faults(graph, board=board, principal=ctx.principal, kinds=kinds, env=env or {})
+    terms = Terms(board=board, principal=ctx.principal, kinds=kinds, env=env or {})
+    await refuse_faults(graph, terms)
     checked(graph, params or {})
     start = RunStart(
         run_id=run_id or ctx.run_id or new_run_id(),
@@ -146,18 +150,18 @@ class GraphRunner:
         """
         ctx = ctx or ToolContext()
         await arrivals(graph, self._board)
-        refuse_faults(
-            graph,
+        terms = Terms(
             board=self._board,
             principal=ctx.principal,
             kinds=self._kinds,
             env=self._env,
-            heal=self._heal,
+            heal=for_caller(self._heal, ctx.principal),
         )
+        await refuse_faults(graph, terms)
         checked(graph, params or {})
         start = RunStart(
             run_id=run_id or new_run_id(),
-            graph=write_graph(graph),
+            graph=await apart(partial(write_graph, graph), is_large=is_large(graph)),
             params=params or {},
             principal=ctx.principal,
             created_at=self._board.kit.now(),
@@ -256,7 +260,7 @@ class GraphRunner:
     async def _played(self, steps: RunSteps) -> RunResult:
         start = steps.start
         known = self._begun.get(start.run_id)
-        graph, ctx = known or (read_graph(start.graph), self._context(start))
+        graph, ctx = known or (await read_apart(start.graph), self._context(start))
         player = Player(
             graph, start, board=self._board, kinds=self._kinds, ctx=ctx, heal=self._heal
         )

@@ -65,6 +65,12 @@ def _unknown(look: Look, name: str, at: str, *, spare: str) -> Fault:
 
 
 def _is_usable(look: Look, name: str) -> bool:
+    if name not in look.usable:
+        look.usable[name] = _can_be_used(look, name)
+    return look.usable[name]
+
+
+def _can_be_used(look: Look, name: str) -> bool:
     tool: Tool | None = found(look.terms.board, name)[0]
     if tool is None:
         return False

@@ -14,13 +14,14 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import GraphInvalid, PlanNotFound, SourceUnavailable
 from pegboard.execution.call import owner_of
 from pegboard.features.plans.policy import may_see
-from pegboard.graphs import Fault, Preview, preview, read_graph, write_graph
-from pegboard.graphs.documents import is_plan
-from pegboard.graphs.healing import Heal
-from pegboard.graphs.look import HealthOf
+from pegboard.graphs import KINDS, Fault, Preview, read_graph, write_graph
+from pegboard.graphs.documents import is_plan, read_apart
+from pegboard.graphs.healing import Heal, for_caller
 from pegboard.graphs.params import checked
 from pegboard.graphs.plan_places import faults_in_plan
-from pegboard.graphs.preview import DurationOf
+from pegboard.graphs.preview import DurationOf, previewing
+from pegboard.graphs.terms import HealthOf, Terms
+from pegboard.graphs.turns import Turns, at_once, in_turns, is_large
 from pegboard.planning import Choice, Planner, PlanRequest
 from pegboard.registry import ToolRegistry
 
@@ -41,6 +42,11 @@ class CheckedPlan:
     def is_runnable(self) -> bool:
         """Whether nothing but notes was found."""
         return self.graph is not None and all(fault.is_note for fault in self.preview.faults)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether telling it takes long."""
+        return self.graph is not None and is_large(self.graph)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +141,7 @@ class Plans:
             id=graph.id,
             task_id=graph.task_id,
             graph=graph,
-            preview=_as_plan(graph, self._preview(graph, principal)),
+            preview=_as_plan(graph, await self._preview(graph, principal)),
             created_at=kept.created_at,
             mode=made.mode,
             choices=made.choices,
@@ -148,10 +154,19 @@ class Plans:
             graph = read_graph(document)
         except GraphInvalid as error:
             return CheckedPlan(graph=None, preview=_unreadable(error))
-        found = self._preview(graph, principal)
-        return CheckedPlan(
-            graph=graph, preview=_as_plan(graph, found) if is_plan(document) else found
-        )
+        found = at_once(self._previewing(graph, principal))
+        return CheckedPlan(graph=graph, preview=_told(document, graph, found))
+
+    async def check_in_turns(
+        self, document: Mapping[str, Any], *, principal: Principal = LOCAL
+    ) -> CheckedPlan:
+        """The same, while the rest of the process goes on: for a server."""
+        try:
+            graph = await read_apart(document)
+        except GraphInvalid as error:
+            return CheckedPlan(graph=None, preview=_unreadable(error))
+        found = await self._preview(graph, principal)
+        return CheckedPlan(graph=graph, preview=_told(document, graph, found))
 
     async def get(self, id: str, *, principal: Principal = LOCAL) -> MadePlan:  # noqa: A002 - a plan is known by its id
         """A plan that was made before, checked against the board as it is now.
@@ -162,30 +177,37 @@ class Plans:
         kept = await self._store.plan(id)
         if kept is None or not may_see(principal, kept.created_by):
             raise PlanNotFound(f"There is no plan '{id[:100]}'.")
-        graph = read_graph(kept.graph)
+        graph = await read_apart(kept.graph)
         return MadePlan(
             id=kept.id,
             task_id=kept.task_id,
             graph=graph,
-            preview=_as_plan(graph, self._preview(graph, principal)),
+            preview=_as_plan(graph, await self._preview(graph, principal)),
             created_at=kept.created_at,
             mode=kept.mode,
             choices=tuple(convert(kept.choices, tuple[Choice, ...])),
             notes=tuple(kept.notes),
         )
 
-    def _preview(self, graph: Graph, principal: Principal) -> Preview:
+    async def _preview(self, graph: Graph, principal: Principal) -> Preview:
+        return await in_turns(self._previewing(graph, principal), is_large=is_large(graph))
+
+    def _previewing(self, graph: Graph, principal: Principal) -> Turns[Preview]:
         known = self._stand_in
-        return preview(
-            graph,
+        terms = Terms(
             board=self._registry,
             principal=principal,
-            duration=self._duration,
+            kinds=KINDS,
             env=self._env,
             health=self._health,
             stand_in=None if known is None else lambda name: known(name, principal),
-            heal=self._heal,
+            heal=for_caller(self._heal, principal),
         )
+        return previewing(graph, terms, self._duration)
+
+
+def _told(document: Mapping[str, Any], graph: Graph, found: Preview) -> Preview:
+    return _as_plan(graph, found) if is_plan(document) else found
 
 
 def _as_plan(graph: Graph, found: Preview) -> Preview:

@@ -290,7 +290,7 @@ class Runs:
         return run
 
     async def _view(self, run: StoredRun) -> RunView:
-        graph = graph_of(run)
+        graph = await graph_of(run)
         if run.result is not None and run.state not in _BEING_PLAYED:
             return RunView(run=run, graph=graph, result=run.result)
         events = await known_events(self._store, run.start.run_id)

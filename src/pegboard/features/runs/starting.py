@@ -14,8 +14,9 @@ from pegboard.execution.call import owner_of
 from pegboard.features.plans.policy import may_see as may_see_plan
 from pegboard.features.plans.service import remembered
 from pegboard.features.runs.policy import may_see as may_see_run
-from pegboard.graphs import GraphRunner, read_graph, write_graph
+from pegboard.graphs import GraphRunner, write_graph
 from pegboard.graphs.arrivals import arrivals
+from pegboard.graphs.documents import read_apart
 from pegboard.graphs.plan_places import invalid_plan
 from pegboard.registry import ToolRegistry
 
@@ -81,7 +82,7 @@ class Starting:
         kept = await self._store.plan(graph.id) if graph.id else None
         if kept is None:
             return graph
-        is_it = may_see_plan(principal, kept.created_by) and read_graph(kept.graph) == graph
+        is_it = may_see_plan(principal, kept.created_by) and await read_apart(kept.graph) == graph
         return graph if is_it else graph.changed(id="")
 
     async def call(

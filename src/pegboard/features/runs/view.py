@@ -11,6 +11,8 @@ from pegboard.core.ports.run import RunEvent, StoredRun
 from pegboard.core.run import NodeRun, RunResult
 from pegboard.errors import GraphInvalid
 from pegboard.graphs import read_graph
+from pegboard.graphs.documents import read_apart
+from pegboard.graphs.turns import LARGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,17 +81,32 @@ def as_it_is(run: StoredRun, graph: Graph, events: Sequence[RunEvent], *, now: f
 
 def brief(run: StoredRun) -> RunView:
     """A run for a list: as it last rested, without looking at what goes on."""
-    graph = graph_of(run)
+    graph = _graph_of(run)
     result = run.result or as_it_is(run, graph, (), now=run.start.created_at)
     return RunView(run=run, graph=graph, result=result)
 
 
-def graph_of(run: StoredRun) -> Graph:
+async def graph_of(run: StoredRun) -> Graph:
     """What a run runs; of one that a version has written which knew more, only its name."""
     try:
-        return read_graph(run.start.graph)
+        return await read_apart(run.start.graph)
     except GraphInvalid:
-        return Graph(nodes=(), name=str(run.start.graph.get("name", "")))
+        return _named(run)
+
+
+def _graph_of(run: StoredRun) -> Graph:
+    """The same for a list: of a large one its name alone, since nobody looks at its nodes."""
+    try:
+        is_small = len(run.start.graph.get("nodes", ())) < LARGE
+        return read_graph(run.start.graph) if is_small else _named(run)
+    except GraphInvalid:
+        return _named(run)
+
+
+def _named(run: StoredRun) -> Graph:
+    said = run.start.graph
+    named = {name: str(said.get(name, "")) for name in ("id", "name", "task_id")}
+    return Graph(nodes=(), id=named["id"], name=named["name"], task_id=named["task_id"])
 
 
 def _changed(before: NodeRun | None, event: RunEvent) -> NodeRun:

@@ -1,5 +1,6 @@
 """`/plan` and `/plans`: make a plan, check one, show it, run it."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Path, Request, Response
@@ -9,6 +10,7 @@ from pegboard.features.plans.showing import show_check, show_plan
 from pegboard.features.runs.schemas import RunAnswer, RunPlanBody
 from pegboard.graphs.drawing import mermaid
 from pegboard.graphs.pictures import chart
+from pegboard.graphs.turns import apart
 from pegboard.servers.http.body import JsonResponse, JsonRoute
 from pegboard.servers.http.drawn import DRAWINGS, Format, chosen, flow_chart, picture
 from pegboard.servers.http.inputs import Board, Caller
@@ -46,7 +48,8 @@ async def check_plan(
     ],
 ) -> Response:
     """Check a plan that somebody wrote: every fault at once; nothing is kept and nothing runs."""
-    return JsonResponse(show_check(board.plans.check(document, principal=caller)))
+    found = await board.plans.check_in_turns(document, principal=caller)
+    return JsonResponse(await apart(partial(show_check, found), is_large=found.is_large))
 
 
 @router.get("/plans/{plan_id}", response_model=PlanAnswer, responses=refusals(400, 404) | DRAWINGS)

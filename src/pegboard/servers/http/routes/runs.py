@@ -22,8 +22,7 @@ from pegboard.features.runs.schemas import (
     RunFilter,
     RunListAnswer,
 )
-from pegboard.graphs import read_graph
-from pegboard.graphs.documents import is_plan
+from pegboard.graphs.documents import is_plan, read_apart
 from pegboard.graphs.drawing import mermaid
 from pegboard.graphs.pictures import chart, timeline
 from pegboard.runtime import Pegboard
@@ -60,7 +59,7 @@ async def start_run(
     if wanted.plan_id:
         view = await board.runs.start_plan(wanted.plan_id, wanted.params, principal=caller, key=key)
     else:
-        graph = read_graph(wanted.graph)
+        graph = await read_apart(wanted.graph)
         view = await board.runs.start_graph(
             graph, wanted.params, principal=caller, key=key, as_plan=is_plan(wanted.graph)
         )

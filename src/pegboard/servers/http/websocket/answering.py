@@ -8,8 +8,7 @@ from pegboard.core.context import Progress
 from pegboard.core.principal import Principal
 from pegboard.features.approvals.schemas import approval_to_dict
 from pegboard.features.runs import RunView
-from pegboard.graphs import read_graph
-from pegboard.graphs.documents import is_plan
+from pegboard.graphs.documents import is_plan, read_apart
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.calling import Answer, accepted, called
 from pegboard.servers.http.problem import Told
@@ -100,7 +99,7 @@ async def _started(message: StartRunMessage, board: Pegboard, caller: Principal)
     if wanted.plan_id:
         view = await board.runs.start_plan(wanted.plan_id, wanted.params, principal=caller, key=key)
     else:
-        graph = read_graph(wanted.graph)
+        graph = await read_apart(wanted.graph)
         view = await board.runs.start_graph(
             graph, wanted.params, principal=caller, key=key, as_plan=is_plan(wanted.graph)
         )

@@ -1,0 +1,34 @@
+"""What a graph is checked against."""
+
+from collections.abc import Callable, Collection, Mapping
+
+from msgspec import Struct
+
+from pegboard.core.health import Health
+from pegboard.core.principal import Principal
+from pegboard.graphs.board import Board
+from pegboard.graphs.healing import StandIn
+from pegboard.graphs.kinds.kind import NodeKind
+
+HealthOf = Callable[[str], Health | None]
+StandInOf = Callable[[str], str]
+"""The name of the tool that could best stand in for this one; empty when there is none."""
+
+
+class Terms(Struct, frozen=True, kw_only=True):
+    """What a graph is checked against.
+
+    Attributes:
+        env: The names that `$.env` may read, or what it reads by name; None when that is not known.
+        health: How a tool is doing, by name; None when nobody knows.
+        stand_in: What could stand in for a tool, by name; None when nobody knows.
+        heal: What a run would take for these tools, when none of them is there; None for nothing.
+    """
+
+    board: Board
+    principal: Principal
+    kinds: Mapping[str, NodeKind]
+    env: Collection[str] | None = None
+    health: HealthOf | None = None
+    stand_in: StandInOf | None = None
+    heal: Callable[[tuple[str, ...]], StandIn | None] | None = None

@@ -1,0 +1,71 @@
+"""Work on large graphs that lets the rest of the process go on meanwhile."""
+
+import asyncio
+import time
+from collections.abc import Callable, Generator
+from typing import Any, TypeAlias, TypeVar
+
+from pegboard.core.graph import Graph
+
+T = TypeVar("T")
+Turns: TypeAlias = Generator[Callable[[], Any] | None, Any, T]
+"""Work in small parts: it yields between them, or yields what another thread may do for it."""
+
+LARGE = 200
+"""Nodes from which on a graph is worth another thread."""
+
+_TURN = 0.005
+"""Seconds of work on one thing until everything else that waits has had its turn."""
+
+
+def at_once(work: "Turns[T]") -> T:
+    """Do it here and now."""
+    told: Any = None
+    try:
+        while True:
+            part = work.send(told)
+            told = None if part is None else part()
+    except StopIteration as end:
+        return end.value
+
+
+async def in_turns(work: "Turns[T]", *, is_large: bool) -> T:
+    """Do it while whatever waits gets its turn.
+
+    Args:
+        work: What reads the board is done on this loop, in slices; what reads the graph alone is
+            done by a thread.
+        is_large: Whether it is worth it.
+    """
+    if not is_large:
+        return at_once(work)
+    told: Any = None
+    until = time.monotonic() + _TURN
+    try:
+        while True:
+            part = work.send(told)
+            if part is not None:
+                told = await asyncio.to_thread(part)
+                until = time.monotonic() + _TURN
+                continue
+            told = None
+            if time.monotonic() >= until:
+                await asyncio.sleep(0)
+                until = time.monotonic() + _TURN
+    except StopIteration as end:
+        return end.value
+
+
+async def apart(work: Callable[[], T], *, is_large: bool) -> T:
+    """Do something that needs nothing of the board; by a thread where it is worth it."""
+    return await asyncio.to_thread(work) if is_large else work()
+
+
+def is_large(graph: Graph) -> bool:
+    """Whether a graph, with those within it, takes long to look at."""
+    waiting, count = [graph], 0
+    while waiting and count < LARGE:
+        inner = waiting.pop()
+        count += len(inner.nodes)
+        waiting += [node.graph for node in inner.nodes[:LARGE] if node.graph is not None]
+    return count >= LARGE
