@@ -13,7 +13,14 @@ from pegboard.errors import EntryNotFound, Unavailable
 from pegboard.features.marketplace.describing import registration_of, slug_of
 from pegboard.features.marketplace.entry import Entry, Label, Market, Way
 from pegboard.features.marketplace.formats.mcp_registry import read_page
-from pegboard.features.marketplace.reviewing import Choice, Look, Review, differences, reviewed
+from pegboard.features.marketplace.reviewing import (
+    Choice,
+    Look,
+    Review,
+    differences,
+    places_of,
+    reviewed,
+)
 from pegboard.tools import SchemaTool
 
 MARKET = Market(kind="mcp_registry", name="official", place="x.json", base_dir=Path())
@@ -165,7 +172,7 @@ async def test_differences_name_places_and_no_values() -> None:
         look=has(a_tool("b", description="x"), a_tool("c"), a_tool("d")),
     )
 
-    assert differences(before.shown, after.shown) == [
+    assert differences(places_of(before.shown), places_of(after.shown)) == [
         "title",
         "tools.a (gone)",
         "tools.b",

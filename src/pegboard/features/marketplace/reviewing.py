@@ -107,20 +107,24 @@ async def reviewed(
     return Review(entry=entry, way=way, shown=shown, source=source, registrations=registrations)
 
 
-def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """What two reviews say differently: places, not values."""
-    old, new = _lasting(before), _lasting(after)
-    places = [key for key in new if key != "tools" and old.get(key) != new[key]]
-    mine = {row["name"]: row for row in old["tools"]}
-    theirs = {row["name"]: row for row in new["tools"]}
-    for name in sorted(mine.keys() | theirs.keys()):
-        if name not in theirs:
-            places.append(f"tools.{name} (gone)")
-        elif name not in mine:
-            places.append(f"tools.{name} (new)")
-        elif mine[name] != theirs[name]:
-            places.append(f"tools.{name}")
-    return places
+def places_of(shown: Mapping[str, Any]) -> dict[str, str]:
+    """The digest of what a review says in each place: enough to tell later what has changed."""
+    lasting = _lasting(shown)
+    tools = {f"tools.{row['name']}": digest_of(row) for row in lasting.pop("tools")}
+    return {place: digest_of([value]) for place, value in lasting.items()} | tools
+
+
+def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """The places in which two reviews differ, those of tools at the end."""
+    found: list[str] = []
+    for place in sorted({*before, *after}, key=lambda place: (place.startswith("tools."), place)):
+        if place not in after:
+            found.append(f"{place} (gone)")
+        elif place not in before:
+            found.append(f"{place} (new)")
+        elif before[place] != after[place]:
+            found.append(place)
+    return found
 
 
 def _lasting(shown: Mapping[str, Any]) -> dict[str, Any]:

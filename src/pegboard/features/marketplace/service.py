@@ -14,7 +14,14 @@ from pegboard.features.marketplace.browsing import Wanted, browsed
 from pegboard.features.marketplace.entry import Market
 from pegboard.features.marketplace.policy import check_may_look
 from pegboard.features.marketplace.reading import Catalogues
-from pegboard.features.marketplace.reviewing import Choice, Look, Review, differences, reviewed
+from pegboard.features.marketplace.reviewing import (
+    Choice,
+    Look,
+    Review,
+    differences,
+    places_of,
+    reviewed,
+)
 from pegboard.registry import ToolRegistry
 
 _MOST_KEPT = 100
@@ -55,7 +62,7 @@ class Marketplace:
         self._markets = markets
         self._look = look
         self._environ = environ
-        self._looked_at: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
+        self._looked_at: OrderedDict[str, Mapping[str, str]] = OrderedDict()
 
     async def browse(
         self, wanted: Wanted | None = None, *, principal: Principal = LOCAL
@@ -168,8 +175,9 @@ class Marketplace:
         if review.digest == digest:
             return review
         told = ""
-        if before is not None and before["entry"] == review.shown["entry"]:
-            places = differences(before, review.shown)
+        after = self._looked_at[review.digest]
+        if before is not None and before["entry"] == after["entry"]:
+            places = differences(before, after)
             more = ", ..." if len(places) > _MOST_TOLD else ""
             told = f" What changed: {', '.join(places[:_MOST_TOLD])}{more}."
         raise DefinitionChanged(
@@ -196,7 +204,7 @@ class Marketplace:
         raise EntryNotFound(f"There is no marketplace '{name[:100]}' on the board; {there_are}.")
 
     def _keep(self, review: Review) -> None:
-        self._looked_at[review.digest] = review.shown
+        self._looked_at[review.digest] = places_of(review.shown)
         self._looked_at.move_to_end(review.digest)
         while len(self._looked_at) > _MOST_KEPT:
             self._looked_at.popitem(last=False)
