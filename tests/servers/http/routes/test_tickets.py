@@ -137,6 +137,7 @@ async def test_no_log_tells_a_ticket_or_the_token(
     guarded: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.DEBUG, "uvicorn.error")  # whatever other servers of the process said
     good = await ticket_of(guarded)
     bad = await ticket_of(guarded, Origin=PAGE)
     assert await called(guarded, f"/ws?ticket={good}") == 3
