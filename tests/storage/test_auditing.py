@@ -89,10 +89,12 @@ def test_of_a_source_it_is_kept_that_it_changed() -> None:
 def test_the_stack_of_foreign_code_is_the_logs_alone() -> None:
     audited = Audited(unchanged, reads=False)
 
-    entry = audited.of(SourceChanged(source="shop", status="failed", stack="Traceback of theirs"))
+    entry = audited.of(SourceChanged(source="shop", status="failed", stack="at 0x1"))
+    again = audited.of(SourceChanged(source="shop", status="failed", stack="at 0x2"))
 
     assert isinstance(entry, AuditEntry)
     assert "stack" not in entry.body
+    assert again is None
 
 
 def test_calls_that_only_read_and_steps_of_runs_need_no_proof() -> None:

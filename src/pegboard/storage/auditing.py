@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from msgspec import to_builtins
+from msgspec import structs, to_builtins
 
 from pegboard.core.event import (
     ApprovalChanged,
@@ -136,8 +136,10 @@ class Audited:
                 kind = "board" if event.kind == RETENTION else event.kind
                 return self._entry(kind, event.at, event)
             case SourceChanged():
-                known, self._sources[event.source] = self._sources.get(event.source), event
-                return None if known == event else self._entry("source", self._now(), event)
+                # a stack differs each time that the same thing fails
+                now = structs.replace(event, stack="")
+                known, self._sources[event.source] = self._sources.get(event.source), now
+                return None if known == now else self._entry("source", self._now(), now)
             case _:
                 return None
 
