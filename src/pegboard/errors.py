@@ -26,7 +26,7 @@ PegboardError
 │   ├── DependencyNotFound      no such node or edge among dependencies; names the nearest
 │   ├── VersionNotFound         no such version, or it is kept no longer
 │   ├── EntryNotFound           no such marketplace, or no such entry in it
-│   ├── DefinitionNotHeld       no changed definition of this tool is held back
+│   ├── DefinitionNotHeld       no definition of this tool is held back
 │   ├── DefinitionChanged       the upstream has changed it again since it was shown
 │   ├── SwitchNotFound          nothing is turned off under this name; names what is
 │   ├── CannotPlan              no tools answer what a plan was asked for
@@ -289,7 +289,7 @@ class EntryNotFound(CallerError):
 
 
 class DefinitionNotHeld(CallerError):
-    """No changed definition of this tool is held back, or it was decided about already."""
+    """No definition of this tool is held back, or it was decided about already."""
 
     code = "definition_not_held"
 
