@@ -1,9 +1,10 @@
 """Large graphs are checked, read and told while the rest of the process goes on."""
 
 import asyncio
+import gc
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
 from typing import Any
 
 import pytest
@@ -131,16 +132,24 @@ async def held(work: Callable[[], Awaitable[Any]]) -> float:
     return longest
 
 
+@pytest.fixture
+def _uncollected() -> Generator[None]:
+    """The garbage collector takes what time all other tests have left it to take: not now."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(60)
+@pytest.mark.usefixtures("_uncollected")
 async def test_a_graph_of_ten_thousand_nodes_holds_nobody_up() -> None:
-    """The garbage collector takes what time it takes; all else takes its turn."""
     big = document(10_000)
     async with MemoryStorage() as storage:
         plans = Plans(BOARD, storage.runs, planner=Planner(BOARD), health=HEALTH.get)
         longest = await held(lambda: plans.check_in_turns(big))
 
-    assert longest < 0.3
+    assert longest < 0.25  # alone it is 0.02; a busy machine lets threads wait
 
 
 def test_a_graph_comes_back_as_it_was_read_in_parts() -> None:
