@@ -156,3 +156,15 @@ def test_a_graph_comes_back_as_it_was_read_in_parts() -> None:
     graph = read_graph(document(LARGE * 2))
 
     assert read_graph(write_graph(graph)) == graph
+
+
+async def test_the_board_is_asked_by_no_other_thread() -> None:
+    asked: set[int] = set()
+
+    def duration(_name: str) -> float:
+        asked.add(threading.get_ident())
+        return 1.0
+
+    found = await in_turns(previewing(read_graph(document(LARGE)), TERMS, duration), is_large=True)
+
+    assert (found.seconds, asked) == (LARGE, {threading.get_ident()})

@@ -108,19 +108,23 @@ def previewing(graph: Graph, terms: Terms, duration: DurationOf | None = None) -
     layers = (yield partial(layers_of, graph)) if is_ordered else ()
     asked = {_node_at(fault.place) for fault in faults if fault.code == "approval_needed"}
     effects: dict[str, str] = {}
-    for node in graph:
+    seconds: dict[str, float | None] = {}
+    limits: dict[str, float | None] = {}
+    takes = None if duration is None else cache(duration)
+    for node in graph:  # all that asks the board, which changes while another thread looks
         if (effect := _effect(board, node)) != Effect.READ:
             effects[node.id] = effect
+        seconds[node.id] = _seconds(board, node, takes) if is_ordered else None
+        limits[node.id] = _limit(board, node)
         yield None
-    takes = None if duration is None else cache(duration)
     way = partial(_longest_way, graph, layers)
     return Preview(
         faults=faults,
         layers=layers,
         effects=effects,
         approvals=tuple(node.id for place, node in enumerate(graph) if place in asked),
-        seconds=(yield partial(way, lambda node: _seconds(board, node, takes))),
-        longest=(yield partial(way, lambda node: _limit(board, node))),
+        seconds=(yield partial(way, lambda node: seconds[node.id])),
+        longest=(yield partial(way, lambda node: limits[node.id])),
     )
 
 
