@@ -5,12 +5,24 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from pegboard.core.event import Event, NodeChanged, RunEnded, RunFinished, RunStarted, StepEnded
+from pegboard.core.event import (
+    BoardChanged,
+    Event,
+    NodeChanged,
+    RunEnded,
+    RunFinished,
+    RunStarted,
+    StepEnded,
+)
+from pegboard.core.gate import Gate
+from pegboard.core.ports.clock import SystemClock
 from pegboard.core.ports.durability import RunStart
-from pegboard.core.ports.run import RunStore
+from pegboard.core.ports.run import RunStore, StoredRun
 from pegboard.core.principal import LOCAL
+from pegboard.errors import Unavailable
 from pegboard.features.runs.feed import RunFeed
 from pegboard.storage import MemoryStorage
+from pegboard.storage.memory.runs import MemoryRuns
 
 BEGUN = RunStarted(run_id="r", graph="g", principal="ada", tenant="", started_at=1.0)
 ENDED = RunFinished(run_id="r", graph="g", state="completed", started_at=1.0, duration_ms=2000.0)
@@ -139,3 +151,32 @@ async def test_a_store_that_is_gone_keeps_nobody_waiting(caplog: pytest.LogCaptu
 
     assert "are not kept yet" in caplog.text
     assert feed.is_behind("r")
+
+
+class _Stumbling(MemoryRuns):
+    """A store that once does not say what a run is."""
+
+    stumbles = 1
+
+    async def get(self, id: str) -> StoredRun | None:  # noqa: A002 - as the store calls it
+        self.stumbles -= 1
+        if self.stumbles >= 0:
+            raise Unavailable("away for a moment")
+        return await super().get(id)
+
+
+async def test_what_has_to_be_provable_is_told_though_the_store_stumbles() -> None:
+    store = _Stumbling(Gate(), clock=SystemClock())
+    start = RunStart(run_id="r", graph={}, params={}, principal=LOCAL, created_at=1.0)
+    await store.create(start)
+    told: list[Event] = []
+    feed = RunFeed(store, tell=told.append)
+    for event in (changed("a", "unknown"), changed("b", "completed"), ENDED):
+        feed.on_event(event)
+    async with asyncio.timeout(5):
+        while not any(isinstance(event, RunEnded) for event in told):
+            await feed.news("r", within=0.05)
+    await feed.close()
+
+    kinds = [type(event) for event in told]
+    assert kinds == [BoardChanged, StepEnded, RunEnded]

@@ -140,6 +140,8 @@ class RunFeed:
             known = await self._read(run_id, known)  # another server may have played it
         states = dict(known.states)  # what is known changes once the events are kept
         new = [event for event in events if _is_new(event, states)]
+        # asked for before anything is kept: what is kept is not told a second time
+        run = await self._store.get(run_id) if any(map(_fact_of, new)) else None
         last = await self._store.emit(run_id, new) if new else known.last
         self._known[run_id] = _Known(states=states, last=last)
         if any(event.kind == "run_finished" for event in new):
@@ -148,10 +150,8 @@ class RunFeed:
             del self._known[next(iter(self._known))]
         for event in new if last else ():  # without a run nothing was kept
             self._told(run_id, event)
-            if event.data.get("state") == NodeState.UNKNOWN:
-                await self._tell_of(run_id, event, cut_off)
-            elif _is_try(event) and event.data.get("instead_of"):
-                await self._tell_of(run_id, event, stood_in)
+            if run is not None and (fact := _fact_of(event)) is not None:
+                self._tell(fact(run, event))
 
     async def _read(self, run_id: str, known: _Known) -> _Known:
         """What is kept by now, read on from what was known."""
@@ -170,13 +170,6 @@ class RunFeed:
             self._tell(RunEnded(run_id=run_id, graph=graph, at=event.at, steps=steps, **data))
         elif event.kind == "node_changed" and data["state"] in _ENDED and not _is_try(event):
             self._tell(StepEnded(run_id=run_id, step=data.pop("node"), at=event.at, **data))
-
-    async def _tell_of(
-        self, run_id: str, event: RunEvent, fact: Callable[[StoredRun, RunEvent], Event]
-    ) -> None:
-        run = await self._store.get(run_id)
-        if run is not None:
-            self._tell(fact(run, event))
 
     def _wake(self, run_id: str) -> None:
         for watcher in self._watchers.get(run_id, ()):
@@ -197,6 +190,15 @@ def _kept(event: RunStarted | NodeChanged | RunFinished) -> RunEvent:
         case RunFinished():
             at = event.started_at + event.duration_ms / 1000
             return RunEvent(kind="run_finished", at=at, data=data)
+
+
+def _fact_of(event: RunEvent) -> Callable[[StoredRun, RunEvent], Event] | None:
+    """What has to be provable beside an event; None for most."""
+    if event.kind != "node_changed":
+        return None
+    if event.data.get("state") == NodeState.UNKNOWN:
+        return cut_off
+    return stood_in if _is_try(event) and event.data.get("instead_of") else None
 
 
 def _is_try(event: RunEvent) -> bool:
