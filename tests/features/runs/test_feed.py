@@ -158,7 +158,7 @@ class _Stumbling(MemoryRuns):
 
     stumbles = 1
 
-    async def get(self, id: str) -> StoredRun | None:  # noqa: A002 - as the store calls it
+    async def get(self, id: str) -> StoredRun | None:
         self.stumbles -= 1
         if self.stumbles >= 0:
             raise Unavailable("away for a moment")
