@@ -1,8 +1,11 @@
+import asyncio
+import time
 from collections.abc import Callable
 
 import pytest
 
 from pegboard import ToolFailed, ToolRegistry, tool
+from pegboard.core.context import ToolContext
 from pegboard.core.event import BoardChanged, CallRecord, SourceChanged
 from pegboard.core.health import Health, HealthStatus
 from pegboard.core.principal import LOCAL
@@ -75,6 +78,24 @@ async def test_calls_that_never_reached_the_tool_say_nothing_of_it() -> None:
     await registry.call("good", {"text": "x", "unknown": 1})
 
     assert health.standing("good").health == "unknown"
+
+
+async def test_a_caller_in_a_hurry_makes_no_tool_unhealthy() -> None:
+    async def run(arguments: object, ctx: object) -> None:
+        await asyncio.sleep(30)
+
+    def slow(name: str, timeout: float | None) -> Tool:
+        spec = ToolSpec(name=name, input_schema={"type": "object"}, timeout=timeout)
+        return SchemaTool(spec=spec, run=run)
+
+    registry, health = made(slow("patient", None), slow("prompt", 0.02))
+    for _ in range(3):
+        hurried = ToolContext(deadline=time.monotonic() + 0.02)
+        await registry.call("patient", {}, hurried)
+        await registry.call("prompt", {})
+
+    assert health.own("patient_v1").status is HealthStatus.UNKNOWN
+    assert health.own("prompt_v1").status is HealthStatus.UNHEALTHY
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ _SPARE = 1000
 """So many tools may be gone before they are looked for and forgotten."""
 _PASSING = frozenset({"rate_limited", "overloaded"})
 """What says nothing of the tool: the board itself held the call back."""
+_FAIR_MS = 1000.0
 
 
 class BoardHealth:
@@ -135,6 +136,8 @@ class BoardHealth:
         tool = self._registry.find(record.tool)
         if tool is None or (record.version and record.version != tool.spec.version):
             return  # what an older version does says nothing of this one
+        if failed and _was_hurried(record, tool.spec):
+            return
         self._take(tool.spec)
         reason = (record.error_message or record.error_code or "it failed") if failed else ""
         self._observed.called(tool.spec.id, failure=reason, took_ms=record.duration_ms)
@@ -168,3 +171,12 @@ class BoardHealth:
             specs = list(self._specs.items())
             self._specs = {id_: it for id_, it in specs if id_ in self._registry}
             self._observed.keep(self._specs.__contains__)
+
+
+def _was_hurried(record: CallRecord, spec: ToolSpec) -> bool:
+    """Whether a caller gave it less than a second, and less than the tool itself says.
+
+    Else one impatient caller would make the tool unhealthy for all.
+    """
+    own = _FAIR_MS if spec.timeout is None else spec.timeout * 1000
+    return record.error_code == "timeout" and record.duration_ms < min(_FAIR_MS, own)
