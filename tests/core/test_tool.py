@@ -191,3 +191,7 @@ def test_a_tool_that_somebody_else_describes_is_known_by_what_it_has() -> None:
 def run_alone() -> str:
     """Of this process alone."""
     return "run"
+
+
+def test_effects_are_ordered_by_what_they_may_do() -> None:
+    assert sorted(Effect, key=lambda effect: effect.strength) == ["read", "write", "admin"]

@@ -25,6 +25,14 @@ class Effect(StrEnum):
     WRITE = "write"
     ADMIN = "admin"
 
+    @property
+    def strength(self) -> int:
+        """How much it may do to the world: more than whatever has a smaller number."""
+        return _STRENGTHS[self]
+
+
+_STRENGTHS = {effect: number for number, effect in enumerate(Effect)}
+
 
 class Status(StrEnum):
     """Where a tool is in its life. Only `active` and `deprecated` tools can be called."""

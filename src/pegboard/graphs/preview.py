@@ -22,7 +22,6 @@ DurationOf = Callable[[str], float | None]
 _MOST_TOLD = 1_000
 _UNORDERED = frozenset({"cycle", "id_twice", "graph_too_large"})
 _NODE = re.compile(r"nodes\[(\d+)\]\.")
-_RANK = {Effect.READ: 0, Effect.WRITE: 1, Effect.ADMIN: 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +141,7 @@ def _effect(board: Board, node: Node) -> Effect:
         effects.append(Effect.WRITE if tool is None else tool.spec.effect)
     if node.graph is not None:
         effects += [_effect(board, inner) for inner in node.graph]
-    return max(effects, key=_RANK.__getitem__)
+    return max(effects, key=lambda effect: effect.strength)
 
 
 def _longest_way(

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from pegboard.core.health import Health, HealthStatus
-from pegboard.core.tool import Effect, Status, ToolSpec
+from pegboard.core.tool import Status, ToolSpec
 from pegboard.tools.compatibility import Fit, Fits, schema_fits
 from pegboard.tools.schema_part import schema_at
 
-_STRENGTH = {Effect.READ: 0, Effect.WRITE: 1, Effect.ADMIN: 2}
 _HEALTH = {
     HealthStatus.HEALTHY: 1.0,
     HealthStatus.UNKNOWN: 0.9,
@@ -100,7 +99,7 @@ def _may_stand_in(tool: ToolSpec, candidate: ToolSpec) -> bool:
         and candidate.status in {Status.ACTIVE, Status.DEPRECATED}
         and not candidate.unavailable
         and tool.id not in candidate.dependencies
-        and _STRENGTH[candidate.effect] <= _STRENGTH[tool.effect]
+        and candidate.effect.strength <= tool.effect.strength
     )
 
 

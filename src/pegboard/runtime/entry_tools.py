@@ -172,20 +172,17 @@ def _effect(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: boo
         return None
     effect = member(Effect, entry.effect, f"{where}: effect")
     if not is_trusted and entry.type == "RestAPI" and inner is not None:
-        return max(effect, inner.spec.effect, key=_RANK.__getitem__)
+        return max(effect, inner.spec.effect, key=lambda it: it.strength)
     mark = mark_of(getattr(inner, "function", None))
     declared = mark.options.get("effect") if mark is not None else None
     if entry.type == "LocalScript" and inner is not None and not inner.spec.unavailable:
         declared = inner.spec.effect
-    if declared is not None and _RANK[effect] < _RANK[declared]:
+    if declared is not None and effect.strength < declared.strength:
         raise ConfigError(
             f"{where}: '{given(entry)}' says that its effect is {declared.value}; "
             f"write 'effect: {declared.value}', or leave it out"
         )
     return effect
-
-
-_RANK = {Effect.READ: 0, Effect.WRITE: 1, Effect.ADMIN: 2}
 
 
 def _check(name: str, schema: Mapping[str, Any], where: str) -> None:

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source
-from pegboard.core.tool import Effect, Tool, ToolSpec
+from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import ConfigError, PegboardError, SourceUnavailable
 from pegboard.features.pins.definitions import upstream_of
 from pegboard.registry.definition_diff import definition_digest
@@ -26,7 +26,6 @@ from pegboard.tools.schema_tool import Run
 NAME = "upstream"
 """What the source of an address is called; part of what a digest is made of."""
 
-_RANK = {Effect.READ: 0, Effect.WRITE: 1, Effect.ADMIN: 2}
 _LIST_AGAIN_SECONDS = 5.0
 """A server is not asked more often what it has."""
 _OLD_SECONDS = 300.0
@@ -217,7 +216,7 @@ def _check(inner: Tool, entry: ToolEntry, spec: ToolSpec) -> None:
             "it otherwise now. Review it again, and add it anew.",
             permanent=True,
         )
-    if _RANK[inner.spec.effect] > _RANK[spec.effect]:
+    if inner.spec.effect.strength > spec.effect.strength:
         raise SourceUnavailable(
             f"'{spec.name}' is registered as {spec.effect.value}, and its server says "
             f"{inner.spec.effect.value}.",

@@ -17,7 +17,6 @@ from pegboard.tools.schema_document import plain
 
 MOST_BYTES = 256 * 1024
 _LONGEST_SLUG = 60
-_RANK = {Effect.READ: 0, Effect.WRITE: 1, Effect.ADMIN: 2}
 _ROUTE = re.compile(r"openapi ([A-Z]+) (\S+)(?: of (.*))?", re.DOTALL)
 _VERSION = re.compile(r"(\d+)(?:\.\d+){0,2}(?:[-+.][0-9A-Za-z.-]+)?")
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
@@ -106,7 +105,7 @@ def _first_server(servers: str) -> str:
 def _effect(spec: ToolSpec, entry: Entry) -> Effect:
     """The stronger of what the server and what the catalogue says."""
     told = Effect(entry.effect) if entry.effect else spec.effect
-    return max(spec.effect, told, key=_RANK.__getitem__)
+    return max(spec.effect, told, key=lambda effect: effect.strength)
 
 
 def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
