@@ -12,7 +12,8 @@ from pegboard.core.tool import Effect, ToolSpec
 Place = tuple[SwitchKind, str]
 """What a switch turns off: its kind, and a name, a glob or nothing."""
 
-_DEFAULT = "turned off by the operator"
+DEFAULT_REASON = "turned off by the operator"
+"""Said where nobody gives a reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +55,7 @@ class Switches:
             writes: Whatever may change something.
             reason: Shown to whoever is refused.
         """
-        why = reason or _DEFAULT
+        why = reason or DEFAULT_REASON
         for place in _places(tool, source, writes=writes):
             self._own[place] = why
             self._refresh()
@@ -70,7 +71,7 @@ class Switches:
     def keep(self, kept: Iterable[Switch]) -> bool:
         """Know what a store keeps, from now on; whether that is something new."""
         new: dict[Place, str] = {
-            (switch.kind, switch.name): switch.reason or _DEFAULT for switch in kept
+            (switch.kind, switch.name): switch.reason or DEFAULT_REASON for switch in kept
         }
         if new == self._kept:
             return False

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from pegboard.access import Switches
-from pegboard.access.switches import Place, subject_of
+from pegboard.access.switches import DEFAULT_REASON, Place, subject_of
 from pegboard.core.event import BoardChanged
+from pegboard.core.names import MAX_SOURCE_LENGTH
 from pegboard.core.ports.switch import Switch, SwitchKind, SwitchStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import InvalidRequest, SwitchNotFound
@@ -19,13 +20,12 @@ from pegboard.registry.changes import ChangeKind
 PATTERNS: Mapping[SwitchKind, str] = MappingProxyType(
     {
         "tool": r"^[a-zA-Z0-9_*?!\[\]-]{1,200}$",
-        "source": r"^[a-zA-Z0-9_-]{1,30}$",
+        "source": rf"^[a-zA-Z0-9_-]{{1,{MAX_SOURCE_LENGTH}}}$",
         "writes": "^$",
     }
 )
 """What may be named: a tool by a glob too."""
 LONGEST_REASON = 500
-_DEFAULT_REASON = "turned off by the operator"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ class KillSwitches:
         switch = Switch(
             kind=kind,
             name=name,
-            reason=reason or _DEFAULT_REASON,
+            reason=reason or DEFAULT_REASON,
             at=self._registry.kit.now(),
             by=owner_of(principal),
         )
