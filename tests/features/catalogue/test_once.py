@@ -1,55 +1,253 @@
+"""A key stands for one request: its first answer, or that nobody knows it; on several servers."""
+
 import asyncio
+import logging
+import time
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from tests.execution.made import a_kit
+from tests.storage.conftest import kind, other, postgres, postgres_server, storage
 
+from pegboard.core.event import digest_of
 from pegboard.core.memory import MemoryOutcomes
+from pegboard.core.ports.store import Outcome, OutcomeStore
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import IdempotencyConflict
+from pegboard.core.result import ToolResult
+from pegboard.errors import IdempotencyConflict, InvalidRequest, Unavailable
+from pegboard.execution import Settings
+from pegboard.execution.call import owner_of
 from pegboard.features.catalogue.once import Once
+from pegboard.storage import Storage
+
+__all__ = ["kind", "other", "postgres", "postgres_server", "storage"]
+pytestmark = pytest.mark.timeout(60)  # the first test that needs the database pays for its start
+
+LEASE = 0.3
 
 
-def once() -> Once:
-    return Once(MemoryOutcomes(), now=lambda: 1.0)
+class Server:
+    """A server's `Once`, and what it does."""
+
+    def __init__(
+        self, outcomes: OutcomeStore, *, lease: float = LEASE, longest_wait: float = 30.0
+    ) -> None:
+        self.kit = a_kit(outcomes=outcomes, settings=Settings(key_lease=lease))
+        self.once = Once(self.kit, longest_wait=longest_wait)
+        self.begun, self.go_on = asyncio.Event(), asyncio.Event()
+        self.go_on.set()
+        self.error: BaseException | None = None
+        self.ran = 0
+
+    async def work(self) -> dict[str, Any]:
+        self.ran += 1
+        self.begun.set()
+        await self.go_on.wait()
+        if self.error is not None:
+            raise self.error
+        return {"count": self.ran}
+
+    def ask(self, **changes: Any) -> "asyncio.Task[Mapping[str, Any]]":
+        given: dict[str, Any] = {"what": "w", "key": "k", "request": {"a": 1}, "principal": LOCAL}
+        given |= {"may_repeat": False, **changes}
+        return asyncio.ensure_future(self.once.do(self.work, **given))
+
+    async def held_up(self, **changes: Any) -> "asyncio.Task[Mapping[str, Any]]":
+        """One that has begun, and goes on when it is told to."""
+        self.go_on.clear()
+        task = self.ask(**changes)
+        await self.begun.wait()
+        return task
+
+
+def left(*, held_until: float | None) -> Outcome:
+    """What a server that was killed has left of the same request."""
+    return Outcome(
+        key="w:k",
+        owner=owner_of(LOCAL),
+        tool="w",
+        digest=digest_of({"a": 1}),
+        created_at=time.time(),
+        holder="gone" if held_until else "",
+        held_until=held_until,
+    )
 
 
 async def test_a_key_gives_the_first_answer_to_whoever_used_it() -> None:
-    done: list[int] = []
+    server = Server(MemoryOutcomes())
+    first, again = await server.ask(), await server.ask()
+    other, without = await server.ask(principal=Principal(id="o")), await server.ask(key="")
 
-    async def work() -> dict[str, Any]:
-        done.append(1)
-        return {"count": len(done)}
-
-    box = once()
-    given: dict[str, Any] = {"what": "w", "request": {"a": 1}}
-    first = await box.do(work, key="k", principal=LOCAL, **given)
-    again = await box.do(work, key="k", principal=LOCAL, **given)
-    other = await box.do(work, key="k", principal=Principal(id="o"), **given)
-    without = await box.do(work, key="", principal=LOCAL, **given)
-
-    assert [first["count"], again["count"], other["count"], without["count"]] == [1, 1, 2, 3]
+    assert [item["count"] for item in (first, again, other, without)] == [1, 1, 2, 3]
 
 
-async def test_a_key_in_use_is_refused_and_one_that_failed_is_free() -> None:
-    box, go = once(), asyncio.Event()
+@pytest.mark.parametrize("lease", [0.0, LEASE], ids=["alone", "shared"])
+async def test_who_comes_meanwhile_to_the_same_server_waits_for_the_first_answer(
+    lease: float,
+) -> None:
+    server = Server(MemoryOutcomes(), lease=lease)
+    first = await server.held_up()
+    second = server.ask()
+    await asyncio.sleep(0.1)
+    assert not second.done()
+    server.go_on.set()
 
-    async def slow() -> dict[str, Any]:
-        await go.wait()
-        raise RuntimeError
+    assert [await first, await second] == [{"count": 1}] * 2
 
-    async def quick() -> dict[str, Any]:
-        return {}
 
-    given: dict[str, Any] = {"what": "w", "key": "k", "request": 1, "principal": LOCAL}
-    other: dict[str, Any] = {**given, "request": 2}
-    running = asyncio.create_task(box.do(slow, **given))
-    await asyncio.sleep(0)
-    with pytest.raises(IdempotencyConflict, match="has not ended"):
-        await box.do(quick, **given)
+async def test_the_second_server_waits_for_the_first_and_gives_its_answer(
+    storage: Storage, other: Storage
+) -> None:
+    one, two = Server(storage.outcomes), Server(other.outcomes)
+    first = await one.held_up()
+    waiting = [two.ask(may_repeat=True), two.ask(may_repeat=True)]
+    await asyncio.sleep(2 * LEASE)  # longer than the lease: it is held on to
+    assert not any(task.done() for task in waiting)
+    one.go_on.set()
+
+    assert [await task for task in (first, *waiting)] == [{"count": 1}] * 3
+    assert (one.ran, two.ran) == (1, 0)
+
+
+async def test_another_request_under_the_key_is_refused_at_once(
+    storage: Storage, other: Storage
+) -> None:
+    one, two = Server(storage.outcomes), Server(other.outcomes)
+    first = await one.held_up()
+    for server in (one, two):
+        with pytest.raises(IdempotencyConflict, match=r"'k' was used for another request"):
+            await server.ask(request={"a": 2}, may_repeat=True)
+    one.go_on.set()
+    await first
     with pytest.raises(IdempotencyConflict, match="another request"):
-        await box.do(quick, **other)
-    go.set()
-    with pytest.raises(RuntimeError):
-        await running
+        await two.ask(request={"a": 2})
 
-    assert await box.do(quick, **given) == {}
+    assert (one.ran, two.ran) == (1, 0)
+
+
+async def test_nobody_waits_for_longer_than_they_may(storage: Storage, other: Storage) -> None:
+    one = Server(storage.outcomes, longest_wait=0.1)
+    two = Server(other.outcomes, longest_wait=0.1)
+    first = await one.held_up()
+    for server in (one, two):
+        with pytest.raises(Unavailable, match="did not end within this request's time") as late:
+            await server.ask(may_repeat=True)
+        assert (late.value.code, late.value.retry_after) == ("unavailable", 1.0)
+    one.go_on.set()
+
+    assert [await first, await two.ask()] == [{"count": 1}] * 2
+    assert two.ran == 0
+
+
+async def test_after_a_crash_one_of_those_who_wait_does_what_may_be_repeated(
+    storage: Storage, other: Storage
+) -> None:
+    one, two = Server(storage.outcomes), Server(other.outcomes)
+    await storage.outcomes.claim(left(held_until=time.time() + LEASE))
+    waiting = [server.ask(may_repeat=True) for server in (one, two, one, two)]
+    await asyncio.sleep(LEASE / 3)
+    assert (one.ran, two.ran) == (0, 0)  # the first may still be at it
+
+    assert [await task for task in waiting] == [{"count": 1}] * 4
+    assert one.ran + two.ran == 1
+
+
+async def test_after_a_crash_nobody_knows_of_what_must_not_be_repeated(
+    storage: Storage, other: Storage
+) -> None:
+    await storage.outcomes.claim(left(held_until=time.time() + LEASE))
+    two, began = Server(other.outcomes), time.monotonic()
+    for _ in range(2):
+        with pytest.raises(IdempotencyConflict, match="'k' never ended: whether it took effect"):
+            await two.ask()
+
+    assert LEASE / 2 < time.monotonic() - began < 20 * LEASE
+    assert two.ran == 0
+
+
+async def test_a_restarted_server_that_shares_with_nobody_need_not_wait(storage: Storage) -> None:
+    await storage.outcomes.claim(left(held_until=None))
+    server = Server(storage.outcomes, lease=0.0)
+    with pytest.raises(IdempotencyConflict, match="never ended"):
+        await server.ask()
+
+    assert await server.ask(may_repeat=True) == {"count": 1}
+    assert await server.ask() == {"count": 1}
+
+
+async def test_what_the_first_fails_at_is_done_by_who_waited(
+    storage: Storage, other: Storage
+) -> None:
+    one, two = Server(storage.outcomes), Server(other.outcomes)
+    one.error = InvalidRequest("wrong")
+    first = await one.held_up()
+    second = two.ask()
+    one.go_on.set()
+
+    assert await second == {"count": 1}
+    with pytest.raises(InvalidRequest):
+        await first
+
+
+@pytest.mark.parametrize(
+    ("error", "may_repeat"),
+    [
+        pytest.param(RuntimeError(), False, id="it broke"),
+        pytest.param(Unavailable("away", nothing_done=True), False, id="it did nothing"),
+        pytest.param(Unavailable("away"), True, id="it may be repeated"),
+    ],
+)
+async def test_a_key_is_free_again_after(error: Exception, may_repeat: bool) -> None:
+    server = Server(MemoryOutcomes())
+    server.error = error
+    with pytest.raises(type(error)):
+        await server.ask(may_repeat=may_repeat)
+    server.error = None
+
+    assert await server.ask() == {"count": 2}
+
+
+async def test_what_was_cut_off_is_unknown_unless_it_may_be_repeated(storage: Storage) -> None:
+    server = Server(storage.outcomes)
+    server.error = Unavailable("the database went away")
+    with pytest.raises(Unavailable):
+        await server.ask(key="lost")
+    for key, may_repeat in (("cut", False), ("again", True)):
+        server.begun.clear()
+        task = await server.held_up(key=key, may_repeat=may_repeat)
+        task.cancel()
+        await asyncio.wait([task])
+        assert task.cancelled()
+    server.error = None
+    server.go_on.set()
+
+    for key in ("lost", "cut"):
+        with pytest.raises(IdempotencyConflict, match=f"'{key}' never ended"):
+            await server.ask(key=key)
+    assert await server.ask(key="again") == {"count": 4}
+
+
+class Forgetful(MemoryOutcomes):
+    """Takes keys, and no answers."""
+
+    async def settle(self, owner: str, key: str, result: ToolResult) -> None:
+        raise Unavailable("away")
+
+
+async def test_what_was_done_is_answered_also_when_that_cannot_be_kept(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    server = Server(Forgetful())
+    with caplog.at_level(logging.ERROR, logger="pegboard.calls"):
+        answer = await server.ask()
+
+    assert answer == {"count": 1}
+    assert "the outcome of an idempotency key was not stored" in caplog.text
+
+
+async def test_a_key_of_another_kind_of_work_is_another_key() -> None:
+    server = Server(MemoryOutcomes())
+    first, other = await server.ask(what="plan"), await server.ask(what="switch")
+
+    assert (first["count"], other["count"]) == (1, 2)

@@ -1,29 +1,40 @@
 """Doing something once for each idempotency key, outside the path of a call."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
 from pegboard.core.event import digest_of
-from pegboard.core.ports.store import Outcome, OutcomeStore
+from pegboard.core.ports.store import Outcome
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
-from pegboard.errors import IdempotencyConflict
+from pegboard.errors import IdempotencyConflict, Unavailable
 from pegboard.execution.call import owner_of
+from pegboard.execution.claiming import Wish, first_of, freed, turn_of, written
+from pegboard.execution.flights import Flight
+from pegboard.execution.holding import Holding
+from pegboard.execution.ids import new_call_id
+from pegboard.execution.kit import Kit
 
 Answer = Mapping[str, Any]
+_LONGEST_WAIT = 60.0
+"""Longer than a server that is gone keeps its keys, and not much longer than clients wait."""
 
 
 class Once:
     """Gives the first answer again when a key comes back with the same request.
 
+    Who comes while the first one is still being answered, here or on another server, waits for that
+    answer, as a call does.
+
     Args:
-        outcomes: Where first answers are kept.
-        now: Unix seconds.
+        kit: Whose outcomes, clocks and lease of keys are used.
+        longest_wait: For the first answer, in seconds.
     """
 
-    def __init__(self, outcomes: OutcomeStore, *, now: Callable[[], float]) -> None:
-        self._outcomes = outcomes
-        self._now = now
+    def __init__(self, kit: Kit, *, longest_wait: float = _LONGEST_WAIT) -> None:
+        self._kit = kit
+        self._longest_wait = longest_wait
 
     async def do(
         self,
@@ -33,38 +44,83 @@ class Once:
         key: str,
         request: Any,
         principal: Principal,
+        may_repeat: bool,
     ) -> Answer:
         """Do it, or give the first answer; without a key it is done each time.
 
         Args:
-            work: What is to be done; nothing is kept of it when it fails.
+            work: What is to be done; nothing is kept of it when it fails, and the key is free.
             what: Names the kind of work, so that each has keys of its own.
             key: The idempotency key; empty for none.
             request: What was asked, as JSON-compatible data.
             principal: Who asks; each caller has keys of its own.
+            may_repeat: Whether it is done anew when the first was cut off, as with its server, so
+                that nobody knows how it ended: only where doing it twice harms nothing.
 
         Raises:
-            IdempotencyConflict: The key stands for another request, or the first one still runs.
+            IdempotencyConflict: The key stands for another request, or nobody knows how the first
+                one ended.
+            Unavailable: The first one did not end in time.
         """
         if not key:
             return await work()
-        owner, place, digest = owner_of(principal), f"{what}:{key}", digest_of(request)
-        outcome = Outcome(key=place, owner=owner, tool=what, digest=digest, created_at=self._now())
-        first = await self._outcomes.claim(outcome)
-        if first is not None:
-            return _known(first, digest)
+        kit = self._kit
+        claim = Outcome(
+            key=f"{what}:{key}",
+            owner=owner_of(principal),
+            tool=what,
+            digest=digest_of(request),
+            created_at=kit.now(),
+        )
+        wish = Wish(
+            claim=claim,
+            by=new_call_id(),
+            key=key,
+            deadline=kit.monotonic() + self._longest_wait,
+            may_repeat=may_repeat,
+            noun="request",
+            late=Unavailable,
+        )
+        flight = await turn_of(kit, wish)
+        try:
+            first = await first_of(kit, flight, wish)
+            if first is None:
+                with Holding(kit, flight.claim):
+                    return await self._done(work, flight, wish)
+        finally:
+            kit.flights.end(flight)
+        return cast("Answer", (first.result or _unknown(wish)).unwrap())
+
+    async def _done(
+        self, work: Callable[[], Awaitable[Answer]], flight: Flight, wish: Wish
+    ) -> Answer:
         try:
             answer = await work()
-        except BaseException:
-            await self._outcomes.release(owner, place)
+        except BaseException as error:
+            if wish.may_repeat or not _is_cut_off(error):
+                await freed(self._kit, flight)
+            else:
+                await self._settled(flight, _unknown(wish))
             raise
-        await self._outcomes.settle(owner, place, ToolResult(structured=dict(answer)))
+        await self._settled(flight, ToolResult(structured=dict(answer)))
         return answer
 
+    async def _settled(self, flight: Flight, result: ToolResult) -> None:
+        claim = flight.claim
+        await written(flight, self._kit.outcomes.settle(claim.owner, claim.key, result))
 
-def _known(first: Outcome, digest: str) -> Answer:
-    if first.digest != digest:
-        raise IdempotencyConflict("This idempotency key was used for another request.")
-    if first.result is None:
-        raise IdempotencyConflict("The first request with this idempotency key has not ended.")
-    return cast("Answer", first.result.structured)
+
+def _is_cut_off(error: BaseException) -> bool:
+    """Whether it may have taken effect all the same."""
+    if isinstance(error, Unavailable):
+        return not error.nothing_done
+    return isinstance(error, asyncio.CancelledError)
+
+
+def _unknown(wish: Wish) -> ToolResult:
+    """What is told of a first request that was cut off midway."""
+    error = IdempotencyConflict(
+        f"The first request with the idempotency key '{wish.key}' never ended: whether it took "
+        "effect is unknown. Look before you ask for it again under another key."
+    )
+    return ToolResult(is_error=True, error=error)

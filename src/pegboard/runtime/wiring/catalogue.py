@@ -86,7 +86,7 @@ class CatalogueParts:
             clock=opening.services.clock,
             graph=lambda: self.dependencies.current,
         )
-        self.once = Once(storage.outcomes, now=registry.kit.now)
+        self.once = Once(registry.kit)
         registry.kit.emitter.add(self.health)
 
     async def open(self) -> None:

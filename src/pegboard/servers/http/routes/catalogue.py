@@ -68,7 +68,12 @@ async def register_tool(
         return made.to_dict()
 
     answer = await board.once.do(
-        work, what="register", key=key, request=definition, principal=caller
+        work,
+        what="register",
+        key=key,
+        request=definition,
+        principal=caller,
+        may_repeat=True,  # a definition that is known makes no new version
     )
     return JsonResponse(answer, 201 if answer["is_new"] else 200)
 
@@ -89,7 +94,14 @@ async def register_tools(
         made = await board.catalogue.register(definitions, principal=caller, origin="bulk")
         return {"registered": [item.to_dict() async for item in in_turns(made)]}
 
-    answer = await board.once.do(work, what="bulk", key=key, request=definitions, principal=caller)
+    answer = await board.once.do(
+        work,
+        what="bulk",
+        key=key,
+        request=definitions,
+        principal=caller,
+        may_repeat=True,  # all of them were registered, or none; those that are known stay
+    )
     return JsonResponse(answer, 201)
 
 

@@ -85,6 +85,11 @@ async def add_entry(
 
     request = {"marketplace": marketplace, "entry": entry, **wanted.model_dump()}
     answer = await board.once.do(
-        work, what="marketplace", key=key, request=request, principal=caller
+        work,
+        what="marketplace",
+        key=key,
+        request=request,
+        principal=caller,
+        may_repeat=True,  # the digest says what is registered, and what is known stays
     )
     return JsonResponse(answer, 200 if answer["already"] else 201)

@@ -32,10 +32,15 @@ async def make_plan(
     async def work() -> dict[str, Any]:
         return show_plan(await board.plans.make(wanted.to_request(), principal=caller))
 
-    asked = wanted.model_dump(mode="json")
-    return JsonResponse(
-        await board.once.do(work, what="plan", key=key, request=asked, principal=caller)
+    answer = await board.once.do(
+        work,
+        what="plan",
+        key=key,
+        request=wanted.model_dump(mode="json"),
+        principal=caller,
+        may_repeat=True,  # it runs nothing; at most a plan is left that nobody was told of
     )
+    return JsonResponse(answer)
 
 
 @router.post("/plan/check", response_model=CheckAnswer, responses=refusals(400, 413, 415))

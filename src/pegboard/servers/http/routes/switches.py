@@ -44,5 +44,13 @@ async def turn_switch(
         return switch_to_dict(done)
 
     request = wanted.model_dump(mode="json")
-    answer = await board.once.do(work, what="switch", key=key, request=request, principal=caller)
+    # Off twice is off, and the safe side; on twice could undo what somebody turned off in between.
+    answer = await board.once.do(
+        work,
+        what="switch",
+        key=key,
+        request=request,
+        principal=caller,
+        may_repeat=wanted.turn == "off",
+    )
     return JsonResponse(answer)

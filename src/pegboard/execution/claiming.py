@@ -1,0 +1,137 @@
+"""Having an idempotency key: who has it already, here or on another server, is waited for."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from pegboard.core.ports.store import Outcome, OutcomeStore
+from pegboard.errors import IdempotencyConflict, PegboardError, ToolTimeout, Unavailable
+from pegboard.execution.flights import Flight
+from pegboard.execution.holding import is_held, leased, taken_over
+from pegboard.execution.kit import Kit
+
+_LOG = logging.getLogger("pegboard.calls")
+_SHORTEST_PAUSE = 0.05
+_LONGEST_PAUSE = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What is to be done under a key, and for how long that may wait for who has it.
+
+    Attributes:
+        by: An id of its own: of the call, or of the request.
+        key: As its caller gave it.
+        deadline: On the kit's monotonic clock; None to wait as long as it takes.
+        may_repeat: Whether it is done anew when nobody knows how the first ended, which is gone.
+        noun: What it is called in errors.
+        late: What is raised when the deadline passes.
+    """
+
+    claim: Outcome
+    by: str
+    key: str
+    deadline: float | None
+    may_repeat: bool
+    noun: str = "call"
+    late: type[Unavailable] = ToolTimeout
+
+
+async def turn_of(kit: Kit, wish: Wish) -> Flight:
+    """The wish's own flight, which the caller ends; who has the key here is waited for.
+
+    Raises:
+        IdempotencyConflict: The key stands for something else.
+        Unavailable: The other one did not end in time; as `wish.late`.
+    """
+    while True:
+        flight, is_own = kit.flights.begin(wish.claim)
+        if is_own:
+            return flight
+        _check_same(wish, flight.claim)
+        if not await flight.landed(_left(kit, wish)):
+            raise _too_late(wish)
+
+
+async def first_of(kit: Kit, flight: Flight, wish: Wish) -> Outcome | None:
+    """The first one's claim, once that is over or gone; None when this one is to be done now.
+
+    Whoever has the key in another process is asked after, more and more rarely. A claim without a
+    result is of one that is gone: how it ended is unknown.
+
+    Raises:
+        IdempotencyConflict: The key stands for something else.
+        Unavailable: The other one did not end in time; as `wish.late`.
+    """
+    pause = _SHORTEST_PAUSE
+    while True:
+        flight.claim = leased(kit, flight.claim, wish.by)
+        first = await _claimed(kit.outcomes, flight)
+        if first is None:
+            return None
+        _check_same(wish, first)
+        if first.result is not None:
+            return first
+        if not is_held(kit, first):
+            if not wish.may_repeat:
+                return first
+            if await taken_over(kit, first, flight.claim):
+                return None
+        left = _left(kit, wish)
+        if left is not None and left <= 0:
+            raise _too_late(wish)
+        await asyncio.sleep(pause if left is None else min(pause, left))
+        pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+async def freed(kit: Kit, flight: Flight) -> None:
+    """The key may be used again."""
+    await written(flight, kit.outcomes.release(flight.claim.owner, flight.claim.key))
+
+
+async def written(flight: Flight, work: Coroutine[Any, Any, None]) -> None:
+    """Write down how it ended, cancelled or not; it has ended, whatever the store says."""
+    flight.writing = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(flight.writing)
+    except PegboardError:
+        _LOG.exception("the outcome of an idempotency key was not stored and stays unknown")
+
+
+async def _claimed(outcomes: OutcomeStore, flight: Flight) -> Outcome | None:
+    """Claim the key; who is cancelled meanwhile gives back what they were given."""
+    claiming = asyncio.ensure_future(outcomes.claim(flight.claim))
+    try:
+        return await asyncio.shield(claiming)
+    except asyncio.CancelledError:
+        await written(flight, _given_back(outcomes, flight.claim, claiming))
+        raise
+
+
+async def _given_back(
+    outcomes: OutcomeStore, claim: Outcome, claiming: "asyncio.Future[Outcome | None]"
+) -> None:
+    if await claiming is None:
+        await outcomes.release(claim.owner, claim.key)
+
+
+def _left(kit: Kit, wish: Wish) -> float | None:
+    return None if wish.deadline is None else max(0.0, wish.deadline - kit.monotonic())
+
+
+def _check_same(wish: Wish, first: Outcome) -> None:
+    if first.tool != wish.claim.tool or first.digest != wish.claim.digest:
+        raise IdempotencyConflict(
+            f"The idempotency key '{wish.key}' was used for another {wish.noun}; take a new key."
+        )
+
+
+def _too_late(wish: Wish) -> Unavailable:
+    return wish.late(
+        f"The first {wish.noun} with the idempotency key '{wish.key}' did not end within this "
+        f"{wish.noun}'s time.",
+        retry_after=1.0,
+        nothing_done=True,
+    )

@@ -1,0 +1,137 @@
+"""Requests that change the board, with one key on two servers: done once, or told as unknown."""
+
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import psycopg
+import pytest
+from tests.durability.served import Server, a_board, two_servers, until
+from tests.storage.conftest import postgres, postgres_server
+
+__all__ = ["postgres", "postgres_server"]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(90)]
+
+LEASE = 2.0
+OFF = {"turn": "off", "kind": "source", "name": "my", "reason": "an incident"}
+ON = {"turn": "on", "kind": "source", "name": "my"}
+TOOL = {
+    "tool_id": "search_v1",
+    "type": "RestAPI",
+    "url": "https://api.example.com/x",
+    "input_schema": {"q": "string"},
+}
+
+
+class Asked(threading.Thread):
+    """A request with a key, made beside the test."""
+
+    def __init__(self, server: Server, path: str, body: dict[str, Any]) -> None:
+        super().__init__()
+        self._send: Callable[[], httpx2.Response] = lambda: server.client.post(
+            path, json=body, headers={"Idempotency-Key": "k1"}
+        )
+        self.took = 0.0
+        self.status = 0
+        self.answer: dict[str, Any] = {}
+        self.start()
+
+    def run(self) -> None:
+        began = time.monotonic()
+        try:
+            answer = self._send()
+            self.status, self.answer = answer.status_code, answer.json()
+        except httpx2.HTTPError:  # its server was killed
+            self.status = -1
+        self.took = time.monotonic() - began
+
+    def ended(self) -> "Asked":
+        self.join(40)
+        return self
+
+
+@contextmanager
+def written_by_nobody(database: str, table: str) -> Generator[Callable[[], bool]]:
+    """Whoever writes into it waits; whether somebody does."""
+    with psycopg.connect(database) as held, psycopg.connect(database, autocommit=True) as looking:
+        held.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE".encode())
+
+        def is_waited_for() -> bool:
+            waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+            return looking.execute(waiting).fetchone() != (0,)
+
+        yield is_waited_for
+
+
+def test_the_second_server_waits_and_gives_the_answer_of_the_first(
+    tmp_path: Path, postgres: str
+) -> None:
+    with two_servers(a_board(tmp_path), postgres, lease=LEASE) as (one, other):
+        with written_by_nobody(postgres, "switches") as is_begun:
+            first = Asked(one, "/switches", OFF)
+            until(is_begun)
+            second = Asked(other, "/switches", OFF)
+            refused = Asked(other, "/switches", OFF | {"reason": "another"}).ended()
+            time.sleep(1.5 * LEASE)  # it is held on to
+            assert second.is_alive()
+        answers = [first.ended(), second.ended()]
+        listed = other.get("/switches")["switches"]
+        until(lambda: told(other))
+        records = told(other)
+
+    assert [item.status for item in answers] == [200, 200]
+    assert answers[0].answer == answers[1].answer
+    assert (refused.status, refused.answer["code"]) == (409, "idempotency_conflict")
+    assert refused.took < LEASE
+    assert [item["at"] for item in listed] == [answers[0].answer["at"]]
+    assert len(records) == 1
+
+
+def told(server: Server) -> list[dict[str, Any]]:
+    """What the audit trail says of switches."""
+    return server.get("/audit?kind=switch")["records"]
+
+
+def test_what_may_be_repeated_is_done_by_the_server_that_is_left(
+    tmp_path: Path, postgres: str
+) -> None:
+    with two_servers(a_board(tmp_path), postgres, lease=LEASE) as (one, other):
+        with written_by_nobody(postgres, "tool_versions") as is_begun:
+            first = Asked(one, "/tools/register", TOOL)
+            until(is_begun)
+            second = Asked(other, "/tools/register", TOOL)
+            one.kill()
+            first.ended()
+            time.sleep(LEASE / 2)
+            assert second.is_alive()
+        again = Asked(other, "/tools/register", TOOL).ended()
+        versions = other.get("/tools/search_v1/versions")["versions"]
+
+    assert second.ended().status in {200, 201}  # the database may have taken what the first sent
+    assert (again.status, again.answer) == (second.status, second.answer)
+    assert [item["version"] for item in versions] == ["1.0.0"]
+
+
+def test_turning_on_again_is_unknown_once_the_first_server_was_killed(
+    tmp_path: Path, postgres: str
+) -> None:
+    with two_servers(a_board(tmp_path), postgres, lease=LEASE) as (one, other):
+        one.post("/switches", OFF)
+        with written_by_nobody(postgres, "switches") as is_begun:
+            first = Asked(one, "/switches", ON)
+            until(is_begun)
+            second = Asked(other, "/switches", ON)
+            one.kill()
+            first.ended()
+            unknown = second.ended()
+        again = Asked(other, "/switches", ON).ended()
+
+    assert (unknown.status, unknown.answer["code"]) == (409, "idempotency_conflict")
+    assert "whether it took effect is unknown" in unknown.answer["detail"]
+    assert unknown.took < LEASE + 3
+    assert again.answer["detail"] == unknown.answer["detail"]
+    assert again.took < 1
