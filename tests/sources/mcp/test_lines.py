@@ -2,9 +2,6 @@
 
 import asyncio
 
-import pytest
-
-from pegboard.sources.mcp import lines as module
 from pegboard.sources.mcp.lines import lines
 
 
@@ -22,12 +19,11 @@ async def test_each_line_is_whole_wherever_it_was_cut() -> None:
     assert [line async for line in lines(stream)] == [b"one", b"two", b"", b"three"]
 
 
-async def test_a_line_beyond_the_longest_ends_it_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_BYTES", 100)
+async def test_a_line_beyond_the_longest_ends_it_all() -> None:
     told: list[bool] = []
     stream = stream_of(b"short\n" + b"x" * 101)
 
-    found = [line async for line in lines(stream, on_excess=lambda: told.append(True))]
+    found = [line async for line in lines(stream, on_excess=lambda: told.append(True), most=100)]
 
     assert (found, told) == ([b"short"], [True])
 

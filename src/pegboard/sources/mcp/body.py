@@ -8,10 +8,9 @@ import httpx2
 from pegboard.core.ports.http import HttpStream
 from pegboard.errors import PegboardError, ToolFailed, Unavailable
 from pegboard.sources.mcp.exchange import Exchange
+from pegboard.sources.mcp.lines import MOST_BYTES
 from pegboard.sources.mcp.pace import Events, Pace
 from pegboard.sources.mcp.statuses import Landing
-
-MOST_BYTES = 64 * 1024 * 1024
 
 
 class Body(httpx2.AsyncByteStream):

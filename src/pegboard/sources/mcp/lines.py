@@ -14,8 +14,16 @@ async def lines(
     *,
     cut: bool = False,
     on_excess: Callable[[], None] | None = None,
+    most: int = MOST_BYTES,
 ) -> AsyncGenerator[bytes]:
-    """Lines of any length, if need be cut; or up to the largest message, beyond which it ends."""
+    """Lines of any length, if need be cut; or up to the largest message, beyond which it ends.
+
+    Args:
+        stream: What is read.
+        cut: Whether what is longer than a piece of the stream is kept in part alone.
+        on_excess: Told of a line beyond the largest; None for lines of any length.
+        most: Bytes of the largest.
+    """
     pieces: list[bytes] = []
     size = 0
     while chunk := await stream.read(_CHUNK):
@@ -27,7 +35,7 @@ async def lines(
         size += len(rest)
         if not cut or size < _CHUNK:
             pieces.append(rest)
-        if on_excess is not None and size > MOST_BYTES:
+        if on_excess is not None and size > most:
             on_excess()
             return
     if any(pieces):

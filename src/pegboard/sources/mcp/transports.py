@@ -15,11 +15,11 @@ from mcp.client.streamable_http import streamable_http_client
 from pegboard.core.ports.http import HttpClient
 from pegboard.errors import MCPConnectionError, PegboardError, SourceUnavailable
 from pegboard.sources.mcp.announced import AnnouncedTransport
-from pegboard.sources.mcp.body import MOST_BYTES
 from pegboard.sources.mcp.child import Child
 from pegboard.sources.mcp.command import Command
 from pegboard.sources.mcp.config import McpConfig, revealed
 from pegboard.sources.mcp.guarded_http import GuardedTransport
+from pegboard.sources.mcp.lines import MOST_BYTES
 from pegboard.sources.mcp.statuses import Landing
 from pegboard.sources.mcp.stdio import stdio_transport
 from pegboard.tools.call_headers import CallHeaders
