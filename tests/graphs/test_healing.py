@@ -1,6 +1,7 @@
 """A stand-in for a chain of tools of which none is there."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +11,8 @@ from tests.graphs.test_runner import after_a_crash
 
 from pegboard.access import Policy
 from pegboard.core.event import NodeChanged
-from pegboard.core.graph import Fallback, ForEach, Graph, Node, NodeState
-from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.graph import Edge, Fallback, ForEach, Graph, Node, NodeState
+from pegboard.core.principal import Principal
 from pegboard.core.run import RunResult
 from pegboard.errors import GraphInvalid, ToolFailed, ToolTimeout, Unavailable
 from pegboard.graphs import GraphRunner, check
@@ -111,8 +112,6 @@ def test_what_is_denied_is_not_replaced() -> None:
         node = call("a", "read", "first")
         runner = healed(bench, Healing())
         run_id = await runner.start(Graph(nodes=(call("first", "look"), node)))
-        from dataclasses import replace
-
         bench.registry.apply(replace(bench.registry.kit, policy=Policy(deny=("read",))))
         return await runner.result(run_id)
 
@@ -180,8 +179,6 @@ def test_a_later_play_stays_with_what_was_chosen() -> None:
 
 
 def test_a_later_play_does_not_heal_what_an_earlier_one_gave_up() -> None:
-    from pegboard.core.graph import Edge
-
     def graph() -> Graph:
         undo = Node(
             id="undo",
@@ -224,4 +221,3 @@ def test_a_step_whose_tool_is_gone_is_no_fault_when_another_stands_in() -> None:
         (f"'gone' is not there now: {DOWN}. 'find' stands in for 'gone' while it is away.", True)
     ]
     assert result.nodes[0].tool == "find"
-    assert LOCAL.id
