@@ -9,6 +9,7 @@ from pegboard import ToolRegistry
 from pegboard.core.ports.services import Services
 from pegboard.runtime.board import ToolEntry
 from pegboard.runtime.entry_opening import Opening, opened
+from pegboard.runtime.entry_tools import entry_tool
 
 
 class Counted(AsyncExitStack):
@@ -63,3 +64,19 @@ async def test_what_only_opening_tells_is_opened_at_once() -> None:
         assert (stack.times, tool.spec.action) == (1, "shout")
         assert await opened(entry, opening, where="here") is tool
         assert await opened(other, opening, where="here") is not tool
+
+
+async def test_types_of_a_function_are_read_by_the_first_call() -> None:
+    async with Counted() as stack:
+        opening = Opening(services=Services(), within=5, stack=stack)
+        entry = an_entry(
+            type="PythonFunction",
+            input_schema={"text": "string"},
+            **{"import": "tests.runtime.test_entry_opening:whisper"},
+        )
+        function = await opened(entry, opening, where="here")
+        registry = ToolRegistry([await entry_tool(entry, opening, where="here")])
+        before = "arguments" in vars(function)
+        answer = await registry.call("x", {"text": "A"})
+
+        assert (answer.unwrap(), before, "arguments" in vars(function)) == ("a", False, True)

@@ -205,9 +205,9 @@ def _reason(entry: ToolEntry) -> str:
 
 def _runner(inner: Tool) -> Run:
     """Run the function with arguments of its own types, under the entry's name and schema."""
-    read = getattr(inner, "arguments", None)
 
     async def run(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
+        read = getattr(inner, "arguments", None)  # made by the first call: few of many are called
         return await inner.run(read(arguments) if read is not None else arguments, ctx)
 
     return run
