@@ -17,6 +17,7 @@ from pegboard.core.ports.durability import (
     Slot,
 )
 from pegboard.core.run import RunResult
+from pegboard.core.watch import Watch
 from pegboard.durability.journal import Kept, MemoryJournal, Step
 
 
@@ -40,6 +41,7 @@ class MemorySteps:
         self._prefix = prefix
         self._heard: set[str] = set()
         self._reserved: set[str] = set()
+        self._watch = Watch()
         self.start = start or json.decode(kept.start, type=RunStart)
 
     def reserve(self, step: str) -> Slot:
@@ -81,17 +83,11 @@ class MemorySteps:
     async def next(self, tasks: "Mapping[str, asyncio.Future[Any]]") -> Happened:
         if not tasks or self.has_unheard():
             return Happened(done=_done(tasks), signals=self._unheard())
-        ear = self._ear
-        if ear is None:
-            await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_COMPLETED)
-            return Happened(done=_done(tasks))
-        ear.clear()
-        listening = asyncio.ensure_future(ear.wait())
-        try:
-            await asyncio.wait([*tasks.values(), listening], return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            listening.cancel()
-        return Happened(done=_done(tasks), signals=self._unheard())
+        if self._ear is not None:
+            self._ear.clear()
+        await self._watch.one_of(tasks.values(), ear=self._ear)
+        signals = () if self._ear is None else self._unheard()
+        return Happened(done=_done(tasks), signals=signals)
 
     async def park(self, seen: RunResult) -> bool:  # noqa: ARG002 - it is stored when the play ends
         return not self.has_unheard()

@@ -13,6 +13,7 @@ from pegboard.core.ports.durability import (
     Slot,
 )
 from pegboard.core.run import RunResult
+from pegboard.core.watch import Watch
 from pegboard.durability.ledger import Ledger
 
 
@@ -30,6 +31,7 @@ class StoredSteps:
         self._prefix = prefix
         self._hears = hears
         self._reserved: set[str] = set()
+        self._watch = Watch()
 
     @property
     def start(self) -> RunStart:
@@ -85,11 +87,5 @@ class StoredSteps:
         return not self._ledger.has_untold
 
     async def _wait(self, tasks: "Mapping[str, asyncio.Future[Any]]") -> None:
-        if not self._hears:
-            await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_COMPLETED)
-            return
-        listening = asyncio.ensure_future(self._ledger.ear.wait())
-        try:
-            await asyncio.wait([*tasks.values(), listening], return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            listening.cancel()
+        ear = self._ledger.ear if self._hears else None
+        await self._watch.one_of(tasks.values(), ear=ear)

@@ -6,6 +6,7 @@ from typing import Any
 
 from pegboard.core.ports.durability import Happened, RunStart, Slot
 from pegboard.core.run import RunResult
+from pegboard.core.watch import Watch
 
 
 class FleetingSteps:
@@ -18,6 +19,7 @@ class FleetingSteps:
     def __init__(self, start: RunStart, *, prefix: str = "") -> None:
         self.start = start
         self._prefix = prefix
+        self._watch = Watch()
 
     def reserve(self, step: str) -> Slot:
         """Its path is enough."""
@@ -45,7 +47,7 @@ class FleetingSteps:
     async def next(self, tasks: "Mapping[str, asyncio.Future[Any]]") -> Happened:
         """Wait for a task; nobody sends it signals."""
         if tasks:
-            await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_COMPLETED)
+            await self._watch.one_of(tasks.values())
         return Happened(done=tuple(key for key, task in tasks.items() if task.done()))
 
     async def park(self, seen: RunResult) -> bool:

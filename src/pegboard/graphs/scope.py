@@ -21,6 +21,8 @@ from pegboard.graphs.params import checked
 from pegboard.graphs.references import resolved
 from pegboard.graphs.session import Session
 
+_AT_ONCE = 100
+
 
 class Scope:
     """Plays a graph: each node as soon as what comes before has ended.
@@ -95,12 +97,12 @@ class Scope:
         """
         is_outermost = self._outer is None
         async with Crew[NodeRun](self.session, self._steps, hears=is_outermost) as crew:
-            self._start(crew)
+            await self._start(crew)
             try:
                 while crew:
                     for run in await crew.next():
                         self._end(run)
-                    self._start(crew)
+                    await self._start(crew)
             except StoreFailed:
                 self.stop("the run cannot be recorded")
                 await crew.drained()
@@ -152,8 +154,9 @@ class Scope:
         finally:
             _release(held)
 
-    def _start(self, crew: Crew[NodeRun]) -> None:
+    async def _start(self, crew: Crew[NodeRun]) -> None:
         """Start what is ready, and skip what need not run, in the order of the graph."""
+        begun = 0
         while self._ready and not self.stopped:
             node = self.graph.nodes[heappop(self._ready)]
             step = self._path(node)
@@ -167,6 +170,9 @@ class Scope:
                 continue
             self.session.tell(NodeRun(id=step, state=NodeState.READY))
             crew.spawn(node.id, run_node(self._doing(node, step, self._steps.reserve(node.id))))
+            begun += 1
+            if begun % _AT_ONCE == 0:
+                await asyncio.sleep(0)  # others of the process, and these, have their turn
 
     def _doing(self, node: Node, step: str, slot: Slot) -> Doing:
         deadline = _sooner(self.deadline, _after(self.session.monotonic(), node.timeout))

@@ -1,6 +1,7 @@
 """How a run is: what is stored of it, and while it is played what its events say."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,9 @@ from pegboard.errors import GraphInvalid
 from pegboard.graphs import read_graph
 from pegboard.graphs.documents import read_apart
 from pegboard.graphs.turns import LARGE
+
+_WITHIN = re.compile(r"[\[#~/]")
+"""What stands behind the id of a node in the path of a part of it; no id has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +77,7 @@ def as_it_is(run: StoredRun, graph: Graph, events: Sequence[RunEvent], *, now: f
         run_id=run.start.run_id,
         graph=graph.id or graph.name,
         state=run.state,
-        nodes=tuple(_with_parts(node.id, begun) for node in graph),
+        nodes=_with_parts(graph, begun),
         started_at=run.start.created_at,
         duration_ms=round((now - run.start.created_at) * 1000, 3),
     )
@@ -131,12 +135,20 @@ def _changed(before: NodeRun | None, event: RunEvent) -> NodeRun:
     )
 
 
-def _with_parts(node_id: str, begun: dict[str, NodeRun]) -> NodeRun:
-    node = begun.get(node_id) or NodeRun(id=node_id, state=NodeState.PENDING)
-    return structs.replace(node, parts=tuple(_parts(node_id, begun.values())))
+def _with_parts(graph: Graph, begun: Mapping[str, NodeRun]) -> tuple[NodeRun, ...]:
+    """The nodes of a graph, each with what lies within it.
 
-
-def _parts(node_id: str, runs: Iterable[NodeRun]) -> Iterable[NodeRun]:
-    """What lies within a node, whole and flat: items, rounds, tries, nodes of an inner graph."""
-    marks = tuple(f"{node_id}{mark}" for mark in "[#~/")
-    return (run for run in runs if run.id.startswith(marks))
+    That is whole and flat: items, rounds, tries, and nodes of an inner graph.
+    """
+    parts: dict[str, list[NodeRun]] = {}
+    for id_, run in begun.items():
+        outer = _WITHIN.split(id_, maxsplit=1)[0]
+        if outer != id_:
+            parts.setdefault(outer, []).append(run)
+    return tuple(
+        structs.replace(
+            begun.get(node.id) or NodeRun(id=node.id, state=NodeState.PENDING),
+            parts=tuple(parts.get(node.id, ())),
+        )
+        for node in graph
+    )
