@@ -1,12 +1,13 @@
 """A whole board whose runs go on with a stand-in when a tool is gone."""
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
-from pegboard.core.graph import Graph, Node, NodeState
+from pegboard.core.graph import Fallback, Graph, Node, NodeState
 from pegboard.core.tool import Effect
 from pegboard.errors import ConfigError, GraphInvalid
 from pegboard.graphs import write_graph
@@ -76,6 +77,30 @@ async def test_by_default_it_is_only_named(board_file: Path) -> None:
         checked = board.plans.check(write_graph(_PLAN))
 
     assert "'post__price' could stand in for it." in checked.preview.faults[0].message
+
+
+async def test_a_tool_that_went_is_no_fault_of_a_step_with_another(board_file: Path) -> None:
+    write(board_file, "courier", "post", healing="")
+    chain = Node(
+        id="price",
+        tool="courier__price",
+        input={"kg": 2},
+        fallbacks=(Fallback(tool="post__price"),),
+    )
+    mistaken = Graph(nodes=(dataclasses.replace(chain, tool="courier__prise"),))
+    async with Pegboard(board_file) as board:
+        write(board_file, "post", healing="")
+        await board.reload()
+        view = await board.runs.wait((await board.runs.start_graph(Graph(nodes=(chain,)))).id)
+        checked = board.plans.check(write_graph(Graph(nodes=(chain,))))
+        with pytest.raises(GraphInvalid, match="There is no tool 'courier__prise'"):
+            await board.runs.start_graph(mistaken)
+
+    (node,) = view.result.nodes
+    assert (node.state, node.tool) == ("completed", "post__price")
+    assert [(fault.code, fault.is_note) for fault in checked.preview.faults] == [
+        ("tool_unknown", True)
+    ]
 
 
 async def test_a_changed_policy_holds_at_once(board_file: Path) -> None:

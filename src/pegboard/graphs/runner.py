@@ -21,7 +21,7 @@ from pegboard.graphs.healing import Heal, for_caller
 from pegboard.graphs.kinds import KINDS, NodeKind
 from pegboard.graphs.params import checked
 from pegboard.graphs.player import Player
-from pegboard.graphs.terms import Terms
+from pegboard.graphs.terms import Terms, WasThere
 from pegboard.graphs.tries import Tries
 from pegboard.graphs.turns import apart, is_large
 
@@ -106,6 +106,7 @@ class GraphRunner:
         context: What calls are made with, of a run that another process began; None for the run's
             principal and nothing else.
         heal: Says what stands in for tools of which none is there; None for nothing.
+        was_there: Whether there was a tool that is gone: its name is no mistake then.
     """
 
     def __init__(
@@ -117,6 +118,7 @@ class GraphRunner:
         env: Mapping[str, Any] | None = None,
         context: ContextOf | None = None,
         heal: Heal | None = None,
+        was_there: WasThere | None = None,
     ) -> None:
         self.durability = durability
         self._board = board
@@ -124,6 +126,7 @@ class GraphRunner:
         self._env: Mapping[str, Any] = {} if env is None else env
         self._context = context or _plain_context
         self._heal = heal
+        self._was_there = was_there
         self._begun: dict[str, tuple[Graph, ToolContext[Any]]] = {}
         self._tries = Tries(board)
         durability.attach(self._play)
@@ -156,6 +159,7 @@ class GraphRunner:
             kinds=self._kinds,
             env=self._env,
             heal=for_caller(self._heal, ctx.principal),
+            was_there=self._was_there,
         )
         await refuse_faults(graph, terms)
         checked(graph, params or {})

@@ -14,6 +14,9 @@ HealthOf = Callable[[str], Health | None]
 StandInOf = Callable[[str], str]
 """The name of the tool that could best stand in for this one; empty when there is none."""
 
+WasThere = Callable[[str, Principal], bool]
+"""Whether there was a tool of this name, as far as this caller may know."""
+
 
 class Terms(Struct, frozen=True, kw_only=True):
     """What a graph is checked against.
@@ -23,6 +26,7 @@ class Terms(Struct, frozen=True, kw_only=True):
         health: How a tool is doing, by name; None when nobody knows.
         stand_in: What could stand in for a tool, by name; None when nobody knows.
         heal: What a run would take for these tools, when none of them is there; None for nothing.
+        was_there: Whether a tool that is not there was, as far as the caller may know.
     """
 
     board: Board
@@ -32,3 +36,4 @@ class Terms(Struct, frozen=True, kw_only=True):
     health: HealthOf | None = None
     stand_in: StandInOf | None = None
     heal: Callable[[tuple[str, ...]], StandIn | None] | None = None
+    was_there: WasThere | None = None

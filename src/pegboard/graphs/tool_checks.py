@@ -54,7 +54,7 @@ def _healed(look: Look, node: Node) -> str:
 
 def _unknown(look: Look, name: str, at: str, *, spare: str) -> Fault:
     reason = look.terms.board.kit.why_absent(name)
-    if reason or (spare and spare != _ANOTHER):
+    if reason or (spare and (spare != _ANOTHER or _was_there(look, name))):
         why = f": {reason.rstrip('.')}" if reason else ""
         message = f"'{name[:100]}' is not there now{why}."
         return _gone(look, "tool_unknown", at, message, name, spare)
@@ -62,6 +62,12 @@ def _unknown(look: Look, name: str, at: str, *, spare: str) -> Fault:
     hint = f" Did you mean {' or '.join(repr(item) for item in nearest)}?" if nearest else ""
     message = f"There is no tool '{name[:100]}'.{_instead(look, name) or hint}"
     return Fault(code="tool_unknown", place=at, message=message)
+
+
+def _was_there(look: Look, name: str) -> bool:
+    """Whether a name is no mistake, but that of a tool which went."""
+    was_there, base = look.terms.was_there, name.partition("@")[0]
+    return was_there is not None and was_there(base, look.terms.principal)
 
 
 def _is_usable(look: Look, name: str) -> bool:

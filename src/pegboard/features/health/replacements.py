@@ -127,6 +127,13 @@ class Replacements:
         """The tools that could take its place without a doubt, the best first; never raises."""
         return tuple(tool for tool, is_certain in self._proposed(name, principal) if is_certain)
 
+    def knows(self, name: str, principal: Principal) -> bool:
+        """Whether there is or was such a tool, as far as this caller may know."""
+        spec, kit = self._known(name), self._registry.kit
+        return spec is not None and may_know(
+            principal, spec, policy=kit.policy, switches=kit.switches
+        )
+
     def _proposed(self, name: str, principal: Principal) -> list[tuple[ToolSpec, bool]]:
         try:
             found = self.of(name, principal=principal)

@@ -20,7 +20,7 @@ from pegboard.graphs.healing import Heal, for_caller
 from pegboard.graphs.params import checked
 from pegboard.graphs.plan_places import faults_in_plan
 from pegboard.graphs.preview import DurationOf, previewing
-from pegboard.graphs.terms import HealthOf, Terms
+from pegboard.graphs.terms import HealthOf, Terms, WasThere
 from pegboard.graphs.turns import Turns, at_once, in_turns, is_large
 from pegboard.planning import Choice, Planner, PlanRequest
 from pegboard.registry import ToolRegistry
@@ -87,9 +87,10 @@ class Plans:
         health: How a tool is doing, by name; None when nobody knows.
         stand_in: What could stand in for a tool, by name, for this caller; None when nobody knows.
         heal: Says what a run takes for tools of which none is there; None for nothing.
+        was_there: Whether there was a tool that is gone: its name is no mistake then.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is known of tools, and none of it is needed
         self,
         registry: ToolRegistry,
         store: RunStore,
@@ -100,6 +101,7 @@ class Plans:
         health: HealthOf | None = None,
         stand_in: Callable[[str, Principal], str] | None = None,
         heal: Heal | None = None,
+        was_there: WasThere | None = None,
     ) -> None:
         self._registry = registry
         self._store = store
@@ -109,6 +111,7 @@ class Plans:
         self._health = health
         self._stand_in = stand_in
         self._heal = heal
+        self._was_there = was_there
 
     async def make(self, request: PlanRequest, *, principal: Principal = LOCAL) -> MadePlan:
         """A plan, kept under its id; its faults are told, and it is kept all the same.
@@ -202,6 +205,7 @@ class Plans:
             health=self._health,
             stand_in=None if known is None else lambda name: known(name, principal),
             heal=for_caller(self._heal, principal),
+            was_there=self._was_there,
         )
         return previewing(graph, terms, self._duration)
 

@@ -37,7 +37,8 @@ def plans_and_runs(
     kept = durability(settings, storage)
     stack.push_async_callback(kept.close)
     heal = Healing(registry, parts.health.replacements, policy=lambda: parts.healing)
-    runner = GraphRunner(registry, durability=kept, env=env, heal=heal)
+    known = parts.health.replacements.knows
+    runner = GraphRunner(registry, durability=kept, env=env, heal=heal, was_there=known)
     needed = parts.dependencies.prerequisites
     planner = Planner(registry, knowledge=parts.health, prerequisites=needed)
     plans = Plans(
@@ -49,6 +50,7 @@ def plans_and_runs(
         health=lambda name: parts.health.tool(parts.dependencies.node(name)),
         stand_in=parts.health.replacements.best,
         heal=heal,
+        was_there=known,
     )
     runs = Runs(registry, storage.runs, runner=runner, plans=plans, feed=feed, follow=kept.follow)
     return plans, runs
