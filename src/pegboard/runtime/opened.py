@@ -27,7 +27,7 @@ from pegboard.runtime.source_set import SourceSet
 from pegboard.runtime.source_state import SourceState
 from pegboard.runtime.static_tools import check_names, static_tools
 from pegboard.runtime.wiring.approvals import approvals as wired_approvals
-from pegboard.runtime.wiring.board_events import tell_of_policy
+from pegboard.runtime.wiring.board_events import tell_of_policy, tell_of_sections
 from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.kit import kit as wired_kit
 from pegboard.runtime.wiring.listeners import ClosingListener
@@ -147,12 +147,13 @@ class Opened:
         # nothing below is refused: from here on the new board holds
         self._masking.use(_secrets(loaded, self._settings, states))
         kit = replace(self.registry.kit, policy=policy, redact=self._masking.for_calls)
-        self._loaded = loaded
+        known, self._loaded = self._loaded, loaded
         self._env.clear()
         self._env.update(env)
         before = self.registry.kit.policy
         self.registry.apply(kit)
         tell_of_policy(kit, before, policy)
+        tell_of_sections(kit, known.board, loaded.board)
         self._put_static(static)
         await self._follow(_by_name(states))
         await self.parts.catalogue.load(anew=True)

@@ -8,6 +8,10 @@ from msgspec import to_builtins
 from pegboard.access import Policy
 from pegboard.core.event import BoardChanged, digest_of
 from pegboard.execution import Kit
+from pegboard.runtime.board import Board
+
+_SECTIONS = ("pinning", "healing", "catalogue")
+"""Of a board file: what upstreams, runs and registrations may do by themselves."""
 
 
 def tell_of_switches(kit: Kit) -> None:
@@ -35,6 +39,18 @@ def tell_of_policy(kit: Kit, before: Policy, after: Policy) -> None:
     changed = {name: new[name] for name in new if old[name] != new[name]}
     detail = {"before": digest_of(old), "after": digest_of(new), "rules": changed}
     kit.emitter.emit(BoardChanged(kind="policy", action="changed", at=kit.now(), detail=detail))
+
+
+def tell_of_sections(kit: Kit, before: Board, after: Board) -> None:
+    """Emit an event for each section of a reloaded board that lets others do more, or less."""
+    for name in _SECTIONS:
+        old, new = (getattr(board, name).model_dump(mode="json") for board in (before, after))
+        if old == new:
+            continue
+        detail = {"before": digest_of(old), "after": digest_of(new), "rules": new}
+        kit.emitter.emit(
+            BoardChanged(kind="policy", action="changed", at=kit.now(), subject=name, detail=detail)
+        )
 
 
 def _rules(policy: Policy) -> dict[str, Any]:
