@@ -14,6 +14,7 @@ from pegboard.errors import AccessDenied, InvalidRequest, SwitchNotFound, Unavai
 from pegboard.features.switches import KillSwitches
 from pegboard.features.switches.policy import check_may_switch
 from pegboard.features.switches.schemas import SwitchList, TurnWrites, switches_to_dict
+from pegboard.features.switches.service import MOST
 from pegboard.storage import MemoryStorage
 
 ON_CALL = Principal(id="ann", tenant="t", scopes=frozenset({"switches:write"}))
@@ -168,6 +169,19 @@ async def test_what_cannot_be_the_name_of_anything_is_refused(
 async def test_a_reason_has_a_bound(server: Server) -> None:
     with pytest.raises(InvalidRequest, match="at most 500"):
         await server.switches.off("tool", "pay", reason="x" * 501)
+
+
+async def test_there_is_a_most_of_them_and_what_is_off_can_be_said_anew(
+    server: Server, storage: MemoryStorage
+) -> None:
+    for number in range(MOST):
+        await storage.switches.put(Switch(kind="tool", name=f"t{number}", reason="r", at=1.0))
+    await server.switches.load()
+
+    with pytest.raises(InvalidRequest, match="or a source"):
+        await server.switches.off("tool", "pay")
+    assert (await server.switches.off("writes")).is_off
+    assert (await server.switches.off("tool", "t7", reason="why")).switch.reason == "why"
 
 
 async def test_what_is_not_off_is_not_found_and_what_is_off_is_named(server: Server) -> None:

@@ -26,6 +26,8 @@ PATTERNS: Mapping[SwitchKind, str] = MappingProxyType(
 )
 """What may be named: a tool by a glob too."""
 LONGEST_REASON = 500
+MOST = 1_000
+"""Names and globs that are off at once: each call and each list looks at all the globs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,11 +94,13 @@ class KillSwitches:
 
         Raises:
             AccessDenied: The caller may not.
-            InvalidRequest: The name or the reason is missing, too long or too much.
+            InvalidRequest: The name or the reason is missing, too long or too much; or so many
+                names are off that there is no room for another.
             Unavailable: It could not be stored, and is not off.
         """
         check_may_switch(principal)
         _check(kind, name, reason)
+        self._check_room(kind, name)
         switch = Switch(
             kind=kind,
             name=name,
@@ -167,6 +171,16 @@ class KillSwitches:
         """What callers may see is something else now."""
         for kind in _SHOWN:
             self._registry.changes.tell(kind)
+
+    def _check_room(self, kind: SwitchKind, name: str) -> None:
+        """A source, and all writes, can be turned off however much is off already."""
+        if kind != "tool" or (kind, name) in self._kept:
+            return
+        if sum(place[0] == "tool" for place in self._kept) >= MOST:
+            raise InvalidRequest(
+                f"{MOST} names and globs are off already: turn off more at once, by a shorter glob "
+                "or a source."
+            )
 
     def _not_off(self, kind: SwitchKind, name: str) -> str:
         """Why nothing was turned on, and what else may keep it off."""
