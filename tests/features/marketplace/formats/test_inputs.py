@@ -22,6 +22,11 @@ BEARER = {
         pytest.param({"default": "x"}, "x", id="by default"),
         pytest.param({"value": "a{b}", "variables": {"b": {"default": "c"}}}, "ac", id="filled"),
         pytest.param({"value": "a{b}", "variables": {"b": {}}}, "a", id="filled with nothing"),
+        pytest.param(
+            {"value": "a{b}", "isRequired": True, "variables": {"b": {}}},
+            "a${MARKET_MY_SHOP_B}",
+            id="required, and so is what is in it",
+        ),
         pytest.param({"value": "a{b}"}, "a{b}", id="not a variable of it"),
         pytest.param({"value": "a$b"}, "a$b", id="a dollar"),
         pytest.param({}, None, id="may be left out"),
@@ -31,6 +36,15 @@ BEARER = {
 )
 def test_a_value_is_what_a_board_file_would_have(said: Any, value: str | None) -> None:
     assert Inputs("my-shop").value(said, name="KEY", place="header") == value
+
+
+def test_no_gap_is_left_in_an_address() -> None:
+    inputs = Inputs("my-shop")
+
+    url = inputs.filled("https://a.example/{team}/mcp", {"team": {}}, place="address")
+
+    assert url == "https://a.example/${MARKET_MY_SHOP_TEAM}/mcp"
+    assert [need.name for need in inputs.needs] == ["team"]
 
 
 def test_what_is_missing_is_told_once() -> None:

@@ -120,6 +120,8 @@ def test_the_latest_version_counts() -> None:
 
     assert [entry.version for entry in read({"servers": said}).entries] == ["3.0.0"]
     assert [entry.version for entry in read({"servers": said[::2]}).entries] == ["2.0.0"]
+    by_hand = [version(it) for it in ("1.9.0", "1.10.0-rc.1", "1.10.0", "1.2.0")]
+    assert [entry.version for entry in read({"servers": by_hand}).entries] == ["1.10.0"]
 
 
 def test_a_deprecated_entry_says_so() -> None:

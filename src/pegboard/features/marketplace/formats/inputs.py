@@ -48,27 +48,31 @@ class Inputs:
         return None if raw is None else self._written(raw)
 
     def filled(self, text: object, variables: Node, *, place: str) -> str:
-        """A text with the variables in it replaced.
+        """A text with the variables in it replaced; none of them may be left out.
 
         Raises:
             Unfit: It cannot be written.
         """
-        return self._written(self._replaced(_plain(text), variables, place))
+        return self._written(self._replaced(_plain(text), variables, place, is_required=True))
 
     def _raw(self, said: Node, variables: Node, name: str, place: str) -> str | None:
         fixed = said.get("value")
+        is_required = said.get("isRequired") is True
         if fixed is not None and fixed != "":
-            return self._replaced(_plain(fixed), variables, place)
+            return self._replaced(_plain(fixed), variables, place, is_required=is_required)
         default = said.get("default")
         if default is not None and default != "":
             return _plain(default)
-        return self._missing(said, name, place) if said.get("isRequired") is True else None
+        return self._missing(said, name, place) if is_required else None
 
-    def _replaced(self, text: str, variables: Node, place: str) -> str:
+    def _replaced(self, text: str, variables: Node, place: str, *, is_required: bool) -> str:
         def one(found: re.Match[str]) -> str:
             if found[1] not in variables:
                 return found[0]
-            value = self._raw(node(variables[found[1]]), {}, found[1], place)
+            said = node(variables[found[1]])
+            if is_required:  # what is required is not written with a gap in it
+                said = {**said, "isRequired": True}
+            value = self._raw(said, {}, found[1], place)
             return "" if value is None else value
 
         return _VARIABLE.sub(one, text)

@@ -39,8 +39,10 @@ _WORDS = (
     ("tag", "tags"),
     ("keyword", "keywords"),
 )
+_NUMBERS = re.compile(r"\d{1,9}")
 _MOST_WAYS = 8
 _PAGE = "100"
+_Rank = tuple[bool, str, tuple[int, ...], bool]
 
 
 def first_page(market: Market) -> str:
@@ -70,7 +72,7 @@ def read_page(document: Any, market: Market, asked: str) -> Page:
     else:
         raise Unfit("it is no MCP registry's list: it has no 'servers'")
     skipped: list[tuple[str, str]] = []
-    found: dict[str, tuple[tuple[bool, str], Entry]] = {}
+    found: dict[str, tuple[_Rank, Entry]] = {}
     for item in listed:
         try:
             rank, entry = _entry(node(item), market)
@@ -91,7 +93,7 @@ def _called(item: Node) -> str:
     return line(node(item.get("server") or item).get("name"), most=100)
 
 
-def _entry(item: Node, market: Market) -> tuple[tuple[bool, str], Entry]:
+def _entry(item: Node, market: Market) -> tuple[_Rank, Entry]:
     """An entry, and how it ranks among versions of the same."""
     server = node(item.get("server")) if "server" in item else item
     official = node(node(item.get("_meta")).get(_OFFICIAL))
@@ -123,7 +125,9 @@ def _entry(item: Node, market: Market) -> tuple[tuple[bool, str], Entry]:
         ways=tuple(_ways(server, short)),
     )
     updated = line(official.get("publishedAt"), most=40) or entry.updated_at
-    return (official.get("isLatest") is True, updated), entry
+    released, dash, _ = entry.version.partition("-")
+    numbers = tuple(map(int, _NUMBERS.findall(released)[:8]))
+    return (official.get("isLatest") is True, updated, numbers, not dash), entry
 
 
 def _labels(server: Node, item: Node) -> tuple[Label, ...]:
