@@ -1,5 +1,6 @@
 """What the service does with kill switches: throw them, take them back, and follow the others."""
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -74,7 +75,10 @@ class KillSwitches:
             Unavailable: The store cannot be read.
         """
         check_may_switch(principal)
-        kept = [Thrown(switch=item, tools=self._held(item)) for item in await self.load()]
+        kept: list[Thrown] = []
+        for item in await self.load():
+            kept.append(Thrown(switch=item, tools=self._held(item)))
+            await asyncio.sleep(0)  # of thousands of tools each is looked at
         own = [
             Switch(kind=kind, name=name, reason=reason, at=0.0)
             for (kind, name), reason in sorted(self._switches.own.items())
