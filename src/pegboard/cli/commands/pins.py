@@ -147,7 +147,7 @@ def reject(
     data: DataOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Keep the definition that was approved before, and ask about this one no more."""
+    """Keep what was approved before, if anything, and ask about this definition no more."""
     with exits():
         _decide(source, tool, "reject", digest, data, json=json)
 

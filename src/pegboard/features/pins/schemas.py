@@ -48,7 +48,9 @@ class DefinitionDecision(BaseModel):
 
     decision: Annotated[
         Literal["approve", "reject"],
-        Field(description="`reject` keeps the approved definition, and asks no more."),
+        Field(
+            description="`reject` keeps what was approved before, if anything, and asks no more."
+        ),
     ]
     digest: Annotated[
         str,

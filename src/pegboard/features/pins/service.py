@@ -111,7 +111,7 @@ class Pins:
         digest: str,
         principal: Principal = LOCAL,
     ) -> HeldDefinition:
-        """Approve a definition, or keep the one that was approved before.
+        """Approve a definition, or keep what was approved before, if anything.
 
         Args:
             source: Whose tool.

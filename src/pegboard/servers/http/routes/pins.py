@@ -72,7 +72,7 @@ async def decide_definition(
     name: HeldName,
     wanted: Annotated[DefinitionDecision, Body()],
 ) -> Response:
-    """Approve a definition that is held back, or keep the one that was approved before."""
+    """Approve a definition that is held back, or keep what was approved before, if anything."""
     held = await board.pins.decide(
         source, name, wanted.decision, digest=wanted.digest, principal=caller
     )
