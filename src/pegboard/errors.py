@@ -215,7 +215,7 @@ class AlreadyAnswered(CallerError):
 
 
 class IdempotencyConflict(CallerError):
-    """An idempotency key was used again with other arguments."""
+    """An idempotency key was used again for something else, or for what has an unknown outcome."""
 
     code = "idempotency_conflict"
 

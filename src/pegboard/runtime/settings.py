@@ -86,7 +86,7 @@ class Settings(BaseModel):
         float,
         Field(
             ge=1,
-            description="Seconds after which a run, and the idempotency key of a call, is taken "
+            description="Seconds after which a run, or an idempotency key in use, is taken "
             "from a server that is gone, where servers share a database; their clocks have to "
             "agree much better.",
         ),
