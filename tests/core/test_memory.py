@@ -109,8 +109,8 @@ async def test_the_same_key_of_somebody_else_is_another_key() -> None:
 async def test_a_settled_key_gives_its_outcome_and_stays() -> None:
     store, result = MemoryOutcomes(), ToolResult(content="paid", structured={"n": 1})
     await store.claim(an_outcome())
-    await store.settle("acme/ada", "k", result)
-    await store.release("acme/ada", "k")
+    await store.settle(an_outcome(), result)
+    await store.release(an_outcome())
 
     assert await store.claim(an_outcome()) == an_outcome(result=result)
 
@@ -118,23 +118,38 @@ async def test_a_settled_key_gives_its_outcome_and_stays() -> None:
 async def test_a_released_key_is_free_again() -> None:
     store = MemoryOutcomes()
     await store.claim(an_outcome())
-    await store.release("acme/ada", "k")
+    await store.release(an_outcome())
 
     assert await store.claim(an_outcome()) is None
 
 
 async def test_settling_or_releasing_what_nobody_claimed_changes_nothing() -> None:
     store = MemoryOutcomes()
-    await store.settle("acme/ada", "k", ToolResult())
-    await store.release("acme/ada", "k")
+    await store.settle(an_outcome(), ToolResult())
+    await store.release(an_outcome())
 
     assert await store.claim(an_outcome()) is None
+
+
+async def test_who_lost_a_key_neither_settles_it_nor_gives_it_back() -> None:
+    store, lost, taken = MemoryOutcomes(), an_outcome(holder="c1"), an_outcome(holder="c2")
+    await store.claim(lost)
+    await store.hold(lost, by="c2", until=None)
+    await store.settle(lost, ToolResult(content="of the first"))
+    await store.release(lost)
+    while_it_runs = await store.claim(lost)
+    await store.settle(taken, ToolResult(content="of the second"))
+    await store.settle(lost, ToolResult(content="of the first"))
+    kept = await store.claim(lost)
+
+    assert while_it_runs == taken
+    assert kept == an_outcome(holder="c2", result=ToolResult(content="of the second"))
 
 
 async def test_what_a_caller_does_to_an_outcome_changes_nobody_elses() -> None:
     store, result = MemoryOutcomes(), ToolResult(structured={"n": 1})
     await store.claim(an_outcome())
-    await store.settle("acme/ada", "k", result)
+    await store.settle(an_outcome(), result)
     result.structured["n"] = 2
     first = await store.claim(an_outcome())
     assert first is not None
@@ -150,7 +165,7 @@ async def test_a_kept_failure_holds_no_stack() -> None:
     with pytest.raises(ToolFailed):
         raise error
     await store.claim(an_outcome())
-    await store.settle("acme/ada", "k", ToolResult(is_error=True, error=error))
+    await store.settle(an_outcome(), ToolResult(is_error=True, error=error))
     kept = store._settled["acme/ada", "k"].result
 
     assert kept is not None
@@ -163,7 +178,7 @@ async def test_the_oldest_settled_keys_make_room_and_running_ones_stay() -> None
     await store.claim(an_outcome("running"))
     for number in range(10):
         await store.claim(an_outcome(f"k{number}"))
-        await store.settle("acme/ada", f"k{number}", ToolResult())
+        await store.settle(an_outcome(f"k{number}"), ToolResult())
 
     assert [key for _, key in store._running] == ["running"]
     assert [key for _, key in store._settled] == ["k8", "k9"]
@@ -184,7 +199,7 @@ async def test_keys_are_forgotten_after_their_time_and_make_room(clock: FakeCloc
     store = MemoryOutcomes(most=2, ttl=60.0, now=clock.time)
     await store.claim(an_outcome("runs", created_at=clock.time()))
     await store.claim(an_outcome("ended", created_at=clock.time()))
-    await store.settle("acme/ada", "ended", ToolResult())
+    await store.settle(an_outcome("ended"), ToolResult())
     clock.advance(60)
 
     assert await store.claim(an_outcome("new", created_at=clock.time())) is None
@@ -221,8 +236,8 @@ async def test_stores_of_one_gate_close_together() -> None:
         results.put(a_result()),
         results.get("h1", "acme/ada"),
         outcomes.claim(an_outcome()),
-        outcomes.settle("acme/ada", "k", ToolResult()),
-        outcomes.release("acme/ada", "k"),
+        outcomes.settle(an_outcome(), ToolResult()),
+        outcomes.release(an_outcome()),
     ):
         with pytest.raises(Unavailable, match="closed"):
             await operation

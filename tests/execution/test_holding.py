@@ -116,7 +116,7 @@ async def gone(world: World) -> None:
     [claim] = world.store._running.values()
     first.cancel()
     await asyncio.wait([first])
-    await world.store.release(claim.owner, claim.key)
+    await world.store.release(claim)
     world.store._settled.clear()
     await world.store.claim(claim)
 
@@ -170,6 +170,57 @@ async def test_who_is_cancelled_while_waiting_changes_nothing() -> None:
     assert world.ran == 1
 
 
+class CutOff(MemoryOutcomes):
+    """The way of one server to the store that is shared: it cannot say that its calls still run."""
+
+    def __init__(self, shared: MemoryOutcomes) -> None:
+        super().__init__()
+        self._running, self._settled = shared._running, shared._settled
+
+    async def hold(self, claim: Outcome, *, by: str, until: float | None) -> bool:
+        raise Unavailable("away")
+
+
+@pytest.mark.parametrize("error", [None, Unavailable("busy")], ids=["done", "given_back"])
+async def test_who_stalled_past_the_lease_leaves_the_key_to_who_took_it_over(
+    error: PegboardError | None,
+) -> None:
+    world, go_on = World(READS), asyncio.Event()
+    stalled_at = a_kit(outcomes=CutOff(world.store), settings=Settings(key_lease=LEASE))
+
+    async def stalls(call: Run) -> ToolResult:
+        call.attempts += 1
+        await go_on.wait()
+        if error is not None:
+            raise error
+        return ToolResult(content="done by c1")
+
+    first = world.call("c1", kit=stalled_at, work=stalls)
+    await asyncio.sleep(0)
+    second = world.call("c2")
+    await world.begun.wait()  # the lease of the first has passed
+    go_on.set()
+    await asyncio.wait([first])
+    third = world.call("c3")
+    await asyncio.sleep(0.1)
+    world.go_on.set()
+
+    assert (first.exception() or first.result()) == (error or ToolResult(content="done by c1"))
+    assert [(await task).text for task in (second, third)] == ["done by c2"] * 2
+    assert world.ran == 1
+
+
+async def test_a_key_that_a_server_with_leases_left_is_taken_over_by_one_without() -> None:
+    world = World(READS)
+    await gone(world)
+    world.go_on.set()
+    alone = world.kit(lease=0.0)
+    answers = [(await world.call(name, kit=alone)).text for name in ("c2", "c3")]
+
+    assert answers == ["done by c2"] * 2
+    assert world.ran == 2
+
+
 class Failing(MemoryOutcomes):
     """Cannot be written for a moment."""
 
@@ -178,7 +229,7 @@ class Failing(MemoryOutcomes):
         self.failures: list[PegboardError] = [Unavailable("away")]
         self.held = 0
 
-    async def hold(self, claim: Outcome, *, by: str, until: float) -> bool:
+    async def hold(self, claim: Outcome, *, by: str, until: float | None) -> bool:
         if self.failures:
             raise self.failures.pop()
         self.held += 1
@@ -226,6 +277,8 @@ async def test_where_nobody_shares_the_store_nothing_is_held() -> None:
 
     assert leased(kit, claim, "c1") is claim
     assert not is_held(kit, claim)
+    assert not await taken_over(kit, claim, claim)  # it is gone
+    await kit.outcomes.claim(claim)
     assert await taken_over(kit, claim, claim)
     with Holding(kit, claim) as holding:
         assert holding._timer is None

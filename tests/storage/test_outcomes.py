@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from tests.storage.made import (
     NOON,
     a_storage,
@@ -31,7 +32,7 @@ async def test_a_settled_key_gives_the_first_outcome_again(storage: Storage) -> 
         meta=ResultMeta(call_id="c1", attempts=2),
     )
     await storage.outcomes.claim(an_outcome())
-    await storage.outcomes.settle("acme/ada", "k1", result)
+    await storage.outcomes.settle(an_outcome(), result)
 
     assert await storage.outcomes.claim(an_outcome()) == an_outcome(result=result)
 
@@ -39,7 +40,7 @@ async def test_a_settled_key_gives_the_first_outcome_again(storage: Storage) -> 
 async def test_a_settled_outcome_is_out_of_its_makers_reach(storage: Storage) -> None:
     value = {"refunded": 1}
     await storage.outcomes.claim(an_outcome())
-    await storage.outcomes.settle("acme/ada", "k1", ToolResult(structured=value))
+    await storage.outcomes.settle(an_outcome(), ToolResult(structured=value))
     value["refunded"] = 2
 
     again = await storage.outcomes.claim(an_outcome())
@@ -51,7 +52,7 @@ async def test_a_settled_outcome_is_out_of_its_makers_reach(storage: Storage) ->
 async def test_a_failed_outcome_gives_its_typed_error_again(storage: Storage) -> None:
     error = ToolFailed("Order 17 is already shipped.", error_id="e9")
     await storage.outcomes.claim(an_outcome())
-    await storage.outcomes.settle("acme/ada", "k1", ToolResult(is_error=True, error=error))
+    await storage.outcomes.settle(an_outcome(), ToolResult(is_error=True, error=error))
 
     again = await storage.outcomes.claim(an_outcome())
     assert again is not None
@@ -69,10 +70,10 @@ async def test_keys_of_different_owners_are_different_keys(storage: Storage) -> 
 
 async def test_a_released_key_is_free_and_a_settled_one_stays(storage: Storage) -> None:
     await storage.outcomes.claim(an_outcome("free"))
-    await storage.outcomes.release("acme/ada", "free")
+    await storage.outcomes.release(an_outcome("free"))
     await storage.outcomes.claim(an_outcome("kept"))
-    await storage.outcomes.settle("acme/ada", "kept", ToolResult(content="done"))
-    await storage.outcomes.release("acme/ada", "kept")
+    await storage.outcomes.settle(an_outcome("kept"), ToolResult(content="done"))
+    await storage.outcomes.release(an_outcome("kept"))
 
     assert await storage.outcomes.claim(an_outcome("free")) is None
     assert await storage.outcomes.claim(an_outcome("kept")) is not None
@@ -124,9 +125,36 @@ async def test_what_is_settled_or_given_back_is_held_by_nobody(storage: Storage)
     claim = an_outcome(holder="c1", held_until=NOON + 30)
     assert not await storage.outcomes.hold(claim, by="c1", until=NOON + 60)
     await storage.outcomes.claim(claim)
-    await storage.outcomes.settle("acme/ada", "k1", ToolResult(content="done"))
+    await storage.outcomes.settle(claim, ToolResult(content="done"))
     assert not await storage.outcomes.hold(claim, by="c1", until=NOON + 60)
     settled = await storage.outcomes.claim(claim)
 
     assert settled is not None
     assert settled.result == ToolResult(content="done")
+
+
+async def test_who_lost_a_key_neither_settles_it_nor_gives_it_back(
+    storage: Storage, other: Storage
+) -> None:
+    lost = an_outcome(holder="c1", held_until=NOON + 30)
+    taken = an_outcome(holder="c2", held_until=NOON + 90)
+    await storage.outcomes.claim(lost)
+    await other.outcomes.hold(lost, by="c2", until=NOON + 90)
+    await storage.outcomes.settle(lost, ToolResult(content="of the first"))
+    await storage.outcomes.release(lost)
+    while_it_runs = await storage.outcomes.claim(lost)
+    await other.outcomes.settle(taken, ToolResult(content="of the second"))
+    await storage.outcomes.settle(lost, ToolResult(content="of the first"))
+
+    assert while_it_runs == taken
+    assert await storage.outcomes.claim(lost) == structs.replace(
+        taken, result=ToolResult(content="of the second")
+    )
+
+
+async def test_a_key_may_be_held_by_a_call_that_says_no_time(storage: Storage) -> None:
+    claim = an_outcome(holder="c1", held_until=NOON + 30)
+    await storage.outcomes.claim(claim)
+
+    assert await storage.outcomes.hold(claim, by="c2", until=None)
+    assert await storage.outcomes.claim(claim) == an_outcome(holder="c2", held_until=None)

@@ -137,8 +137,8 @@ class MemoryOutcomes:
         result = known.result
         return known if result is None else structs.replace(known, result=detached(result))
 
-    async def hold(self, claim: Outcome, *, by: str, until: float) -> bool:
-        """Let a claim without an outcome be held by this call until then."""
+    async def hold(self, claim: Outcome, *, by: str, until: float | None) -> bool:
+        """Let a claim without an outcome be held by this call until then; None: nobody says."""
         place = (claim.owner, claim.key)
         with self._gate:
             known = self._running.get(place)
@@ -147,18 +147,22 @@ class MemoryOutcomes:
             self._running[place] = structs.replace(known, holder=by, held_until=until)
             return True
 
-    async def settle(self, owner: str, key: str, result: ToolResult) -> None:
-        """Store the outcome of a claimed key."""
-        kept, place = detached(result), (owner, key)
+    async def settle(self, claim: Outcome, result: ToolResult) -> None:
+        """Store the outcome of a claim; it changes nothing once another call holds the key."""
+        kept, place = detached(result), (claim.owner, claim.key)
         with self._gate:
-            known = self._running.pop(place, None) or self._settled.get(place)
-            if known is not None:
+            known = self._running.get(place) or self._settled.get(place)
+            if known is not None and known.holder == claim.holder:
+                self._running.pop(place, None)
                 self._settled[place] = structs.replace(known, result=kept)
 
-    async def release(self, owner: str, key: str) -> None:
-        """Give a claimed key back: nothing was done. A settled key stays."""
+    async def release(self, claim: Outcome) -> None:
+        """Give a claimed key back: nothing was done. One that is settled, or another's, stays."""
+        place = (claim.owner, claim.key)
         with self._gate:
-            self._running.pop((owner, key), None)
+            known = self._running.get(place)
+            if known is not None and known.holder == claim.holder:
+                del self._running[place]
 
     def sweep(self) -> None:
         """Forget what has expired."""

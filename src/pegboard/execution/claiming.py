@@ -88,7 +88,7 @@ async def first_of(kit: Kit, flight: Flight, wish: Wish) -> Outcome | None:
 
 async def freed(kit: Kit, flight: Flight) -> None:
     """The key may be used again."""
-    await written(flight, kit.outcomes.release(flight.claim.owner, flight.claim.key))
+    await written(flight, kit.outcomes.release(flight.claim))
 
 
 async def written(flight: Flight, work: Coroutine[Any, Any, None]) -> None:
@@ -114,7 +114,7 @@ async def _given_back(
     outcomes: OutcomeStore, claim: Outcome, claiming: "asyncio.Future[Outcome | None]"
 ) -> None:
     if await claiming is None:
-        await outcomes.release(claim.owner, claim.key)
+        await outcomes.release(claim)
 
 
 def _left(kit: Kit, wish: Wish) -> float | None:

@@ -35,8 +35,6 @@ async def taken_over(kit: Kit, left: Outcome, claim: Outcome) -> bool:
     Raises:
         Unavailable: The store cannot be written.
     """
-    if claim.held_until is None:
-        return True  # nobody else can want it
     return await kit.outcomes.hold(left, by=claim.holder, until=claim.held_until)
 
 

@@ -371,10 +371,10 @@ class SlowStore(MemoryOutcomes):
         await asyncio.sleep(0.01)
         return first
 
-    async def settle(self, owner: str, key: str, result: ToolResult) -> None:
+    async def settle(self, claim: Outcome, result: ToolResult) -> None:
         self.settling.set()
         await asyncio.sleep(0.01)
-        await super().settle(owner, key, result)
+        await super().settle(claim, result)
 
 
 async def cancelled_at(keys: Keys, moment: asyncio.Event, *, times: int = 1) -> None:
@@ -420,7 +420,7 @@ async def test_an_outcome_is_written_down_although_its_caller_is_cancelled_meanw
 class FullStore(MemoryOutcomes):
     """Claims, and then cannot write."""
 
-    async def settle(self, owner: str, key: str, result: ToolResult) -> None:
+    async def settle(self, claim: Outcome, result: ToolResult) -> None:
         raise Unavailable("the disk is full")
 
 

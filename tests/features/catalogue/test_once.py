@@ -231,7 +231,7 @@ async def test_what_was_cut_off_is_unknown_unless_it_may_be_repeated(storage: St
 class Forgetful(MemoryOutcomes):
     """Takes keys, and no answers."""
 
-    async def settle(self, owner: str, key: str, result: ToolResult) -> None:
+    async def settle(self, claim: Outcome, result: ToolResult) -> None:
         raise Unavailable("away")
 
 

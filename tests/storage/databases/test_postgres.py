@@ -314,7 +314,7 @@ async def test_keys_are_shared_by_servers(postgres: str, clock: FakeClock, tmp_p
             claims = [
                 group.create_task(server.outcomes.claim(an_outcome())) for server in [one, two] * 20
             ]
-        await one.outcomes.settle("acme/ada", "k1", ToolResult(content="done"))
+        await one.outcomes.settle(an_outcome(), ToolResult(content="done"))
         settled = await two.outcomes.claim(an_outcome())
 
     assert [claim.result() for claim in claims].count(None) == 1

@@ -30,7 +30,7 @@ async def writes(storage, name):
         if number % 2:
             continue
         storage.listener.on_event(a_written(call, attempts=1))
-        await storage.outcomes.settle("acme/ada", call, ToolResult(content=call))
+        await storage.outcomes.settle(an_outcome(call), ToolResult(content=call))
         await storage.flush()
         print("finished", call, flush=True)
 

@@ -83,20 +83,20 @@ class OutcomeStore(Protocol):
         """Take the key if it is free and return None; else return who has it."""
         ...
 
-    async def hold(self, claim: Outcome, *, by: str, until: float) -> bool:
-        """Let a claim without an outcome be held by this call until then.
+    async def hold(self, claim: Outcome, *, by: str, until: float | None) -> bool:
+        """Let a claim without an outcome be held by this call until then; None where nobody says.
 
         Returns:
             False when it is held by another call than `claim` says, has an outcome, or is gone.
         """
         ...
 
-    async def settle(self, owner: str, key: str, result: ToolResult) -> None:
-        """Store the outcome of a claimed key."""
+    async def settle(self, claim: Outcome, result: ToolResult) -> None:
+        """Store the outcome of a claim; it changes nothing once another call holds the key."""
         ...
 
-    async def release(self, owner: str, key: str) -> None:
-        """Give a claimed key back: nothing was done."""
+    async def release(self, claim: Outcome) -> None:
+        """Give a claimed key back: nothing was done. It stays when another call holds it."""
         ...
 
 

@@ -64,7 +64,7 @@ def idempotency(target: Target, kit: Kit, following: Handler) -> Handler:
             else:
                 ours = await _failed(kit, flight, ours)
             raise ours from ours.__cause__
-        await written(flight, outcomes.settle(flight.claim.owner, flight.claim.key, result))
+        await written(flight, outcomes.settle(flight.claim, result))
         return result
 
     return handle
@@ -72,9 +72,8 @@ def idempotency(target: Target, kit: Kit, following: Handler) -> Handler:
 
 async def _failed(kit: Kit, flight: Flight, error: PegboardError) -> PegboardError:
     """The call has failed, and its error is the outcome: as it is kept, with its error id."""
-    claim = flight.claim
     failed = failed_result(error, kit.redact)
-    await written(flight, kit.outcomes.settle(claim.owner, claim.key, failed))
+    await written(flight, kit.outcomes.settle(flight.claim, failed))
     return failed.error or error
 
 

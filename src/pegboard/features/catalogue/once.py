@@ -106,8 +106,7 @@ class Once:
         return answer
 
     async def _settled(self, flight: Flight, result: ToolResult) -> None:
-        claim = flight.claim
-        await written(flight, self._kit.outcomes.settle(claim.owner, claim.key, result))
+        await written(flight, self._kit.outcomes.settle(flight.claim, result))
 
 
 def _is_cut_off(error: BaseException) -> bool:

@@ -15,6 +15,7 @@ from pegboard.storage.tables import OUTCOMES as TABLE
 
 _OWNER = TABLE.c.owner == bindparam("owner_")
 _KEY = TABLE.c.key == bindparam("key_")
+_OURS = TABLE.c.holder == bindparam("holder_")
 _TAKE = Prepared(
     lambda insert: insert(TABLE).on_conflict_do_nothing(index_elements=["owner", "key"]),
     "owner",
@@ -41,7 +42,7 @@ _HOLD = Prepared(
     lambda _: (
         update(TABLE)
         .values(holder=bindparam("by"), held_until=bindparam("until"))
-        .where(_OWNER, _KEY, TABLE.c.result.is_(null()), TABLE.c.holder == bindparam("holder_"))
+        .where(_OWNER, _KEY, _OURS, TABLE.c.result.is_(null()))
     ),
     "by",
     "until",
@@ -50,13 +51,17 @@ _HOLD = Prepared(
     "holder_",
 )
 _SETTLE = Prepared(
-    lambda _: update(TABLE).values(result=bindparam("result")).where(_OWNER, _KEY),
+    lambda _: update(TABLE).values(result=bindparam("result")).where(_OWNER, _KEY, _OURS),
     "result",
     "owner_",
     "key_",
+    "holder_",
 )
 _RELEASE = Prepared(
-    lambda _: delete(TABLE).where(_OWNER, _KEY, TABLE.c.result.is_(null())), "owner_", "key_"
+    lambda _: delete(TABLE).where(_OWNER, _KEY, _OURS, TABLE.c.result.is_(null())),
+    "owner_",
+    "key_",
+    "holder_",
 )
 _EXPIRE = Prepared(
     lambda _: delete(TABLE).where(_OWNER, _KEY, TABLE.c.created_at <= bindparam("before")),
@@ -112,44 +117,49 @@ class SqlOutcomes:
             held_until=held_until,
         )
 
-    async def hold(self, claim: Outcome, *, by: str, until: float) -> bool:
-        """Let a claim without an outcome be held by this call until then.
+    async def hold(self, claim: Outcome, *, by: str, until: float | None) -> bool:
+        """Let a claim without an outcome be held by this call until then; None: nobody says.
 
         Raises:
             Unavailable: It could not be stored.
         """
-        values = (by, until, clean_text(claim.owner), clean_text(claim.key), claim.holder)
+        values = (by, until, *_ours(claim))
 
         def hold(transaction: Transaction) -> bool:
             return transaction.quick(_HOLD, values).rowcount > 0
 
         return await self._database.run(hold, atomic=True)
 
-    async def settle(self, owner: str, key: str, result: ToolResult) -> None:
-        """Store the outcome of a claimed key.
+    async def settle(self, claim: Outcome, result: ToolResult) -> None:
+        """Store the outcome of a claim; it changes nothing once another call holds the key.
 
         Raises:
             Unavailable: It could not be stored.
         """
-        values = (dump_result(result), clean_text(owner), clean_text(key))
+        values = (dump_result(result), *_ours(claim))
 
         def settle(transaction: Transaction) -> None:
             transaction.quick(_SETTLE, values)
 
         await self._database.run(settle, atomic=True)
 
-    async def release(self, owner: str, key: str) -> None:
-        """Give a claimed key back: nothing was done. A settled key stays.
+    async def release(self, claim: Outcome) -> None:
+        """Give a claimed key back: nothing was done. One that is settled, or another's, stays.
 
         Raises:
             Unavailable: It could not be stored.
         """
-        place = (clean_text(owner), clean_text(key))
+        values = _ours(claim)
 
         def release(transaction: Transaction) -> None:
-            transaction.quick(_RELEASE, place)
+            transaction.quick(_RELEASE, values)
 
         await self._database.run(release, atomic=True)
+
+
+def _ours(claim: Outcome) -> tuple[str, str, str]:
+    """Where it is, as long as its call holds it."""
+    return clean_text(claim.owner), clean_text(claim.key), claim.holder
 
 
 def sweep_outcomes(transaction: Transaction, created_before: float) -> None:
