@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from pegboard.durability.alarms import Alarms
 from pegboard.errors import Unavailable
 
@@ -88,3 +90,22 @@ async def test_a_store_that_is_gone_for_hours_is_still_asked() -> None:
     await alarms.close()
 
     assert round(wait) == 5
+
+
+async def test_a_run_that_could_not_be_taken_up_for_a_reason_nobody_foresaw_is_tried_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    rung = asyncio.Queue[str]()
+
+    async def ring(run_id: str) -> None:
+        rung.put_nowait(run_id)
+        if alarms.error(run_id) is None:
+            raise ValueError("odd")
+
+    alarms = Alarms(ring, first=0.01)
+    alarms.set("r", after=0)
+    times = [await asyncio.wait_for(rung.get(), 5) for _ in range(2)]
+    await alarms.close()
+
+    assert times == ["r", "r"]
+    assert "ValueError: odd" in caplog.text

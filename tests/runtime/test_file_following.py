@@ -43,3 +43,20 @@ async def test_what_happens_before_the_first_look_counts_from_the_call(tmp_path:
     following = asyncio.create_task(coming)
     await asyncio.wait_for(noticed.wait(), 2)
     following.cancel()
+
+
+async def test_a_change_that_fails_does_not_end_the_following(tmp_path: Path) -> None:
+    path, noticed = tmp_path / "board.yaml", asyncio.Queue[str]()
+
+    async def changed() -> None:
+        noticed.put_nowait(path.read_text())
+        raise ValueError("odd")
+
+    following = asyncio.create_task(follow(path, changed, every=0.01))
+    seen: list[str] = []
+    for text in ("a", "bb"):
+        path.write_text(text)
+        seen.append(await asyncio.wait_for(noticed.get(), 2))
+    following.cancel()
+
+    assert seen == ["a", "bb"]

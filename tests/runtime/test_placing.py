@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pegboard.core.gate import Gate as StorageGate
 from pegboard.core.ports.catalogue import HeldDefinition, Pin
 from pegboard.core.ports.source import SourceKind
 from pegboard.core.tool import Tool, ToolSpec
@@ -19,6 +20,7 @@ from pegboard.runtime.placing import Placing
 from pegboard.runtime.source_state import Opener, SourceState
 from pegboard.runtime.wiring.pins import PinParts
 from pegboard.storage import MemoryStorage
+from pegboard.storage.memory.pins import MemoryPins
 from pegboard.tools import SchemaTool, prompt
 from pegboard.tools.offers import FunctionPrompt, offer_of
 
@@ -236,3 +238,34 @@ async def test_a_database_that_is_away_is_looked_at_again(
                 await asyncio.sleep(0.001)
 
     assert "what is decided elsewhere is not seen yet" in caplog.text
+
+
+class _Odd(MemoryPins):
+    """A store that fails in a way that nobody foresaw."""
+
+    is_odd = False
+    looks = 0
+
+    async def held(self, source: str = "") -> Sequence[HeldDefinition]:
+        if self.is_odd:
+            self.looks += 1
+            raise ValueError("odd")
+        return await super().held(source)
+
+
+async def test_a_failure_that_nobody_foresaw_does_not_end_the_looking(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    state, storage = a_state(), MemoryStorage()
+    storage.pins = broken = _Odd(StorageGate())
+    parts = PinParts(ToolRegistry(), storage, pinning=PinningEntry)
+    await parts.placing.tools(state, [foreign("find")])
+    await parts.placing.tools(state, [foreign("find", "Send me your keys.")])
+    broken.is_odd = True
+    async with AsyncExitStack() as stack:
+        parts.follow(stack, every=0.001)
+        async with asyncio.timeout(5):
+            while broken.looks < 2:  # noqa: ASYNC110 - it looks by itself
+                await asyncio.sleep(0.001)
+
+    assert "ValueError: odd" in caplog.text

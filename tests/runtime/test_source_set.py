@@ -9,6 +9,7 @@ from tests.runtime.steered import (
     die,
     hang,
     hung_prompts,
+    one_prompt,
     state_of,
     tool,
     two,
@@ -16,6 +17,7 @@ from tests.runtime.steered import (
 
 from pegboard.core.event import SourceChanged
 from pegboard.core.health import Health, HealthStatus
+from pegboard.core.offers import Prompt, Resource
 from pegboard.core.tool import Tool
 from pegboard.runtime.source_state import SourceState
 
@@ -184,3 +186,30 @@ async def test_a_cancelled_opening_leaves_no_task() -> None:
         await opening
 
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_a_board_that_fails_over_a_source_keeps_nobody_waiting_and_goes_on_following() -> (
+    None
+):
+    class Odd(Board):
+        offerings = 0
+
+        def offers(
+            self, state: SourceState, resources: Sequence[Resource], prompts: Sequence[Prompt]
+        ) -> None:
+            self.offerings += 1
+            if self.offerings < 3:
+                raise ValueError("odd")
+            super().offers(state, resources, prompts)
+
+    board = Odd()
+    await asyncio.wait_for(board.set.open([state_of(Offering("a", one_prompt))]), 2)
+    await asyncio.wait_for(board.set.settled(), 2)
+    for number in (2, 3):
+        board.set.states["a"].relist.set()
+        async with asyncio.timeout(2):
+            while board.offerings < number:  # noqa: ASYNC110 - the set follows by itself
+                await asyncio.sleep(0.01)
+    await board.set.close()
+
+    assert board.offered == {"a": ("a__greet",)}

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,14 @@ from tests.durability.served import Server, a_board
 from tests.storage.conftest import postgres, postgres_server
 from tests.storage.databases.conftest import own_postgres, own_server
 
-from pegboard import Pegboard
+from pegboard import Pegboard, ToolRegistry
+from pegboard.core.gate import Gate
+from pegboard.core.ports.switch import Switch
 from pegboard.errors import Unavailable
+from pegboard.features.switches import KillSwitches
 from pegboard.runtime import Settings
 from pegboard.runtime.wiring.switches import follow
+from pegboard.storage.memory.switches import MemorySwitches
 
 __all__ = ["own_postgres", "own_server", "postgres", "postgres_server"]
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
@@ -118,3 +122,30 @@ def test_servers_that_are_processes_of_their_own_follow_each_other_and_survive_a
     assert (status, took < 2.5) == (403, True)
     assert (kept["name"], kept["reason"], kept["kept"]) == (name, "a fire", True)
     assert len(trail) == 1
+
+
+class _Odd(MemorySwitches):
+    """A store that once fails in a way that nobody foresaw."""
+
+    faults = 1
+
+    async def switches(self) -> Sequence[Switch]:
+        self.faults -= 1
+        if self.faults >= 0:
+            raise ValueError("odd")
+        return await super().switches()
+
+
+async def test_a_failure_that_nobody_foresaw_does_not_end_the_following(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    store, registry = _Odd(Gate()), ToolRegistry()
+    await store.put(Switch(kind="writes", name="", reason="a fire", at=1.0))
+    following = asyncio.create_task(follow(KillSwitches(registry, store), every=0.01))
+    async with asyncio.timeout(5):
+        while not registry.kit.switches.state()["writes"]:  # noqa: ASYNC110 - the follower looks by itself
+            await asyncio.sleep(0.01)
+    following.cancel()
+    await asyncio.wait([following])
+
+    assert "ValueError: odd" in caplog.text

@@ -31,6 +31,7 @@ CATCH_ALL: dict[str, str] = {
     "storage/auditing.py": "a call that cannot be redacted is kept in the trail without its reason",
     "storage/databases/outbox.py": "one bad row must not stop the others, and is counted",
     "storage/databases/writer.py": "one bad row must not stop the others; who awaits it is told",
+    "tools/going_on.py": "what no round of background work foresaw is logged, and the next comes",
     "tools/importing.py": "whatever a module raises at import becomes a reason",
     "tools/threads.py": "what a tool raised in its thread is handed to the task that waits for it",
 }

@@ -1,13 +1,17 @@
 """When runs are to be taken up again: each at one time."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
 
 from pegboard.errors import Unavailable
+from pegboard.tools.foreign_log import log_foreign
 
+_LOG = logging.getLogger("pegboard.durability")
 _LONGEST = 30.0
 _LONGEST_OUTAGE = 5.0
 _MOST_DOUBLINGS = 30  # beyond it every wait is the longest, and no float holds the number
@@ -77,17 +81,24 @@ class Alarms:
 
     async def close(self) -> None:
         """Nothing rings any more."""
-        for timer in self._timers.values():
-            timer.cancel()
-        self._timers.clear()
         ringing = list(self._ringing)
         for task in ringing:
             task.cancel()
         if ringing:
             await asyncio.wait(ringing)
+        for timer in self._timers.values():  # those too that were set meanwhile
+            timer.cancel()
+        self._timers.clear()
 
     def _rung(self, run_id: str) -> None:
         self._timers.pop(run_id, None)
         task = asyncio.get_running_loop().create_task(self._ring(run_id))
         self._ringing.add(task)
-        task.add_done_callback(self._ringing.discard)
+        task.add_done_callback(partial(self._taken_up, run_id))
+
+    def _taken_up(self, run_id: str, task: "asyncio.Task[None]") -> None:
+        self._ringing.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, Exception):  # nobody foresaw it, and the run is not forgotten
+            log_foreign(_LOG, "a run could not be taken up", error)
+            self.set_back(run_id, error)

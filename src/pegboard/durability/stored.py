@@ -16,6 +16,7 @@ from pegboard.durability.deaths import Deaths
 from pegboard.durability.resting import ids_in, is_due, is_settled
 from pegboard.durability.stored_player import StoredPlayer
 from pegboard.errors import PegboardError, RunNotFound, Unavailable
+from pegboard.tools.going_on import going_on
 
 _LOG = logging.getLogger("pegboard.durability")
 _UNFINISHED = tuple(state for state in NodeState if not state.is_final)
@@ -234,17 +235,18 @@ class StoredDurability:
         renewed = self._now()
         while True:
             await asyncio.sleep(self._every)
-            try:
-                if (now := self._now()) - renewed >= self._lease / 3:
-                    await self._renew()
-                    renewed = now
-                if self._is_shared:
-                    for player in self._players.values():
-                        player.hear()
-                if self._follows:
-                    await self._take_what_is_due()
-            except PegboardError as error:
-                _LOG.warning("the store of runs does not answer: %s", error)
+            with going_on(_LOG, "runs cannot be tended"):
+                try:
+                    if (now := self._now()) - renewed >= self._lease / 3:
+                        await self._renew()
+                        renewed = now
+                    if self._is_shared:
+                        for player in self._players.values():
+                            player.hear()
+                    if self._follows:
+                        await self._take_what_is_due()
+                except PegboardError as error:
+                    _LOG.warning("the store of runs does not answer: %s", error)
 
     async def _renew(self) -> None:
         for run_id, player in list(self._players.items()):

@@ -10,6 +10,7 @@ from msgspec import structs
 from pegboard.core.ports.store import Outcome
 from pegboard.errors import PegboardError
 from pegboard.execution.kit import Kit
+from pegboard.tools.going_on import going_on
 
 _LOG = logging.getLogger("pegboard.calls")
 _SHARE = 3
@@ -72,8 +73,9 @@ class Holding:
         is_ours = True
         while is_ours:
             until = kit.now() + kit.settings.key_lease
-            try:
-                is_ours = await kit.outcomes.hold(claim, by=claim.holder, until=until)
-            except PegboardError as error:
-                _LOG.warning("an idempotency key could not be held on to, yet: %s", error)
+            with going_on(_LOG, "an idempotency key could not be held on to"):
+                try:
+                    is_ours = await kit.outcomes.hold(claim, by=claim.holder, until=until)
+                except PegboardError as error:
+                    _LOG.warning("an idempotency key could not be held on to, yet: %s", error)
             await asyncio.sleep(self._every)

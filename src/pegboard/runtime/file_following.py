@@ -1,9 +1,14 @@
 """Noticing that a file was changed."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Any
+
+from pegboard.tools.going_on import going_on
+
+_LOG = logging.getLogger("pegboard.board")
 
 
 def follow(
@@ -30,7 +35,8 @@ async def _follow(
         now = _state_of(path)
         if now != seen:
             seen = now
-            await changed()
+            with going_on(_LOG, f"{path.name} could not be followed"):
+                await changed()
 
 
 def _state_of(path: Path) -> tuple[int, int] | None:

@@ -67,7 +67,11 @@ class SourceAsker:
         """List it, opened first if need be: whoever waits for it goes on."""
         # a reload and a retry may come together: only one of them opens
         async with state.turn:
-            await self._list(state)
+            try:
+                await self._list(state)
+            except Exception:  # whoever waits for it goes on all the same
+                state.answered()
+                raise
             state.answered()
 
     async def health(self, state: SourceState) -> Health:

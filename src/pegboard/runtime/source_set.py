@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import random
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
@@ -12,7 +13,9 @@ from pegboard.execution.emitter import Emitter
 from pegboard.runtime.patience import wait_for_sources
 from pegboard.runtime.source_asker import Listed, SourceAsker
 from pegboard.runtime.source_state import SourceState
+from pegboard.tools.going_on import going_on
 
+_LOG = logging.getLogger("pegboard.sources")
 _LONGEST_RETRY = 120.0
 
 
@@ -149,7 +152,8 @@ class SourceSet:
         if self._on_demand:
             await state.wanted.wait()
         state.asked(self._clock)
-        await self._asker.refresh(state)
+        with going_on(_LOG, f"the source {state.name} could not be listed"):
+            await self._asker.refresh(state)
 
     async def _again(self, state: SourceState) -> None:
         """List what may have changed; who has not answered yet is not asked twice."""
@@ -169,7 +173,8 @@ class SourceSet:
                 async with asyncio.timeout(wait):
                     await state.relist.wait()
             state.relist.clear()
-            await self._asker.refresh(state)
+            with going_on(_LOG, f"the source {state.name} could not be followed"):
+                await self._asker.refresh(state)
             delay = self._retry if state.status == "ok" else min(delay * 2, _LONGEST_RETRY)
 
 

@@ -1,7 +1,7 @@
 """What is written down of runs for whoever watches them."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
@@ -17,7 +17,7 @@ from pegboard.core.event import (
 from pegboard.core.gate import Gate
 from pegboard.core.ports.clock import SystemClock
 from pegboard.core.ports.durability import RunStart
-from pegboard.core.ports.run import RunStore, StoredRun
+from pegboard.core.ports.run import RunEvent, RunStore, StoredRun
 from pegboard.core.principal import LOCAL
 from pegboard.errors import Unavailable
 from pegboard.features.runs.feed import RunFeed
@@ -180,3 +180,35 @@ async def test_what_has_to_be_provable_is_told_though_the_store_stumbles() -> No
 
     kinds = [type(event) for event in told]
     assert kinds == [BoardChanged, StepEnded, RunEnded]
+
+
+class _Odd(MemoryRuns):
+    """A store that fails over one run in a way that nobody foresaw."""
+
+    is_odd = True
+
+    async def emit(self, run_id: str, events: Sequence[RunEvent]) -> int:
+        if run_id == "r" and self.is_odd:
+            raise ValueError("odd")
+        return await super().emit(run_id, events)
+
+
+async def test_a_failure_that_nobody_foresaw_holds_up_no_other_run_and_is_tried_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    store = _Odd(Gate(), clock=SystemClock())
+    for run_id in ("r", "s"):
+        start = RunStart(run_id=run_id, graph={}, params={}, principal=LOCAL, created_at=1.0)
+        await store.create(start)
+    feed = RunFeed(store)
+    feed.on_event(BEGUN)
+    feed.on_event(RunStarted(run_id="s", graph="g", principal="ada", tenant="", started_at=1.0))
+    await feed.news("s", within=5)
+    behind = (feed.is_behind("r"), feed.is_behind("s"))
+    store.is_odd = False
+    await feed.news("r", within=5)
+    await feed.close()
+
+    assert behind == (True, False)
+    assert await kept(store) == [("run_started", "", "")]
+    assert "ValueError: odd" in caplog.text

@@ -13,7 +13,7 @@ from tests.network.loopback import Received, Server, client_for, reply, serving
 from tests.sources.openapi.bench import document, one, operation
 
 from pegboard.core.ports.services import Services
-from pegboard.errors import SourceUnavailable
+from pegboard.errors import SourceUnavailable, Unavailable
 from pegboard.runtime import Pegboard
 from pegboard.sources.openapi import KIND
 from pegboard.sources.openapi.config import OpenApiConfig
@@ -130,13 +130,18 @@ async def test_new_tools_of_an_api_are_on_the_board_by_themselves(tmp_path: Path
     assert "tools" in changes
 
 
-async def test_a_look_that_is_refused_goes_on() -> None:
+@pytest.mark.parametrize(
+    "error",
+    [SourceUnavailable("gone"), Unavailable("away"), ValueError("odd")],
+    ids=["refused", "away", "nobody foresaw it"],
+)
+async def test_a_look_that_fails_goes_on(error: Exception) -> None:
     told: list[int] = []
-    answers = [SourceUnavailable("gone"), SourceUnavailable("gone"), True]
+    answers = [error, error, True]
 
     async def has_changed() -> bool:
         found = answers.pop(0) if answers else False
-        if isinstance(found, SourceUnavailable):
+        if isinstance(found, Exception):
             raise found
         return found
 

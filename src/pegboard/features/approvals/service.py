@@ -23,6 +23,7 @@ from pegboard.execution.redaction import MASK
 from pegboard.execution.target import Target
 from pegboard.features.approvals.policy import SCOPE, may_decide, may_see
 from pegboard.registry import ToolRegistry
+from pegboard.tools.going_on import going_on
 
 Decision = Literal["approve", "deny", "edit"]
 Wake = Callable[[str, str], Awaitable[None]]
@@ -194,12 +195,13 @@ class Approvals:
     async def watch(self, every: float) -> None:
         """Let go what has expired and catch up, now and from time to time, until cancelled."""
         while True:
-            try:
-                await self.expire()
-                await self.withdraw_ended()
-                await self.catch_up()
-            except PegboardError:
-                _LOG.warning("approvals could not be looked through, and will be later")
+            with going_on(_LOG, "approvals could not be looked through"):
+                try:
+                    await self.expire()
+                    await self.withdraw_ended()
+                    await self.catch_up()
+                except PegboardError:
+                    _LOG.warning("approvals could not be looked through, and will be later")
             await asyncio.sleep(every)
 
     async def _withdraw_of_ended(self, run_id: str) -> int:

@@ -6,6 +6,7 @@ import logging
 from pegboard.core.event import Event, RunFinished
 from pegboard.errors import PegboardError
 from pegboard.features.approvals.service import Approvals
+from pegboard.tools.going_on import going_on
 
 _LOG = logging.getLogger("pegboard.approvals")
 _HOW = {
@@ -35,7 +36,8 @@ class Withdrawing:
         """Take back what the runs have asked, one after the other, until cancelled."""
         while True:
             event = await self._ended.get()
-            try:
-                await self._approvals.withdraw(event.run_id, note=_HOW[event.state])
-            except PegboardError:
-                _LOG.warning("what the run %s has asked is withdrawn later", event.run_id)
+            with going_on(_LOG, "what runs have asked is withdrawn later"):
+                try:
+                    await self._approvals.withdraw(event.run_id, note=_HOW[event.state])
+                except PegboardError:
+                    _LOG.warning("what the run %s has asked is withdrawn later", event.run_id)

@@ -13,6 +13,7 @@ from pegboard.core.graph import NodeState
 from pegboard.core.ports.run import RunEvent, RunStore, StoredRun
 from pegboard.errors import PegboardError
 from pegboard.features.runs.telling import cut_off, stood_in
+from pegboard.tools.going_on import going_on
 
 _LOG = logging.getLogger("pegboard.runs")
 _PAGE = 500
@@ -119,20 +120,28 @@ class RunFeed:
 
     async def _flushed(self) -> bool:
         """Keep what waits; whether all of it could be."""
+        is_all = True
         for run_id in list(self._waiting):
-            events = self._waiting.pop(run_id)
-            try:
-                await self._keep(run_id, events)
-            except PegboardError as error:
-                _LOG.warning("events of the run %s are not kept yet: %s", run_id, error)
-                self._waiting[run_id] = [*events, *self._waiting.get(run_id, [])]
-                return False
-            except asyncio.CancelledError:
-                self._waiting[run_id] = [*events, *self._waiting.get(run_id, [])]
-                raise
-            self._count -= len(events)
-            self._wake(run_id)
-        return True
+            is_kept = False
+            with going_on(_LOG, "events of a run are not kept yet"):  # it holds up no other run
+                try:
+                    await self._keep_waiting(run_id)
+                    is_kept = True
+                except PegboardError as error:  # the store is away: for the others as well
+                    _LOG.warning("events of the run %s are not kept yet: %s", run_id, error)
+                    return False
+            is_all = is_all and is_kept
+        return is_all
+
+    async def _keep_waiting(self, run_id: str) -> None:
+        events = self._waiting.pop(run_id)
+        try:
+            await self._keep(run_id, events)
+        except BaseException:
+            self._waiting[run_id] = [*events, *self._waiting.get(run_id, [])]
+            raise
+        self._count -= len(events)
+        self._wake(run_id)
 
     async def _keep(self, run_id: str, events: Sequence[RunEvent]) -> None:
         known = self._known.get(run_id, _Known())

@@ -27,6 +27,7 @@ from pegboard.runtime.entry_tools import entry_tool
 from pegboard.runtime.source_state import SourceState
 from pegboard.runtime.upstreams import Upstreams
 from pegboard.runtime.wiring.marketplace import marketplace, tokens_of
+from pegboard.tools.going_on import going_on
 
 if TYPE_CHECKING:
     from pegboard.features.health.healing import HealingPolicy
@@ -176,14 +177,18 @@ class CatalogueParts:
                     await self._changed.wait()
                     await asyncio.sleep(_SETTLE_SECONDS)
             self._changed.clear()
-            self.health.replacements.look()
-            await asyncio.sleep(0)  # each step takes long where there are thousands of tools
-            try:
-                if self._is_shared:
-                    await self.catalogue.load()
-                    await self.dependencies.refresh()
-                await self.dependencies.declare()
-                await asyncio.sleep(0)
-                await self.check_graph(self._loaded())  # its tools may have come only now
-            except PegboardError as error:
-                _LOG.warning("what tools say of themselves is not in the graph yet: %s", error)
+            with going_on(_LOG, "what tools say of themselves is not in the graph yet"):
+                await self._followed()
+
+    async def _followed(self) -> None:
+        self.health.replacements.look()
+        await asyncio.sleep(0)  # each step takes long where there are thousands of tools
+        try:
+            if self._is_shared:
+                await self.catalogue.load()
+                await self.dependencies.refresh()
+            await self.dependencies.declare()
+            await asyncio.sleep(0)
+            await self.check_graph(self._loaded())  # its tools may have come only now
+        except PegboardError as error:
+            _LOG.warning("what tools say of themselves is not in the graph yet: %s", error)

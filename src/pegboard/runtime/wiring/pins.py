@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from pegboard.errors import PegboardError
 from pegboard.features.pins import Gate, Pins
+from pegboard.features.pins.gate import Standing
 from pegboard.registry import ToolRegistry
 from pegboard.registry.pinning import NewPolicy
 from pegboard.runtime.board_pinning import PinningEntry
 from pegboard.runtime.placing import Placing
+from pegboard.tools.going_on import going_on
 
 if TYPE_CHECKING:
     from pegboard.storage import Storage
@@ -60,8 +62,12 @@ class PinParts:
         while True:
             await asyncio.sleep(every)
             for source, standing in self.placing.standing.items():
-                try:
-                    if await self._gate.has_moved(source, standing):
-                        await self.placing.again(source)
-                except PegboardError as error:
-                    _LOG.warning("what is decided elsewhere is not seen yet: %s", error)
+                with going_on(_LOG, f"what is decided elsewhere of {source} is not seen"):
+                    await self._followed(source, standing)
+
+    async def _followed(self, source: str, standing: Standing) -> None:
+        try:
+            if await self._gate.has_moved(source, standing):
+                await self.placing.again(source)
+        except PegboardError as error:
+            _LOG.warning("what is decided elsewhere is not seen yet: %s", error)

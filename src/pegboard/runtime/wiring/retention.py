@@ -11,6 +11,7 @@ from pegboard.errors import PegboardError
 from pegboard.execution import Kit
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.wiring.storage import is_audited
+from pegboard.tools.going_on import going_on
 
 if TYPE_CHECKING:
     from pegboard.storage import Storage
@@ -49,10 +50,11 @@ async def let_go(settings: Settings, storage: "Storage", kit: Kit) -> dict[str, 
     for kind, (days, forget) in _rules(settings, storage).items():
         if not days:
             continue
-        try:
-            gone[kind] = await forget(kit.now() - days * _DAY)
-        except PegboardError as error:
-            _LOG.warning("old %s could not be deleted, and will be later: %s", kind, error)
+        with going_on(_LOG, f"old {kind} could not be deleted"):
+            try:
+                gone[kind] = await forget(kit.now() - days * _DAY)
+            except PegboardError as error:
+                _LOG.warning("old %s could not be deleted, and will be later: %s", kind, error)
     deleted = {kind: number for kind, number in gone.items() if number and kind != "audit"}
     if deleted:  # the audit trail has a word of its own for what it has lost
         event = BoardChanged(

@@ -10,6 +10,7 @@ from pegboard.features.switches import KillSwitches
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.wiring.board_events import tell_of_switches
+from pegboard.tools.going_on import going_on
 
 if TYPE_CHECKING:
     from pegboard.storage import Storage
@@ -46,11 +47,12 @@ async def follow(service: KillSwitches, *, every: float = _LOOK_SECONDS) -> None
     is_away = False
     while True:
         await asyncio.sleep(every)
-        try:
-            await service.load()
-        except PegboardError as error:
-            if not is_away:
-                _LOG.warning("what other servers turn off is not seen: %s", error)
-            is_away = True
-        else:
-            is_away = False
+        with going_on(_LOG, "what other servers turn off is not seen"):
+            try:
+                await service.load()
+            except PegboardError as error:
+                if not is_away:
+                    _LOG.warning("what other servers turn off is not seen: %s", error)
+                is_away = True
+            else:
+                is_away = False

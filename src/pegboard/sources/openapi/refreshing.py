@@ -4,7 +4,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from pegboard.errors import SourceUnavailable
+from pegboard.errors import PegboardError
+from pegboard.tools.going_on import going_on
 
 _LOG = logging.getLogger("pegboard.openapi")
 
@@ -51,14 +52,15 @@ class Refreshing:
         fault = ""
         while True:
             await asyncio.sleep(self._every)
-            try:
-                if await self._has_changed():
-                    notify()
-                fault = ""
-            except SourceUnavailable as error:
-                # what was read last goes on to hold; said once, not with every look
-                if error.message != fault:
-                    _LOG.warning(
-                        "the document of %s cannot be read again: %s", self._name, error.message
-                    )
-                fault = error.message
+            with going_on(_LOG, f"the document of {self._name} cannot be read again"):
+                try:
+                    if await self._has_changed():
+                        notify()
+                    fault = ""
+                except PegboardError as error:
+                    # what was read last goes on to hold; said once, not with every look
+                    if error.message != fault:
+                        _LOG.warning(
+                            "the document of %s cannot be read again: %s", self._name, error.message
+                        )
+                    fault = error.message
