@@ -26,7 +26,7 @@ class Slow:
     def __init__(self) -> None:
         self.times = 0
         self.may_go = asyncio.Event()
-        self.error: SourceUnavailable | None = None
+        self.error: Exception | None = None
 
     async def __call__(self) -> Tool:
         self.times += 1
@@ -69,6 +69,33 @@ async def test_who_waits_may_give_up_alone() -> None:
     slow.may_go.set()
 
     assert (await first).spec.name == "t"
+
+
+async def test_who_waits_tries_again_when_the_first_gives_up() -> None:
+    shared, slow = SharedOpenings(), Slow()
+    first = asyncio.create_task(shared.get("a", slow))
+    await asyncio.sleep(0)
+    others = [asyncio.create_task(shared.get("a", slow)) for _ in range(2)]
+    await asyncio.sleep(0)
+    first.cancel()
+    slow.may_go.set()
+    async with asyncio.timeout(2):
+        found = [await task for task in others]
+
+    assert found[0] is found[1]
+    assert slow.times == 2
+
+
+async def test_a_failure_that_nobody_foresaw_is_told_to_each_who_tries() -> None:
+    shared, slow = SharedOpenings(), Slow()
+    slow.error = ValueError("odd")
+    asking = [asyncio.create_task(shared.get("a", slow)) for _ in range(2)]
+    await asyncio.sleep(0)
+    slow.may_go.set()
+    await asyncio.wait(asking, timeout=2)
+
+    assert [str(task.exception()) for task in asking] == ["odd", "odd"]
+    assert slow.times == 2
 
 
 async def test_what_was_given_up_is_opened_anew() -> None:

@@ -19,7 +19,7 @@ class SharedOpenings:
     """
 
     def __init__(self) -> None:
-        self._opened: dict[str, asyncio.Future[Tool]] = {}
+        self._opened: dict[str, asyncio.Future[Tool | None]] = {}
 
     async def get(self, key: str, opened: Callable[[], Awaitable[Tool]]) -> Tool:
         """What was opened under this key, or is being opened; else it is opened now.
@@ -28,9 +28,10 @@ class SharedOpenings:
             PegboardError: It cannot be opened.
             ValidationError: What runs it is not said rightly.
         """
-        known = self._opened.get(key)
-        if known is not None:
-            return await asyncio.shield(known)
+        while (known := self._opened.get(key)) is not None:
+            tool = await asyncio.shield(known)
+            if tool is not None:
+                return tool
         begun = self._opened[key] = asyncio.get_running_loop().create_future()
         try:
             tool = await opened()
@@ -38,8 +39,9 @@ class SharedOpenings:
             begun.set_exception(error)
             begun.exception()  # heard, also where nobody else has asked
             raise
-        except asyncio.CancelledError:  # who waits has a deadline too; who comes later tries again
+        except BaseException:  # it says nothing of what is opened: who waits tries again
             del self._opened[key]
+            begun.set_result(None)
             raise
         begun.set_result(tool)
         return tool
