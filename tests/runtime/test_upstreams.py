@@ -1,27 +1,27 @@
 """Tools of servers that an entry names by their address: opened late, shared, held to their pin."""
 
+import asyncio
+import gc
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
+from mcp.server.mcpserver import MCPServer
 from tests.features.marketplace.made import Files, files, orders_at
 from tests.network.loopback import Server, client_for, reply
+from tests.sources.mcp.opening import over_http
 
 from pegboard import ToolRegistry
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable
+from pegboard.network import GuardedClient, GuardPolicy
 from pegboard.runtime.board import ToolEntry
 from pegboard.runtime.entry_opening import Opening
 from pegboard.runtime.entry_tools import entry_tool
-from pegboard.runtime.upstreams import (
-    Upstreams,
-    names_upstream,
-    opened_upstream,
-    tools_by_action,
-    upstream_digest,
-)
+from pegboard.runtime.upstream_server import opened_upstream, tools_by_action, upstream_digest
+from pegboard.runtime.upstreams import Upstreams, names_upstream
 from pegboard.testing import FakeClock
 
 SCHEMA = {"type": "object", "properties": {"id": {"type": "integer"}}}
@@ -128,9 +128,14 @@ async def test_a_server_that_is_down_is_asked_again_later(shop: Shop) -> None:
     shop.made.raw["/orders.json"] = reply(b"", status=503)
     down = await called(tool)
     del shop.made.raw["/orders.json"]
+    asked = len(shop.server.requests)
+    at_once = await called(tool)
+    asked_again = len(shop.server.requests) - asked
+    shop.clock.advance(6)
     up = await called(tool)
 
     assert "its server answered 503" in str(down.error)
+    assert (str(at_once.error), asked_again) == (str(down.error), 0)
     assert up.structured["path"] == "/v1/orders/7"
 
 
@@ -208,3 +213,68 @@ def test_only_addresses_of_two_types_name_a_server() -> None:
     assert names_upstream(entry(type="RestAPI", server="http://a"))
     assert not names_upstream(entry(type="MCPTool", server="hq"))
     assert not names_upstream(entry(type="Federated", server="https://a"))
+
+
+async def test_a_server_is_closed_when_the_last_of_its_tools_is_gone(shop: Shop) -> None:
+    upstreams = upstreams_of(shop)
+    first, second = await shop.tool(), await shop.tool(tool_id="again_v1")
+    await called(first)
+    opened = [upstreams.opened]
+    del first
+    opened.append(await settled(upstreams))
+    await called(second)
+    del second
+    opened.append(await settled(upstreams))
+    back = await called(await shop.tool())
+
+    assert opened == [(shop.url,), (shop.url,), ()]
+    assert back.structured["path"] == "/v1/orders/7"
+
+
+async def test_a_call_that_runs_is_not_cut_when_its_tool_goes() -> None:
+    server = MCPServer("hq")
+    begun, may_end = asyncio.Event(), asyncio.Event()
+
+    @server.tool()
+    async def wait() -> str:
+        begun.set()
+        await may_end.wait()
+        return "done"
+
+    http = GuardedClient(policy=GuardPolicy(allow_hosts=("127.0.0.1",)))
+    async with over_http(server) as door, AsyncExitStack() as stack:
+        stack.push_async_callback(http.close)
+        services, tokens = Services(http=http), dict[str, str]()
+        upstreams = Upstreams(services, stack, tokens=lambda: tokens)
+        opening = Opening(
+            services=services, within=5, stack=stack, is_trusted=False, upstreams=upstreams
+        )
+        async with AsyncExitStack() as looking:
+            seen = await opened_upstream("mcp", {"url": door.url}, services)
+            looking.push_async_callback(seen.close)
+            pin = upstream_digest(tools_by_action(await seen.tools())["wait"])
+        said = {"tool_id": "wait_v1", "type": "MCPTool", "server": door.url, "tool": "wait"}
+        entry = ToolEntry.model_validate({**said, "pin": pin, "input_schema": {"type": "object"}})
+        tool = await entry_tool(entry, opening, where="here")
+        calling = asyncio.create_task(ToolRegistry([tool]).call(tool.spec.name, {}))
+        await asyncio.wait_for(begun.wait(), 10)
+        tokens[door.url] = "another"  # what is sent with it has changed
+        other = asyncio.create_task(ToolRegistry([tool]).call(tool.spec.name, {}))
+        await asyncio.sleep(0.2)
+        may_end.set()
+        answers = [await calling, await other]
+
+        assert [answer.text for answer in answers] == ["done", "done"]
+        assert upstreams.opened == (door.url,)
+
+
+def upstreams_of(shop: Shop) -> Upstreams:
+    assert shop.opening.upstreams is not None
+    return shop.opening.upstreams
+
+
+async def settled(upstreams: Upstreams) -> tuple[str, ...]:
+    """What is open, once what is no more is found to be so."""
+    gc.collect()
+    await asyncio.sleep(0.01)
+    return upstreams.opened

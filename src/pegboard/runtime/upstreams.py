@@ -5,32 +5,29 @@ that it is something else.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
-from typing import Any
-
-from pydantic import ValidationError
+import weakref
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack, suppress
+from typing import Any, TypeAlias
 
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.services import Services
-from pegboard.core.ports.source import Source
 from pegboard.core.tool import Tool, ToolSpec
-from pegboard.errors import ConfigError, PegboardError, SourceUnavailable
-from pegboard.features.pins.definitions import upstream_of
-from pegboard.registry.definition_diff import definition_digest
+from pegboard.errors import SourceUnavailable
 from pegboard.runtime.board import ToolEntry
-from pegboard.runtime.kinds import load_kind
+from pegboard.runtime.upstream_server import (
+    LISTING_SECONDS,
+    REFUSED_SECONDS,
+    UpstreamServer,
+    upstream_digest,
+)
 from pegboard.tools import SchemaTool
 from pegboard.tools.schema_tool import Run
 
-NAME = "upstream"
-"""What the source of an address is called; part of what a digest is made of."""
+_Place: TypeAlias = tuple[str, str]
+"""The type of an entry, and the address of its server."""
 
-_LIST_AGAIN_SECONDS = 5.0
-"""A server is not asked more often what it has."""
-_OLD_SECONDS = 300.0
-"""What a server said longer ago is asked again before a call relies on it."""
-_SHOWN = 200
 _CREDENTIAL = "marketplaces.token"
 """What is called the credential of a tool whose server is a marketplace of the board file."""
 
@@ -60,23 +57,15 @@ def names_upstream(entry: ToolEntry) -> bool:
     return entry.type in _CONFIGS and is_address(entry.server)
 
 
-def upstream_digest(tool: Tool) -> str:
-    """Of what the server says that a tool is: what an entry of it has as its `pin`."""
-    return definition_digest(upstream_of(tool) or tool.spec)
-
-
-def upstream_action(spec: ToolSpec) -> str:
-    """What the server itself calls a tool."""
-    return spec.action or spec.name
-
-
 class Upstreams:
-    """The servers that entries name, each opened once.
+    """The servers that entries name, each opened once, and closed when no tool names it any more.
 
     Args:
         services: What sources may use.
         stack: Closes what was opened.
         tokens: What the board file says is sent to which address.
+        within: Seconds for which a server is waited for.
+        refused: Seconds for which one is not asked again that could not be listed.
     """
 
     def __init__(
@@ -85,11 +74,24 @@ class Upstreams:
         stack: AsyncExitStack,
         *,
         tokens: Callable[[], Mapping[str, str]] = dict,
+        within: float = LISTING_SECONDS,
+        refused: float = REFUSED_SECONDS,
     ) -> None:
         self._services = services
         self._stack = stack
         self._tokens = tokens
-        self._servers: dict[tuple[str, str, str], _Server] = {}
+        self._within = within
+        self._refused = refused
+        self._servers: dict[_Place, tuple[str, UpstreamServer]] = {}
+        self._tools: Counter[_Place] = Counter()
+        self._retiring: dict[asyncio.Task[None], UpstreamServer] = {}
+        self._loop = asyncio.get_running_loop()
+        self._is_closed_later = False
+
+    @property
+    def opened(self) -> tuple[str, ...]:
+        """The addresses of the servers that have been called, and are not closed."""
+        return tuple(address for _, address in self._servers)
 
     def tool(self, entry: ToolEntry, spec: ToolSpec) -> Tool:
         """The tool of an entry; nothing is opened before it is called.
@@ -100,106 +102,70 @@ class Upstreams:
         """
         kind, _ = _CONFIGS[entry.type](entry.server, "")
         shown = spec.changed(handler=kind, credential=_CREDENTIAL if self._token(entry) else "")
-        return SchemaTool(spec=shown, run=self._runner(entry, spec))
+        run, place = self._runner(entry, spec), (entry.type, entry.server)
+        self._tools[place] += 1
+        # whoever has the tool has what runs it: a board, a version that may come back, a call
+        weakref.finalize(run, self._let_go, place).atexit = False
+        return SchemaTool(spec=shown, run=run)
 
     def _runner(self, entry: ToolEntry, spec: ToolSpec) -> Run:
         async def run(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
-            inner = await self._server(entry).tool(entry.tool, entry.pin)
-            _check(inner, entry, spec)
-            return await inner.run(arguments, ctx)
+            server = self._server(entry)
+            with server.called():
+                inner = await server.tool(entry.tool, entry.pin)
+                _check(inner, entry, spec)
+                return await inner.run(arguments, ctx)
 
         return run
 
-    def _server(self, entry: ToolEntry) -> "_Server":
-        token = self._token(entry)
-        key = (entry.type, entry.server, token)
-        if key not in self._servers:
-            kind, config = _CONFIGS[entry.type](entry.server, token)
-            self._servers[key] = _Server(kind, config, self._services, self._stack)
-        return self._servers[key]
+    def _server(self, entry: ToolEntry) -> UpstreamServer:
+        token, place = self._token(entry), (entry.type, entry.server)
+        before, server = self._servers.get(place, ("", None))
+        if server is not None and before == token:
+            return server
+        if server is not None:
+            self._retire(place)
+        if not self._is_closed_later:
+            self._stack.push_async_callback(self._close)
+            self._is_closed_later = True
+        kind, config = _CONFIGS[entry.type](entry.server, token)
+        made = UpstreamServer(
+            kind, config, self._services, within=self._within, refused=self._refused
+        )
+        self._servers[place] = (token, made)
+        return made
 
     def _token(self, entry: ToolEntry) -> str:
         return self._tokens().get(entry.server, "") if entry.type == "MCPTool" else ""
 
+    def _let_go(self, place: _Place) -> None:
+        """A tool is no more; called on any thread, as it is found to be so."""
+        with suppress(RuntimeError):  # the loop has ended, and the board with it
+            self._loop.call_soon_threadsafe(self._left, place)
 
-class _Server:
-    """One server, its tools by what it calls them."""
+    def _left(self, place: _Place) -> None:
+        self._tools[place] -= 1
+        if self._tools[place] <= 0:
+            del self._tools[place]
+            if place in self._servers:
+                self._retire(place)
 
-    def __init__(
-        self, kind: str, config: Mapping[str, Any], services: Services, stack: AsyncExitStack
-    ) -> None:
-        self._kind = kind
-        self._config = config
-        self._services = services
-        self._stack = stack
-        self._source: Source | None = None
-        self._tools: Mapping[str, Tool] = {}
-        self._listed_at = float("-inf")
-        self._changes = self._seen = 0
-        self._turn = asyncio.Lock()
+    def _retire(self, place: _Place) -> None:
+        _, server = self._servers.pop(place)
+        task = self._loop.create_task(server.retire(), name="close a server of tools")
+        self._retiring[task] = server
+        task.add_done_callback(lambda done: self._retiring.pop(done, None))
 
-    async def tool(self, name: str, pin: str) -> Tool:
-        """The tool of a name; listed again where it is not as it was looked at.
-
-        Raises:
-            SourceUnavailable: The server cannot be asked, or has no such tool.
-        """
-        found = self._tools.get(name)
-        if found is None or self._is_stale or upstream_digest(found) != pin:
-            async with self._turn:
-                await self._list()
-            found = self._tools.get(name)
-        if found is None:
-            raise SourceUnavailable(f"Its server has no '{name[:_SHOWN]}' any more.")
-        return found
-
-    @property
-    def _is_stale(self) -> bool:
-        return self._changes != self._seen or self._age > _OLD_SECONDS
-
-    @property
-    def _age(self) -> float:
-        return self._services.clock.monotonic() - self._listed_at
-
-    async def _list(self) -> None:
-        if self._age < _LIST_AGAIN_SECONDS and self._changes == self._seen:
-            return
-        if self._source is None:
-            self._source = await opened_upstream(self._kind, self._config, self._services)
-            self._stack.push_async_callback(self._source.close)
-            self._source.on_change(self._changed)
-        changes = self._changes
-        self._tools = tools_by_action(await self._source.tools())
-        self._seen = changes  # not before: a list that fails tells nothing of what has changed
-        self._listed_at = self._services.clock.monotonic()
-
-    def _changed(self) -> None:
-        self._changes += 1
-
-
-async def opened_upstream(kind: str, config: Mapping[str, Any], services: Services) -> Source:
-    """A source on a server of somebody else.
-
-    Raises:
-        SourceUnavailable: It cannot be opened; says why.
-    """
-    try:
-        plug = load_kind(kind)
-        return await plug.open(NAME, plug.config.model_validate(config), services)
-    except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(map(str, fault["loc"]))
-        raise SourceUnavailable(f"{place}: {fault['msg']}", permanent=True) from None
-    except (ConfigError, PegboardError) as error:
-        raise SourceUnavailable(error.message) from error
-
-
-def tools_by_action(tools: Sequence[Tool]) -> dict[str, Tool]:
-    """Tools by what their server calls them; the first of a name counts."""
-    found: dict[str, Tool] = {}
-    for tool in tools:
-        found.setdefault(upstream_action(upstream_of(tool) or tool.spec), tool)
-    return found
+    async def _close(self) -> None:
+        tasks, servers = list(self._retiring), list(self._retiring.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        servers += [server for _, server in self._servers.values()]
+        self._servers.clear()
+        for server in servers:
+            await server.close()
 
 
 def _check(inner: Tool, entry: ToolEntry, spec: ToolSpec) -> None:

@@ -63,7 +63,10 @@ class CatalogueParts:
         self._loaded = loaded
         self._is_shared = is_shared
         upstreams = Upstreams(
-            opening.services, opening.stack, tokens=lambda: tokens_of(self._loaded())
+            opening.services,
+            opening.stack,
+            tokens=lambda: tokens_of(self._loaded()),
+            within=opening.within,
         )
         self._opening = replace(opening, is_trusted=False, upstreams=upstreams)
         self._changed = asyncio.Event()

@@ -13,7 +13,7 @@ from pegboard.features.marketplace import Catalogues, Market, Marketplace
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.board_marketplaces import MarketplaceEntry, PegboardEntry
-from pegboard.runtime.upstreams import opened_upstream
+from pegboard.runtime.upstream_server import opened_upstream
 
 _VARIABLE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 
