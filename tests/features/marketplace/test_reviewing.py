@@ -1,5 +1,7 @@
 """What a review tells of ways that cannot be registered, and of hostile tools."""
 
+import asyncio
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,8 +19,6 @@ from pegboard.features.marketplace.reviewing import (
     Choice,
     Look,
     Review,
-    differences,
-    places_of,
     reviewed,
 )
 from pegboard.tools import SchemaTool
@@ -165,19 +165,27 @@ async def test_the_digest_covers_what_is_told_and_not_what_is_set_here() -> None
     assert (await review(other)).digest != unset
 
 
-async def test_differences_name_places_and_no_values() -> None:
-    before = await review(an_entry(WAY), look=has(a_tool("a"), a_tool("b"), a_tool("c")))
-    after = await review(
-        an_entry(WAY, title="Other"),
-        look=has(a_tool("b", description="x"), a_tool("c"), a_tool("d")),
-    )
+async def test_a_review_of_megabytes_holds_up_nobody() -> None:
+    tools = [a_tool(f"t{number}", description=f"{number} " * 40_000) for number in range(150)]
+    longest, is_done = 0.0, False
 
-    assert differences(places_of(before.shown), places_of(after.shown)) == [
-        "title",
-        "tools.a (gone)",
-        "tools.b",
-        "tools.d (new)",
-    ]
+    async def ticking() -> None:
+        nonlocal longest
+        before = time.monotonic()
+        while not is_done:
+            await asyncio.sleep(0)
+            now = time.monotonic()
+            longest, before = max(longest, now - before), now
+
+    ticks = asyncio.create_task(ticking())
+    await asyncio.sleep(0)
+    began = time.monotonic()
+    done = await review(an_entry(WAY), look=has(*tools))
+    took, is_done = time.monotonic() - began, True
+    await ticks
+
+    assert len(done.registrations) == 150
+    assert longest < took / 3
 
 
 @pytest.mark.parametrize(

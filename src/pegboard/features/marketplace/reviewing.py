@@ -1,12 +1,13 @@
 """What somebody looks at before an entry is added: all that would come of it, with a digest."""
 
+import asyncio
 import glob
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from pegboard.core.event import digest_of
 from pegboard.core.names import is_source_name
 from pegboard.core.shortening import shortened
 from pegboard.core.tool import Effect, Tool
@@ -14,6 +15,7 @@ from pegboard.errors import EntryNotFound, InvalidRequest, PegboardError
 from pegboard.features.marketplace.describing import action_of, is_too_large, registration_of
 from pegboard.features.marketplace.entry import Entry, Market, Need, Way, entry_to_dict
 from pegboard.features.marketplace.formats.cleaning import line
+from pegboard.features.marketplace.review_digest import digested
 
 MOST_AT_ONCE = 200
 _MOST_TOOLS = 5_000
@@ -44,6 +46,7 @@ class Review:
 
     Attributes:
         shown: As it is told, with its digest.
+        places: The digest of what it says in each place: tells later what has changed.
         source: The entry of a board file; None where it cannot be one.
         registrations: What would be registered.
     """
@@ -51,6 +54,7 @@ class Review:
     entry: Entry
     way: Way
     shown: Mapping[str, Any]
+    places: Mapping[str, str]
     source: Mapping[str, Any] | None = None
     registrations: Sequence[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
 
@@ -81,6 +85,22 @@ async def reviewed(
     if not is_source_name(name):
         raise InvalidRequest("'name' is at most 30 letters, digits, single '_' and '-'")
     tools, note = await _tools(way, market, look)
+    # what a server lists may be many megabytes: it is gone through beside everything else
+    return await asyncio.to_thread(
+        partial(_review, entry, way, choice, name=name, tools=tools, note=note, environ=environ)
+    )
+
+
+def _review(
+    entry: Entry,
+    way: Way,
+    choice: Choice,
+    *,
+    name: str,
+    tools: Sequence[Tool],
+    note: str,
+    environ: Mapping[str, str],
+) -> Review:
     chosen = _chosen(tools, choice, way)
     rows = [_row(tool, entry, way, name, is_whole=len(chosen) <= MOST_AT_ONCE) for tool in chosen]
     registrations = [row["registration"] for row in rows if row["registration"] is not None]
@@ -103,37 +123,15 @@ async def reviewed(
         "tools_note": note,
         "warnings": _warnings(entry, way, rows),
     }
-    shown["digest"] = digest_of(_lasting(shown))
-    return Review(entry=entry, way=way, shown=shown, source=source, registrations=registrations)
-
-
-def places_of(shown: Mapping[str, Any]) -> dict[str, str]:
-    """The digest of what a review says in each place: enough to tell later what has changed."""
-    lasting = _lasting(shown)
-    tools = {f"tools.{row['name']}": digest_of(row) for row in lasting.pop("tools")}
-    return {place: digest_of([value]) for place, value in lasting.items()} | tools
-
-
-def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """The places in which two reviews differ, those of tools at the end."""
-    found: list[str] = []
-    for place in sorted({*before, *after}, key=lambda place: (place.startswith("tools."), place)):
-        if place not in after:
-            found.append(f"{place} (gone)")
-        elif place not in before:
-            found.append(f"{place} (new)")
-        elif before[place] != after[place]:
-            found.append(place)
-    return found
-
-
-def _lasting(shown: Mapping[str, Any]) -> dict[str, Any]:
-    """What is told without what another moment, or another machine, tells otherwise."""
-    lasting = {key: value for key, value in shown.items() if key != "digest"}
-    lasting["needs"] = [
-        {key: value for key, value in need.items() if key != "is_set"} for need in shown["needs"]
-    ]
-    return lasting
+    shown["digest"], places = digested(shown)
+    return Review(
+        entry=entry,
+        way=way,
+        shown=shown,
+        places=places,
+        source=source,
+        registrations=registrations,
+    )
 
 
 def _way(entry: Entry, wanted: str) -> Way:

@@ -14,12 +14,11 @@ from pegboard.features.marketplace.browsing import Wanted, browsed
 from pegboard.features.marketplace.entry import Market
 from pegboard.features.marketplace.policy import check_may_look
 from pegboard.features.marketplace.reading import Catalogues
+from pegboard.features.marketplace.review_digest import differences
 from pegboard.features.marketplace.reviewing import (
     Choice,
     Look,
     Review,
-    differences,
-    places_of,
     reviewed,
 )
 from pegboard.registry import ToolRegistry
@@ -204,7 +203,7 @@ class Marketplace:
         raise EntryNotFound(f"There is no marketplace '{name[:100]}' on the board; {there_are}.")
 
     def _keep(self, review: Review) -> None:
-        self._looked_at[review.digest] = places_of(review.shown)
+        self._looked_at[review.digest] = review.places
         self._looked_at.move_to_end(review.digest)
         while len(self._looked_at) > _MOST_KEPT:
             self._looked_at.popitem(last=False)

@@ -1,0 +1,50 @@
+"""What tells one review from another: a digest of all that lasts of it, and one of each place."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pegboard.core.event import digest_of
+
+
+def digested(shown: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+    """The digest of a review, and those of what it says in each place.
+
+    It is made of those of the places: a server may say many megabytes, and whatever else runs gets
+    its turn between two of them.
+
+    Args:
+        shown: What is told, with or without its digest.
+    """
+    places = list(_places(shown))  # of two tools that have one name, both count
+    return digest_of(places), dict(places)
+
+
+def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """The places in which two reviews differ, those of tools at the end."""
+    found: list[str] = []
+    for place in sorted({*before, *after}, key=lambda place: (place.startswith("tools."), place)):
+        if place not in after:
+            found.append(f"{place} (gone)")
+        elif place not in before:
+            found.append(f"{place} (new)")
+        elif before[place] != after[place]:
+            found.append(place)
+    return found
+
+
+def _places(shown: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    lasting = _lasting(shown)
+    tools = lasting.pop("tools")
+    for place, value in lasting.items():
+        yield place, digest_of([value])
+    for row in tools:
+        yield f"tools.{row['name']}", digest_of(row)
+
+
+def _lasting(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """What is told without what another moment, or another machine, tells otherwise."""
+    lasting = {key: value for key, value in shown.items() if key != "digest"}
+    lasting["needs"] = [
+        {key: value for key, value in need.items() if key != "is_set"} for need in shown["needs"]
+    ]
+    return lasting
