@@ -39,7 +39,8 @@ PegboardError
     ├── RateLimited             a rate or concurrency limit
     ├── BreakerOpen             the source failed too often lately
     ├── Overloaded              no thread, slot or queue place is free
-    ├── AuditUnavailable        the audit trail cannot take a call that it has to have first
+    ├── StoreUnavailable        what the board keeps cannot be read or written; no tool is to blame
+    │   └── AuditUnavailable    the audit trail cannot take a call that it has to have first
     └── SourceUnavailable       a source is down, missing an extra, or switched off
         └── MCPConnectionError  an MCP server cannot be reached or started; says what to check
 ```
@@ -395,7 +396,13 @@ class Overloaded(Unavailable):
     code = "overloaded"
 
 
-class AuditUnavailable(Unavailable):
+class StoreUnavailable(Unavailable):
+    """What the board itself keeps cannot be read or written now; no tool is to blame."""
+
+    code = "store_unavailable"
+
+
+class AuditUnavailable(StoreUnavailable):
     """The audit trail cannot take a call that it has to have before it runs: nothing was done."""
 
     code = "audit_unavailable"

@@ -25,12 +25,12 @@ def test_every_part_of_a_call_counts() -> None:
 
 def test_a_step_that_is_made_again_is_still_the_one_that_was_approved() -> None:
     spec = a_spec()
-    first, again, other, item = (
+    first, again, waited, other, item = (
         call_digest(a_call(key=key), spec, "x")
-        for key in ("r1:pay:0", "r1:pay:0:1", "r1:pay:0+1", "r1:pay:1")
+        for key in ("r1:pay:0", "r1:pay:0:1", "r1:pay:0:1:w2", "r1:pay:0+1", "r1:pay:1")
     )
 
-    assert first == again
+    assert first == again == waited
     assert len({first, other, item}) == 3
 
 

@@ -18,7 +18,7 @@ from pegboard.execution.kit import Kit
 from pegboard.execution.redaction import MASK, redacted_value
 
 _LONGEST_SHOWN = 4_000
-_KEY = re.compile(r"(?P<place>(?P<step>.+?):[\d.]+(?:\+\d+)?)(?::\d+)?")
+_KEY = re.compile(r"(?P<place>(?P<step>.+?):[\d.]+(?:\+\d+)?)(?::\d+)?(?::w\d+)?")
 _SETTLED = frozenset({"used", "expired", "withdrawn"})
 
 

@@ -21,7 +21,10 @@ _OUT = frozenset(
     error.code
     for error in (BreakerOpen, MCPConnectionError, SourceUnavailable, ToolNotFound, Unavailable)
 )
-"""How a tool fails that is gone or away; one that says no, or is refused, is there."""
+"""How a tool fails that is gone or away; one that says no, or is refused, is there.
+
+So is one whose board could not store that it starts (`StoreUnavailable`).
+"""
 
 
 class StandIn(Struct, frozen=True, kw_only=True):

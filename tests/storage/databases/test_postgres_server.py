@@ -28,7 +28,7 @@ def test_each_error_has_its_reason(
     told = unavailable(error, nothing_done=True)
 
     assert str(told) == f"The storage is unavailable: {reason}."
-    assert told.retry_after == retry_after
+    assert (told.code, told.retry_after) == ("store_unavailable", retry_after)
     assert told.nothing_done
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.storage.made import NOON, a_record, a_start
 
 from pegboard.core.ports.store import HistoryQuery
-from pegboard.errors import ConfigError, Unavailable
+from pegboard.errors import ConfigError, StoreUnavailable, Unavailable
 from pegboard.storage import open_history, open_storage
 from pegboard.storage.databases.reader import Reader
 from pegboard.storage.databases.sqlite_file import open_reader, open_writer
@@ -93,7 +93,7 @@ async def test_a_file_that_another_program_locks_answers_later(
         other = sqlite3.connect(tmp_path / "pegboard.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         storage.listener.on_event(a_record("c1"))
-        with pytest.raises(Unavailable, match="locked by another program") as caught:
+        with pytest.raises(StoreUnavailable, match="locked by another program") as caught:
             await storage.journal.started(a_start("w1"))
         readable = await storage.history.calls(HistoryQuery())
         other.execute("COMMIT")
@@ -135,7 +135,7 @@ async def test_a_file_damaged_while_it_is_open_answers_unavailable(
     path.write_bytes(data)
 
     async with open_storage(tmp_path, clock=clock) as storage:
-        with pytest.raises(Unavailable, match="its file is damaged"):
+        with pytest.raises(StoreUnavailable, match="its file is damaged"):
             await storage.history.calls(HistoryQuery())
 
 

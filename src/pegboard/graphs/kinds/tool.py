@@ -29,6 +29,7 @@ from pegboard.graphs.doing import Doing
 from pegboard.graphs.healing import StandIn, input_for, stand_in
 from pegboard.graphs.kinds.kind import SchemaOf
 from pegboard.graphs.outcomes import answered, failed, whole
+from pegboard.graphs.patience import Patience
 from pegboard.graphs.performing import perform
 
 
@@ -199,8 +200,8 @@ async def _called(
 ) -> ToolResult:
     """Call it, and call it again as the node's own policy says; under one key."""
     session = doing.session
-    ctx = session.context(key, doing.deadline)
-    result = await session.board.call(name, arguments, ctx)
+    ctx, patience = session.context(key, doing.deadline), Patience(doing, repeatable=repeatable)
+    result = await patience.call(name, arguments, ctx)
     attempts = result.meta.attempts
     for retries in range(retry.max_retries if retry is not None else 0):
         error = result.error
@@ -212,7 +213,7 @@ async def _called(
         if doing.deadline is not None and session.monotonic() + delay >= doing.deadline:
             break
         await asyncio.sleep(delay)
-        result = await session.board.call(name, arguments, ctx)
+        result = await patience.call(name, arguments, ctx)
         attempts += result.meta.attempts
     return structs.replace(result, meta=structs.replace(result.meta, attempts=attempts))
 

@@ -48,6 +48,7 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.RateLimited: 429,
         errors.BreakerOpen: 503,
         errors.Overloaded: 503,
+        errors.StoreUnavailable: 503,
         errors.AuditUnavailable: 503,
         errors.SourceUnavailable: 503,
         errors.MCPConnectionError: 503,

@@ -9,7 +9,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.string import StrDumperUnknown
 from sqlalchemy import Connection, text
 
-from pegboard.errors import ConfigError, Unavailable
+from pegboard.errors import ConfigError, StoreUnavailable
 from pegboard.storage.migrating import migrate
 
 # Without these a server that is gone without a word would be waited for by the quarter of an hour.
@@ -80,7 +80,7 @@ def prepare(core: Connection, now: float) -> None:
     migrate(core, now)
 
 
-def unavailable(error: BaseException, *, nothing_done: bool) -> Unavailable:
+def unavailable(error: BaseException, *, nothing_done: bool) -> StoreUnavailable:
     """What a caller hears of a database that fails; the cause stays with the operator."""
     retry_after: float | None = 1.0
     match error:
@@ -101,7 +101,7 @@ def unavailable(error: BaseException, *, nothing_done: bool) -> Unavailable:
     sentence = f"The storage is unavailable: {reason}."
     if not nothing_done:
         sentence += " Whether the last change was stored is not known."
-    return Unavailable(sentence, retry_after=retry_after, nothing_done=nothing_done)
+    return StoreUnavailable(sentence, retry_after=retry_after, nothing_done=nothing_done)
 
 
 def is_own_fault(error: BaseException) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlalchemy import StaticPool, create_engine
 from sqlalchemy.exc import DBAPIError
 
-from pegboard.errors import ConfigError, Unavailable
+from pegboard.errors import ConfigError, StoreUnavailable
 from pegboard.storage.databases.transaction import Transaction, own
 from pegboard.storage.migrating import migrate, revision_of
 
@@ -43,7 +43,7 @@ def open_reader(path: Path) -> Transaction:
     return _opened(path, "ro", _only_read)
 
 
-def unavailable(error: sqlite3.Error) -> Unavailable:
+def unavailable(error: sqlite3.Error) -> StoreUnavailable:
     """What a caller hears of a database that fails; the cause stays with the operator."""
     code = getattr(error, "sqlite_errorname", "")
     match code.partition("_")[2]:
@@ -55,7 +55,7 @@ def unavailable(error: sqlite3.Error) -> Unavailable:
             reason, retry_after = "its file is damaged", None
         case _:
             reason, retry_after = "it cannot be written or read now", None
-    return Unavailable(
+    return StoreUnavailable(
         f"The storage is unavailable: {reason}.", retry_after=retry_after, nothing_done=True
     )
 
