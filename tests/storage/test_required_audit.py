@@ -58,6 +58,14 @@ async def test_a_read_is_in_the_trail_only_where_it_is_audited(strict: Storage) 
     assert await ids(strict) == []  # it may be made again, whatever became of it
 
 
+async def test_a_read_that_the_trail_does_not_want_leaves_no_start(strict: Storage) -> None:
+    """The path of its tool asks the journal, as others of its calls are wanted."""
+    await strict.journal.started(a_start("r1", effect="read", decision="allow"))
+
+    assert await trail(strict) == []
+    assert await ids(strict) == []
+
+
 async def test_all_reads_are_in_it_where_all_are_audited(
     kind: str, tmp_path: Path, clock: FakeClock
 ) -> None:

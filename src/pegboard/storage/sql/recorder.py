@@ -73,8 +73,11 @@ class SqlRecorder:
             Unavailable: It could not be stored; the call must not run.
         """
         entry = self._starts.entry(event)
+        is_kept = in_history(event.effect)
+        if entry is None and not is_kept:
+            return  # others of its tool are wanted by the trail
         values = _values(start_row(event))
-        if in_history(event.effect):
+        if is_kept:
             self._running.add(event.call_id)
         if entry is None:
             await self._database.run(lambda transaction: _insert(transaction, values), atomic=True)
@@ -82,7 +85,7 @@ class SqlRecorder:
 
         def start(transaction: Transaction) -> None:
             append(transaction, [entry])
-            if in_history(event.effect):
+            if is_kept:
                 _insert(transaction, values)
 
         try:
