@@ -9,6 +9,7 @@ from pegboard.cli.exits import exits
 from pegboard.cli.kept import stored
 from pegboard.cli.options import DataOption, JsonOption, settings
 from pegboard.cli.output import moment, note, say, say_json, table
+from pegboard.cli.switch_telling import tell_of_nothing
 from pegboard.core.ports.switch import SwitchKind
 from pegboard.errors import InvalidRequest
 from pegboard.features.switches import KillSwitches, Thrown
@@ -92,6 +93,8 @@ def _turn(
         say_json(switch_to_dict(done))
     else:
         say(f"{turn}: {name or 'all writes'}")
+        if turn == "off":
+            tell_of_nothing(chosen, kind, name)
 
 
 def _meant(tool: str, source: str, *, writes: bool) -> tuple[SwitchKind, str]:
