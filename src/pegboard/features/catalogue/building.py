@@ -8,7 +8,7 @@ from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import ConfigError, DuplicateTool, InvalidRequest, PegboardError
 from pegboard.features.catalogue.drafts import Draft, Drafts
 from pegboard.features.catalogue.shelf import Shelf
-from pegboard.features.catalogue.turns import in_turns
+from pegboard.features.catalogue.unhurried import unhurried
 
 Build = Callable[[Mapping[str, Any]], Awaitable[Tool]]
 """Makes the tool of a definition; raises `ConfigError` for what is wrong with it."""
@@ -31,7 +31,7 @@ async def drafted(
     made: list[Draft] = []
     taken: dict[str, str] = {}
     faults: list[tuple[int, PegboardError]] = []
-    async for index, definition in in_turns(enumerate(definitions)):
+    async for index, definition in unhurried(enumerate(definitions)):
         digest = digest_of(definition)
         known = shelf.by_digest(digest)
         draft = None if known is None else drafts.known(known)

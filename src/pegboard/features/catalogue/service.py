@@ -19,7 +19,7 @@ from pegboard.features.catalogue.policy import check_may_change
 from pegboard.features.catalogue.reading import CatalogueReader
 from pegboard.features.catalogue.shelf import Shelf
 from pegboard.features.catalogue.telling import changes
-from pegboard.features.catalogue.turns import in_turns
+from pegboard.features.catalogue.unhurried import unhurried
 from pegboard.features.catalogue.views import Registered
 from pegboard.registry import ToolRegistry
 
@@ -115,7 +115,7 @@ class CatalogueService(CatalogueReader):
             self._check([draft.tool.spec for draft in made])
             now = self._registry.kit.now()
             pairs = [
-                (draft, draft.kept(now, by=by, origin=origin)) async for draft in in_turns(made)
+                (draft, draft.kept(now, by=by, origin=origin)) async for draft in unhurried(made)
             ]
             changing = [item for draft, item in pairs if self._shelf.changes(draft)]
             try:
@@ -129,7 +129,7 @@ class CatalogueService(CatalogueReader):
                 break
         before = {item.name: self._shelf.version_of(item.name) for _, item in pairs}
         with self._registry.changes.together():
-            found = [self._shelf.put(draft, item) async for draft, item in in_turns(pairs)]
+            found = [self._shelf.put(draft, item) async for draft, item in unhurried(pairs)]
         if changing:
             await self._seen()
         return found, before
@@ -244,5 +244,5 @@ class CatalogueService(CatalogueReader):
         after = {name: self._shelf.version_of(name) for name in before}
         at = kit.now()
         events = changes(action, before, after, principal=principal, at=at, **detail)
-        async for event in in_turns(events):
+        async for event in unhurried(events):
             kit.emitter.emit(event)

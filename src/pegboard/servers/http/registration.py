@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from pegboard.errors import ConfigError
-from pegboard.features.catalogue import in_turns
+from pegboard.features.catalogue import unhurried
 from pegboard.runtime.board import RetryPolicyEntry, ToolEntry
 from pegboard.runtime.shorthand import WORDS, schema_of
 from pegboard.servers.http.problem import MOST_FAULTS
@@ -204,7 +204,7 @@ async def definitions_of(tools: Sequence[Any]) -> list[dict[str, Any]]:
     """
     found: list[dict[str, Any]] = []
     faults: list[Any] = []
-    async for index, tool in in_turns(enumerate(tools)):
+    async for index, tool in unhurried(enumerate(tools)):
         try:
             found.append(Registration.model_validate(tool).definition())
         except ValidationError as error:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Body, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from pegboard.features.catalogue import collecting_later, in_turns
+from pegboard.features.catalogue import collecting_later, unhurried
 from pegboard.features.catalogue.schemas import (
     BulkAnswer,
     DefinitionDiffAnswer,
@@ -92,7 +92,7 @@ async def register_tools(
 
     async def work() -> dict[str, Any]:
         made = await board.catalogue.register(definitions, principal=caller, origin="bulk")
-        return {"registered": [item.to_dict() async for item in in_turns(made)]}
+        return {"registered": [item.to_dict() async for item in unhurried(made)]}
 
     answer = await board.once.do(
         work,

@@ -1,7 +1,7 @@
 import asyncio
 import time
 
-from pegboard.features.catalogue.turns import in_turns
+from pegboard.features.catalogue.unhurried import unhurried
 
 
 async def test_others_get_their_turn_in_what_takes_long() -> None:
@@ -14,7 +14,7 @@ async def test_others_get_their_turn_in_what_takes_long() -> None:
 
     done: list[int] = []
     beside = asyncio.create_task(other())
-    async for item in in_turns(range(60)):
+    async for item in unhurried(range(60)):
         time.sleep(0.001)  # noqa: ASYNC251 - work that holds the loop
         done.append(item)
     beside.cancel()
@@ -26,6 +26,6 @@ async def test_others_get_their_turn_in_what_takes_long() -> None:
 async def test_what_is_quick_is_not_held_up() -> None:
     beside = asyncio.create_task(asyncio.sleep(0))
 
-    assert [item async for item in in_turns("abc")] == ["a", "b", "c"]
+    assert [item async for item in unhurried("abc")] == ["a", "b", "c"]
     assert not beside.done()
     await beside

@@ -11,11 +11,11 @@ _TURN = 0.01
 T = TypeVar("T")
 
 
-async def in_turns(items: Iterable[T]) -> AsyncIterator[T]:
+async def unhurried(items: Iterable[T]) -> AsyncIterator[T]:
     """The items; before the next one whatever waits gets its turn, when there was none for long.
 
     ```python
-    rows = [made_of(item) async for item in in_turns(items)]
+    rows = [made_of(item) async for item in unhurried(items)]
     ```
     """
     until = time.monotonic() + _TURN
