@@ -1,10 +1,12 @@
 """Approved and held definitions, in every storage."""
 
+import asyncio
 from typing import Any
 
+from msgspec import structs
 from tests.storage.made import NOON
 
-from pegboard.core.ports.catalogue import HeldDefinition, Pin
+from pegboard.core.ports.catalogue import HeldDefinition, Pin, PinDecision
 from pegboard.storage import Storage
 
 
@@ -81,3 +83,61 @@ async def test_a_whole_catalogue_is_approved_at_once(storage: Storage) -> None:
 
     assert await storage.pins.pins() == pins
     assert await storage.pins.held() == []
+
+
+def rejection(seen: HeldDefinition) -> PinDecision:
+    return PinDecision(seen=seen, then=structs.replace(seen, diff={"rejected_by": "acme/bob"}))
+
+
+def approval(seen: HeldDefinition) -> PinDecision:
+    return PinDecision(seen=seen, then=a_pin(seen.source, seen.name, digest=seen.digest))
+
+
+async def test_a_decision_takes_the_place_of_what_was_seen(storage: Storage) -> None:
+    await storage.pins.hold([a_held(), a_held(name="pay"), a_held("web")])
+    wanted = [approval(a_held()), rejection(a_held(name="pay"))]
+
+    assert await storage.pins.decide(wanted) == wanted
+
+    assert await storage.pins.pins() == [a_pin(digest="d2")]
+    assert await storage.pins.held() == [wanted[1].then, a_held("web")]
+
+
+async def test_a_decision_about_what_is_not_held_so_any_more_does_nothing(
+    storage: Storage,
+) -> None:
+    now = [a_held(name="other digest"), a_held(name="other state"), a_held(name="same")]
+    await storage.pins.hold(now)
+    late = [
+        approval(a_held(name="gone")),
+        rejection(a_held(name="gone")),
+        rejection(a_held(name="other digest", digest="d1")),
+        approval(a_held(name="other state", diff=None)),
+    ]
+
+    assert await storage.pins.decide([*late, approval(now[2])]) == [approval(now[2])]
+    assert await storage.pins.decide([]) == []
+
+    assert await storage.pins.held() == now[:2]
+    assert await storage.pins.pins() == [a_pin(name="same", digest="d2")]
+
+
+async def test_of_decisions_made_at_once_on_two_servers_one_counts(
+    storage: Storage, other: Storage
+) -> None:
+    for number in range(20):
+        held = a_held(name=f"tool{number:02}")
+        await storage.pins.hold([held])
+
+        done = await asyncio.gather(
+            storage.pins.decide([approval(held)]), other.pins.decide([rejection(held)])
+        )
+
+        [[kept]] = [decisions for decisions in done if decisions]
+        left = {item.name: item for item in await storage.pins.held()}
+        pinned = {pin.name for pin in await storage.pins.pins()}
+        if isinstance(kept.then, Pin):
+            assert held.name in pinned - left.keys()
+        else:
+            assert held.name not in pinned
+            assert left[held.name] == kept.then

@@ -1,5 +1,6 @@
 """Who may see and decide, and what a decision does."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -71,6 +72,77 @@ async def test_a_rejected_definition_stays_out_and_can_still_be_approved() -> No
 
     assert ([item.digest for item in rejected], waiting) == ([shown], ())
     assert [pin.digest for pin in (await board.pins.pins()).items] == [shown]
+
+
+async def at_once(board: Board, *does: Any) -> list[Any]:
+    """Each decides once all have looked, the first one first."""
+    decide, turns = board.store.decide, [asyncio.Event() for _ in range(len(does) + 1)]
+    arrived = 0
+
+    async def together(decisions: Any) -> Any:
+        nonlocal arrived
+        mine, arrived = arrived, arrived + 1
+        if arrived == len(does):
+            turns[0].set()
+        await turns[mine].wait()
+        kept = await decide(decisions)
+        turns[mine + 1].set()
+        return kept
+
+    board.store.decide = together
+    return await asyncio.gather(*does, return_exceptions=True)
+
+
+async def test_of_two_who_decide_at_once_one_is_told_no() -> None:
+    board, heard = await with_held("find"), Heard()
+    shown = await digest(board)
+    board.registry.kit.emitter.add(heard)
+
+    approved, refused = await at_once(
+        board,
+        board.pins.decide("web", "find", "approve", digest=shown),
+        board.pins.decide("web", "find", "reject", digest=shown),
+    )
+
+    assert approved.digest == shown
+    assert isinstance(refused, DefinitionNotHeld)
+    assert await board.store.held() == []
+    assert [event.action for event in heard.events] == ["approved"]
+    assert board.decided == ["web"]
+
+
+async def test_an_approval_does_not_undo_a_rejection_made_at_once() -> None:
+    board, heard = await with_held("find"), Heard()
+    shown = await digest(board)
+    board.registry.kit.emitter.add(heard)
+
+    _, refused, none = await at_once(
+        board,
+        board.pins.decide("web", "find", "reject", digest=shown),
+        board.pins.decide("web", "find", "approve", digest=shown),
+        board.pins.approve_all("web"),
+    )
+
+    assert isinstance(refused, DefinitionNotHeld)
+    assert "is rejected by now" in str(refused)
+    assert isinstance(none, DefinitionNotHeld)
+    assert [held.digest for held in (await board.pins.held(state="rejected")).items] == [shown]
+    assert [event.action for event in heard.events] == ["rejected"]
+
+
+async def test_a_definition_that_changes_while_it_is_decided_is_not_approved() -> None:
+    board = await with_held("find")
+    shown, decide = await digest(board), board.store.decide
+
+    async def late(decisions: Any) -> Any:
+        await board.lists(foreign(said(input_schema=NARROWER, description="Other.")))
+        return await decide(decisions)
+
+    board.store.decide = late
+    with pytest.raises(DefinitionChanged, match="Another definition of 'find' is held by now"):
+        await board.pins.decide("web", "find", "approve", digest=shown)
+
+    assert [held.definition["description"] for held in await board.store.held()] == ["Other."]
 
 
 @pytest.mark.parametrize("name", ["find", "web__find"])

@@ -112,6 +112,18 @@ class HeldDefinition(Struct, frozen=True, kw_only=True):
     diff: Any = None
 
 
+class PinDecision(Struct, frozen=True, kw_only=True):
+    """What somebody has decided about a definition that is held.
+
+    Attributes:
+        seen: What was looked at.
+        then: The approval, or what is held from now on in the place of what was seen.
+    """
+
+    seen: HeldDefinition
+    then: Pin | HeldDefinition
+
+
 class PinStore(Protocol):
     """Keeps which definition of each upstream tool is approved, and what waits for approval."""
 
@@ -124,6 +136,14 @@ class PinStore(Protocol):
 
     async def hold(self, held: Sequence[HeldDefinition]) -> None:
         """Let these wait; a tool's newer definition takes the place of its older one."""
+        ...
+
+    async def decide(self, decisions: Sequence[PinDecision]) -> Sequence[PinDecision]:
+        """Keep those whose definition is still held with the digest and the `diff` that were seen.
+
+        Returns:
+            Those that are kept; of the others somebody else has decided, or what is held changed.
+        """
         ...
 
     async def drop(self, source: str, *, name: str = "", pins: bool = False) -> int:

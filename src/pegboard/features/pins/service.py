@@ -7,7 +7,7 @@ from msgspec import structs
 
 from pegboard.core.event import BoardChanged
 from pegboard.core.names import split_wire_name
-from pegboard.core.ports.catalogue import HeldDefinition, Pin, PinStore
+from pegboard.core.ports.catalogue import HeldDefinition, Pin, PinDecision, PinStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import AccessDenied, DefinitionChanged, DefinitionNotHeld
 from pegboard.execution.call import owner_of
@@ -125,22 +125,24 @@ class Pins:
 
         Raises:
             AccessDenied: The caller may not, or the board blocks changes of this source.
-            DefinitionNotHeld: Nothing is held of this tool.
+            DefinitionNotHeld: Nothing is held of this tool, or somebody else was faster.
             DefinitionChanged: Another definition is held by now.
         """
         held = await self.get(source, name, principal=principal)
-        if held.digest != digest:
-            raise DefinitionChanged(
-                f"Another definition of '{name[:100]}' is held by now, with the digest "
-                f"{held.digest}: look at its diff first."
+        _check_same(held, digest, name)
+        if not await self._decide([held], decision, principal):
+            by_now = await self.get(source, name, principal=principal)
+            _check_same(by_now, digest, name)
+            raise DefinitionNotHeld(
+                f"Somebody else decided about '{name[:100]}' at the same time: its definition is "
+                f"{state_of(by_now)} by now. Look at it again."
             )
-        await self._decide([held], decision, principal)
         return held
 
     async def approve_all(
         self, source: str, *, principal: Principal = LOCAL
     ) -> Sequence[HeldDefinition]:
-        """Approve whatever waits of a source.
+        """Approve whatever waits of a source, but what somebody else decides at the same time.
 
         Raises:
             AccessDenied: The caller may not.
@@ -148,24 +150,30 @@ class Pins:
         """
         check_may_approve(principal, source)
         waiting = [item for item in await self._store.held(source) if _waits(item)]
-        if not waiting:
+        approved = await self._decide(waiting, "approve", principal)
+        if not approved:
             raise DefinitionNotHeld(f"No definition of the source '{source[:100]}' waits.")
-        await self._decide(waiting, "approve", principal)
-        return waiting
+        return approved
 
     async def _decide(
         self, held: Sequence[HeldDefinition], decision: Decision, principal: Principal
-    ) -> None:
+    ) -> Sequence[HeldDefinition]:
+        """Decide about what is still held as it was seen, and tell of nothing else."""
         by, now = owner_of(principal), self._registry.kit.now()
         if decision == "approve":
             for item in held:
                 _check_not_blocked(item)
-            await self._store.approve([_pin(item, now, by) for item in held])
-        else:
-            await self._store.hold(
-                [structs.replace(item, diff=rejected(item, by)) for item in held]
+        wanted = [
+            PinDecision(
+                seen=item,
+                then=_pin(item, now, by)
+                if decision == "approve"
+                else structs.replace(item, diff=rejected(item, by)),
             )
-        for item in held:
+            for item in held
+        ]
+        done = [kept.seen for kept in await self._store.decide(wanted)]
+        for item in done:
             self._registry.kit.emitter.emit(
                 BoardChanged(
                     kind="definition",
@@ -177,8 +185,17 @@ class Pins:
                     detail={"source": item.source, "name": item.name, "digest": item.digest},
                 )
             )
-        for source in dict.fromkeys(item.source for item in held):
+        for source in dict.fromkeys(item.source for item in done):
             await self._decided(source)
+        return done
+
+
+def _check_same(held: HeldDefinition, digest: str, name: str) -> None:
+    if held.digest != digest:
+        raise DefinitionChanged(
+            f"Another definition of '{name[:100]}' is held by now, with the digest "
+            f"{held.digest}: look at its diff first."
+        )
 
 
 def _check_not_blocked(item: HeldDefinition) -> None:

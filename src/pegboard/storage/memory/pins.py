@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pegboard.core.gate import Gate
-from pegboard.core.ports.catalogue import HeldDefinition, Pin
+from pegboard.core.ports.catalogue import HeldDefinition, Pin, PinDecision
 from pegboard.storage.json_text import copied
 
 _Place = tuple[str, str]
@@ -31,6 +31,23 @@ class MemoryPins:
         new = {(item.source, item.name): copied(item) for item in held}
         with self._gate:
             self._held.update(new)
+
+    async def decide(self, decisions: Sequence[PinDecision]) -> Sequence[PinDecision]:
+        new = [(decision, copied(decision.seen), copied(decision.then)) for decision in decisions]
+        kept: list[PinDecision] = []
+        with self._gate:
+            for decision, seen, then in new:
+                place = (seen.source, seen.name)
+                held = self._held.get(place)
+                if held is None or (held.digest, held.diff) != (seen.digest, seen.diff):
+                    continue
+                if isinstance(then, Pin):
+                    self._pins[place] = then
+                    del self._held[place]
+                else:
+                    self._held[place] = then
+                kept.append(decision)
+        return kept
 
     async def drop(self, source: str, *, name: str = "", pins: bool = False) -> int:
         def is_meant(place: _Place) -> bool:

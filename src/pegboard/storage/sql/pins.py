@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Table, and_, delete, or_, select
+from sqlalchemy import Table, and_, delete, or_, select, update
 
 from pegboard.core.frozen import clean_text
-from pegboard.core.ports.catalogue import HeldDefinition, Pin
+from pegboard.core.ports.catalogue import HeldDefinition, Pin, PinDecision
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load
@@ -23,11 +23,7 @@ class SqlPins:
         self._database = database
 
     async def approve(self, pins: Sequence[Pin]) -> None:
-        rows = [
-            _place(pin)
-            | {"approved_at": pin.approved_at, "approved_by": clean_text(pin.approved_by)}
-            for pin in pins
-        ]
+        rows = [_pin_row(pin) for pin in pins]
 
         def approve(transaction: Transaction) -> None:
             _put(transaction, PINS, rows)
@@ -37,8 +33,19 @@ class SqlPins:
         await self._database.run(approve)
 
     async def hold(self, held: Sequence[HeldDefinition]) -> None:
-        rows = [_place(item) | {"held_at": item.held_at, "diff": dump(item.diff)} for item in held]
+        rows = [_held_row(item) for item in held]
         await self._database.run(lambda transaction: _put(transaction, HELD_DEFINITIONS, rows))
+
+    async def decide(self, decisions: Sequence[PinDecision]) -> Sequence[PinDecision]:
+        def decide(transaction: Transaction) -> list[PinDecision]:
+            kept = [decision for decision in ordered if _takes(transaction, decision)]
+            pins = [decision.then for decision in kept if isinstance(decision.then, Pin)]
+            _put(transaction, PINS, [_pin_row(pin) for pin in pins])
+            return kept
+
+        # in one order, so that servers that do the same do not lock each other
+        ordered = sorted(decisions, key=lambda item: (item.seen.source, item.seen.name))
+        return await self._database.run(decide)
 
     async def drop(self, source: str, *, name: str = "", pins: bool = False) -> int:
         def drop(transaction: Transaction) -> int:
@@ -89,6 +96,27 @@ def _place(item: Pin | HeldDefinition) -> dict[str, Any]:
         "digest": item.digest,
         "definition": dump(item.definition),
     }
+
+
+def _pin_row(pin: Pin) -> dict[str, Any]:
+    by = clean_text(pin.approved_by)
+    return _place(pin) | {"approved_at": pin.approved_at, "approved_by": by}
+
+
+def _held_row(item: HeldDefinition) -> dict[str, Any]:
+    return _place(item) | {"held_at": item.held_at, "diff": dump(item.diff)}
+
+
+def _takes(transaction: Transaction, decision: PinDecision) -> bool:
+    """Take away, or replace, what is held, unless it is not what was seen any more."""
+    table, seen = HELD_DEFINITIONS.c, _held_row(decision.seen)
+    columns = ("source", "name", "digest", "diff")
+    is_seen = and_(*(table[name] == seen[name] for name in columns))
+    if isinstance(decision.then, Pin):
+        statement: Any = delete(HELD_DEFINITIONS).where(is_seen)
+    else:
+        statement = update(HELD_DEFINITIONS).where(is_seen).values(_held_row(decision.then))
+    return transaction.execute(statement) > 0
 
 
 def _put(transaction: Transaction, table: Table, rows: Sequence[dict[str, Any]]) -> None:
