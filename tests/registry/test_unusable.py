@@ -2,6 +2,7 @@ from typing import Any
 
 from pegboard import ToolRegistry
 from pegboard.access import Policy
+from pegboard.core.principal import Principal
 from pegboard.core.tool import Status, Tool, ToolSpec
 from pegboard.registry.query import ToolQuery
 from pegboard.registry.unusable import unusable, why_unusable
@@ -41,3 +42,13 @@ def test_the_reason_is_what_the_definition_says() -> None:
     ]
 
     assert reasons == ["", "set the key", "is failed"]
+
+
+def test_what_is_turned_off_is_found_with_the_reason_by_who_looks_after_the_tools() -> None:
+    registry = ToolRegistry([a_tool("shop__find"), a_tool("other")])
+    registry.switches.turn_off(tool="shop__*", reason="it charges twice")
+
+    [found] = unusable(registry, ToolQuery())
+
+    assert (found.name, found.unavailable) == ("shop__find", "is turned off: it charges twice")
+    assert unusable(registry, ToolQuery(), principal=Principal(id="p")) == []

@@ -99,6 +99,10 @@ class Switches:
             return _denial(off.writes, "switch.writes")
         return None
 
+    def why_source(self, name: str) -> str:
+        """Why a source as a whole is off; empty for one that is not."""
+        return self._off.sources.get(name, "")
+
     def state(self) -> dict[str, object]:
         """What is off, and why."""
         off = self._off

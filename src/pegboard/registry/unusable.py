@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pegboard.access import may_know
+from pegboard.access import Switches, may_know
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.registry.health import stated_health
@@ -15,6 +15,8 @@ def unusable(
 ) -> list[ToolSpec]:
     """What passes the filters and is not offered, because nobody can use it now.
 
+    What is turned off says so, and is found by those alone who look after the tools.
+
     Args:
         registry: The tools.
         wanted: The filters; words and the limit do not count.
@@ -23,11 +25,17 @@ def unusable(
     kit, filters = registry.kit, replace(wanted, query="")
     return [
         spec
-        for spec in (tool.spec for tool in registry)
+        for spec in (with_switches(tool.spec, kit.switches) for tool in registry)
         if why_unusable(spec)
         and matches(spec, filters)
         and may_know(principal, spec, policy=kit.policy, switches=kit.switches)
     ]
+
+
+def with_switches(spec: ToolSpec, switches: Switches) -> ToolSpec:
+    """The tool as it can be used now: one that is turned off is unavailable, and says why."""
+    off = switches.decision(spec) if switches.any_off else None
+    return spec if off is None else spec.changed(unavailable=f"is turned off: {off.reason}")
 
 
 def why_unusable(spec: ToolSpec) -> str:

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pegboard.access import Switches
 from pegboard.core.offers import Prompt, Resource
 from pegboard.core.ports.clock import Clock
 from pegboard.core.ports.source import Source, SourceKind, TellsProblems
 from pegboard.core.tool import Tool
-from pegboard.registry.unusable import why_unusable
+from pegboard.registry.unusable import why_unusable, with_switches
+
+_NOTHING_OFF = Switches()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +94,9 @@ class SourceState:
     def reason(self, reason: str) -> None:
         self._reason = reason
 
-    @property
-    def unavailable(self) -> Counter[str]:
+    def unavailable(self, *, switches: Switches) -> Counter[str]:
         """Why how many of its tools cannot be used now."""
-        reasons = (why_unusable(tool.spec) for tool in self.tools)
+        reasons = (why_unusable(with_switches(tool.spec, switches)) for tool in self.tools)
         return Counter(reason for reason in reasons if reason)
 
     @property
@@ -112,15 +114,20 @@ class SourceState:
         self.listed.set()
         self.settled.set()
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON-compatible data; the reasons that are given most often come first."""
-        unavailable = self.unavailable
+    def to_dict(self, *, switches: Switches = _NOTHING_OFF) -> dict[str, Any]:
+        """As JSON-compatible data; the reasons that are given most often come first.
+
+        Args:
+            switches: What is turned off; a source that is says so, whatever else is wrong with it.
+        """
+        unavailable, off = self.unavailable(switches=switches), switches.why_source(self.name)
+        reasons = (f"is turned off: {off}" if off else "", self.reason)
         return {
             "name": self.name,
             "kind": self.kind,
             "title": self.title,
             "status": self.status,
-            "reason": self.reason,
+            "reason": "; ".join(filter(None, reasons)),
             "tools": len(self.tools),
             "held": self.held,
             "unavailable": unavailable.total(),

@@ -1,9 +1,10 @@
 """Who may change what a board offers."""
 
+from pegboard.access import LOOKS_AFTER
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied
 
-SCOPE = "catalogue:write"
+SCOPE = LOOKS_AFTER
 """Whoever has this scope registers, removes and rolls back tools, and approves definitions."""
 
 

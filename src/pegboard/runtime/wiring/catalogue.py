@@ -126,7 +126,11 @@ class CatalogueParts:
         """Sources with their health, as far as it is known without asking."""
         found = [(state, self._observed(state)) for state in states]
         return [
-            {**state.to_dict(), "health": health.status.value, "health_reason": health.reason}
+            {
+                **state.to_dict(switches=self._registry.kit.switches),
+                "health": health.status.value,
+                "health_reason": health.reason,
+            }
             for state, health in found
         ]
 

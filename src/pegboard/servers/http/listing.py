@@ -13,7 +13,7 @@ from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import ToolNotFound
 from pegboard.registry import ToolRegistry
 from pegboard.registry.query import ToolQuery
-from pegboard.registry.unusable import unusable
+from pegboard.registry.unusable import unusable, with_switches
 from pegboard.runtime import Pegboard
 
 
@@ -53,6 +53,8 @@ def tool_page(
 def known_tool(board: Pegboard, name: str, principal: Principal) -> Tool:
     """The tool of a wire name or id, also one that cannot be used now, if it is not hidden.
 
+    One that is turned off is hidden, unless the caller looks after the tools.
+
     Raises:
         ToolNotFound: There is none, or it is hidden: the answer is the same.
         SourceUnavailable: Its source is not there now; says why.
@@ -68,7 +70,7 @@ def tool_detail(board: Pegboard, tool: Tool, principal: Principal) -> dict[str, 
 
     What it depends on is named as far as this caller may see it.
     """
-    detail = tool.spec.to_dict()
+    detail = with_switches(tool.spec, board.registry.kit.switches).to_dict()
     registered = board.catalogue.definition(tool.spec)
     if registered is not None:
         detail["registered"] = registered

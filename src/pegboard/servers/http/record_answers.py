@@ -21,7 +21,9 @@ class SourceAnswer(BaseModel):
         Literal["pending", "ok", "degraded", "failed"],
         Field(description="`pending`: it has not answered yet, and its tools come when it does."),
     ]
-    reason: str
+    reason: Annotated[
+        str, Field(description="What is wrong, or that it is turned off; empty for nothing.")
+    ]
     tools: int
     held: Annotated[
         int,

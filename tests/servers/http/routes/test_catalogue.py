@@ -133,6 +133,35 @@ async def test_an_import_that_the_operator_allows_runs(client: httpx2.AsyncClien
     assert answer.json()["output"] == "HI"
 
 
+async def test_a_tool_that_is_turned_off_is_managed_before_it_is_turned_on(
+    client: httpx2.AsyncClient,
+) -> None:
+    await register(client, SHOUT)
+    await register(client, {**SHOUT, "description": "Shout badly."})
+    off = {"turn": "off", "kind": "tool", "name": "shout_v1", "reason": "it shouts twice"}
+    await client.post("/switches", json=off)
+    path = "/tools/shout_v1"
+
+    listed = (await client.get("/tools", params={"unavailable": True})).json()["tools"]
+    offered = (await client.get("/tools")).json()["tools"]
+    shown = (await client.get(path)).json()
+    looks = [await client.get(f"{path}/{part}") for part in ("versions", "diff", "health")]
+    [first, _] = [item["version"] for item in looks[0].json()["versions"]]
+    back = await client.post(f"{path}/rollback", json={"version": first})
+    called = await client.post("/execute", json={"tool_id": "shout_v1", "input": {"text": "a"}})
+    old = await client.post(f"{path}/deprecate", json={"version": first})
+    gone = await client.delete(path)
+
+    reason = "is turned off: it shouts twice"
+    assert ("shout_v1", reason) in [(tool["id"], tool.get("unavailable")) for tool in listed]
+    assert "shout_v1" not in [tool["id"] for tool in offered]
+    assert shown["unavailable"] == reason
+    assert [answer.status_code for answer in looks] == [200, 200, 200]
+    assert back.status_code == 200, back.text
+    assert called.status_code == 403
+    assert (old.status_code, gone.status_code) == (200, 204), old.text
+
+
 async def test_an_import_that_nobody_allowed_does_not_run(client: httpx2.AsyncClient) -> None:
     made = await register(client, {**SHOUT, "import": "http_registered:whisper"})
     called = await client.post("/execute", json={"tool_id": "shout_v1", "input": {}})

@@ -83,3 +83,16 @@ async def test_a_restart_keeps_what_is_off_and_the_trail_says_who_did_it(tmp_pat
     assert (refused.status_code, told["rule"], told["visible"]) == (403, "switch.source", False)
     assert '"by":"local"' in record["body"]
     assert '"subject":"source builtin"' in record["body"]
+
+
+async def test_a_source_says_that_it_is_turned_off(tmp_path: Path) -> None:
+    async with Pegboard(settings=Settings(data=tmp_path)) as board, client_of(board) as client:
+        before = (await client.get("/sources")).json()["sources"][0]
+        body = {"turn": "off", "kind": "source", "name": before["name"], "reason": "a fire"}
+        await client.post("/switches", json=body)
+        source = (await client.get("/sources")).json()["sources"][0]
+
+    assert before["reason"] == ""
+    assert (source["status"], source["reason"]) == ("ok", "is turned off: a fire")
+    assert source["unavailable"] == source["tools"] > 0
+    assert source["unavailable_reasons"] == ["is turned off: a fire"]
