@@ -123,16 +123,19 @@ async def test_answers_that_come_with_the_first_request_are_taken(raw: Raw) -> N
 
 
 async def test_a_call_that_nobody_resumes_is_cancelled_and_recorded(
-    raw: Raw, records: Records, monkeypatch: pytest.MonkeyPatch, server: BoardServer
+    board: Pegboard, records: Records
 ) -> None:
-    monkeypatch.setattr(server._parking, "_longest", 0.05)
+    async with (
+        a_server(board, parking=Parking(longest=0.05)) as server,
+        a_client(server, MODERN, elicitation_callback=silent) as client,
+    ):
+        raw = Raw(client)
+        first = await raw.call()
+        await until(lambda: bool(records.calls))
 
-    first = await raw.call()
-    await until(lambda: bool(records.calls))
-
-    assert [(call.tool, call.status) for call in records.calls] == [("ask", "cancelled")]
-    with pytest.raises(MCPError, match="has expired"):
-        await raw.call(state=first.request_state, your_name=ANSWER)
+        assert [(call.tool, call.status) for call in records.calls] == [("ask", "cancelled")]
+        with pytest.raises(MCPError, match="has expired"):
+            await raw.call(state=first.request_state, your_name=ANSWER)
 
 
 async def test_a_call_that_ends_while_it_waits_gives_its_end(
@@ -152,20 +155,19 @@ async def test_a_call_that_ends_while_it_waits_gives_its_end(
     assert "did not end within" in last.content[0].text
 
 
+@pytest.mark.parametrize("bounds", [{"most_each": 1}, {"most": 1}], ids=["each", "all"])
 async def test_no_more_calls_wait_than_there_is_room_for(
-    raw: Raw, monkeypatch: pytest.MonkeyPatch, server: BoardServer
+    board: Pegboard, bounds: dict[str, int]
 ) -> None:
-    monkeypatch.setattr(server._parking, "_most_each", 1)
-
-    first = await raw.call()
-    second = await raw.call()
-    monkeypatch.setattr(server._parking, "_most", 1)
-    third = await raw.call()
+    async with (
+        a_server(board, parking=Parking(**bounds)) as server,
+        a_client(server, MODERN, elicitation_callback=silent) as client,
+    ):
+        first, refused = await Raw(client).call(), await Raw(client).call()
 
     assert first.request_state
-    for refused in (second, third):
-        assert refused.is_error
-        assert "Too many calls wait" in refused.content[0].text
+    assert refused.is_error
+    assert "Too many calls wait" in refused.content[0].text
 
 
 async def test_a_call_is_cancelled_while_its_request_is_open(

@@ -11,13 +11,12 @@ from mcp_types import (
     ResourceUpdatedNotification,
     ToolListChangedNotification,
 )
-from tests.servers.mcp.made import Pages, a_client, until
+from tests.servers.mcp.made import Pages, a_client, a_server, until
 
 from pegboard import tool
 from pegboard.core.offers import ResourceSpec
 from pegboard.core.principal import LOCAL
 from pegboard.runtime import Pegboard
-from pegboard.servers.mcp import watching
 from pegboard.servers.mcp.part import WHOLE
 from pegboard.servers.mcp.server import BoardServer
 from pegboard.servers.mcp.watching import Session
@@ -127,10 +126,12 @@ async def test_a_session_is_told_of_the_resources_that_it_follows(
 
 @pytest.mark.filterwarnings("ignore:.*removed as of 2026-07-28", "ignore:.*deprecated")
 async def test_a_session_follows_so_many_and_no_more(
-    server: BoardServer, monkeypatch: pytest.MonkeyPatch
+    board: Pegboard,
 ) -> None:
-    monkeypatch.setattr(watching, "_MOST_FOLLOWED", 1)
-    async with a_client(server, "legacy") as client:
+    async with (
+        a_server(board, most_followed=1) as server,
+        a_client(server, "legacy") as client,
+    ):
         await client.session.subscribe_resource("docs://handbook")
         await client.session.subscribe_resource("docs://handbook")
         with pytest.raises(MCPError, match="More than 1"):

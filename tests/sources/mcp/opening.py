@@ -7,7 +7,7 @@ import socket
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -34,13 +34,18 @@ BOB = Principal(id="bob", tenant="t")
 
 @asynccontextmanager
 async def opened(
-    config: dict[str, Any], *, name: str = "shop", services: Services | None = None
+    config: dict[str, Any], *, name: str = "shop", services: Services | None = None, **link: Any
 ) -> AsyncGenerator[McpSource]:
-    """A source on one server, closed at the end with its HTTP client."""
+    """A source on one server, closed at the end with its HTTP client.
+
+    With changes of its link, as to how fast the server may talk.
+    """
     http = GuardedClient(policy=GuardPolicy(allow_hosts=("127.0.0.1", "localhost")))
     given = services or Services(http=http)
     made = await KIND.open(name, McpConfig.model_validate(config), given)
     source = cast("McpSource", made)
+    if link:
+        source = McpSource(replace(source._upstream.link, **link))
     try:
         yield source
     finally:

@@ -10,7 +10,7 @@ from tests.sources.mcp.opening import by_action, call_of, opened
 from tests.sources.mcp.rogue import lines, replies, said
 
 from pegboard.errors import MCPConnectionError
-from pegboard.sources.mcp import guarded_http
+from pegboard.sources.mcp.pace import Pace
 
 pytestmark = pytest.mark.timeout(60)
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
@@ -19,11 +19,9 @@ LOG = (
 )
 
 
-@pytest.fixture(autouse=True)
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    # what a machine reads in ten seconds differs: a flood is a flood at a thousand, too
-    monkeypatch.setattr(guarded_http, "MOST_MESSAGES", 1_000)
-    monkeypatch.setattr(guarded_http, "PACE_SECONDS", 60.0)
+def few() -> Pace:
+    """What a machine reads in ten seconds differs: a flood is a flood at a thousand, too."""
+    return Pace(most=1_000, seconds=60.0)
 
 
 async def _flood(writer: asyncio.StreamWriter, piece: bytes) -> None:
@@ -55,7 +53,7 @@ async def test_a_flood_on_the_stream_of_a_call_ends_the_session(piece: bytes) ->
 
     async with serving(answer) as server:
         config = {"url": f"http://{server.authority}/mcp", "protocol": "legacy"}
-        async with opened(config) as source:
+        async with opened(config, pace=few) as source:
             tools = await by_action(source)
             with pytest.raises(
                 MCPConnectionError, match="sent more than 1000 messages in 60 s, so"
@@ -90,7 +88,7 @@ async def test_a_flood_on_the_one_stream_of_sse_ends_the_session(when: str) -> N
 
     async with serving(answer) as server:
         config = {"url": f"http://{server.authority}/sse", "protocol": "legacy"}
-        async with opened({**config, "transport": "sse"}) as source, asyncio.timeout(20):
+        async with opened({**config, "transport": "sse"}, pace=few) as source, asyncio.timeout(20):
 
             async def ask() -> None:
                 tools = await by_action(source)

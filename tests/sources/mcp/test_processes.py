@@ -11,7 +11,6 @@ import psutil
 import pytest
 from tests.sources.mcp.opening import WORKSHOP, opened, until
 
-from pegboard.sources.mcp import processes
 from pegboard.sources.mcp.processes import VARIABLE, Family, chain, fresh_mark
 
 pytestmark = [
@@ -117,24 +116,20 @@ def test_a_board_within_a_server_of_a_board_keeps_the_mark_above() -> None:
     assert chain("alone").endswith("alone")
 
 
-def test_without_proc_nothing_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(processes, "_PROC", tmp_path / "nowhere")
-    Family(os.getpid(), fresh_mark()).kill()
+def test_without_proc_nothing_is_found(tmp_path: Path) -> None:
+    Family(os.getpid(), fresh_mark(), proc=tmp_path / "nowhere").kill()
 
-    assert chain("a") == "a"
+    assert chain("a", proc=tmp_path / "nowhere") == "a"
 
 
-def test_a_number_that_another_process_has_by_now_is_left_alone(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_number_that_another_process_has_by_now_is_left_alone(tmp_path: Path) -> None:
     stranger = subprocess.Popen(["sleep", "60"], start_new_session=True)
-    monkeypatch.setattr(processes, "_PROC", tmp_path)
     stat = tmp_path / str(stranger.pid) / "stat"
     stat.parent.mkdir()
     fields = ["S", "1", *["0"] * 17]
     try:
         stat.write_text(f"{stranger.pid} (server) {' '.join(fields)} 500\n")
-        family = Family(stranger.pid, fresh_mark())
+        family = Family(stranger.pid, fresh_mark(), proc=tmp_path)
         assert not family.is_replaced()
 
         stat.write_text(f"{stranger.pid} (stranger) {' '.join(fields)} 900\n")

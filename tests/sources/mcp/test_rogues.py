@@ -13,7 +13,7 @@ from tests.sources.mcp.rogue import PLAIN, replies, result, rogue, rogue_http, s
 from pegboard.core.health import HealthStatus
 from pegboard.core.principal import LOCAL
 from pegboard.errors import MCPConnectionError, SourceUnavailable
-from pegboard.sources.mcp import child, upstream
+from pegboard.sources.mcp.pace import MOST_MESSAGES, Pace
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
 FLOOD = 10_000
@@ -40,15 +40,20 @@ async def test_a_flood_of_progress_is_passed_on_and_the_call_ends() -> None:
     assert len(steps) == FLOOD
 
 
-async def test_a_server_that_talks_without_end_is_ended_and_told(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(child, "PACE_SECONDS", 60.0)  # machines that run tests may be slow
-    async with opened({"command": "yes", "args": ["what is no MCP message"]}) as source:
+def in_a_minute() -> Pace:
+    """Machines that run tests may be slow."""
+    return Pace(most=MOST_MESSAGES, seconds=60.0)
+
+
+async def test_a_server_that_talks_without_end_is_ended_and_told() -> None:
+    config = {"command": "yes", "args": ["what is no MCP message"]}
+    async with opened(config, pace=in_a_minute) as source:
         with pytest.raises(MCPConnectionError, match="more than 25000 messages in 60 s, so it was"):
             await source.tools()
     log = _notice("message", '{"level": "info", "data": "$COUNT"}')
-    async with opened(rogue(tools_call=[{"repeat": 10**9, "line": log}])) as source:
+    async with opened(
+        rogue(tools_call=[{"repeat": 10**9, "line": log}]), pace=in_a_minute
+    ) as source:
         tools = await by_action(source)
         with pytest.raises(MCPConnectionError, match="more than 25000 messages in 60 s, so it was"):
             await tools["plain"].run({}, call_of())
@@ -205,12 +210,9 @@ async def test_a_recursive_schema_is_kept_and_a_vast_one_refused() -> None:
     assert "a JSON Schema of 1100 kB, and 1000 kB are the most" in tools["vast"].spec.unavailable
 
 
-async def test_a_server_that_is_silent_after_its_greeting_is_given_up(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(upstream, "_LIST_SECONDS", 0.2)
-    monkeypatch.setattr(upstream, "_PING_SECONDS", 0.2)
-    async with opened(rogue(tools_list=[], ping=[])) as source:
+async def test_a_server_that_is_silent_after_its_greeting_is_given_up() -> None:
+    silent = rogue(tools_list=[], ping=[])
+    async with opened(silent, list_seconds=0.2, ping_seconds=0.2) as source:
         with pytest.raises(MCPConnectionError, match="did not answer in time"):
             await source.tools()
         with pytest.raises(MCPConnectionError, match="did not answer in time"):

@@ -13,7 +13,7 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.servers.mcp.asking import Abilities
 from pegboard.servers.mcp.part import WHOLE, Part
 from pegboard.servers.mcp.telling import Request
-from pegboard.servers.mcp.watching import Session, Watching
+from pegboard.servers.mcp.watching import MOST_FOLLOWED, Session, Watching
 
 PART = "pegboard.mcp.part"
 """Where the endpoint leaves the part in the state of an ASGI scope."""
@@ -42,9 +42,13 @@ class Callers:
     Args:
         watching: Whom sessions are told by.
         part: What is served where no address says it.
+        most_followed: Resources that one session may follow.
     """
 
-    def __init__(self, watching: Watching, *, part: Part = WHOLE) -> None:
+    def __init__(
+        self, watching: Watching, *, part: Part = WHOLE, most_followed: int = MOST_FOLLOWED
+    ) -> None:
+        self._most_followed = most_followed
         self._watching = watching
         self._part = part
 
@@ -62,7 +66,7 @@ class Callers:
         known = connection.state.get(_SESSION)
         if isinstance(known, Session):
             return known
-        session = connection.state[_SESSION] = Session(connection)
+        session = connection.state[_SESSION] = Session(connection, self._most_followed)
         caller = self.caller(request)
         leave = self._watching.enter(session, caller.principal, caller.part)
         connection.exit_stack.callback(leave)

@@ -17,7 +17,7 @@ from pegboard.servers.mcp.parking import Parking
 from pegboard.servers.mcp.part import WHOLE, Part
 from pegboard.servers.mcp.rounds import Rounds
 from pegboard.servers.mcp.telling import Request
-from pegboard.servers.mcp.watching import DEBOUNCE, Watching
+from pegboard.servers.mcp.watching import DEBOUNCE, MOST_FOLLOWED, Watching
 
 INSTRUCTIONS = (
     "The tools of a Pegboard board. A result that is too large ends with a handle "
@@ -40,6 +40,8 @@ class BoardServer:
         part: What is served where no address says it, as over stdio.
         page: How many things stand on a page of a list.
         debounce: Seconds between a change and telling of it.
+        most_followed: Resources that one session may follow.
+        parking: Where calls wait for answers, closed with it; as usual unless it is given.
     """
 
     def __init__(
@@ -49,11 +51,13 @@ class BoardServer:
         part: Part = WHOLE,
         page: int = PAGE,
         debounce: float = DEBOUNCE,
+        most_followed: int = MOST_FOLLOWED,
+        parking: Parking | None = None,
     ) -> None:
         self._catalogue = Catalogue(board.registry, page=page)
         self._watching = Watching(board.registry, self._catalogue, debounce=debounce)
-        self._callers = Callers(self._watching, part=part)
-        self._parking = Parking()
+        self._callers = Callers(self._watching, part=part, most_followed=most_followed)
+        self._parking = parking or Parking()
         self._board = board
         rounds = Rounds(self._callers, self._parking)
         handlers = Handlers(board, callers=self._callers, catalogue=self._catalogue, rounds=rounds)

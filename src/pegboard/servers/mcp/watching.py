@@ -29,7 +29,9 @@ from pegboard.servers.mcp.part import Part
 DEBOUNCE = 0.1
 """Seconds after a change until clients are told: a reloaded source is many changes."""
 
-_MOST_FOLLOWED = 1_000
+MOST_FOLLOWED = 1_000
+"""Resources that one session may follow."""
+
 _LOG = logging.getLogger("pegboard.mcp")
 _KINDS: dict[ChangeKind, tuple[ListKind, ...]] = {
     "tools": ("tools",),
@@ -49,9 +51,11 @@ class Session:
 
     Attributes:
         followed: Board URIs of the resources that it follows.
+        most: So many at most.
     """
 
     connection: Connection
+    most: int = MOST_FOLLOWED
     followed: set[str] = field(default_factory=set[str])
 
     def follow(self, uri: str) -> None:
@@ -60,8 +64,8 @@ class Session:
         Raises:
             MCPError: It follows too many.
         """
-        if len(self.followed) >= _MOST_FOLLOWED and uri not in self.followed:
-            raise MCPError(INVALID_PARAMS, f"More than {_MOST_FOLLOWED} resources are followed")
+        if len(self.followed) >= self.most and uri not in self.followed:
+            raise MCPError(INVALID_PARAMS, f"More than {self.most} resources are followed")
         self.followed.add(uri)
 
 

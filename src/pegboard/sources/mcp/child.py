@@ -22,7 +22,7 @@ from pegboard.sources.mcp.command import Command, not_started
 from pegboard.sources.mcp.garbled import Garbled
 from pegboard.sources.mcp.guard import guarded
 from pegboard.sources.mcp.lines import MOST_BYTES, lines
-from pegboard.sources.mcp.pace import MOST_MESSAGES, PACE_SECONDS, Pace
+from pegboard.sources.mcp.pace import Pace, usual_pace
 from pegboard.sources.mcp.processes import VARIABLE, Family, aside, chain, ended, fresh_mark
 
 _LOG = logging.getLogger("pegboard.mcp")
@@ -39,13 +39,14 @@ class Child:
     """A running server."""
 
     def __init__(
-        self, command: Command, process: asyncio.subprocess.Process, family: Family
+        self, command: Command, process: asyncio.subprocess.Process, family: Family, *, pace: Pace
     ) -> None:
         if process.stdin is None or process.stdout is None or process.stderr is None:
             raise ValueError("a server is started with three pipes")
         self._command = command
         self._process = process
         self._family = family
+        self._pace = pace
         self._stdin, self._stdout, self._stderr = process.stdin, process.stdout, process.stderr
         self._guard: asyncio.subprocess.Process | None = None
         self._said: deque[str] = deque(maxlen=_KEPT_LINES)
@@ -57,8 +58,12 @@ class Child:
         self.pid = process.pid
 
     @classmethod
-    async def started(cls, command: Command) -> "Child":
+    async def started(cls, command: Command, *, pace: Pace | None = None) -> "Child":
         """Start it.
+
+        Args:
+            command: What to start.
+            pace: How fast it may talk; as usual unless it is given.
 
         Raises:
             MCPConnectionError: It cannot be started; says what to check.
@@ -83,7 +88,7 @@ class Child:
             )
         except (OSError, ValueError) as error:
             raise not_started(command, error) from error
-        child = cls(command, process, Family(process.pid, mark))
+        child = cls(command, process, Family(process.pid, mark), pace=pace or usual_pace())
         try:
             child._guard = await guarded(process.pid, mark)
         except BaseException:
@@ -122,10 +127,9 @@ class Child:
 
     async def _read(self, deliver: Callable[[Any], Any]) -> None:
         size = f"a message of more than {MOST_BYTES // 2**20} MB"
-        pace = Pace(most=MOST_MESSAGES, seconds=PACE_SECONDS)
         async for line in lines(self._stdout, on_excess=lambda: self._offend(size, "in pages")):
-            if pace.exceeded():
-                self._offend(str(pace), "when it is asked")
+            if self._pace.exceeded():
+                self._offend(str(self._pace), "when it is asked")
                 return
             try:
                 message = jsonrpc_message_adapter.validate_json(line, by_name=False)

@@ -12,7 +12,7 @@ from pegboard.errors import MCPConnectionError, PegboardError, ToolFailed
 from pegboard.sources.mcp.body import Body
 from pegboard.sources.mcp.exchange import CURRENT, Exchange
 from pegboard.sources.mcp.garbled import Reading, read
-from pegboard.sources.mcp.pace import MOST_MESSAGES, PACE_SECONDS, Pace
+from pegboard.sources.mcp.pace import Pace
 from pegboard.sources.mcp.statuses import Landing, fault_of
 from pegboard.tools.call_headers import CallHeaders
 
@@ -38,6 +38,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         on_fault: Told of each fault.
         on_flood: Told when the server says more than anybody can listen to.
         headers: What goes with the requests of a call alone.
+        pace: How fast the server may talk.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         timeout: float,
         on_fault: Callable[[PegboardError], None],
         on_flood: Callable[[PegboardError], None],
+        pace: Pace,
         headers: CallHeaders = _NONE,
     ) -> None:
         self._http = http
@@ -58,7 +60,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         self._timeout = timeout
         self._on_fault = on_fault
         self._on_flood = on_flood
-        self._pace = Pace(most=MOST_MESSAGES, seconds=PACE_SECONDS)
+        self._pace = pace
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one request; its answer is read while it comes."""

@@ -42,6 +42,11 @@ class Pace:
         return is_fast
 
 
+def usual_pace() -> Pace:
+    """What one server may say, from now on."""
+    return Pace(most=MOST_MESSAGES, seconds=PACE_SECONDS)
+
+
 class Events:
     """Counts what a stream of events brings: each event, and each comment between them."""
 

@@ -29,9 +29,9 @@ def fresh_mark() -> str:
     return secrets.token_hex(8)
 
 
-def chain(mark: str) -> str:
+def chain(mark: str, *, proc: Path = _PROC) -> str:
     """The value of the variable: a board within a server of a board keeps the marks above it."""
-    above = _value_of(os.getpid())
+    above = _value_of(proc / str(os.getpid()))
     return f"{above}.{mark}" if above else mark
 
 
@@ -77,27 +77,29 @@ class Family:
     Args:
         pid: The server's.
         mark: Stands in the variables of each of them.
+        proc: Where the system tells of processes.
     """
 
-    def __init__(self, pid: int, mark: str) -> None:
+    def __init__(self, pid: int, mark: str, *, proc: Path = _PROC) -> None:
+        self._proc = proc
         self._pid = pid
         self._mark = mark.encode()
         self._known: dict[int, int] = {}
-        own = _process(_PROC / str(pid))
+        own = _process(proc / str(pid))
         self._oldest = 0 if own is None else own.started
 
     def is_replaced(self) -> bool:
         """Whether the server's number is another process's by now, which is not to be touched."""
-        now = _process(_PROC / str(self._pid))
+        now = _process(self._proc / str(self._pid))
         return now is not None and now.started != self._oldest
 
     def look(self) -> None:
         """Remember who is there: when the server has ended, its children are nobody's."""
-        born = {item.pid: item for item in _processes() if item.started >= self._oldest}
+        born = {item.pid: item for item in _processes(self._proc) if item.started >= self._oldest}
         members = {pid for pid, started in self._known.items() if _is(born, pid, started)}
         if _is(born, self._pid, self._oldest):
             members.add(self._pid)
-        members |= {pid for pid in born if self._mark in _variables_of(pid)}
+        members |= {pid for pid in born if self._mark in _variables_of(self._proc / str(pid))}
         children: dict[int, list[int]] = {}
         for item in born.values():
             children.setdefault(item.parent, []).append(item.pid)
@@ -124,10 +126,10 @@ def _is(born: dict[int, _Process], pid: int, started: int) -> bool:
     return pid in born and born[pid].started == started
 
 
-def _processes() -> Iterator[_Process]:
+def _processes(proc: Path) -> Iterator[_Process]:
     """All that live; one that has ended and waits for its parent does not."""
     try:
-        folders = [folder for folder in _PROC.iterdir() if folder.name.isdigit()]
+        folders = [folder for folder in proc.iterdir() if folder.name.isdigit()]
     except OSError:
         return
     yield from filter(None, map(_process, folders))
@@ -144,14 +146,14 @@ def _process(folder: Path) -> _Process | None:
     return _Process(int(folder.name), int(fields[_START]), int(fields[_PARENT]))
 
 
-def _variables_of(pid: int) -> bytes:
+def _variables_of(folder: Path) -> bytes:
     try:
-        return (_PROC / str(pid) / "environ").read_bytes()
+        return (folder / "environ").read_bytes()
     except OSError:
         return b""
 
 
-def _value_of(pid: int) -> str:
+def _value_of(folder: Path) -> str:
     prefix = f"{VARIABLE}=".encode()
-    found = (item for item in _variables_of(pid).split(b"\0") if item.startswith(prefix))
+    found = (item for item in _variables_of(folder).split(b"\0") if item.startswith(prefix))
     return next(found, b"")[len(prefix) :].decode(errors="replace")

@@ -12,11 +12,16 @@ from mcp.shared.message import SessionMessage
 from pegboard.sources.mcp.child import Child
 from pegboard.sources.mcp.command import Command
 from pegboard.sources.mcp.garbled import Garbled
+from pegboard.sources.mcp.pace import Pace
 
 
 @asynccontextmanager
 async def stdio_transport(
-    command: Command, on_child: Callable[[Child], None], on_end: Callable[[], None]
+    command: Command,
+    on_child: Callable[[Child], None],
+    on_end: Callable[[], None],
+    *,
+    pace: Pace,
 ) -> AsyncGenerator[Any]:
     """A server's streams, as the MCP library takes them; at the end the child is gone.
 
@@ -24,11 +29,12 @@ async def stdio_transport(
         command: What to start.
         on_child: Given the child as soon as there is one.
         on_end: Told when the child closes its output by itself.
+        pace: How fast it may talk.
 
     Raises:
         MCPConnectionError: It cannot be started.
     """
-    child = await Child.started(command)
+    child = await Child.started(command, pace=pace)
     to_us, incoming = anyio.create_memory_object_stream[SessionMessage | Garbled](0)
     outgoing, from_us = anyio.create_memory_object_stream[SessionMessage](0)
 

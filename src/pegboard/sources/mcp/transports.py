@@ -20,6 +20,7 @@ from pegboard.sources.mcp.command import Command
 from pegboard.sources.mcp.config import McpConfig, revealed
 from pegboard.sources.mcp.guarded_http import GuardedTransport
 from pegboard.sources.mcp.lines import MOST_BYTES
+from pegboard.sources.mcp.pace import Pace, usual_pace
 from pegboard.sources.mcp.statuses import Landing
 from pegboard.sources.mcp.stdio import stdio_transport
 from pegboard.tools.call_headers import CallHeaders
@@ -60,6 +61,9 @@ class Link:
 
     Attributes:
         name: The source's; `title` in messages.
+        pace: How fast each process or connection of the server may talk.
+        list_seconds: For the whole of a list.
+        ping_seconds: For an answer to whether it is there.
     """
 
     name: str
@@ -68,6 +72,9 @@ class Link:
     base_dir: Path
     roots: tuple[Path, ...] = ()
     key: str = field(default="", compare=False)
+    pace: Callable[[], Pace] = field(default=usual_pace, compare=False)
+    list_seconds: float = 60.0
+    ping_seconds: float = 5.0
 
     @property
     def title(self) -> str:
@@ -121,7 +128,7 @@ class Link:
             def took(child: Child) -> None:
                 wire.child = child
 
-            return [stdio_transport(self._command(), took, on_end)]
+            return [stdio_transport(self._command(), took, on_end, pace=self.pace())]
         if self.http is None:
             raise SourceUnavailable(f"{self.title}: this board has no network.", permanent=True)
         headers = CallHeaders(self._headers())
@@ -133,6 +140,7 @@ class Link:
             on_fault=on_fault,
             on_flood=on_flood,
             headers=headers,
+            pace=self.pace(),
         )
         if self.config.is_sse:
             return [self._sse(over, headers.fixed)]

@@ -25,9 +25,6 @@ T = TypeVar("T")
 Context = ToolContext[Any]
 Send = Callable[[Client, Exchange], Awaitable[T]]
 
-_LIST_SECONDS = 60.0
-_PING_SECONDS = 5.0
-
 
 class Upstream:
     """Asks one server for things, each caller on a session of their own.
@@ -124,7 +121,7 @@ class Upstream:
                 if error.code != types.METHOD_NOT_FOUND:  # that is an answer as well
                     raise
 
-        await self._operator(send, _PING_SECONDS)
+        await self._operator(send, self.link.ping_seconds)
 
     def is_asleep(self) -> bool:
         """Whether it was used, and nobody needs it now."""
@@ -193,7 +190,7 @@ class Upstream:
     # how
 
     async def _listed(self, send: Send[T]) -> T:
-        return await self._operator(send, _LIST_SECONDS)
+        return await self._operator(send, self.link.list_seconds)
 
     async def _operator(self, send: Send[T], seconds: float) -> T:
         """Ask for the board itself; whoever does not answer in time is told about."""
