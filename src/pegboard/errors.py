@@ -41,6 +41,7 @@ PegboardError
     ├── Overloaded              no thread, slot or queue place is free
     ├── StoreUnavailable        what the board keeps cannot be read or written; no tool is to blame
     │   └── AuditUnavailable    the audit trail cannot take a call that it has to have first
+    ├── HostUnavailable         what an argument names is away; the tool itself is well
     └── SourceUnavailable       a source is down, missing an extra, or switched off
         └── MCPConnectionError  an MCP server cannot be reached or started; says what to check
 ```
@@ -408,8 +409,21 @@ class AuditUnavailable(StoreUnavailable):
     code = "audit_unavailable"
 
 
+class HostUnavailable(Unavailable):
+    """The host that an argument names cannot be reached, or cannot answer now; the tool is well.
+
+    Neither the tool's health nor its source's breaker counts it.
+    """
+
+    code = "host_unavailable"
+
+
 class SourceUnavailable(Unavailable):
-    """A source or tool cannot be used now; the message says why and what to do."""
+    """A source or tool cannot be used now; the message says why and what to do.
+
+    Attributes:
+        is_logged: Whether why is in the log alone, because foreign text may hold anything.
+    """
 
     code = "source_unavailable"
 

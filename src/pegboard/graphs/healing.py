@@ -23,7 +23,8 @@ _OUT = frozenset(
 )
 """How a tool fails that is gone or away; one that says no, or is refused, is there.
 
-So is one whose board could not store that it starts (`StoreUnavailable`).
+So is one whose board could not store that it starts (`StoreUnavailable`), and one that was given
+the address of a host that is away (`HostUnavailable`).
 """
 
 

@@ -8,6 +8,7 @@ from tests.execution.made import DONE, Following, a_call, a_kit, a_spec, a_targe
 from pegboard.core.result import ToolResult
 from pegboard.errors import (
     BreakerOpen,
+    HostUnavailable,
     InvalidRequest,
     Overloaded,
     PegboardError,
@@ -114,12 +115,13 @@ async def test_a_probe_that_is_cancelled_from_outside_leaves_room_for_the_next(
     assert await outcome(built(guard, clock, Following())) == DONE
 
 
-async def test_our_own_lack_of_threads_says_nothing_of_the_source(
-    guard: Breaker, clock: FakeClock
+@pytest.mark.parametrize("error", [Overloaded("no thread"), HostUnavailable("away")])
+async def test_our_lack_of_threads_or_a_callers_bad_address_says_nothing_of_the_source(
+    guard: Breaker, clock: FakeClock, error: Unavailable
 ) -> None:
-    handle = built(guard, clock, Following(Overloaded("no thread")))
+    handle = built(guard, clock, Following(error))
     for _ in range(5):
-        await outcome(handle)
+        await outcome(handle, a_call(attempts=1))
 
     assert guard.state == "closed"
 

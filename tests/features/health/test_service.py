@@ -10,6 +10,7 @@ from pegboard.core.event import BoardChanged, CallRecord, SourceChanged
 from pegboard.core.health import Health, HealthStatus
 from pegboard.core.principal import LOCAL
 from pegboard.core.tool import Tool, ToolSpec
+from pegboard.errors import HostUnavailable
 from pegboard.features.health import BoardHealth
 from pegboard.registry.dependencies import Dependencies, declare
 from pegboard.testing.clock import FakeClock
@@ -78,6 +79,19 @@ async def test_calls_that_never_reached_the_tool_say_nothing_of_it() -> None:
     await registry.call("good", {"text": "x", "unknown": 1})
 
     assert health.standing("good").health == "unknown"
+
+
+async def test_a_callers_address_that_is_away_makes_no_tool_unhealthy() -> None:
+    @tool(effect="read")
+    def ask(host: str) -> str:
+        """Ask it."""
+        raise HostUnavailable(f"Cannot reach {host}.")
+
+    registry, health = made(ask)
+    for _ in range(3):
+        await registry.call("ask", {"host": "away"})
+
+    assert health.own("ask_v1").status is HealthStatus.UNKNOWN
 
 
 async def test_a_caller_in_a_hurry_makes_no_tool_unhealthy() -> None:

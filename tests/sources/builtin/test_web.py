@@ -13,8 +13,8 @@ from tests.network.loopback import Answer, Received, always, client_for, reply, 
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.http import HttpRequest, HttpResponse, HttpStream
 from pegboard.core.ports.services import Services
-from pegboard.errors import InvalidRequest, SourceUnavailable, ToolFailed, Unavailable
-from pegboard.network import GuardedClient
+from pegboard.errors import HostUnavailable, InvalidRequest, Overloaded, SourceUnavailable
+from pegboard.network import GuardedClient, GuardPolicy
 from pegboard.sources.builtin.tools.http_request import http_request
 from pegboard.sources.builtin.tools.web_fetch import web_fetch
 from pegboard.testing import FakeClock
@@ -156,22 +156,22 @@ async def test_a_redirect_is_followed_and_the_last_address_given() -> None:
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 410, 304])
-async def test_a_refused_page_is_the_tools_failure(status: int) -> None:
-    with pytest.raises(ToolFailed, match=f"answered {status}"):
+async def test_a_page_that_is_refused_is_the_callers_mistake(status: int) -> None:
+    with pytest.raises(InvalidRequest, match=f"answered {status}"):
         await fetch(reply(status=status))
 
 
 async def test_a_page_that_later_helps_with_says_when() -> None:
     raw = reply(status=503, headers={"Retry-After": "120"})
 
-    with pytest.raises(Unavailable, match="answered 503") as caught:
+    with pytest.raises(HostUnavailable, match="answered 503") as caught:
         await fetch(raw)
 
     assert caught.value.retry_after == 120
 
 
 async def test_a_binary_is_no_page() -> None:
-    with pytest.raises(ToolFailed, match="application/pdf, 4 bytes"):
+    with pytest.raises(InvalidRequest, match="application/pdf, 4 bytes"):
         await fetch(reply(b"%PDF", headers={"Content-Type": "application/pdf"}))
 
 
@@ -280,6 +280,26 @@ async def test_addresses_inside_are_refused(tool: Any) -> None:
 async def test_without_a_client_the_tool_says_what_to_do(tool: Any, deps: Any) -> None:
     with pytest.raises(SourceUnavailable, match="needs an HTTP client"):
         await tool("http://a.example/", ToolContext(deps=deps))
+
+
+@pytest.mark.parametrize("tool", [http_request, web_fetch])
+async def test_a_host_that_is_away_is_no_trouble_of_the_tools(tool: Any) -> None:
+    client = GuardedClient(policy=GuardPolicy(allow_hosts=("127.0.0.1:1",)))
+
+    with pytest.raises(HostUnavailable, match="refuses the connection") as caught:
+        await tool("http://127.0.0.1:1/", ToolContext(deps=Services(http=client)))
+
+    assert caught.value.nothing_done
+
+
+@pytest.mark.parametrize("tool", [http_request, web_fetch])
+async def test_a_board_that_cannot_send_blames_no_host(tool: Any) -> None:
+    class Busy(Recorder):
+        async def send(self, request: HttpRequest) -> HttpResponse:
+            raise Overloaded("no thread is free")
+
+    with pytest.raises(Overloaded):
+        await tool("http://a.example/", ToolContext(deps=Services(http=Busy())))
 
 
 class Recorder:

@@ -1,7 +1,7 @@
 """Breaker: a source that keeps failing is left alone until a probe says that it is back."""
 
 from pegboard.core.result import ToolResult
-from pegboard.errors import Overloaded, PegboardError, ToolTimeout, Unavailable
+from pegboard.errors import HostUnavailable, Overloaded, PegboardError, ToolTimeout, Unavailable
 from pegboard.execution.call import Handler, Run
 from pegboard.execution.kit import Kit
 from pegboard.execution.target import Target
@@ -44,10 +44,10 @@ def _is_about_the_source(error: Unavailable, call: Run, took: float, kit: Kit) -
     """Whether it says that the source is not there.
 
     It does not when the tool was not started, as where its start cannot be stored, when we had no
-    thread for it, or when a hurried caller gave it less than a second: otherwise one impatient
-    caller would close the source for all.
+    thread for it, when a caller named a host that is away, or when a hurried caller gave it less
+    than a second: otherwise one such caller would close the source for all.
     """
-    if call.attempts == 0 or isinstance(error, Overloaded):
+    if call.attempts == 0 or isinstance(error, HostUnavailable | Overloaded):
         return False
     if not isinstance(error, ToolTimeout) or took >= _FAIR_TIME:
         return True

@@ -16,8 +16,8 @@ from pegboard.registry.observed import Observed
 
 _SPARE = 1000
 """So many tools may be gone before they are looked for and forgotten."""
-_PASSING = frozenset({"rate_limited", "overloaded"})
-"""What says nothing of the tool: the board itself held the call back."""
+_PASSING = frozenset({"rate_limited", "overloaded", "host_unavailable"})
+"""What says nothing of the tool: the board held the call back, or a caller's address is away."""
 _FAIR_MS = 1000.0
 
 

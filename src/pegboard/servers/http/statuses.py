@@ -50,6 +50,7 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.Overloaded: 503,
         errors.StoreUnavailable: 503,
         errors.AuditUnavailable: 503,
+        errors.HostUnavailable: 503,
         errors.SourceUnavailable: 503,
         errors.MCPConnectionError: 503,
     }

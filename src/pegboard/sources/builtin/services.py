@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from pegboard.core.context import Arguments, Call, ToolContext
-from pegboard.core.ports.http import HttpClient
+from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
 from pegboard.core.ports.services import Services
 from pegboard.core.result import ToolResult
-from pegboard.errors import SourceUnavailable
+from pegboard.errors import HostUnavailable, SourceUnavailable, Unavailable
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _NO_HTTP = (
@@ -37,6 +37,23 @@ def http_of(ctx: ToolContext[Any]) -> HttpClient:
             f"This tool is unavailable: {_NO_HTTP}.", nothing_done=True, permanent=True
         )
     return http
+
+
+async def sent(ctx: ToolContext[Any], request: HttpRequest) -> HttpResponse:
+    """What the host answers that a caller named; that it is away is nothing of the tool's.
+
+    Raises:
+        HostUnavailable: It cannot be reached.
+        SourceUnavailable: There is no HTTP client.
+    """
+    try:
+        return await http_of(ctx).send(request)
+    except Unavailable as error:
+        if type(error) is not Unavailable:
+            raise  # it is the board that cannot send
+        raise HostUnavailable(
+            error.message, retry_after=error.retry_after, nothing_done=error.nothing_done
+        ) from (error.__cause__ or error)
 
 
 def without_http(services: Services) -> str:

@@ -13,7 +13,7 @@ from pegboard.core.ports.services import Services
 from pegboard.core.result import Artifact, ToolResult
 from pegboard.errors import InvalidRequest
 from pegboard.sources.builtin.bodies import json_of, text_of
-from pegboard.sources.builtin.services import http_of
+from pegboard.sources.builtin.services import sent
 from pegboard.sources.builtin.services import without_http as availability
 from pegboard.tools import tool
 
@@ -52,7 +52,8 @@ async def http_request(
         body: Text to send as the body, instead of `json`; say what it is in a Content-Type header.
         timeout_seconds: How long to wait for the whole answer.
     """
-    response = await http_of(ctx).send(
+    response = await sent(
+        ctx,
         HttpRequest(
             method=method,
             url=_with_query(url, query),
@@ -60,7 +61,7 @@ async def http_request(
             content=_content(json, body),
             timeout=timeout_seconds,
             max_bytes=_MOST_BYTES,
-        )
+        ),
     )
     return _result(response)
 

@@ -10,10 +10,10 @@ from pegboard.core.context import ToolContext
 from pegboard.core.ports.http import HttpRequest, HttpResponse
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Retry
-from pegboard.errors import InvalidRequest, ToolFailed, Unavailable
+from pegboard.errors import HostUnavailable, InvalidRequest
 from pegboard.sources.builtin import confined
 from pegboard.sources.builtin.bodies import text_of
-from pegboard.sources.builtin.services import http_of, services_of, without_http
+from pegboard.sources.builtin.services import sent, services_of, without_http
 from pegboard.tools import tool
 
 _MOST_BYTES = 3_000_000
@@ -77,11 +77,11 @@ async def web_fetch(
         links: Whether to list where the page's links lead.
     """
     request = HttpRequest(method="GET", url=url, headers={"Accept": _ACCEPT}, max_bytes=_MOST_BYTES)
-    response = await http_of(ctx).send(request)
+    response = await sent(ctx, request)
     _check_status(response, ctx)
     text = text_of(response)
     if text is None:
-        raise ToolFailed(
+        raise InvalidRequest(
             f"This is no page that can be read as text, but {response.media_type}, "
             f"{len(response.content)} bytes."
         )
@@ -93,9 +93,9 @@ def _check_status(response: HttpResponse, ctx: ToolContext[Services]) -> None:
     host = urlsplit(response.url).netloc
     if response.status in _LATER:
         wait = response.retry_after(services_of(ctx).clock.time())
-        raise Unavailable(f"{host} answered {response.status}.", retry_after=wait)
+        raise HostUnavailable(f"{host} answered {response.status}.", retry_after=wait)
     if response.status >= 300:
-        raise ToolFailed(f"{host} answered {response.status}.")
+        raise InvalidRequest(f"{host} answered {response.status}.")
 
 
 async def _read(response: HttpResponse, text: str) -> dict[str, Any]:
