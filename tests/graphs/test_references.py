@@ -73,6 +73,30 @@ def test_what_is_no_path_says_how_to_write_the_text(path: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "hole",
+    [
+        "{{",
+        "{{}}",
+        "{{ }}",
+        "{{ name }}",
+        "{{ params.a | upper }}",
+        "{{ params.n + 1 }}",
+        "{{ $.params.a }}",
+        "{{ params.a",
+        "{{ params.ab}",
+        "{{{ params.a }}}",
+        "{{ it's }}",
+    ],
+)
+def test_braces_without_a_path_say_how_to_write_them(hole: str) -> None:
+    (found,) = [path for _, path in references({"a": f"x {hole}"})]
+    with pytest.raises(InvalidRequest) as caught:
+        parsed(found)
+
+    assert "for the braces themselves, write {{ '{{' }}." in str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("value", "expected"),
     [
         ("$.params.url", "u"),
@@ -93,6 +117,14 @@ def test_what_is_no_path_says_how_to_write_the_text(path: str) -> None:
         ("$$", "$$"),
         (1.5, 1.5),
         (None, None),
+        ("{{ params.url }}-b", "u-b"),
+        ("{{params.n}}{{ index }}", "34"),
+        ({"a": ["{{ steps.fetch.output }}"]}, {"a": ['{"items":[{"id":7}],"a b":1}']}),
+        ("$$.{{ steps[0].output['a b'] }}", "$.1"),
+        ("{{ params.none }}, {{ steps.1.output }}", "null, null"),
+        ("{{ '{{' }} params.url }}", "{{ params.url }}"),
+        ('{"n":{{ params.n }}}', '{"n":3}'),
+        ("}} { {", "}} { {"),
     ],
 )
 def test_a_value_is_resolved(value: object, expected: object) -> None:
@@ -112,6 +144,8 @@ def test_a_value_is_resolved(value: object, expected: object) -> None:
         ("$.output", "is not known here"),
         ("$.item.x[0][0]", "looked for in a number"),
         ("$.steps.1.error.code.x", "looked for in a text"),
+        ("at {{ params.uri }}", "there is no 'uri', only url, n"),
+        ("{{ name }}", "beginning with one of params, steps"),
     ],
 )
 def test_a_path_that_leads_to_nothing_says_where(path: str, said: str) -> None:
@@ -142,12 +176,16 @@ def test_an_argument_that_leads_to_nothing_is_named() -> None:
 
 def test_paths_within_a_value_are_found_with_their_places() -> None:
     value = {"a": ["$.index", {"b": "$.item"}], "c": "$$.x", "d": "$.params.url"}
+    value["e"] = "{{ item }} of {{ params['}}'] }}{{ '{{' }}"
 
     assert list(references(value)) == [
         ("a[0]", "$.index"),
         ("a[1].b", "$.item"),
         ("d", "$.params.url"),
+        ("e", "{{ item }}"),
+        ("e", "{{ params['}}'] }}"),
     ]
+    assert parsed("{{ params['}}'] }}") == Reference("params", ("}}",))
 
 
 def test_a_step_is_known_by_position_and_by_id() -> None:
@@ -165,7 +203,8 @@ JSON = st.recursive(
     | st.booleans()
     | st.integers()
     | st.text()
-    | st.from_regex(r"\A\${0,4}\.?[a-z]{0,3}\Z"),
+    | st.from_regex(r"\A\${0,4}\.?[a-z]{0,3}\Z")
+    | st.from_regex(r"\A\${0,2}\.?([{}' ]|item){0,9}\Z"),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=10,
 )

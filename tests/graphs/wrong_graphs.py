@@ -16,6 +16,32 @@ TABLE: dict[str, tuple[tuple[Node, ...], dict[str, Any], str]] = {
         {},
         "",
     ),
+    "texts that cannot be filled": (
+        (
+            fetch(input={"url": "http://{{ name }}/{{ params.nothing }}"}),
+            any_("b", input={"x": ["{{ steps.web.output", "{{ '{{' }}", "{{ item }}"]}),
+            Node(
+                id="c",
+                kind="wait",
+                wait=Wait(question="{{ steps.b.output }}, {{ steps.nobody.output }}?"),
+            ),
+        ),
+        {"output": "{{ steps.fetch.output.nothing }}", "params": PARAMS},
+        (
+            "nodes[0].input.url path_malformed | nodes[0].input.url param_unknown"
+            " | nodes[1].input.x[0] path_malformed | nodes[1].input.x[2] item_outside"
+            " | nodes[2].wait.question step_not_before | nodes[2].wait.question step_unknown"
+            " | output path_dangling"
+        ),
+    ),
+    "texts that a schema knows of": (
+        (
+            fetch(input={"url": "http://{{ params.url }}"}),
+            any_("b", input={"x": 1}, for_each=ForEach(items="{{ params.url }}")),
+        ),
+        {"params": PARAMS},
+        "nodes[1].for_each.items for_each_not_a_list",
+    ),
     "no nodes": ((), {}, "nodes graph_empty"),
     "ids twice and illegal": (
         (any_("a"), any_("a"), any_("a.b")),

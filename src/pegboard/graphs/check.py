@@ -159,6 +159,7 @@ def _node_faults(look: Look, node: Node, where: str) -> Iterator[Fault]:
         yield from condition_faults(look, node.repeat.until, node, f"{where}.repeat.until")
     if node.wait is not None:
         yield from path_faults(look, node.wait.seconds, node, f"{where}.wait.seconds")
+        yield from path_faults(look, node.wait.question, node, f"{where}.wait.question")
     yield from _each_faults(look, node, where)
     yield from tool_faults(look, node, where)
     if node.graph is not None and node.graph.params:

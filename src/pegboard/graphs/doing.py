@@ -8,6 +8,7 @@ from pegboard.core.ports.durability import Recorded, RunSteps, Signal, Slot
 from pegboard.core.run import NodeRun, Pending
 from pegboard.graphs.outcomes import from_record, to_record
 from pegboard.graphs.references import resolved, resolved_input
+from pegboard.graphs.texts import as_text
 
 if TYPE_CHECKING:
     from pegboard.graphs.scope import Scope
@@ -82,6 +83,14 @@ class Doing:
             InvalidRequest: A path leads to nothing.
         """
         return resolved(value, self.data, ids=self.scope.ids)
+
+    def text(self, text: str) -> str:
+        """A text with its paths resolved.
+
+        Raises:
+            InvalidRequest: A path leads to nothing.
+        """
+        return as_text(self.value(text))
 
     def arguments(self, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The node's input, or another one, with its paths resolved.

@@ -10,7 +10,15 @@ from pegboard.errors import InvalidRequest
 from pegboard.graphs.board import found
 from pegboard.graphs.faults import Fault
 from pegboard.graphs.order import Ancestors
-from pegboard.graphs.references import ASPECTS, Reference, is_path, literal, parsed, step_of
+from pegboard.graphs.references import (
+    ASPECTS,
+    Reference,
+    is_path,
+    is_template,
+    literal,
+    parsed,
+    step_of,
+)
 from pegboard.graphs.schema_paths import Seen, schema_at
 from pegboard.graphs.terms import Terms
 
@@ -141,7 +149,7 @@ class Look:
                 "minItems": count,
                 "maxItems": count,
             }
-        return {"const": literal(value)}
+        return {"type": "string"} if is_template(value) else {"const": literal(value)}
 
     def reference_fault(self, path: Reference, node: Node | None, place: str) -> Fault | None:
         """What is wrong with a path, where it stands; None when nothing is."""

@@ -1,7 +1,8 @@
 """Paths into the data of a run: `$.params.url`, `$.steps.fetch.output.items[0].id`, `$.item`.
 
 A text that begins with `$.` is a path. A text that shall begin so, and is none, is written with one
-more dollar: `$$.50` stands for `$.50`, `$$$.` for `$$.`, and so on.
+more dollar: `$$.50` stands for `$.50`, `$$$.` for `$$.`, and so on. Within a text a path stands in
+braces, as `{{ params.url }}` (`texts.py`).
 """
 
 import re
@@ -13,6 +14,7 @@ from msgspec import Struct
 
 from pegboard.core.graph import Graph
 from pegboard.errors import InvalidRequest
+from pegboard.graphs.texts import OPENING, braced, filled, holes, path_within
 
 ROOTS = ("params", "steps", "env", "item", "index", "output")
 ASPECTS = ("output", "state", "error")
@@ -54,13 +56,20 @@ def is_path(value: object) -> bool:
     return isinstance(value, str) and value.startswith("$.")
 
 
+def is_template(value: object) -> bool:
+    """Whether a value is a text that paths are put into."""
+    return isinstance(value, str) and not is_path(value) and any(True for _ in holes(value))
+
+
 @lru_cache(maxsize=4096)
 def parsed(path: str) -> Reference:
-    """Read a path.
+    """Read a path, also one with its braces: `{{ params.url }}`.
 
     Raises:
         InvalidRequest: It is none; says how to write the text instead.
     """
+    if path.startswith(OPENING):
+        return _parsed_in_braces(path)
     keys, place = list[Key](), 1
     while place < len(path):
         match = _PART.match(path, place)
@@ -83,6 +92,17 @@ def parsed(path: str) -> Reference:
     return Reference(root, tuple(keys[1:]))
 
 
+def _parsed_in_braces(hole: str) -> Reference:
+    try:
+        return parsed(path_within(hole))
+    except InvalidRequest as error:
+        raise InvalidRequest(
+            f"'{_short(hole)}' cannot be filled: within the braces stands a path alone, as "
+            "{{ params.url }} or {{ steps.fetch.output.title }}, beginning with one of "
+            f"{', '.join(ROOTS)}; for the braces themselves, write {braced(OPENING)}."
+        ) from error
+
+
 def step_of(reference: Reference, graph: Graph) -> str | None:
     """The id of the step that a path begins at; None when it is about no step, or there is none.
 
@@ -97,10 +117,13 @@ def step_of(reference: Reference, graph: Graph) -> str | None:
 
 
 def references(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
-    """Every path within a value, with its place: `(items[0].url, $.params.url)`."""
+    """Every path within a value, with its place: `(items[0].url, $.params.url)`.
+
+    Of a text, those with their braces.
+    """
     if isinstance(value, str):
-        if is_path(value):
-            yield place, value
+        for path in (value,) if is_path(value) else holes(value):
+            yield place, path
     elif isinstance(value, Mapping):
         for key, item in cast("Mapping[Any, Any]", value).items():
             yield from references(item, f"{place}.{key}" if place else str(key))
@@ -115,9 +138,9 @@ def literal(value: Any) -> Any:
 
 
 def escaped(value: Any) -> Any:
-    """A value written so that it stands for itself, whatever its texts begin with."""
+    """A value written so that it stands for itself, whatever its texts say."""
     if isinstance(value, str):
-        return f"${value}" if re.match(r"\$+\.", value) else value
+        return braced(f"${value}" if re.match(r"\$+\.", value) else value)
     if isinstance(value, Mapping):
         items = cast("Mapping[str, Any]", value).items()
         return {key: escaped(item) for key, item in items}
@@ -128,6 +151,8 @@ def escaped(value: Any) -> Any:
 
 def resolved(value: Any, data: Mapping[str, Any], *, ids: Sequence[str] = ()) -> Any:
     """The value with each path replaced by what is there; null for what was never given.
+
+    So it is within a text, where what is no text stands as JSON.
 
     Args:
         value: Literals, paths, and lists and mappings of these.
@@ -169,11 +194,10 @@ def resolved_input(
 
 def _walked(value: Any, look: Callable[[str], Any]) -> Any:
     if isinstance(value, str):
-        if value.startswith("$"):
-            if value.startswith("$."):
-                return look(value)
-            return value[1:] if _ESCAPED.match(value) else value
-        return value
+        if value.startswith("$."):
+            return look(value)
+        text = value[1:] if _ESCAPED.match(value) else value
+        return filled(text, look) if OPENING in text else text
     if isinstance(value, Mapping):
         items = cast("Mapping[Any, Any]", value).items()
         return {key: _walked(item, look) for key, item in items}

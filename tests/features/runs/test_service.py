@@ -21,6 +21,7 @@ from pegboard.features.runs.starting import call_graph, run_id_for
 from pegboard.features.runs.watching import known_events
 from pegboard.graphs import GraphRunner
 from pegboard.graphs.healing import Heal
+from pegboard.graphs.references import resolved
 from pegboard.planning import Planner, PlanRequest
 from pegboard.storage import MemoryStorage
 
@@ -157,10 +158,14 @@ async def test_what_waits_within_a_step_is_named_by_its_path(service: Service) -
 
 
 def test_no_text_of_a_call_is_taken_for_a_path() -> None:
-    graph = call_graph("echo", {"a": "$.x", "b": ["$$.y", {"c": "$5"}], "d": 1}, seconds=2)
+    given = {"a": "$.x", "b": ["$$.y", {"c": "$5"}], "d": 1, "e": "{{ params.f }}"}
+
+    graph = call_graph("echo", given, seconds=2)
 
     (node,) = graph
-    assert node.input == {"a": "$$.x", "b": ["$$$.y", {"c": "$5"}], "d": 1}
+    written = {"a": "$$.x", "b": ["$$$.y", {"c": "$5"}], "d": 1, "e": "{{ '{{' }} params.f }}"}
+    assert node.input == written
+    assert resolved(node.input, {}) == given
     assert graph.timeout == 2
 
 

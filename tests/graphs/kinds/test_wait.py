@@ -48,6 +48,18 @@ def test_a_number_and_a_path_are_times(seconds: object) -> None:
     assert list(WaitNode().faults(wait(seconds=seconds))) == []
 
 
+def test_a_person_is_asked_a_text_that_is_filled() -> None:
+    async def work(bench: Bench) -> RunResult:
+        asked = "Pay {{ params.sum }} of {{ steps.a.output }}?"
+        node = Node(id="w", kind="wait", wait=Wait(question=asked), edges=(Edge(node="a"),))
+        return await bench.runner.run(
+            Graph(nodes=(call("a", input={"x": "{{ params.sum }}-b"}), node)), {"sum": 5}
+        )
+
+    (pending,) = at_the_bench(work).pending
+    assert pending.message == 'Pay 5 of {"x":"5-b"}?'
+
+
 def test_a_message_ends_a_wait_and_is_its_output() -> None:
     async def work(bench: Bench) -> RunResult:
         waiting = await started(

@@ -18,6 +18,7 @@ from pegboard.graphs import GraphRunner, write_graph
 from pegboard.graphs.arrivals import arrivals
 from pegboard.graphs.documents import read_apart
 from pegboard.graphs.plan_places import invalid_plan
+from pegboard.graphs.references import escaped
 from pegboard.registry import ToolRegistry
 
 
@@ -113,7 +114,7 @@ def call_graph(tool: str, arguments: Mapping[str, Any], *, seconds: float | None
         arguments: As they are: no text in them is taken for a path.
         seconds: For the whole run; None for no limit.
     """
-    node = Node(id="call", tool=tool, input=_literal(dict(arguments)))
+    node = Node(id="call", tool=tool, input=escaped(dict(arguments)))
     return Graph(nodes=(node,), name=tool, output="$.steps.call.output", timeout=seconds)
 
 
@@ -134,15 +135,3 @@ def check_same(run: StoredRun, graph: Graph, params: Mapping[str, Any]) -> None:
     wanted = digest_of({"graph": write_graph(graph), "params": params})
     if wanted != digest_of({"graph": run.start.graph, "params": run.start.params}):
         raise IdempotencyConflict("This idempotency key was used for another run.")
-
-
-def _literal(value: Any) -> Any:
-    match value:
-        case str() if value.startswith("$") and value.lstrip("$").startswith("."):
-            return f"${value}"
-        case list():
-            return [_literal(item) for item in value]  # pyright: ignore[reportUnknownVariableType] - any JSON array
-        case dict():
-            return {key: _literal(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType] - any JSON object
-        case _:
-            return value

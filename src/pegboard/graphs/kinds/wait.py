@@ -57,7 +57,7 @@ class WaitNode:
             id=address,
             step=doing.step,
             kind=kind,
-            message=wait.question,
+            message=doing.text(wait.question),
             event=wait.event,
             until=min(times, default=None),
             schema=wait.schema,
