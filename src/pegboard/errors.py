@@ -315,9 +315,17 @@ class CannotPlan(CallerError):
 
 
 class InvalidRequest(CallerError):
-    """A request is malformed in a way that no tool is to blame for."""
+    """A request is malformed in a way that no tool is to blame for.
+
+    Attributes:
+        is_guarded: Whether the board refuses the address; the message says what allows it.
+    """
 
     code = "request_invalid"
+
+    def __init__(self, message: str, *, is_guarded: bool = False) -> None:
+        super().__init__(message)
+        self.is_guarded = is_guarded
 
 
 class ToolFailed(PegboardError):
@@ -426,6 +434,20 @@ class SourceUnavailable(Unavailable):
     """
 
     code = "source_unavailable"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        nothing_done: bool = False,
+        permanent: bool = False,
+        is_logged: bool = False,
+    ) -> None:
+        super().__init__(
+            message, retry_after=retry_after, nothing_done=nothing_done, permanent=permanent
+        )
+        self.is_logged = is_logged
 
 
 class MCPConnectionError(SourceUnavailable):

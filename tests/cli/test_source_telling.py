@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from pegboard.cli.source_telling import count_of, reason_of, tell_of_log
+from pegboard.runtime.source_state import SourceState
 
 
 def _item(**said: Any) -> dict[str, Any]:
@@ -43,9 +44,11 @@ def test_one_line_says_why(said: dict[str, Any], told: str) -> None:
 def test_where_the_log_is_stands_below_what_speaks_of_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    tell_of_log([_item(), _item(reason="no answer within 10 s")])
+    well, logged = SourceState(name="a", kind="k"), SourceState(name="b", kind="k")
+    logged.is_logged = True
+    tell_of_log([well])
     nothing = capsys.readouterr().err
-    tell_of_log([_item(reason="it failed (ValueError); the log says why")])
+    tell_of_log([well, logged])
 
     assert (nothing, capsys.readouterr().err) == (
         "",

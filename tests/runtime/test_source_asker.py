@@ -27,6 +27,7 @@ from pegboard.core.health import HEALTHY, Health, HealthStatus
 from pegboard.core.offers import Resource
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source, SourceKind
+from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable
 from pegboard.runtime.source_state import Opener, SourceState
 
@@ -53,6 +54,7 @@ async def test_a_hung_a_dead_and_a_broken_source_stop_nobody() -> None:
         "broken": "it failed (ValueError); the log says why",
         "a": "",
     }
+    assert [state.name for state in board.set.states.values() if state.is_logged] == ["broken"]
 
 
 async def test_the_log_is_told_where_the_code_of_a_source_failed() -> None:
@@ -170,3 +172,22 @@ async def test_resources_that_cannot_be_listed_leave_the_prompts() -> None:
 
     assert board.offered["a"] == ("a__greet",)
     assert (state.status, state.reason) == ("degraded", "its resources: the disk is full")
+
+
+async def test_a_source_whose_reason_is_in_the_log_is_marked_until_it_is_well() -> None:
+    answers: list[Exception | None] = [SourceUnavailable("look there", is_logged=True), None]
+
+    async def tools() -> Sequence[Tool]:
+        if error := answers.pop(0):
+            raise error
+        return await two()
+
+    board = Board()
+    await board.set.open([state_of(Steered("a", tools))])
+    state = board.set.states["a"]
+    marks = [state.is_logged]
+    await board.set.refresh("a")
+    marks.append(state.is_logged)
+    await board.set.close()
+
+    assert marks == [True, False]

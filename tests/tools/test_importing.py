@@ -83,5 +83,7 @@ def test_a_file_is_imported_once(tmp_path: Path) -> None:
 def test_what_a_module_raises_is_not_shown(tmp_path: Path) -> None:
     (tmp_path / "importing_four.py").write_text("raise RuntimeError('hunter2')")
 
-    with pytest.raises(SourceUnavailable, match=r"\(RuntimeError\); the log says why"):
+    with pytest.raises(SourceUnavailable, match=r"\(RuntimeError\); the log says why") as caught:
         import_module("importing_four", tmp_path)
+
+    assert caught.value.is_logged

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pegboard.cli.output import note
+from pegboard.runtime.source_state import SourceState
 
 _MOST = 3
 
@@ -19,9 +20,9 @@ def reason_of(item: Mapping[str, Any]) -> str:
     return "; ".join(filter(None, (_fault_of(item), _waiting(item["held"]))))
 
 
-def tell_of_log(items: Iterable[Mapping[str, Any]]) -> None:
+def tell_of_log(states: Iterable[SourceState]) -> None:
     """Where the log is that a reason speaks of."""
-    if any("the log says why" in item["reason"] for item in items):
+    if any(state.is_logged for state in states):
         note("With PEGBOARD_LOG=stderr the log is shown here.")
 
 

@@ -68,7 +68,8 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
                 # The address itself is for the operator: it would map the network for a prober.
                 raise InvalidRequest(
                     f"Refused to connect to '{host}' port {port}: it leads to a {kind} address. "
-                    f"{_how_to_allow(host, port, kind)}"
+                    f"{_how_to_allow(host, port, kind)}",
+                    is_guarded=True,
                 ) from PermissionError(f"{host}:{port} is at {address}")
         return addresses
 

@@ -127,14 +127,16 @@ class SourceAsker:
                 tools = tuple(await (await self._opened(state)).tools())
             reason = await self._listed.tools(state, tools)
             state.status, state.reason = "degraded" if reason else "ok", reason
+            state.is_logged = False
         except TimeoutError:
             self._failed(state, f"no answer within {self._timeout:g} s")
         except PegboardError as error:
-            self._failed(state, error.message)
+            is_logged = isinstance(error, SourceUnavailable) and error.is_logged
+            self._failed(state, error.message, is_logged=is_logged)
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
             log_foreign(_LOG, f"the source {state.name} failed", error)
             reason = f"it failed ({type(error).__name__}); the log says why"
-            self._failed(state, reason, error=error)
+            self._failed(state, reason, error=error, is_logged=True)
         else:
             state.listed.set()
             await self._list_offers(state)
@@ -193,10 +195,15 @@ class SourceAsker:
         return source
 
     def _failed(
-        self, state: SourceState, reason: str, *, error: BaseException | None = None
+        self,
+        state: SourceState,
+        reason: str,
+        *,
+        error: BaseException | None = None,
+        is_logged: bool = False,
     ) -> None:
         state.status = "degraded" if state.tools else "failed"
-        state.reason = reason
+        state.reason, state.is_logged = reason, is_logged
         self.tell(state, error=error)
 
 

@@ -39,6 +39,7 @@ class SourceState:
         status: `pending` (it has not answered yet), `ok`, `degraded` (listing fails, the last known
             tools stay) or `failed`.
         tools: Those that stand on the board.
+        is_logged: Whether the log says more than the reason.
         resources: Those that were listed last.
         prompts: As well.
         held: How many definitions, changed ones and those of new tools, wait for approval.
@@ -68,6 +69,7 @@ class SourceState:
         self.resources: Sequence[Resource] = ()
         self.prompts: Sequence[Prompt] = ()
         self.held = 0
+        self.is_logged = False
         self.source: Source | None = None
         self.listed, self.settled = asyncio.Event(), asyncio.Event()
         self.wanted, self.relist = asyncio.Event(), asyncio.Event()

@@ -162,5 +162,6 @@ def _failed(name: str, error: BaseException) -> SourceUnavailable:
     log_foreign(_LOG, f"{name} failed to import", error)
     line = f" in line {error.lineno}" if isinstance(error, SyntaxError) else ""
     return SourceUnavailable(
-        f"'{name}' failed to import ({type(error).__name__}{line}); the log says why"
+        f"'{name}' failed to import ({type(error).__name__}{line}); the log says why",
+        is_logged=True,
     )

@@ -9,6 +9,7 @@ from pegboard.cli.options import BoardOption, JsonOption, settings, with_board
 from pegboard.cli.output import say_json, table
 from pegboard.cli.source_telling import count_of, reason_of, tell_of_log
 from pegboard.runtime import Pegboard
+from pegboard.runtime.source_state import SourceState
 
 
 def sources(
@@ -21,11 +22,11 @@ def sources(
 ) -> None:
     """Show each source with its health, its number of tools, and what is wrong with it."""
 
-    async def ask(opened: Pegboard) -> list[dict[str, Any]]:
-        return await opened.health()
+    async def ask(opened: Pegboard) -> tuple[list[dict[str, Any]], list[SourceState]]:
+        return await opened.health(), opened.sources
 
     with exits():
-        found = with_board(settings(board), ask)
+        found, states = with_board(settings(board), ask)
         if json:
             say_json(found)
         else:
@@ -43,6 +44,6 @@ def sources(
                     for item in found
                 ),
             )
-            tell_of_log(found)
+            tell_of_log(states)
     if check and any(item["status"] != "ok" or item["health"] != "healthy" for item in found):
         raise typer.Exit(Exit.UNAVAILABLE)

@@ -55,7 +55,8 @@ def building(reference: str) -> Generator[None]:
             raise SourceUnavailable(f"'{reference}' {missing}") from error
         log_foreign(_LOG, f"{reference} failed to make its tools", error)
         raise SourceUnavailable(
-            f"'{reference}' failed to make its tools ({type(error).__name__}); the log says why"
+            f"'{reference}' failed to make its tools ({type(error).__name__}); the log says why",
+            is_logged=True,
         ) from error
 
 

@@ -35,9 +35,8 @@ class Landing:
         """What the guarded client said, as it concerns this server."""
         if isinstance(error, InvalidRequest):
             # where the guard refuses an address it says what allows it; all else is in the url
-            refused = error.message.startswith("Refused to connect")
             found = MCPConnectionError(
-                f"{self.name}: {error.message}{'' if refused else ' Check the url.'}",
+                f"{self.name}: {error.message}{'' if error.is_guarded else ' Check the url.'}",
                 permanent=True,
                 nothing_done=True,
             )

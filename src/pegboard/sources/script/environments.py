@@ -181,7 +181,7 @@ class Environments:
                 self._running.discard(process)
         if process.returncode != 0:
             _LOG.error("%s failed: %s", command[0], said.decode("utf-8", "replace")[-4_000:])
-            raise _failed(needs, "the log says why")
+            raise _failed(needs, "the log says why", is_logged=True)
 
     def _variables(self) -> dict[str, str]:
         passed = {
@@ -206,7 +206,9 @@ def _locked(path: Path) -> Generator[None]:
         yield
 
 
-def _failed(needs: Dependencies, why: str) -> SourceUnavailable:
+def _failed(needs: Dependencies, why: str, *, is_logged: bool = False) -> SourceUnavailable:
     wanted = ", ".join(needs.packages) or "no packages"
     python = f" on Python {needs.requires_python}" if needs.requires_python else ""
-    return SourceUnavailable(f"its dependencies ({wanted}{python}) cannot be installed: {why}")
+    return SourceUnavailable(
+        f"its dependencies ({wanted}{python}) cannot be installed: {why}", is_logged=is_logged
+    )
