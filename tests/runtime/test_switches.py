@@ -7,9 +7,11 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from pydantic import SecretStr
 from tests.durability.served import Server, a_board
+from tests.servers.http.made import client_of
 from tests.storage.conftest import postgres, postgres_server
 from tests.storage.databases.conftest import own_postgres, own_server
 
@@ -51,6 +53,13 @@ async def until(board: Pegboard, answer: str) -> float:
             await asyncio.sleep(0.02)
 
 
+async def readiness(client: httpx2.AsyncClient) -> dict[str, Any]:
+    """What the probe says of all but the sources."""
+    answer = await client.get("/readyz")
+    assert answer.status_code == 200
+    return {key: answer.json()[key] for key in ("status", "problem")}
+
+
 async def test_another_server_follows_within_two_seconds(boards: tuple[Pegboard, ...]) -> None:
     one, other = boards
     await one.switches.off("source", "builtin", reason="a fire")
@@ -77,21 +86,27 @@ async def test_while_the_database_is_away_what_was_off_stays_off_and_that_is_sai
     own_server: Any, own_postgres: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings = Settings(database=SecretStr(own_postgres))
-    async with Pegboard(settings=settings) as board:
+    async with Pegboard(settings=settings) as board, client_of(board) as client:
         await board.switches.off("tool", "builtin__echo", reason="a fire")
         following = asyncio.create_task(follow(board.switches, every=0.05))
+        ready = await readiness(client)
         await asyncio.to_thread(own_server.stop)
         with caplog.at_level(logging.WARNING, logger="pegboard.switches"):
             await asyncio.sleep(0.5)
         with pytest.raises(Unavailable):
             await board.switches.off("writes")
-        refused = await echo(board)
+        refused, away = await echo(board), await readiness(client)
         await asyncio.to_thread(own_server.start)
         await board.switches.on("tool", "builtin__echo")
         done = await echo(board)
+        await board.switches.thrown()
+        ready_again = await readiness(client)
         following.cancel()
         await asyncio.wait([following])
 
+    assert (ready, ready_again) == ({"status": "ready", "problem": ""},) * 2
+    assert away["status"] == "degraded"
+    assert away["problem"] == "The storage is unavailable: it cannot be reached."
     assert (refused, done) == ("Access to 'builtin__echo' denied: a fire", "x")
     said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     seen = [line for line in said if line.startswith("what other servers turn off is not seen")]

@@ -192,6 +192,11 @@ class Pegboard:
         """Why the last reload was refused; empty when the board is as its file says."""
         return self._reloading.problem
 
+    @property
+    def storage_problem(self) -> str:
+        """Why the shared database could not be read a moment ago; empty when it could."""
+        return self._open.switches.problem
+
     async def call(
         self, name: str, arguments: Arguments = None, ctx: ToolContext[Any] | None = None
     ) -> ToolResult:

@@ -12,7 +12,7 @@ from pegboard.core.event import BoardChanged
 from pegboard.core.names import MAX_SOURCE_LENGTH
 from pegboard.core.ports.switch import Switch, SwitchKind, SwitchStore
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import InvalidRequest, SwitchNotFound
+from pegboard.errors import InvalidRequest, PegboardError, SwitchNotFound
 from pegboard.execution.call import owner_of
 from pegboard.features.switches.policy import check_may_switch
 from pegboard.registry import ToolRegistry
@@ -59,6 +59,9 @@ class KillSwitches:
     Args:
         registry: Whose switches, clock and listeners are used.
         store: Which switches are thrown.
+
+    Attributes:
+        problem: Why the store could not be read when it was looked at last; empty when it could.
     """
 
     def __init__(self, registry: ToolRegistry, store: SwitchStore) -> None:
@@ -66,6 +69,7 @@ class KillSwitches:
         self._store = store
         self._kept: Mapping[Place, Switch] = {}
         self._written = 0
+        self.problem = ""
 
     async def thrown(self, *, principal: Principal = LOCAL) -> Sequence[Thrown]:
         """What is off, by kind and name; at the end what is off in this process alone.
@@ -156,10 +160,19 @@ class KillSwitches:
         """
         while True:
             written = self._written
-            kept = await self._store.switches()
+            kept = await self._read()
             if written == self._written:  # else it may have been read before that was written
                 break
         self._use({(item.kind, item.name): item for item in kept})
+        return kept
+
+    async def _read(self) -> Sequence[Switch]:
+        try:
+            kept = await self._store.switches()
+        except PegboardError as error:
+            self.problem = str(error)
+            raise
+        self.problem = ""
         return kept
 
     @property

@@ -182,7 +182,10 @@ class Readiness(BaseModel):
 
     status: Annotated[
         Literal["ready", "degraded"],
-        Field(description="`degraded`: some sources fail, or a change of the file was refused."),
+        Field(
+            description="`degraded`: some sources fail, a change of the file was refused, or the "
+            "shared database is away."
+        ),
     ]
     tools: int = 0
     sources: Annotated[list[FailedSource], Field(description="Those that are not well, and why.")]

@@ -23,8 +23,9 @@ async def healthz() -> Response:
 async def readyz(request: Request, board: Board) -> Response:
     """Say whether calls can be taken, and which sources fail.
 
-    A failed source takes its own tools away and nothing else, so the server stays ready. Why it
-    fails is told to callers of the API alone.
+    A failed source takes its own tools away and nothing else, so the server stays ready; and it
+    does while its database is away, which would take away every server that shares it, with what
+    needs no database. Why is told to callers of the API alone.
     """
     return JsonResponse(_readiness(board, tells_why=request.state.principal is not None))
 
@@ -36,8 +37,9 @@ def _readiness(board: Pegboard, *, tells_why: bool) -> dict[str, Any]:
         for state in board.sources
         if state.status != "ok"
     ]
-    status = "degraded" if failing or board.problem else "ready"
+    problem = "\n".join(filter(None, (board.problem, board.storage_problem)))
+    status = "degraded" if failing or problem else "ready"
     answer: dict[str, Any] = {"status": status, "sources": failing}
     if tells_why:
-        answer |= {"tools": len(board.registry), "problem": board.problem}
+        answer |= {"tools": len(board.registry), "problem": problem}
     return answer
