@@ -92,9 +92,9 @@ async def test_a_server_that_has_the_data_is_named(pegboard: Command, folder: Pa
         verified = await asyncio.to_thread(pegboard, "audit", "verify", "--data", "data")
 
     assert decided.returncode == 2
-    assert "curl -X POST http://127.0.0.1:8321/approvals/ap_1" in decided.stderr
+    assert "If it is a server, ask it: POST /approvals/ap_1" in decided.stderr
     assert '{"decision": "approve"}' in decided.stderr
-    assert "curl -X GET http://127.0.0.1:8321/audit/verify" in verified.stderr
+    assert "ask it: GET /audit/verify" in verified.stderr
 
 
 def test_an_unknown_approval_is_wrong_use(pegboard: Command) -> None:

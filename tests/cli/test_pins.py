@@ -128,9 +128,9 @@ async def test_a_server_that_has_the_data_is_named(pegboard: Command, folder: Pa
         listing = ("pins", "held", "--source", "orders", "--data", "data")
         listed = await asyncio.to_thread(pegboard, *listing)
 
-    assert "curl -X POST http://127.0.0.1:8321/tools/held/orders/find" in decided.stderr
+    assert "ask it: POST /tools/held/orders/find" in decided.stderr
     assert '{"decision": "approve", "digest": "DIGEST"}' in decided.stderr
-    assert "http://127.0.0.1:8321/tools/held?source=orders" in listed.stderr
+    assert "ask it: GET /tools/held?source=orders" in listed.stderr
 
 
 def test_sources_and_doctor_say_how_many_wait(changed: Command) -> None:

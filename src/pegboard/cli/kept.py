@@ -10,6 +10,7 @@ from pegboard.errors import ConfigError
 from pegboard.runtime import Settings
 from pegboard.runtime.wiring.history import NOWHERE
 from pegboard.runtime.wiring.kept import Kept, kept
+from pegboard.runtime.wiring.storage import said_address
 
 T = TypeVar("T")
 
@@ -57,6 +58,9 @@ def is_held(error: ConfigError) -> bool:
 def http_hint(chosen: Settings, call: str, body: str = "") -> Generator[None]:
     """Name the request that does the same, where a server has the data.
 
+    The address is the one that the server has written beside the data; what else has it listens
+    nowhere, or did not say where.
+
     Raises:
         ConfigError: A server has it, or it cannot be used at all.
     """
@@ -66,8 +70,14 @@ def http_hint(chosen: Settings, call: str, body: str = "") -> Generator[None]:
         if not is_held(error):
             raise
         method, _, path = call.partition(" ")
-        url = quote(f"http://{chosen.host}:{chosen.port}{path}")
+        where = said_address(chosen)
+        if not where:
+            sent = f" with the body {body}" if body else ""
+            raise ConfigError(
+                f"{error.message}\nIf it is a server, ask it: {call}{sent}"
+            ) from error
         sent = f" -H 'Content-Type: application/json' -d {quote(body)}" if body else ""
         raise ConfigError(
-            f"{error.message}\nAsk the server that has it: curl -X {method} {url}{sent}"
+            f"{error.message}\nAsk the server that has it: "
+            f"curl -X {method} {quote(where + path)}{sent}"
         ) from error

@@ -9,6 +9,7 @@ import pytest
 
 from pegboard.errors import ConfigError
 from pegboard.storage import open_storage
+from pegboard.storage.databases.lock import DirectoryLock, said_address, say_address
 
 HOLDER = """
 import sys
@@ -50,3 +51,27 @@ def test_a_directory_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match=r"cannot be used: Is a directory. Make it writable"):
         open_storage(tmp_path)
+
+
+def test_who_has_the_lock_says_where_it_listens_and_the_next_one_begins_anew(
+    tmp_path: Path,
+) -> None:
+    nothing = said_address(tmp_path)
+    one = DirectoryLock(tmp_path)
+    silent = said_address(tmp_path)
+    say_address(tmp_path, "http://127.0.0.1:8451")
+    said = said_address(tmp_path)
+    with pytest.raises(ConfigError, match=rf"in use by this process \({os.getpid()}\)\."):
+        DirectoryLock(tmp_path)
+    one.release()
+    other = DirectoryLock(tmp_path)
+    anew = said_address(tmp_path)
+    other.release()
+
+    assert (nothing, silent, said, anew) == ("", "", "http://127.0.0.1:8451", "")
+
+
+def test_an_address_that_cannot_be_written_is_not_known(tmp_path: Path) -> None:
+    say_address(tmp_path / "gone", "http://127.0.0.1:8451")
+
+    assert said_address(tmp_path / "gone") == ""

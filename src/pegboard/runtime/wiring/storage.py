@@ -41,6 +41,21 @@ def storage(settings: Settings, *, redact: Callable[[str], str] | None) -> "Stor
     return MemoryStorage(**given) if place is None else open_storage(place, **given)
 
 
+def say_address(settings: Settings, url: str) -> None:
+    """Say beside the data where this process listens, to whoever cannot have it meanwhile."""
+    from pegboard.storage.databases import lock
+
+    if settings.database is None and settings.data is not None:
+        lock.say_address(settings.data, url)
+
+
+def said_address(settings: Settings) -> str:
+    """Where the process listens that has the data; empty where it does not, or has not said so."""
+    from pegboard.storage.databases import lock
+
+    return "" if settings.data is None else lock.said_address(settings.data)
+
+
 class _Given(TypedDict):
     """What every storage is opened with."""
 

@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pegboard.runtime import Pegboard, Settings
+from pegboard.runtime.wiring.storage import say_address
 from pegboard.servers.ending import end, leave
 from pegboard.servers.http.address import address_error, bound_socket, url_of
 from pegboard.servers.http.app import create_app
@@ -99,10 +100,16 @@ async def _serve(
 
     app = create_app(board)
     mcp: McpEndpoint = app.state.mcp
+
+    def started() -> None:
+        url = url_of(listening)
+        say_address(board.settings, url)
+        ready(url)
+
     server = quiet_server(
         app,
         grace=grace,
-        started=lambda: ready(url_of(listening)),
+        started=started,
         ending=lambda: mcp.close(grace=grace * 0.8),
         max_message=board.settings.max_request_bytes,
     )

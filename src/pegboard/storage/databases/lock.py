@@ -2,17 +2,21 @@
 
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from pegboard.errors import ConfigError
 
 FILE = "lock"
+_LONGEST = 1_000
 
 
 class DirectoryLock:
     """An exclusive lock on a data directory, released by `release` or by the end of the process.
 
-    The kernel holds it, so a crash leaves nothing to clean up; the file says who has it.
+    The kernel holds it, so a crash leaves nothing to clean up; the file says who has it, and where
+    that listens if it has said so. Whoever takes the lock begins with an empty file, so nothing in
+    it is older than the one who has it.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -49,9 +53,34 @@ class DirectoryLock:
             self._file = -1
 
     def _abandon(self) -> str:
-        holder = os.pread(self._file, 32, 0).decode("ascii", "replace").strip()
+        holder, _ = _said(os.pread(self._file, _LONGEST, 0))
         self.release()
         return holder
+
+
+def say_address(directory: Path, url: str) -> None:
+    """Say where the process listens that has the lock: this one; where it cannot, nobody knows."""
+    with suppress(OSError):
+        file = os.open(directory / FILE, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        try:
+            os.write(file, f"{url}\n".encode())
+        finally:
+            os.close(file)
+
+
+def said_address(directory: Path) -> str:
+    """Where the process listens that has the lock; empty where it has not said so."""
+    try:
+        _, url = _said((directory / FILE).read_bytes()[:_LONGEST])
+    except OSError:
+        return ""
+    return url
+
+
+def _said(content: bytes) -> tuple[str, str]:
+    """Who has the lock, and where that listens."""
+    who, url, *_ = *content.decode("ascii", "replace").splitlines(), "", ""
+    return who.strip(), url.strip()
 
 
 def _taken(directory: Path, holder: str) -> ConfigError:
