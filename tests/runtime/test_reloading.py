@@ -1,10 +1,11 @@
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pegboard.errors import ConfigError
-from pegboard.runtime import Settings
+from pegboard.runtime import Pegboard, Settings
 from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.reloading import Reloading
 
@@ -31,6 +32,12 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "board.yaml"
     path.write_text(ONE)
     return path
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not holds():  # noqa: ASYNC110 - a board tells nobody that it was refused
+            await asyncio.sleep(0.01)
 
 
 def write(file: Path, text: str) -> None:
@@ -70,6 +77,34 @@ async def test_a_file_that_changes_is_followed_until_the_end(file: Path) -> None
     await asyncio.sleep(0.05)
 
     assert (board.given, reloading.problem) == ([["bad"]], "bad is refused")
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# soon\n"])
+async def test_an_empty_file_closes_nothing(file: Path, text: str) -> None:
+    board = Board()
+    reloading = Reloading(Settings(board=file), board)
+    write(file, text)
+    with pytest.raises(ConfigError, match=r"board\.yaml:1: the file is empty"):
+        await reloading.reload()
+    told = reloading.problem
+    write(file, "sources: []\n")
+    await reloading.reload()
+
+    assert "'sources: []'" in told
+    assert (board.given, reloading.problem) == ([[]], "")
+
+
+async def test_a_server_keeps_its_sources_while_its_file_is_written(file: Path) -> None:
+    async with Pegboard(settings=Settings(board=file)) as board:
+        board.watch(0.01)
+        write(file, "")
+        await until(lambda: board.problem != "")
+        meanwhile = [source.name for source in board.sources]
+        write(file, ONE.replace("std", "tools"))
+        await until(lambda: board.problem == "")
+
+        assert meanwhile == ["std"]
+        assert [source.name for source in board.sources] == ["tools"]
 
 
 async def test_without_a_file_there_is_nothing_to_follow() -> None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from pegboard.errors import PegboardError
+from pegboard.errors import ConfigError, PegboardError
 from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.file_following import follow
 from pegboard.runtime.given import board_given
@@ -39,7 +39,9 @@ class Reloading:
         """
         async with self._turn:
             try:
-                await self._reopen(board_given(self._settings))
+                loaded = board_given(self._settings)
+                _check_says_something(loaded)
+                await self._reopen(loaded)
             except PegboardError as error:
                 self.problem = error.message
                 raise
@@ -61,3 +63,16 @@ class Reloading:
     async def _reread(self) -> None:
         with suppress(PegboardError):  # kept in `problem`, and shown by every door that tells of it
             await self.reload()
+
+
+def _check_says_something(loaded: LoadedBoard) -> None:
+    """Refuse a file without content: editors empty a file before they write it.
+
+    Raises:
+        ConfigError: It has none; says how to close every source.
+    """
+    if loaded.located is not None and loaded.located.value is None and loaded.path is not None:
+        raise ConfigError(
+            f"{loaded.path.name}:1: the file is empty, as while it is being written, and the board "
+            "stays as it was; write 'sources: []' to close every source"
+        )
