@@ -22,7 +22,7 @@ Web = tuple[Files, Server, Catalogues]
 @pytest.fixture
 async def web() -> AsyncGenerator[Web]:
     async with files() as (made, server), client_for(server, max_bytes=2**26) as http:
-        yield made, server, Catalogues(http, SystemClock(), within=0.5)
+        yield made, server, Catalogues(http, FakeClock(), within=5)
 
 
 def registry(server: Server, path: str = "/v0/servers") -> Market:
