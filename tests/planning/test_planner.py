@@ -195,6 +195,18 @@ def test_what_is_needed_and_not_there_is_a_note() -> None:
     )
 
 
+def test_what_a_missing_tool_would_have_given_is_not_guessed() -> None:
+    made = plan([CLEAN], goal="text_cleaner", params={"address": "x"})
+
+    assert made.graph.nodes[0].input == {}
+    assert made.notes[0] == (
+        "'text_cleaner' needs 'web_fetcher_v1', which is not there; it is left out."
+    )
+    assert made.notes[1].startswith("Step 'text_cleaner': nothing gives 'text'")
+    whole = plan([FETCH, CLEAN], goal="text_cleaner", params={"url": "x"})
+    assert whole.graph.nodes[1].input == {"text": "$.steps.web_fetcher.output.content"}
+
+
 def test_what_the_caller_may_not_call_is_in_no_plan() -> None:
     secret = a_tool("vault", {}, capabilities=("open",), scopes=("vault",))
     needing = a_tool("door", {}, dependencies=("vault_v1",))

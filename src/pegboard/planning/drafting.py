@@ -20,9 +20,17 @@ class Draft:
         self._notes: list[str] = []
         self._steps: dict[str, str] = {}
 
-    def wire(self, spec: ToolSpec, *, given: Mapping[str, Any] | None = None) -> Wiring:
-        """What a step with this tool would be given now."""
-        return wired(spec, self._givers, given=given)
+    def wire(
+        self, spec: ToolSpec, *, given: Mapping[str, Any] | None = None, is_whole: bool = True
+    ) -> Wiring:
+        """What a step with this tool would be given now.
+
+        Args:
+            spec: The tool.
+            given: Inputs that somebody wrote down.
+            is_whole: Whether all that it needs to have run is there.
+        """
+        return wired(spec, self._givers, given=given, is_whole=is_whole)
 
     def waits(self, spec: ToolSpec, others: Sequence[ToolSpec]) -> int:
         """How many required inputs have the name of an output of these, and of nothing there is."""

@@ -129,7 +129,9 @@ class _Drafting:
         fallbacks = [
             Fallback(
                 tool=self._stock.id_of(tool),
-                input=self.draft.wire(tool.spec, given=link.input).input,
+                input=self.draft.wire(
+                    tool.spec, given=link.input, is_whole=self._stock.is_whole(tool.spec)
+                ).input,
             )
             for tool, link in zip(others, links[1:], strict=True)
         ]
@@ -153,7 +155,7 @@ class _Drafting:
     ) -> None:
         before = self._before(tool, under=())
         spec = tool.spec
-        wiring = self.draft.wire(spec, given=given)
+        wiring = self.draft.wire(spec, given=given, is_whole=self._stock.is_whole(spec))
         tried = [*fallbacks, *self._fallbacks(others)]
         id_ = self.draft.new_id(spec)
         node = Node(
@@ -232,7 +234,7 @@ class _Drafting:
         """The next best ones, with inputs of their own; one that misses some is no help."""
         found: list[Fallback] = []
         for item in others:
-            wiring = self.draft.wire(item.spec)
+            wiring = self.draft.wire(item.spec, is_whole=self._stock.is_whole(item.spec))
             if not wiring.missing and len(found) < self._request.fallbacks:
                 found.append(Fallback(tool=self._stock.id_of(item.tool), input=wiring.input))
         return found
@@ -257,7 +259,7 @@ class _Drafting:
         return ranked(tools, self._knowledge, fits)
 
     def _fit(self, spec: ToolSpec) -> float:
-        return self.draft.wire(spec).fit
+        return self.draft.wire(spec, is_whole=self._stock.is_whole(spec)).fit
 
     def _nobody_has(self, missing: Sequence[str]) -> str:
         known = sorted({item for tool in self._stock.tools for item in tool.spec.capabilities})

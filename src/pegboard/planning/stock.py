@@ -52,6 +52,11 @@ class Stock:
         """What must have run before, as tools where they exist, by id where they do not."""
         return [self._registry.find(item) or item for item in self._prerequisites(spec.id)]
 
+    def is_whole(self, spec: ToolSpec) -> bool:
+        """Whether this caller may call all that must have run before."""
+        needed = self.needed(spec)
+        return not any(isinstance(item, str) or not self.may_call(item) for item in needed)
+
     def runs_before(self, tool: Tool) -> set[str]:
         """The ids of all tools that have to run before this one."""
         found: set[str] = set()

@@ -80,7 +80,11 @@ def outputs_given(step: str, spec: ToolSpec) -> list[Giver]:
 
 
 def wired(
-    spec: ToolSpec, givers: Sequence[Giver], *, given: Mapping[str, Any] | None = None
+    spec: ToolSpec,
+    givers: Sequence[Giver],
+    *,
+    given: Mapping[str, Any] | None = None,
+    is_whole: bool = True,
 ) -> Wiring:
     """Wire the inputs of a tool.
 
@@ -91,6 +95,8 @@ def wired(
         spec: The tool.
         givers: What there is, the params first, then the steps from the earliest to the latest.
         given: Inputs that somebody wrote down; kept as they are.
+        is_whole: Whether all that the tool needs to have run is among the steps; where something is
+            not, what it would have given is not guessed by type from others.
     """
     schema = spec.input_schema
     node = opened(schema)
@@ -106,7 +112,7 @@ def wired(
             continue
         wanted = _within(schema, part)
         found = _by_name(name, wanted, givers)
-        if found is None and name in required:
+        if found is None and name in required and is_whole:
             found = _by_type(wanted, [item for item in givers if item.path not in used])
         if found is None:
             missing += [name] if name in required else []

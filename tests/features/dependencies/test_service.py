@@ -1,6 +1,7 @@
 """`DependencyService`, and the log of changes in `recorded`, over a real store."""
 
 from collections.abc import AsyncGenerator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,9 @@ from pegboard.errors import AccessDenied, DependencyCycle
 from pegboard.execution import Kit
 from pegboard.features.dependencies import DependencyService
 from pegboard.features.dependencies.recorded import Recorded
+from pegboard.planning import PlanRequest
 from pegboard.registry.dependencies import GraphChange
+from pegboard.runtime import Pegboard
 from pegboard.storage import MemoryStorage
 from pegboard.tools import SchemaTool
 
@@ -156,3 +159,43 @@ async def test_a_circle_of_others_is_no_reason_to_refuse(storage: MemoryStorage)
     service.check([a_tool("c", "a", "b").spec, a_tool("d").spec])
 
     assert [problem.cycle for problem in service.cycles] == [("a_v1", "b_v1")]
+
+
+_SHOP = """
+from typing_extensions import TypedDict
+from pegboard import tool
+
+class Page(TypedDict):
+    content: str
+
+@tool(effect="read", name="fetcher%s")
+def fetcher(url: str) -> Page:
+    return {"content": url}
+
+@tool(effect="read", dependencies=("fetcher_v1",))
+def summarizer(content: str) -> str:
+    return content
+"""
+
+
+@pytest.mark.parametrize(
+    ("suffix", "steps", "faults"),
+    [
+        ("", ["shop__fetcher_v1", "shop__summarizer_v1"], []),
+        ("_of_old", ["shop__summarizer_v1"], ["input_missing"]),
+    ],
+)
+async def test_a_module_names_its_own_tools_without_the_source(
+    tmp_path: Path, suffix: str, steps: list[str], faults: list[str]
+) -> None:
+    (tmp_path / "shop_tools.py").write_text(_SHOP % suffix)
+    path = tmp_path / "board.yaml"
+    path.write_text("sources: [{kind: functions, name: shop, config: {files: [shop_tools.py]}}]\n")
+
+    async with Pegboard(path) as board:
+        request = PlanRequest(goal="shop__summarizer", params={"url": "https://example.com"})
+        made = await board.plans.make(request)
+
+    assert [node.tool for node in made.graph] == steps
+    assert [fault.code for fault in made.preview.faults if not fault.is_note] == faults
+    assert len(made.notes) == 2 * len(faults)

@@ -1,7 +1,11 @@
 """What tools say of themselves, in the graph."""
 
+import pytest
+
 from pegboard.core.tool import ToolSpec
+from pegboard.errors import DependencyCycle
 from pegboard.registry.dependencies import Dependencies, GraphChange, declare, known_id
+from pegboard.registry.dependencies.declared import check_declared
 
 
 def spec(name: str, *needs: str) -> ToolSpec:
@@ -24,6 +28,32 @@ def test_tools_name_what_they_need_by_id_or_by_name() -> None:
         ("a_v1", "c_v1", "spec"),
         ("b_v1", "c_v1", "spec"),
     }
+
+
+def test_an_author_need_not_know_what_the_source_is_called() -> None:
+    graph = Dependencies()
+    alone = [spec("fetch"), spec("shop__sum", "fetch_v1", "count", "other__count_v1")]
+
+    declare(graph, [*alone, spec("shop__count"), spec("other__count")])
+    assert set(graph.current.prerequisites("shop__sum_v1")) == {
+        "fetch_v1",
+        "shop__count_v1",
+        "other__count_v1",
+    }
+
+    declare(graph, [*alone, spec("shop__fetch"), spec("other__count")])
+    assert set(graph.current.prerequisites("shop__sum_v1")) == {
+        "shop__fetch_v1",
+        "shop__count_v1",
+        "other__count_v1",
+    }
+
+
+def test_a_circle_of_tools_of_one_source_is_refused_too() -> None:
+    ours = [spec("shop__a", "b_v1"), spec("shop__b", "a")]
+
+    with pytest.raises(DependencyCycle, match="shop__a_v1"):
+        check_declared(ours, ours=ours)
 
 
 def test_what_is_needed_and_missing_is_a_node_all_the_same() -> None:

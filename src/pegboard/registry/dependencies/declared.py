@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
+from pegboard.core.names import split_wire_name
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import DependencyCycle
 from pegboard.registry.dependencies.change import Edge, GraphChange
@@ -24,9 +25,10 @@ def declare(
 ) -> tuple[DependencyCycle, ...]:
     """Make the graph say what these tools, which are all there are, say of themselves.
 
-    What a tool needs is named by id or by name. It stays a node when there is no such tool, so that
-    it can be seen that it is missing; so does a tool that is gone and is still needed. Nodes and
-    edges of other origins are left alone.
+    What a tool needs is named by id or by name; a tool of its own source is looked for first, and
+    may be named as its author does, without the source. What is needed stays a node when there is
+    no such tool, so that it can be seen that it is missing; so does a tool that is gone and is
+    still needed. Nodes and edges of other origins are left alone.
 
     Args:
         graph: What is changed.
@@ -38,7 +40,10 @@ def declare(
     """
     current = graph.current
 
-    def absent_id(needed: str) -> str:
+    def absent_id(source: str, needed: str) -> str:
+        sibling = known_id(f"{source}__{needed}", current.nodes)
+        if source and sibling in current:
+            return sibling
         return known_id(needed, current.nodes) if is_away(needed) else needed
 
     wanted, nodes = _said(list(specs), absent_id)
@@ -87,7 +92,7 @@ def check_declared(
     ids = {spec.id for spec in ours if spec.dependencies}
     if not ids:
         return
-    said, _ = _said(list(specs), lambda needed: needed)
+    said, _ = _said(list(specs), lambda _, needed: needed)
     if cycle := cycle_through((*said, *edges), is_ours=ids.__contains__):
         raise DependencyCycle(cycle)
 
@@ -102,7 +107,7 @@ def known_id(name: str, nodes: Iterable[str]) -> str:
 
 
 def _said(
-    specs: list[ToolSpec], absent_id: Callable[[str], str]
+    specs: list[ToolSpec], absent_id: Callable[[str, str], str]
 ) -> tuple[dict[Edge, None], dict[str, None]]:
     """The edges and the nodes that these tools speak of."""
     nodes = dict.fromkeys(spec.id for spec in specs)
@@ -112,9 +117,22 @@ def _said(
         return edges, nodes
     ids = set(nodes)
     by_name = {spec.name: spec.id for spec in specs}
+    siblings = _siblings(specs)
     for spec in needing:
+        source = split_wire_name(spec.name)[0]
         for needed in spec.dependencies:
-            node = needed if needed in ids else by_name.get(needed) or absent_id(needed)
+            node = siblings.get((source, needed)) or (needed if needed in ids else "")
+            node = node or by_name.get(needed) or absent_id(source, needed)
             nodes[node] = None
             edges[node, spec.id] = None
     return edges, nodes
+
+
+def _siblings(specs: list[ToolSpec]) -> dict[tuple[str, str], str]:
+    """The ids of the tools of sources, by what their authors call them: by name and by id."""
+    found: dict[tuple[str, str], str] = {}
+    for spec in specs:
+        source, action = split_wire_name(spec.name)
+        if source:
+            found[source, action] = found[source, split_wire_name(spec.id)[1]] = spec.id
+    return found
