@@ -145,13 +145,17 @@ class ToolNotFound(CallerError):
 
 
 class DuplicateTool(CallerError):
-    """Two tools want the same name."""
+    """Two tools want the same name, or one wants a name that is kept for another's tools."""
 
     code = "tool_duplicate"
 
-    def __init__(self, name: str, first: str, second: str) -> None:
+    def __init__(self, name: str, first: str, second: str, *, prefix: str = "") -> None:
         super().__init__(
-            f"Tool '{name}' from {second} is already registered from {first}. "
+            f"Tool '{name}' from {second} cannot be called so: '{prefix}' begins the names of the "
+            f"tools of {first} alone. Take another name; for an entry of a marketplace, give "
+            "another 'name'."
+            if prefix
+            else f"Tool '{name}' from {second} is already registered from {first}. "
             "Take another name for one of them; in Python, on_conflict='replace' lets the new one "
             "take the place of the first."
         )

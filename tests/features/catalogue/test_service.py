@@ -90,7 +90,7 @@ async def test_a_version_that_cannot_be_made_any_more_leaves_the_others(
     ("definition", "error", "says"),
     [
         ({}, InvalidRequest, "[0] name: missing"),
-        ({"name": "shop__x"}, DuplicateTool, "source 'shop'"),
+        ({"name": "shop__x"}, DuplicateTool, "'shop__' begins the names"),
         ({"name": "own"}, DuplicateTool, "the board"),
     ],
 )

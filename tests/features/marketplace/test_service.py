@@ -162,6 +162,22 @@ async def test_no_entry_takes_the_place_of_a_tool_that_is_of_another(tmp_path: P
         assert added.spec.name == "evil__getOrder"
 
 
+async def test_the_name_of_a_source_is_taken_by_no_entry(tmp_path: Path) -> None:
+    taken = Choice(tools=("getOrder",), name="std")
+    async with shop_board(tmp_path) as (board, _, _server):
+        file = tmp_path / "board.yaml"
+        sources = {"sources": [{"kind": "builtin", "name": "std"}]}
+        file.write_text(json.dumps(json.loads(file.read_text()) | sources))
+        await board.reload()
+        review = await board.marketplace.review("apis", SHOP, taken)
+        with pytest.raises(DuplicateTool) as caught:
+            await board.marketplace.add("apis", SHOP, taken, digest=review.digest)
+
+    told = str(caught.value)
+    assert "'std__' begins the names of the tools of the source 'std' alone" in told
+    assert told.endswith("for an entry of a marketplace, give another 'name'.")
+
+
 async def test_who_may_not_change_the_catalogue_may_not_look(tmp_path: Path) -> None:
     async with shop_board(tmp_path) as (board, _, server):
         with pytest.raises(AccessDenied, match="catalogue:write"):

@@ -48,7 +48,7 @@ class Shelf:
         """
         owner = self._owner_of_name(name)
         if owner:
-            raise DuplicateTool(name, f"source '{owner}'", asks)
+            raise DuplicateTool(name, f"the source '{owner}'", asks, prefix=f"{owner}__")
         known = None if name in self.active else self._registry.find(name)
         if known is not None and known.spec.name == name:
             raise DuplicateTool(name, "the board", asks)
@@ -87,6 +87,7 @@ class Shelf:
     def put(self, draft: Draft, kept: ToolVersion) -> Registered:
         """Put on the board what is kept."""
         versions, name = self._registry.versions, kept.name
+        before = self.version_of(name)
         if draft.is_new:
             tool = versions.register(draft.tool, digest=draft.spec_digest, kind=draft.kind)
             self._keep(kept)
@@ -101,6 +102,7 @@ class Shelf:
             version=kept.version,
             change=shown.kind.value if draft.is_new and shown.kind is not None else "",
             is_new=draft.is_new,
+            is_changed=self.version_of(name) != before,
             is_current=tool.spec.version == kept.version,
         )
 

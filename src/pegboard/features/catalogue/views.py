@@ -19,6 +19,7 @@ class Registered:
         change: What it changed against the version before: `wording`, `additive` or `breaking`;
             empty for a first version, and for a definition that was known.
         is_new: Whether it made a version.
+        is_changed: Whether the name meant another version before, or nothing.
         is_current: Whether the name means this version now.
         note: What else is worth knowing; empty for nothing.
     """
@@ -27,6 +28,7 @@ class Registered:
     version: str
     change: str = ""
     is_new: bool = False
+    is_changed: bool = False
     is_current: bool
     note: str = ""
 

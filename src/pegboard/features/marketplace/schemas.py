@@ -219,7 +219,9 @@ class AddedAnswer(BaseModel):
     marketplace: str
     entry: str
     digest: Digest
-    already: Annotated[bool, Field(description="Whether all of it was known already.")]
+    already: Annotated[
+        bool, Field(description="Whether all of it was there already, as it is now.")
+    ]
     registered: list[RegisteredAnswer]
 
 
@@ -229,6 +231,6 @@ def added_to_dict(review: Review, made: Sequence[Registered]) -> dict[str, Any]:
         "marketplace": review.entry.market,
         "entry": review.entry.id,
         "digest": review.digest,
-        "already": not any(item.is_new for item in made),
+        "already": not any(item.is_new or item.is_changed for item in made),
         "registered": [item.to_dict() for item in made],
     }

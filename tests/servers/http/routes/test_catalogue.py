@@ -297,7 +297,9 @@ async def test_what_was_not_registered_cannot_be_removed(
     ("change", "status", "says"),
     [
         pytest.param({"tool_id": "add_v1"}, 409, "already registered from the board", id="taken"),
-        pytest.param({"tool_id": "board__x_v1"}, 409, "from source 'board'", id="a source's"),
+        pytest.param(
+            {"tool_id": "board__x_v1"}, 409, "of the source 'board' alone", id="a source's"
+        ),
         pytest.param(
             {"input_schema": {"a": "strnig"}}, 422, "it.a: 'strnig' is no type", id="no type"
         ),

@@ -62,6 +62,21 @@ async def test_what_was_looked_at_is_added_once_and_called(client: httpx2.AsyncC
     assert shown["registered"]["pin"] == review["tools"][0]["registration"]["pin"]
 
 
+async def test_what_was_taken_off_is_put_back_and_called_so(client: httpx2.AsyncClient) -> None:
+    body = {**ONE, "digest": (await reviewed(client))["digest"]}
+    await client.post(PATH, json=body)
+    removed = await client.delete("/tools/orders__getOrder")
+    back = await client.post(PATH, json=body)
+    again = await client.post(PATH, json=body)
+    shown = await client.get("/tools/orders__getOrder")
+
+    assert removed.is_success
+    assert (back.status_code, back.json()["already"]) == (201, False)
+    assert back.json()["registered"][0]["is_new"] is False
+    assert (again.status_code, again.json()["already"]) == (200, True)
+    assert shown.status_code == 200
+
+
 async def test_a_key_gives_the_first_answer_again(client: httpx2.AsyncClient) -> None:
     body = {**ONE, "digest": (await reviewed(client))["digest"]}
     headers = {"Idempotency-Key": "one"}
