@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -52,6 +53,22 @@ def test_a_file_of_this_folder_is_found_from_the_boards(pegboard: Command, folde
     assert done.returncode == 0, done.stderr
     assert "document: ../orders.json" in (folder / "new" / "board.yaml").read_text()
     assert done.stderr == "1 tool\n"
+
+
+def test_of_three_that_are_added_at_once_none_is_lost(folder: Path) -> None:
+    names = ["one", "two", "three"]
+    command = (sys.executable, "-m", "pegboard", "add", "script", "--no-check")
+    started = [
+        subprocess.Popen(
+            (*command, f"{name}.sh", "--name", name),
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+        )
+        for name in names
+    ]
+
+    assert [process.wait(50) for process in started] == [0, 0, 0]
+    assert all(f"name: {name}" in board(folder) for name in names)
 
 
 def test_a_board_keeps_the_ends_of_its_lines(pegboard: Command, folder: Path) -> None:

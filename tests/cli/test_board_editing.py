@@ -4,7 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.cli.board_editing import changes, free_name, loaded_with, with_source, write_board
+from pegboard.cli.board_editing import (
+    changes,
+    free_name,
+    loaded_with,
+    with_source,
+    without_new_lines,
+    write_board,
+)
 from pegboard.errors import ConfigError
 
 ENTRY = {"kind": "builtin", "name": "new", "config": {}}
@@ -107,7 +114,49 @@ def test_a_name_is_legal_and_nobody_elses(tmp_path: Path, wanted: str, name: str
 def test_a_change_is_shown_as_a_diff_and_written(tmp_path: Path) -> None:
     path = tmp_path / "board.yaml"
 
-    write_board(path, "a\nc\n")
+    path.write_text("a\nb\n")
+
+    write_board(path, "a\nc\n", before="a\nb\n")
 
     assert path.read_text() == "a\nc\n"
     assert changes("a\nb\n", "a\nc\n", path).splitlines()[-2:] == ["-b", "+c"]
+
+
+@pytest.mark.parametrize(
+    ("before", "config", "told"),
+    [
+        ("", {"a": "${UNSET}"}, "the new source: config.a: the variable UNSET is not set"),
+        ("# mine", {"a": 1}, "the new source: config.a: unknown key"),
+        (
+            "sources:\n  - {kind: builtin, name: std}\npolicy: {}\n",
+            {"a": "${UNSET}"},
+            "the new source: config.a: the variable UNSET is not set",
+        ),
+        ("sources: []\n", {"a": "${UNSET}"}, "board.yaml:1: sources[0].config.a: the variable"),
+        (
+            "sources:\n  - {kind: builtin, name: new}\n",
+            {},
+            "the new source: the name 'new' is taken",
+        ),
+        (
+            "sources:\n  - {kind: sql, name: b}\n",
+            {},
+            "board.yaml:2: config.",
+        ),
+        (
+            "sources:\n  - {kind: builtin, name: std}\npinning:\n  sources: {gone: ask}\n",
+            {},
+            "board.yaml:4: the board has no source 'gone'",
+        ),
+    ],
+    ids=["variable", "key", "within", "one line", "name", "another above", "another below"],
+)
+def test_what_is_wrong_is_told_with_lines_that_the_file_has(
+    tmp_path: Path, before: str, config: dict[str, object], told: str
+) -> None:
+    after = with_source(before, {**ENTRY, "config": config})
+
+    with pytest.raises(ConfigError) as caught:
+        loaded_with(after, tmp_path / "board.yaml")
+
+    assert told in without_new_lines(caught.value, before, after, "board.yaml").message

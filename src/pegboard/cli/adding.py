@@ -16,13 +16,15 @@ from pegboard.cli.board_editing import (
     free_name,
     loaded_with,
     with_source,
+    without_new_lines,
     write_board,
 )
 from pegboard.cli.exits import Exit
+from pegboard.cli.file_writing import alone
 from pegboard.cli.options import DEFAULT_BOARD, settings, with_board
 from pegboard.cli.output import counted, first_line, note, say, table
 from pegboard.core.tool import ToolSpec
-from pegboard.errors import InvalidRequest
+from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.runtime import Pegboard
 from pegboard.runtime.board_file import LoadedBoard, load_board
 from pegboard.runtime.settings import environ
@@ -60,6 +62,34 @@ def add_source(
         PegboardError: It cannot be put there; nothing has changed.
     """
     path = settings(board).board or DEFAULT_BOARD
+    if dry_run:
+        say(_put_in(source, path, name).told)
+        return
+    with alone(path):
+        edit = _put_in(source, path, name)
+        write_board(path, edit.after, before=edit.before)
+    say(edit.told)
+    if check:
+        show_source(path, edit.entry, edit.board)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Edit:
+    """A board file with a source more.
+
+    Attributes:
+        told: What changes, as a diff.
+        board: What the text of after says.
+    """
+
+    before: str
+    after: str
+    told: str
+    entry: Mapping[str, Any]
+    board: LoadedBoard
+
+
+def _put_in(source: NewSource, path: Path, name: str) -> _Edit:
     before, loaded = "", None
     if path.exists():
         loaded = load_board(path, environ())
@@ -70,13 +100,12 @@ def add_source(
         name = free_name(source.words, source.kind, loaded) if source.words else ""
     entry = {"kind": source.kind, **({"name": name} if name else {}), "config": config}
     after = with_source(before, entry, file=path.name)
-    now = loaded_with(after, path)
-    say(changes(before, after, path))
-    if dry_run:
-        return
-    write_board(path, after)
-    if check:
-        show_source(path, entry, now)
+    try:
+        now = loaded_with(after, path)
+    except ConfigError as error:
+        raise without_new_lines(error, before, after, path.name) from None
+    told = changes(before, after, path)
+    return _Edit(before=before, after=after, told=told, entry=entry, board=now)
 
 
 def _from_folder(value: Any, folder: Path) -> Any:

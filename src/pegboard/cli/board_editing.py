@@ -1,6 +1,7 @@
 """Putting a source into a board file: text goes in, and every other character stays."""
 
 import difflib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -45,6 +46,26 @@ def loaded_with(text: str, path: Path) -> LoadedBoard:
     return loaded
 
 
+def without_new_lines(error: ConfigError, before: str, after: str, file: str) -> ConfigError:
+    """The error of a text with one source more, as the file stands that is not changed.
+
+    Lines below the source are those of the file, and what is wrong with the source has none.
+    """
+    located = load_yaml(after, file)
+    index = len(located.value["sources"]) - 1
+    start = located.line(("sources", index))
+    more = len(after.splitlines()) - len(before.splitlines())
+
+    def placed(match: re.Match[str]) -> str:
+        line = int(match[1])
+        if start <= line < start + more:
+            return "the new source: "
+        return f"{file}:{line if line < start else line - more}: {match[2] or ''}"
+
+    place = rf"(sources\[{index}\](?:\.|: ))?"
+    return ConfigError(re.sub(rf"(?m)^{re.escape(file)}:(\d+): {place}", placed, error.message))
+
+
 def changes(before: str, after: str, path: Path) -> str:
     """What a change does to a file, as a unified diff."""
     lines = difflib.unified_diff(
@@ -53,9 +74,13 @@ def changes(before: str, after: str, path: Path) -> str:
     return "\n".join(lines)
 
 
-def write_board(path: Path, text: str) -> None:
-    """Write a board file, whole or not at all."""
-    write_whole(path, text)
+def write_board(path: Path, text: str, *, before: str) -> None:
+    """Write a board file, whole or not at all.
+
+    Raises:
+        ConfigError: It cannot be written, or it is no longer what was read of it: `before`.
+    """
+    write_whole(path, text, before=before)
 
 
 def free_name(wanted: str, kind: str, loaded: LoadedBoard | None) -> str:

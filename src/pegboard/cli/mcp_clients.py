@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
-from pegboard.cli.file_writing import write_whole
+from pegboard.cli.file_writing import alone, write_whole
 from pegboard.core.likeness import did_you_mean
 from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.tools.plain_files import read_file
@@ -179,10 +179,12 @@ def write_config(client: Client, path: Path, name: str, entry: Mapping[str, Any]
     Raises:
         ConfigError: It cannot be read, merged or written.
     """
-    try:
-        text = read_file(path, most=_MOST_BYTES).decode() if path.exists() else ""
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} cannot be read: it is not UTF-8") from error
-    return write_whole(path, merged(client, text, name, entry, path=path), backup=True)
+    with alone(path):
+        try:
+            text = read_file(path, most=_MOST_BYTES).decode() if path.exists() else ""
+        except OSError as error:
+            raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{path} cannot be read: it is not UTF-8") from error
+        after = merged(client, text, name, entry, path=path)
+        return write_whole(path, after, backup=True, before=text)
