@@ -141,7 +141,7 @@ def test_a_change_is_shown_as_a_diff_and_written(tmp_path: Path) -> None:
         (
             "sources:\n  - {kind: sql, name: b}\n",
             {},
-            "board.yaml:2: config.",
+            "board.yaml:2: sources[0].url: missing",
         ),
         (
             "sources:\n  - {kind: builtin, name: std}\npinning:\n  sources: {gone: ask}\n",

@@ -146,7 +146,9 @@ def test_an_entry_is_put_into_the_board_file_as_it_was_looked_at(
     audit = pegboard("audit", "list", "--data", "data")
 
     assert unset.returncode == 2
-    assert "the variable MARKET_WEATHER_API_KEY is not set" in unset.stderr
+    told = "the new source: config.env.API_KEY: the variable MARKET_WEATHER_API_KEY is not set; "
+    assert told in unset.stderr
+    assert "board.yaml:" not in unset.stderr
     assert "+      command: npx" in shown.stdout
     assert unchanged == before
     assert done.returncode == 0, done.stderr
