@@ -14,7 +14,7 @@ from pegboard.errors import (
     ToolNotFound,
     Unavailable,
 )
-from pegboard.servers.http.problem import internal_problem, problem, problem_of
+from pegboard.servers.http.problem import internal_problem, problem, problem_of, told_invalid
 
 PROBLEM = "application/problem+json"
 
@@ -178,3 +178,28 @@ async def test_a_rule_of_the_whole_request_is_told_in_its_own_words(
             "kind": "value",
         }
     ]
+
+
+@pytest.mark.parametrize(
+    ("body", "loc", "kind", "path"),
+    [
+        pytest.param({"kind": "a"}, ("a", "name"), "missing", "body.name", id="missing in a form"),
+        pytest.param({"a": 1}, ("a", "name"), "missing", "body.name", id="called as a field is"),
+        pytest.param({"a": 1, "b": 2}, ("a", "b"), "value", "body.b", id="as a field beside it"),
+        pytest.param({"a": {"b": 1}}, ("a", "b"), "value", "body.a.b", id="a field, and no form"),
+        pytest.param({"a": {}}, ("a", "b"), "missing", "body.a.b", id="missing in a field"),
+        pytest.param({"a": "x"}, ("x", "a"), "extra_forbidden", "body.a", id="unknown in a form"),
+        pytest.param({"a": 1}, ("a", "a"), "extra_forbidden", "body.a", id="unknown, as its form"),
+        pytest.param({"a": ""}, ("a", "constrained-str"), "value", "body.a", id="of a text"),
+        pytest.param({"a": [{}]}, ("a", 0, "x", "b"), "missing", "body.a[0].b", id="in a list"),
+        pytest.param({"a": [1]}, ("a", 3), "value", "body.a", id="nowhere in a list"),
+        pytest.param(None, ("a", "b"), "value", "body.a.b", id="of a body that is not known"),
+    ],
+)
+def test_only_what_was_sent_is_named_as_a_place(
+    body: Any, loc: tuple[str | int, ...], kind: str, path: str
+) -> None:
+    said = told_invalid([{"loc": ("body", *loc), "msg": "m", "type": kind}], body=body)
+
+    [found] = said.body["problems"]
+    assert found["path"] == path

@@ -34,6 +34,30 @@ def test_json_s_types_are_meant(change: dict[str, object]) -> None:
         Registration.model_validate({"tool_id": "x_v1", "type": "RestAPI", **change})
 
 
+@pytest.mark.parametrize(
+    ("schema", "places"),
+    [
+        ({"q": "strin", "n": "int", "b": 5}, {("q",): "'strin' is no type", ("b",): "expected a"}),
+        ({"q": ["x"]}, {("q",): "q[0]: 'x' is no type"}),
+        ({"q": {"inner": "x"}}, {("q",): "q.inner: 'x' is no type"}),
+        (5, {(): "write a shorthand"}),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("field", ["input_schema", "output_schema"])
+def test_a_shorthand_that_is_none_is_told_by_its_names(
+    field: str, schema: object, places: dict[tuple[str, ...], str]
+) -> None:
+    with pytest.raises(ValidationError) as raised:
+        Registration.model_validate({"tool_id": "x_v1", "type": "RestAPI", field: schema})
+
+    said = {
+        fault["loc"]: fault["msg"].removeprefix("Value error, ") for fault in raised.value.errors()
+    }
+    assert said.keys() == {(field, *place) for place in places}
+    assert all(said[field, *place].startswith(text) for place, text in places.items())
+
+
 def a_tool(index: int, **said: Any) -> dict[str, Any]:
     return {"tool_id": f"x{index}_v1", "type": "RestAPI", **said}
 

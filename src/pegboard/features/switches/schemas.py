@@ -3,11 +3,30 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from pegboard.features.switches.service import LONGEST_REASON, PATTERNS, Thrown
+from pegboard.core.ports.switch import SwitchKind
+from pegboard.features.switches.service import (
+    LONGEST_REASON,
+    PATTERNS,
+    WANTED,
+    Thrown,
+    is_name,
+)
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
+
+
+def _named(kind: SwitchKind) -> AfterValidator:
+    """A name that may be; a sentence says what to write, and the document the pattern."""
+
+    def check(name: str) -> str:
+        if not is_name(kind, name):
+            raise ValueError(WANTED[kind])
+        return name
+
+    return AfterValidator(check)
+
 
 Turn = Annotated[
     Literal["off", "on"],
@@ -26,7 +45,12 @@ class TurnTools(BaseModel):
     turn: Turn
     kind: Literal["tool"]
     name: Annotated[
-        str, Field(pattern=PATTERNS["tool"], description="A tool, or a glob: `shop__*`.")
+        str,
+        _named("tool"),
+        Field(
+            description="A tool, or a glob: `shop__*`.",
+            json_schema_extra={"pattern": PATTERNS["tool"]},
+        ),
     ]
     reason: Reason = ""
 
@@ -38,7 +62,11 @@ class TurnSource(BaseModel):
 
     turn: Turn
     kind: Literal["source"]
-    name: Annotated[str, Field(pattern=PATTERNS["source"], description="A source.")]
+    name: Annotated[
+        str,
+        _named("source"),
+        Field(description="A source.", json_schema_extra={"pattern": PATTERNS["source"]}),
+    ]
     reason: Reason = ""
 
 
@@ -49,12 +77,10 @@ class TurnWrites(BaseModel):
 
     turn: Turn
     kind: Literal["writes"]
+    name: Annotated[
+        Literal[""], Field(description="Empty, as it is listed: they are all meant.")
+    ] = ""
     reason: Reason = ""
-
-    @property
-    def name(self) -> str:
-        """None: they are all meant."""
-        return ""
 
 
 class SwitchAnswer(BaseModel):

@@ -235,16 +235,22 @@ _MOST_NAMED = 10
 
 
 def _check(kind: SwitchKind, name: str, reason: str = "") -> None:
-    if re.match(PATTERNS[kind], name) is None or name.endswith("\n"):
-        raise InvalidRequest(_WANTED[kind])
+    if not is_name(kind, name):
+        raise InvalidRequest(WANTED[kind])
     if len(reason) > LONGEST_REASON:
         raise InvalidRequest(f"A reason has at most {LONGEST_REASON} characters.")
 
 
-_WANTED: Mapping[SwitchKind, str] = MappingProxyType(
+def is_name(kind: SwitchKind, name: str) -> bool:
+    """Whether this may be named."""
+    return re.match(PATTERNS[kind], name) is not None and not name.endswith("\n")
+
+
+WANTED: Mapping[SwitchKind, str] = MappingProxyType(
     {
         "tool": "Name a tool as it is listed, or a glob over names such as 'shop__*'.",
         "source": "Name a source as it is listed.",
         "writes": "All writes have no name.",
     }
 )
+"""What to write instead of a name that cannot be."""

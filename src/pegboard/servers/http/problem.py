@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -88,11 +88,16 @@ def told_internal(error: Exception, *, during: str) -> Told:
     return told(500, "Something went wrong in the server.", error_id=error_id)
 
 
-def told_invalid(faults: Sequence[Any]) -> Told:
-    """What does not fit the door's own schema, by pydantic's faults; no value is repeated."""
+def told_invalid(faults: Sequence[Any], *, body: Any = None) -> Told:
+    """What does not fit the door's own schema, by pydantic's faults; no value is repeated.
+
+    Args:
+        faults: What is wrong.
+        body: What was sent, if it is known: only what stands in it is named as a place.
+    """
     found = [
         {
-            "path": _dotted(item["loc"]),
+            "path": _dotted(_place(item["loc"], body, is_missing=item["type"] == "missing")),
             "message": str(item["msg"]).removeprefix("Value error, "),
             "kind": _KINDS.get(str(item["type"]), "value"),
         }
@@ -145,7 +150,7 @@ async def answer_framework(request: Request, error: Exception) -> Response:
 async def answer_invalid(_request: Request, error: Exception) -> Response:
     """For a request that does not fit the door's own schema; what it held is not repeated."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - it is registered for nothing else
-    return told_invalid(error.errors()).response()
+    return told_invalid(error.errors(), body=error.body).response()
 
 
 def _allowed(request: Request) -> list[str]:
@@ -165,6 +170,40 @@ def _head(status: int, code: str) -> dict[str, Any]:
         "status": status,
         "code": code,
     }
+
+
+def _place(loc: Sequence[str | int], body: Any, *, is_missing: bool) -> Sequence[str | int]:
+    """Where a fault is in the body as it was sent.
+
+    A fault's own place has more: which of several forms was tried, and which function found it.
+    """
+    if body is None or loc[:1] != ("body",):
+        return loc
+    kept: list[str | int] = ["body"]
+    given: Any = body
+    steps, last = loc[1:], len(loc) - 2
+    for index, step in enumerate(steps):
+        if not _stands(step, given, may_miss=is_missing and index == last):
+            continue
+        inner: Any = given[step] if _stands(step, given) else None
+        if index < last:
+            following, may_miss = steps[index + 1], is_missing and index + 1 == last
+            is_form = not _stands(following, inner, may_miss=may_miss) and _stands(
+                following, given, may_miss=may_miss
+            )
+            if is_form:  # it is called as a field is
+                continue
+        kept.append(step)
+        given = inner
+    return kept
+
+
+def _stands(step: str | int, given: Any, *, may_miss: bool = False) -> bool:
+    if isinstance(given, dict):
+        return step in given or may_miss
+    return (
+        isinstance(given, list) and isinstance(step, int) and step < len(cast("list[Any]", given))
+    )
 
 
 def _dotted(place: Iterable[str | int]) -> str:

@@ -1,6 +1,6 @@
 """The body of a registration: an entry of RFC-0003, as exact as a document can say it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, cast
 
 from fastapi.exceptions import RequestValidationError
@@ -15,6 +15,7 @@ from pydantic import (
     WithJsonSchema,
     WrapValidator,
 )
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from pegboard.errors import ConfigError
 from pegboard.features.catalogue import unhurried
@@ -71,14 +72,28 @@ def _checked(value: Any) -> Any:
     given: Any = value
     if isinstance(given, dict):
         try:
-            schema_of(cast("dict[str, Any]", given), "it")
+            schema_of(cast("dict[str, Any]", given), "")
         except ConfigError as error:
-            raise ValueError(error.message) from error
+            faults = list(_wrong(cast("dict[str, Any]", given)))
+            raise ValidationError.from_exception_data("schema", faults) from error
     if not _CHECK.is_valid(value):
         raise ValueError(
             "write a shorthand such as {query: string}, or a JSON Schema with 'type: object'"
         )
     return value
+
+
+def _wrong(given: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
+    """Each name of a shorthand whose type is none."""
+    for name, item in given.items():
+        try:
+            schema_of({name: item}, "")
+        except ConfigError as error:
+            said = error.message.removeprefix(f".{name}: ").removeprefix(
+                "."
+            )  # or it names an inner
+            kind = PydanticCustomError("value_error", "{said}", {"said": said})
+            yield InitErrorDetails(type=kind, loc=(name,), input=item)
 
 
 _Schema = Annotated[dict[str, Any] | None, BeforeValidator(_checked), WithJsonSchema(_SCHEMA)]

@@ -301,7 +301,10 @@ async def test_what_was_not_registered_cannot_be_removed(
             {"tool_id": "board__x_v1"}, 409, "of the source 'board' alone", id="a source's"
         ),
         pytest.param(
-            {"input_schema": {"a": "strnig"}}, 422, "it.a: 'strnig' is no type", id="no type"
+            {"input_schema": {"a": "strnig"}},
+            422,
+            "body.input_schema.a: 'strnig' is no type",
+            id="no type",
         ),
         pytest.param({"type": "Magic"}, 422, "body.type", id="no such kind"),
         pytest.param({"colour": "red"}, 422, "body.colour", id="an unknown key"),

@@ -36,25 +36,47 @@ async def test_a_tool_is_turned_off_listed_and_on_again(client: httpx2.AsyncClie
 
 
 @pytest.mark.parametrize(
-    ("body", "path"),
+    ("body", "path", "says"),
     [
-        ({"turn": "off", "kind": "tool"}, "name"),
-        ({"turn": "off", "kind": "tool", "name": "a b"}, "name"),
-        ({"turn": "off", "kind": "source", "name": "*"}, "name"),
-        ({"turn": "off", "kind": "writes", "name": "x"}, "name"),
-        ({"turn": "away", "kind": "writes"}, "turn"),
-        ({"turn": "off", "kind": "everything"}, ""),
-        ({"turn": "off", "kind": "writes", "reason": "x" * 501}, "reason"),
+        ({"turn": "off", "kind": "tool"}, "body.name", "Field required"),
+        (
+            {"turn": "off", "kind": "tool", "name": "a b"},
+            "body.name",
+            "Name a tool as it is listed, or a glob over names such as 'shop__*'.",
+        ),
+        ({"turn": "off", "kind": "tool", "name": "a\n"}, "body.name", "Name a tool"),
+        (
+            {"turn": "off", "kind": "source", "name": "*"},
+            "body.name",
+            "Name a source as it is listed.",
+        ),
+        ({"turn": "off", "kind": "writes", "name": "x"}, "body.name", "Input should be ''"),
+        ({"turn": "away", "kind": "writes"}, "body.turn", "'off' or 'on'"),
+        ({"turn": "off", "kind": "everything"}, "body", "'tool', 'source', 'writes'"),
+        ({"turn": "off", "kind": "writes", "reason": "x" * 501}, "body.reason", "500"),
     ],
     ids=str,
 )
 async def test_a_switch_that_means_nothing_is_refused(
-    client: httpx2.AsyncClient, body: dict[str, Any], path: str
+    client: httpx2.AsyncClient, body: dict[str, Any], path: str, says: str
 ) -> None:
     refused = await client.post("/switches", json=body)
 
     assert refused.status_code == 422
-    assert path in refused.json()["problems"][0]["path"]
+    [problem] = refused.json()["problems"]
+    assert problem["path"] == path
+    assert says in problem["message"]
+
+
+async def test_what_is_listed_can_be_sent_back(client: httpx2.AsyncClient) -> None:
+    await client.post("/switches", json={"turn": "off", "kind": "writes"})
+    [listed] = (await client.get("/switches")).json()["switches"]
+    on = await client.post(
+        "/switches", json={"turn": "on", "kind": listed["kind"], "name": listed["name"]}
+    )
+
+    assert listed["name"] == ""
+    assert (on.status_code, on.json()["state"]) == (200, "on")
 
 
 async def test_one_key_throws_a_switch_once(client: httpx2.AsyncClient) -> None:

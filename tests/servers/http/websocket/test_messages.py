@@ -47,8 +47,30 @@ def test_half_a_surrogate_pair_is_no_message() -> None:
         read_object('{"id": "\ud800"}')
 
 
-def test_the_place_of_a_fault_in_the_id_is_the_id() -> None:
+@pytest.mark.parametrize(
+    ("message", "place"),
+    [
+        ({"id": None, "type": "ping"}, "id"),
+        ({"id": "", "type": "ping"}, "id"),
+        ({"id": 1, "type": "cancel", "request": 1.5}, "request"),
+    ],
+    ids=str,
+)
+def test_an_id_that_is_none_is_wrong_once_at_its_own_place(
+    message: dict[str, Any], place: str
+) -> None:
     with pytest.raises(ValidationError) as raised:
-        READER.validate_python({"id": None, "type": "ping"})
+        READER.validate_python(message)
 
-    assert {fault["loc"][0] for fault in faults_of(raised.value)} == {"id"}
+    [fault] = faults_of(raised.value)
+    assert fault["loc"] == (place,)
+    assert fault["msg"] == "Write a text of 1 to 128 characters, or an integer up to 2^53"
+
+
+def test_an_id_that_is_missing_is_told_so() -> None:
+    with pytest.raises(ValidationError) as raised:
+        READER.validate_python({"type": "ping"})
+
+    assert [(fault["type"], fault["loc"]) for fault in faults_of(raised.value)] == [
+        ("missing", ("id",))
+    ]

@@ -25,6 +25,9 @@ _Id = Annotated[
     Field(description="Whatever answers the message has it."),
 ]
 
+_FORMS_OF_ID = ("constrained-str", "constrained-int")
+_WANTED_ID = f"Write a text of 1 to {_LONGEST_ID} characters, or an integer up to 2^53"
+
 
 class _Message(BaseModel):
     """What every message has."""
@@ -175,4 +178,15 @@ def faults_of(error: ValidationError) -> list[dict[str, Any]]:
             faults.append({"type": "value", "loc": ("type",), "msg": f"Write one of {kinds}"})
         else:
             faults.append({**item, "loc": place[1:] if place[:1] != ("id",) else place})
-    return faults
+    return _with_one_of_each_id(faults)
+
+
+def _with_one_of_each_id(faults: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """An id that is neither a text nor a number is wrong once."""
+    told: dict[Any, dict[str, Any]] = {}
+    for item in faults:
+        *place, form = item["loc"] or ("",)
+        if form in _FORMS_OF_ID:
+            item = {"type": "value", "loc": tuple(place), "msg": _WANTED_ID}  # noqa: PLW2901 - instead of it
+        told.setdefault((item["loc"], item["msg"]), item)
+    return list(told.values())
