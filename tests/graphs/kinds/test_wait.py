@@ -1,6 +1,7 @@
 """Nodes that wait: for a time, a message, a person."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from tests.graphs.made import Bench, at_the_bench, call, states
@@ -41,6 +42,19 @@ def test_a_time_that_can_never_be_a_number_is_a_fault(seconds: object) -> None:
     faults = list(WaitNode().faults(wait(seconds=seconds)))
 
     assert [fault[:2] for fault in faults] == [("wait.seconds", "wait_no_number")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "place"),
+    [
+        ({"event": "paid:{{ params.order }}"}, "wait.event"),
+        ({"question": "Pay?", "assignee": "{{ params.who }}"}, "wait.assignee"),
+    ],
+)
+def test_what_is_known_by_its_name_is_never_filled(fields: dict[str, Any], place: str) -> None:
+    faults = list(WaitNode().faults(wait(**fields)))
+
+    assert [fault[:2] for fault in faults] == [(place, "text_not_filled")]
 
 
 @pytest.mark.parametrize("seconds", [0, 1.5, "$.params.s"])

@@ -9,6 +9,7 @@ from pegboard.errors import InvalidRequest, ToolTimeout
 from pegboard.graphs.doing import Doing
 from pegboard.graphs.kinds.kind import SchemaOf
 from pegboard.graphs.references import is_path
+from pegboard.graphs.texts import OPENING
 
 
 class WaitNode:
@@ -36,6 +37,10 @@ class WaitNode:
             )
         elif isinstance(wait.seconds, (int, float)) and wait.seconds < 0:
             yield "wait.seconds", "wait_negative", "Time only passes forwards."
+        for name in ("event", "assignee"):
+            if OPENING in getattr(wait, name):
+                message = f"An {name} is known by its name as it is written; no braces are filled."
+                yield f"wait.{name}", "text_not_filled", message
         if wait.timeout is not None and wait.timeout <= 0:
             yield "wait.timeout", "timeout_not_positive", "A timeout is more than 0 seconds."
 
