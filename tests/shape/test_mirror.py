@@ -6,6 +6,7 @@ several modules, in a file of the same folder that imports the module by name.
 
 import ast
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 from tests.shape import tree
@@ -57,6 +58,7 @@ def test_what_is_tested_elsewhere_is_tested_there() -> None:
     assert missing == []
 
 
+@cache
 def _without_a_mirror() -> list[str]:
     return [
         tree.name(path)
@@ -86,6 +88,7 @@ def _test_files(folder: Path) -> list[Path]:
     return [file for each in folders for file in each.glob("test_*.py")]
 
 
+@cache
 def _imports(file: Path) -> set[str]:
     return {
         node.module

@@ -252,3 +252,16 @@ def test_groups_hold_the_decorated_functions_by_category() -> None:
 def test_what_is_no_category_is_no_attribute() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = builtin.nothing
+
+
+@pytest.mark.parametrize("first", ["web_fetch", "text_utils"])
+def test_whichever_tool_is_imported_first_all_are_found(first: str) -> None:
+    code = (
+        f"import pegboard.sources.builtin.tools.{first}; "
+        "from pegboard.sources.builtin import discover_builtin_tools; "
+        "print(*(item.spec.name for item in discover_builtin_tools()))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == [item.spec.name for item in discover_builtin_tools()]

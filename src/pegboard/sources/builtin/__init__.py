@@ -4,6 +4,7 @@
 the decorated functions; they are imported when first read.
 """
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from pegboard.core.ports.source import SourceKind
@@ -37,6 +38,10 @@ KIND = SourceKind(kind="builtin", title="Built-in tools", config=BuiltinConfig, 
 
 
 def __getattr__(name: str) -> Any:
+    # an import of a module of this folder asks for its name first, perhaps from within a tool's own
+    # module: whoever looked for tools then would not find those that are still to be defined
+    if name.startswith("_") or find_spec(f"{__name__}.{name}") is not None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = discover_builtin_tools()
     if name == "ALL_TOOLS":
         return [item.function for item in found]
