@@ -55,7 +55,7 @@ class StoredDurability:
         every: float = 1.0,
         most: int = 200,
         again: float = 1.0,
-        deaths: int = 5,
+        deaths: int = 20,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
