@@ -187,10 +187,13 @@ def nursery(folder: Path) -> Generator["subprocess.Popen[str]"]:
         stdout=subprocess.PIPE,
         text=True,
         cwd=ROOT,
+        start_new_session=True,
     )
     with process:
-        yield process
-        process.kill()
+        try:
+            yield process
+        finally:  # with the life that it waits for
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def killed(process: "subprocess.Popen[str]", life: int) -> list[str]:
