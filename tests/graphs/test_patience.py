@@ -1,5 +1,7 @@
 """A board whose own store is away for a while: its tools are not to blame."""
 
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -7,16 +9,23 @@ import pytest
 from tests.graphs.made import Bench, at_the_bench, call
 from tests.graphs.test_healing import Healing, healed
 
+from pegboard import ToolContext
 from pegboard.core.event import CallStarted
 from pegboard.core.graph import Fallback, Graph, Node
 from pegboard.core.memory import MemoryOutcomes
+from pegboard.core.ports.durability import Happened, RunStart, Slot
 from pegboard.core.ports.store import Outcome
+from pegboard.core.principal import LOCAL
 from pegboard.core.run import RunResult
-from pegboard.errors import AuditUnavailable, StoreUnavailable
+from pegboard.errors import AuditUnavailable, StoreUnavailable, Unavailable
 from pegboard.execution import Settings
+from pegboard.graphs import KINDS
+from pegboard.graphs.fleeting import FleetingSteps
+from pegboard.graphs.player import Player
 
 LOOK = (Fallback(tool="look"),)
 FOR_EVER = 10_000
+START = RunStart(run_id="r", graph={}, params={}, principal=LOCAL, created_at=0)
 
 
 class Journal:
@@ -129,6 +138,40 @@ def test_what_waits_is_not_begun_once_its_graph_has_stopped() -> None:
 
     assert (result.state, starts) == ("failed", {})
     assert took == pytest.approx(1.0)
+
+
+class Deaf(FleetingSteps):
+    """Steps whose store is away when it is asked what has happened; keeps what is recorded."""
+
+    def __init__(self) -> None:
+        super().__init__(START)
+        self.recorded: list[Any] = []
+        self.asked = 0
+
+    async def next(self, tasks: "Mapping[str, asyncio.Future[Any]]") -> Happened:
+        self.asked += 1
+        if self.asked == 2:  # the first time is before anything is begun
+            await asyncio.sleep(0.5)
+            raise Unavailable("away")
+        return await super().next(tasks)
+
+    async def do(self, slot: Slot, work: Callable[[], Awaitable[Any]], **more: Any) -> Any:
+        value = await super().do(slot, work, **more)
+        self.recorded.append(value["state"])
+        return value
+
+
+def test_what_waits_when_its_play_is_broken_off_is_done_and_not_recorded_as_failed() -> None:
+    async def work(bench: Bench) -> tuple[list[Any], int]:
+        journal = Journal(1)
+        bench.registry.apply(replace(bench.registry.kit, journal=journal))
+        steps, graph = Deaf(), Graph(nodes=(call("a", "pay"),))
+        player = Player(graph, START, board=bench.registry, kinds=KINDS, ctx=ToolContext())
+        with pytest.raises(Unavailable, match="away"):
+            await player.play(steps)
+        return steps.recorded, bench.world.starts_of("pay")
+
+    assert at_the_bench(work) == (["completed"], 1)
 
 
 def test_what_only_the_operator_can_mend_is_not_waited_for() -> None:

@@ -66,7 +66,7 @@ async def _each(doing: Doing, each: ForEach) -> NodeRun:
                     stops = run.state is NodeState.FAILED and each.on_failure == "fail"
                     go_on = go_on and not stops and run.state not in _ENDED
         except StoreFailed:
-            doing.scope.stop("the run cannot be recorded")
+            doing.scope.break_off()
             await crew.drained()
             raise
     return _together(doing.step, [runs[part.step] for part in parts if part.step in runs], each)

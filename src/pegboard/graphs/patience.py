@@ -19,7 +19,9 @@ _LONGEST = 5.0
 class Patience:
     """How long one node waits for the stores of its board, over all the calls that it makes.
 
-    Until its deadline; without one for as long as a call may take with its waits.
+    Until its deadline; without one for as long as a call may take with its waits. A graph that has
+    stopped begins nothing more; one whose play is broken off by the same store waits on, or else
+    the failure would be what is recorded of the node when the store is back.
 
     Args:
         doing: The node.
@@ -47,7 +49,7 @@ class Patience:
         result, pause = await board.call(name, arguments, self._keyed(ctx)), _FIRST
         while _is_not_begun(result) and self._is_left(pause):
             await asyncio.sleep(pause)
-            if self._doing.scope.stopped:
+            if self._doing.scope.stopped and not self._doing.session.broken_off:
                 break
             pause = min(2 * pause, _LONGEST)
             self._count += 1

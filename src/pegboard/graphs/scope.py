@@ -88,6 +88,11 @@ class Scope:
         self._stopped = self._stopped or reason
         self.session.let_go()
 
+    def break_off(self) -> None:
+        """End this play, since the run cannot be recorded: no node ends by that."""
+        self.session.broken_off = True
+        self.stop("the run cannot be recorded")
+
     async def play(self) -> None:
         """Run to the end.
 
@@ -104,7 +109,7 @@ class Scope:
                         self._end(run)
                     await self._start(crew)
             except StoreFailed:
-                self.stop("the run cannot be recorded")
+                self.break_off()
                 await crew.drained()
                 raise
         for node in self.graph:

@@ -54,6 +54,7 @@ class Session:
         heal: Says what stands in for tools of which none is there; None for nothing.
         paused: Nothing new starts for now.
         cancelled: Somebody has cancelled the run.
+        broken_off: This play ends, since the run cannot be recorded; another one goes on from it.
         root: The run's own graph; set once it is there.
         states: The last state that was told, by step.
         until: Unix seconds by which the run must have ended; None for no limit.
@@ -79,6 +80,7 @@ class Session:
         self.now, self.monotonic = board.kit.now, board.kit.monotonic
         self.paused = False
         self.cancelled = False
+        self.broken_off = False
         self.root: Scope | None = None
         self.states: dict[str, NodeState] = {}
         self.until: float | None = None
