@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -158,6 +159,33 @@ class Server:
         answer = self.client.post(path, json=body)
         assert answer.status_code == 200, answer.text
         return answer.json()
+
+
+class Asked(threading.Thread):
+    """A request with an idempotency key, made beside the test."""
+
+    def __init__(self, server: Server, path: str, body: dict[str, Any], *, key: str = "k1") -> None:
+        super().__init__()
+        self._send: Callable[[], httpx2.Response] = lambda: server.client.post(
+            path, json=body, headers={"Idempotency-Key": key}
+        )
+        self.took = 0.0
+        self.status = 0
+        self.answer: dict[str, Any] = {}
+        self.start()
+
+    def run(self) -> None:
+        began = time.monotonic()
+        try:
+            answer = self._send()
+            self.status, self.answer = answer.status_code, answer.json()
+        except httpx2.HTTPError:  # its server was killed
+            self.status = -1
+        self.took = time.monotonic() - began
+
+    def ended(self) -> "Asked":
+        self.join(40)
+        return self
 
 
 @contextmanager

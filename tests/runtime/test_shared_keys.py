@@ -1,15 +1,12 @@
 """One idempotency key on two servers that share a database: nothing runs twice."""
 
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import httpx2
 import pytest
-from tests.durability.served import Server, a_board, journal, two_servers, until
+from tests.durability.served import Asked, Server, a_board, journal, two_servers, until
 from tests.storage.conftest import postgres, postgres_server
 
 __all__ = ["postgres", "postgres_server"]
@@ -18,35 +15,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(90)]
 LEASE = 2.0
 
 
-class Asked(threading.Thread):
-    """A call with a key, made beside the test."""
-
-    def __init__(self, server: Server, tool: str, *, deadline_ms: int = 30_000) -> None:
-        super().__init__()
-        self._server = server
-        self._body: dict[str, Any] = {
-            "name": f"my__{tool}",
-            "input": {"step": "pay"},
-            "execution_config": {"timeout_ms": deadline_ms},
-        }
-        self.took = 0.0
-        self.status = 0
-        self.answer: dict[str, Any] = {}
-        self.start()
-
-    def run(self) -> None:
-        began = time.monotonic()
-        try:
-            key = {"Idempotency-Key": "invoice-98"}
-            answer = self._server.client.post("/execute", json=self._body, headers=key)
-            self.status, self.answer = answer.status_code, answer.json()
-        except httpx2.HTTPError:  # its server was killed
-            self.status = -1
-        self.took = time.monotonic() - began
-
-    def ended(self) -> "Asked":
-        self.join(40)
-        return self
+def asked(server: Server, tool: str, *, deadline_ms: int = 30_000) -> Asked:
+    """A call with the key of all calls here."""
+    limits = {"timeout_ms": deadline_ms}
+    body = {"name": f"my__{tool}", "input": {"step": "pay"}, "execution_config": limits}
+    return Asked(server, "/execute", body, key="invoice-98")
 
 
 def begun(folder: Path) -> Callable[[], bool]:
@@ -58,10 +31,10 @@ def test_the_second_server_waits_and_gives_the_answer_of_the_first(
 ) -> None:
     folder = a_board(tmp_path)
     with two_servers(folder, postgres, lease=LEASE) as (one, other):
-        first = Asked(one, "write_held")
+        first = asked(one, "write_held")
         until(begun(folder))
-        second = Asked(other, "write_held")
-        hurried = Asked(other, "write_held", deadline_ms=300).ended()
+        second = asked(other, "write_held")
+        hurried = asked(other, "write_held", deadline_ms=300).ended()
         time.sleep(1.5 * LEASE)  # it is held on to
         assert second.is_alive()
         (folder / "go").touch()
@@ -81,12 +54,12 @@ def test_an_outcome_is_unknown_once_the_first_server_was_killed(
 ) -> None:
     folder = a_board(tmp_path)
     with two_servers(folder, postgres, lease=LEASE) as (one, other):
-        first = Asked(one, "write_held")
+        first = asked(one, "write_held")
         until(begun(folder))
-        second = Asked(other, "write_held")
+        second = asked(other, "write_held")
         time.sleep(0.5)
         one.kill()
-        unknown, again = second.ended(), Asked(other, "write_held").ended()
+        unknown, again = second.ended(), asked(other, "write_held").ended()
         (folder / "go").touch()
         first.ended()
 
@@ -103,9 +76,9 @@ def test_what_may_be_repeated_is_done_by_the_server_that_is_left(
 ) -> None:
     folder = a_board(tmp_path)
     with two_servers(folder, postgres, lease=LEASE) as (one, other):
-        first = Asked(one, "read_held")
+        first = asked(one, "read_held")
         until(begun(folder))
-        second, third = Asked(other, "read_held"), Asked(other, "read_held")
+        second, third = asked(other, "read_held"), asked(other, "read_held")
         one.kill()
         (folder / "go").touch()
         answers = [second.ended(), third.ended()]

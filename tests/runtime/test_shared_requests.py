@@ -1,16 +1,14 @@
 """Requests that change the board, with one key on two servers: done once, or told as unknown."""
 
-import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import psycopg
 import pytest
-from tests.durability.served import Server, a_board, two_servers, until
+from tests.durability.served import Asked, Server, a_board, two_servers, until
 from tests.storage.conftest import postgres, postgres_server
 
 __all__ = ["postgres", "postgres_server"]
@@ -25,33 +23,6 @@ TOOL = {
     "url": "https://api.example.com/x",
     "input_schema": {"q": "string"},
 }
-
-
-class Asked(threading.Thread):
-    """A request with a key, made beside the test."""
-
-    def __init__(self, server: Server, path: str, body: dict[str, Any]) -> None:
-        super().__init__()
-        self._send: Callable[[], httpx2.Response] = lambda: server.client.post(
-            path, json=body, headers={"Idempotency-Key": "k1"}
-        )
-        self.took = 0.0
-        self.status = 0
-        self.answer: dict[str, Any] = {}
-        self.start()
-
-    def run(self) -> None:
-        began = time.monotonic()
-        try:
-            answer = self._send()
-            self.status, self.answer = answer.status_code, answer.json()
-        except httpx2.HTTPError:  # its server was killed
-            self.status = -1
-        self.took = time.monotonic() - began
-
-    def ended(self) -> "Asked":
-        self.join(40)
-        return self
 
 
 @contextmanager

@@ -69,10 +69,8 @@ class SourceAsker:
         async with state.turn:
             try:
                 await self._list(state)
-            except Exception:  # whoever waits for it goes on all the same
+            finally:
                 state.answered()
-                raise
-            state.answered()
 
     async def health(self, state: SourceState) -> Health:
         """How it is doing, asked now."""
