@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from pegboard.core.graph import Graph, NodeState
+from pegboard.core.graph import Graph
 from pegboard.core.ports.run import RunEvent, RunQuery, RunStore, StoredRun
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import RunNotFound
@@ -14,15 +14,13 @@ from pegboard.features.runs.approving import CANCELLED, awaited, ended
 from pegboard.features.runs.feed import RunFeed
 from pegboard.features.runs.policy import may_see, sees_all
 from pegboard.features.runs.starting import Starting
-from pegboard.features.runs.telling import steered
+from pegboard.features.runs.steering import BEING_PLAYED, Steering
 from pegboard.features.runs.view import RunList, RunView, as_it_is, brief, graph_of
 from pegboard.features.runs.watching import coming_events, known_events, last_event
 from pegboard.graphs import GraphRunner
 from pegboard.registry import ToolRegistry
 
-Steer = Callable[[str], Awaitable[None]]
 Follow = Callable[[], Awaitable[tuple[str, ...]]]
-_BEING_PLAYED = frozenset({NodeState.PENDING, NodeState.READY, NodeState.IN_PROGRESS})
 
 
 class Runs:
@@ -64,6 +62,7 @@ class Runs:
         self._follow = follow
         self._starting = Starting(registry, store, runner)
         self._answering = Answering(registry, store, runner)
+        self._steering = Steering(registry, store, runner)
         self.approvals: Approvals | None = None
 
     async def start_plan(
@@ -178,21 +177,24 @@ class Runs:
 
     async def pause(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
         """Start nothing new in a run; what is being done goes on to its end."""
-        return await self._steered(run_id, self._runner.pause, "paused", principal)
+        await self._steering.pause(await self._visible(run_id, principal), principal=principal)
+        return await self.get(run_id, principal=principal)
 
     async def resume(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
         """Let a paused run go on, also one whose process died; it hears what was decided."""
-        view = await self._steered(run_id, self._runner.resume, "resumed", principal)
+        await self._steering.resume(await self._visible(run_id, principal), principal=principal)
+        view = await self.get(run_id, principal=principal)
         if self.approvals is not None:
             await self.approvals.catch_up()
         return view
 
     async def cancel(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
         """Start nothing new in a run, cancel what is being done, and ask for no approval more."""
-        view = await self._steered(run_id, self._runner.cancel, "cancelled", principal)
+        await self._steering.cancel(await self._visible(run_id, principal), principal=principal)
         if self.approvals is not None:
             await self.approvals.withdraw(run_id, by=principal.id, note=CANCELLED)
-        return view
+        await self._steering.ended(run_id)
+        return await self.get(run_id, principal=principal)
 
     async def answer(
         self, run_id: str, pending_id: str, answer: Any, *, principal: Principal = LOCAL
@@ -274,15 +276,6 @@ class Runs:
         """Take up the runs that nobody plays, now and from now on: for a server."""
         return await self._follow()
 
-    async def _steered(
-        self, run_id: str, steer: Steer, action: str, principal: Principal
-    ) -> RunView:
-        run, kit = await self._visible(run_id, principal), self._registry.kit
-        await steer(run_id)
-        if run.finished_at is None:
-            kit.emitter.emit(steered(run, action, principal=principal, at=kit.now()))
-        return await self.get(run_id, principal=principal)
-
     async def _visible(self, run_id: str, principal: Principal) -> StoredRun:
         run = await self._store.get(run_id)
         if run is None or not may_see(principal, run):
@@ -291,7 +284,7 @@ class Runs:
 
     async def _view(self, run: StoredRun) -> RunView:
         graph = await graph_of(run)
-        if run.result is not None and run.state not in _BEING_PLAYED:
+        if run.result is not None and run.state not in BEING_PLAYED:
             return RunView(run=run, graph=graph, result=run.result)
         events = await known_events(self._store, run.start.run_id)
         result = as_it_is(run, graph, events, now=self._registry.kit.now())
