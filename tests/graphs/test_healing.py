@@ -1,6 +1,6 @@
 """A stand-in for a chain of tools of which none is there."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,13 +23,18 @@ from pegboard.graphs.healing import StandIn, input_for
 class Healing:
     """Names the same stand-in each time it is asked, and remembers for what."""
 
-    def __init__(self, tool: str = "find") -> None:
+    def __init__(self, tool: str = "find", *, heals_refused: bool = False) -> None:
         self.tool = tool
+        self.heals_refused = heals_refused
         self.asked: list[tuple[str, ...]] = []
+        self.refused: list[tuple[str, ...]] = []
 
-    def __call__(self, names: Sequence[str], principal: Principal) -> StandIn | None:
+    def __call__(
+        self, names: Sequence[str], principal: Principal, /, *, refused: Collection[str] = ()
+    ) -> StandIn | None:
         self.asked.append(tuple(names))
-        if not self.tool:
+        self.refused.append(tuple(refused))
+        if not self.tool or (refused and not self.heals_refused):
             return None
         return StandIn(tool=self.tool, instead_of=names[0], reasons=("does the same",))
 
@@ -106,16 +111,21 @@ def test_only_what_is_away_and_did_nothing_is_replaced(
     assert (result.state is NodeState.COMPLETED, called) == (stands_in, int(stands_in))
 
 
-def test_what_is_denied_is_not_replaced() -> None:
+@pytest.mark.parametrize(("heals", "state"), [(False, "failed"), (True, "completed")])
+def test_whoever_heals_is_told_what_was_denied(heals: bool, state: str) -> None:
+    healing = Healing(heals_refused=heals)
+
     async def work(bench: Bench) -> RunResult:
         bench.registry.apply(bench.registry.kit)
-        node = call("a", "read", "first")
-        runner = healed(bench, Healing())
+        node = call("a", "put", "first", fallbacks=(Fallback(tool="read"),))
+        runner = healed(bench, healing)
         run_id = await runner.start(Graph(nodes=(call("first", "look"), node)))
+        bench.registry.remove("put")
         bench.registry.apply(replace(bench.registry.kit, policy=Policy(deny=("read",))))
         return await runner.result(run_id)
 
-    assert states(at_the_bench(work)) == {"first": "completed", "a": "failed"}
+    assert states(at_the_bench(work)) == {"first": "completed", "a": state}
+    assert (healing.asked, healing.refused) == ([("put", "read")], [("read",)])
 
 
 def test_a_stand_in_that_fails_is_the_end_of_its_step() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from pegboard.core.graph import Fallback, Graph, Node, NodeState
+from pegboard.core.graph import Edge, Fallback, Graph, Node, NodeState, Wait
 from pegboard.core.tool import Effect
 from pegboard.errors import ConfigError, GraphInvalid
 from pegboard.graphs import write_graph
@@ -121,6 +121,35 @@ async def test_a_wrong_policy_is_named_with_its_line(board_file: Path) -> None:
     ):
         async with Pegboard(board_file):
             pass
+
+
+@pytest.mark.parametrize(
+    ("healing", "state"),
+    [
+        ("policy: apply", NodeState.FAILED),
+        ("policy: apply, even_if: [disabled]", NodeState.FAILED),
+        ("policy: apply, even_if: [switched_off]", NodeState.COMPLETED),
+    ],
+)
+async def test_what_is_switched_off_stays_undone_unless_the_file_says_otherwise(
+    board_file: Path, healing: str, state: NodeState
+) -> None:
+    """And a plan is told to be runnable only where its run goes on."""
+    write(board_file, "courier", "post", healing=healing)
+    wait = Node(id="wait", kind="wait", wait=Wait(seconds=0.2))
+    later = dataclasses.replace(_PLAN.nodes[0], edges=(Edge(node="wait"),))
+    async with Pegboard(board_file) as board:
+        run = await board.runs.start_graph(Graph(nodes=(wait, later)))
+        await board.switches.off("tool", "courier__*", reason="it charges twice")
+        checked = board.plans.check(write_graph(_PLAN))
+        view = await board.runs.wait(run.id)
+
+    goes_on = state is NodeState.COMPLETED
+    assert view.result.state is state
+    assert checked.is_runnable is goes_on
+    assert [(fault.code, fault.is_note) for fault in checked.preview.faults] == [
+        ("tool_unavailable", goes_on)
+    ]
 
 
 def test_what_does_most_harm_is_never_healed() -> None:

@@ -1,7 +1,7 @@
 """A tool that takes the place of a chain of which none is there, where the board lets it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Protocol
 
 from msgspec import Struct, convert, to_builtins
 
@@ -9,6 +9,7 @@ from pegboard.core.graph import Node, NodeState
 from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun
 from pegboard.errors import (
+    AccessDenied,
     BreakerOpen,
     MCPConnectionError,
     SourceUnavailable,
@@ -21,7 +22,7 @@ _OUT = frozenset(
     error.code
     for error in (BreakerOpen, MCPConnectionError, SourceUnavailable, ToolNotFound, Unavailable)
 )
-"""How a tool fails that is gone or away; one that says no, or is refused, is there.
+"""How a tool fails that is gone or away; one that says no is there.
 
 So is one whose board could not store that it starts (`StoreUnavailable`), and one that was given
 the address of a host that is away (`HostUnavailable`).
@@ -47,8 +48,19 @@ class StandIn(Struct, frozen=True, kw_only=True):
         return f"'{self.tool}' stands in for '{self.instead_of}'"
 
 
-Heal = Callable[[Sequence[str], Principal], StandIn | None]
-"""What stands in for a chain of tools, for a caller; None when nothing does. It never raises."""
+class Heal(Protocol):
+    """What stands in for a chain of tools, for a caller; None when nothing does. It never raises.
+
+    Args:
+        names: The tools of the chain, of which none did anything.
+        principal: Whose call it would be.
+        refused: Those of them whose call was denied: nothing stands in for what this caller may
+            not call, and for what a person has stopped only where the board says so.
+    """
+
+    def __call__(
+        self, names: Sequence[str], principal: Principal, /, *, refused: Collection[str] = ()
+    ) -> StandIn | None: ...
 
 
 def for_caller(
@@ -63,9 +75,10 @@ async def stand_in(doing: Doing, tries: Sequence[NodeRun]) -> StandIn | None:
     if not all(_is_out(run) for run in tries):
         return None
     session, names = doing.session, doing.node.tools
+    denied = [name for name, run in zip(names, tries, strict=False) if _is_denied(run)]
 
     def choose() -> Any:
-        found = session.heal and session.heal(names, session.ctx.principal)
+        found = session.heal and session.heal(names, session.ctx.principal, refused=denied)
         return to_builtins(found) if found else {}
 
     chosen = await doing.note("healing", choose)  # also that there is none: edges go by it
@@ -80,4 +93,9 @@ def input_for(node: Node, tool: str) -> Mapping[str, Any] | None:
 
 def _is_out(run: NodeRun) -> bool:
     error = run.error or {}
-    return run.state is NodeState.FAILED and error.get("code") in _OUT and "outcome" not in error
+    is_out = error.get("code") in _OUT or _is_denied(run)
+    return run.state is NodeState.FAILED and is_out and "outcome" not in error
+
+
+def _is_denied(run: NodeRun) -> bool:
+    return (run.error or {}).get("code") == AccessDenied.code

@@ -29,6 +29,14 @@ class HealingEntry(BaseModel):
         tuple[Literal["read", "write"], ...],
         Field(description="Effects of the tools that others may stand in for."),
     ] = ("read",)
+    even_if: Annotated[
+        tuple[Literal["switched_off", "disabled"], ...],
+        Field(
+            description="Others stand in even for a tool that a person has stopped in this way: "
+            "by a kill switch for it or its source, or by its status. Never while all writes are "
+            "off."
+        ),
+    ] = ()
 
     def to_policy(self) -> "HealingPolicy":
         """As runs go by it."""
@@ -38,4 +46,5 @@ class HealingEntry(BaseModel):
             applies=self.policy == "apply",
             tools=self.tools,
             effects=frozenset(map(Effect, self.effects)),
+            even_if=frozenset(self.even_if),
         )

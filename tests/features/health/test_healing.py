@@ -143,3 +143,89 @@ def test_another_of_the_chain_is_replaced_when_the_first_cannot_be() -> None:
 )
 def test_where_a_person_was_asked_a_person_is_asked(ask: tuple[str, ...], found: str) -> None:
     assert stands_in(COURIER, POST, access=Policy(ask=ask)) == found
+
+
+def stopped(
+    policy: HealingPolicy,
+    *,
+    principal: Principal = LOCAL,
+    refused: tuple[str, ...] = (),
+    access: Policy | None = None,
+    **off: Any,
+) -> str:
+    """What stands in for a tool that is on the board, and perhaps turned off."""
+    changes = {name: off.pop(name) for name in ("status", "scopes", "unavailable") if name in off}
+    before = priced("courier", source="couriers", **changes)
+    registry = ToolRegistry([before, POST], policy=access or Policy())
+    if off:
+        registry.kit.switches.turn_off(**off)
+    replacements = Replacements(registry, health=lambda _: HEALTHY)
+    healing = Healing(registry, replacements, policy=lambda: policy)
+    found = healing(("courier",), principal, refused=refused)
+    return "" if found is None else found.tool
+
+
+EVEN_OFF = HealingPolicy(applies=True, even_if=frozenset({"switched_off"}))
+EVEN_DISABLED = HealingPolicy(applies=True, even_if=frozenset({"disabled"}))
+
+
+@pytest.mark.parametrize("off", [{"tool": "courier"}, {"tool": "c*"}, {"source": "couriers"}])
+@pytest.mark.parametrize(
+    ("policy", "found"), [(APPLIES, ""), (EVEN_DISABLED, ""), (EVEN_OFF, "post")]
+)
+def test_for_what_is_switched_off_another_stands_in_only_where_the_policy_says_so(
+    off: dict[str, Any], policy: HealingPolicy, found: str
+) -> None:
+    assert stopped(policy, refused=("courier",), **off) == found
+    assert stopped(policy, principal=Principal(id="eve"), **off) == found
+
+
+@pytest.mark.parametrize(
+    ("policy", "found"), [(APPLIES, ""), (EVEN_OFF, ""), (EVEN_DISABLED, "post")]
+)
+def test_the_same_holds_of_what_is_disabled(policy: HealingPolicy, found: str) -> None:
+    assert stopped(policy, status=Status.DISABLED, refused=("courier",)) == found
+
+
+@pytest.mark.parametrize("broken", [{"status": Status.FAILED}, {"unavailable": "it lacks a key"}])
+def test_what_does_not_work_was_stopped_by_nobody(broken: dict[str, Any]) -> None:
+    assert stopped(APPLIES, **broken) == "post"
+
+
+def test_where_all_writes_are_off_nothing_is_done_in_their_place() -> None:
+    writes = HealingPolicy(
+        applies=True,
+        effects=frozenset({Effect.READ, Effect.WRITE}),
+        even_if=frozenset({"switched_off", "disabled"}),
+    )
+    before = priced("courier", effect=Effect.WRITE)
+    registry = ToolRegistry([before, POST])
+    registry.kit.switches.turn_off(writes=True)
+    healing = Healing(
+        registry, Replacements(registry, health=lambda _: HEALTHY), policy=lambda: writes
+    )
+
+    assert healing(("courier",), LOCAL) is None
+
+
+def test_nothing_stands_in_for_what_this_caller_may_not_call() -> None:
+    eve = Principal(id="eve")
+
+    assert stopped(EVEN_OFF, access=Policy(deny=("courier",)), refused=("courier",)) == ""
+    assert stopped(EVEN_OFF, principal=eve, scopes=("ship",), tool="courier") == ""
+    assert stopped(EVEN_OFF, principal=eve, scopes=("ship",)) == ""
+
+
+def test_what_refuses_by_itself_is_there() -> None:
+    assert stopped(EVEN_OFF, refused=("courier",)) == ""
+    assert stopped(EVEN_OFF) == "post"
+
+
+def test_what_was_refused_before_it_went_is_not_replaced() -> None:
+    registry = ToolRegistry([COURIER, POST])
+    replacements = Replacements(registry, health=lambda _: HEALTHY)
+    replacements.look()
+    registry.remove("courier")
+    healing = Healing(registry, replacements, policy=lambda: APPLIES)
+
+    assert healing(("courier",), LOCAL, refused=("courier",)) is None

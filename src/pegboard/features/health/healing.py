@@ -1,20 +1,37 @@
 """Which tool takes the place of others that are gone, where the board's policy lets it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from types import MappingProxyType
+from typing import Literal
 
-from pegboard.access import decide
+from pegboard.access import Switches, decide
+from pegboard.access.decide import UNAVAILABLE
 from pegboard.core.decision import Action, Verdict
 from pegboard.core.health import HealthStatus
 from pegboard.core.principal import Principal
-from pegboard.core.tool import Effect, ToolSpec
+from pegboard.core.tool import Effect, Status, ToolSpec
 from pegboard.errors import SourceUnavailable, ToolNotFound
 from pegboard.features.health.replacements import Replacements, StandIns
 from pegboard.graphs.healing import StandIn
 from pegboard.registry import ToolRegistry
 
+Stopped = Literal["switched_off", "disabled"]
+"""How a person stops a tool: by a kill switch for it or its source, or by its status."""
+
 _WELL = (HealthStatus.HEALTHY, HealthStatus.UNKNOWN)
+_NOTHING_OFF = Switches()
+_STOPPED: Mapping[str, Stopped] = MappingProxyType(
+    {
+        "switch.tool": "switched_off",
+        "switch.source": "switched_off",
+        f"status.{Status.DISABLED}": "disabled",
+    }
+)
+"""By the rule that denies its calls. Where all writes are off, nothing stands in for any."""
+_BROKEN = frozenset({UNAVAILABLE, f"status.{Status.FAILED}"})
+"""Rules of what does not work, and was stopped by nobody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +42,13 @@ class HealingPolicy:
         applies: Whether they do.
         tools: Globs over the names of tools that others may stand in for.
         effects: Of these tools.
+        even_if: How a person may have stopped a tool for which another stands in all the same.
     """
 
     applies: bool = False
     tools: tuple[str, ...] = ("*",)
     effects: frozenset[Effect] = field(default_factory=lambda: frozenset({Effect.READ}))
+    even_if: frozenset[Stopped] = frozenset()
 
     def allows(self, spec: ToolSpec) -> bool:
         """Whether another tool may take the place of this one."""
@@ -43,7 +62,8 @@ class Healing:
 
     It has every capability that the tool had, takes all that it took, gives what it promised, does
     no more to the world, is well, and its caller may call it. Where a person was asked before the
-    tool ran, a person is asked before the stand-in runs, or it does not.
+    tool ran, a person is asked before the stand-in runs, or it does not. What a person has stopped
+    stays undone, unless the policy says otherwise: they may have meant what it does.
 
     Args:
         registry: Whose tools.
@@ -62,11 +82,16 @@ class Healing:
         self._replacements = replacements
         self._policy = policy
 
-    def __call__(self, names: Sequence[str], principal: Principal) -> StandIn | None:
+    def __call__(
+        self, names: Sequence[str], principal: Principal, /, *, refused: Collection[str] = ()
+    ) -> StandIn | None:
         """What stands in for these tools, of which the first matters most."""
         policy = self._policy()
         if not policy.applies:
             return None
+        for name in names:
+            if not self._may_replace(name, principal, policy, was_refused=name in refused):
+                return None
         tried = {name.partition("@")[0] for name in names}
         for name in names:
             known = self._known(name.partition("@")[0], principal)
@@ -85,9 +110,26 @@ class Healing:
 
     def _known(self, name: str, principal: Principal) -> StandIns | None:
         try:
-            return self._replacements.of(name, principal=principal)
+            return self._replacements.of(name, principal=principal, switches=_NOTHING_OFF)
         except (ToolNotFound, SourceUnavailable):
             return None
+
+    def _may_replace(
+        self, name: str, principal: Principal, policy: HealingPolicy, *, was_refused: bool
+    ) -> bool:
+        """Whether nobody has refused this caller the tool, or stopped it for good."""
+        tool = self._registry.find(name.partition("@")[0])
+        if tool is None:
+            return not was_refused
+        kit, spec = self._registry.kit, tool.spec
+        now = decide(principal, spec, Action.CALL, policy=kit.policy, switches=kit.switches)
+        if now.verdict is not Verdict.DENY:
+            return not was_refused
+        if now.rule not in _BROKEN and _STOPPED.get(now.rule) not in policy.even_if:
+            return False
+        works = spec.changed(unavailable="", status=Status.ACTIVE)
+        then = decide(principal, works, Action.CALL, policy=kit.policy, switches=_NOTHING_OFF)
+        return then.verdict is not Verdict.DENY
 
     def _may_take_over(self, before: ToolSpec, after: ToolSpec, principal: Principal) -> bool:
         kit = self._registry.kit

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from pegboard.access import decide, may_know
+from pegboard.access import Switches, decide, may_know
 from pegboard.core.decision import Action
 from pegboard.core.health import Health, HealthStatus
 from pegboard.core.principal import LOCAL, Principal
@@ -86,13 +86,16 @@ class Replacements:
         self._last = now
         self._ids = {spec.name: spec.id for spec in (*self._gone.values(), *now.values())}
 
-    def of(self, name: str, *, principal: Principal = LOCAL) -> StandIns:
+    def of(
+        self, name: str, *, principal: Principal = LOCAL, switches: Switches | None = None
+    ) -> StandIns:
         """What could stand in for a tool, as far as this caller may see it.
 
         Args:
             name: Wire name or id, also of a tool that went since the board was opened, and of one
                 that was registered while it ran and was removed at any time.
             principal: Who asks.
+            switches: Under which the tool itself is looked for; None for what is off now.
 
         Raises:
             ToolNotFound: There is none and was none, or it is hidden: the answer is the same.
@@ -102,7 +105,8 @@ class Replacements:
         kit = self._registry.kit
         if spec is None and (reason := kit.why_absent(name)):
             raise SourceUnavailable(f"'{name}' is not there now: {reason}")
-        if spec is None or not may_know(principal, spec, policy=kit.policy, switches=kit.switches):
+        off = kit.switches if switches is None else switches
+        if spec is None or not may_know(principal, spec, policy=kit.policy, switches=off):
             raise ToolNotFound(name, self._registry.nearest(name, principal))
         wanted = set(spec.capabilities)
         candidates = [
