@@ -1,6 +1,7 @@
 """Tools, kits and calls for the tests of this room, and a loop whose time a test owns."""
 
 import asyncio
+import functools
 import selectors
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
@@ -124,9 +125,11 @@ class _Selector(selectors.DefaultSelector):
         return ready
 
 
-def in_virtual_time(work: Callable[[FakeClock], Coroutine[Any, Any, T]]) -> T:
+def in_virtual_time(
+    work: Callable[[FakeClock], Coroutine[Any, Any, T]], *, clock: FakeClock | None = None
+) -> T:
     """Run on a real event loop for which waiting takes no time; the clock says how much it was."""
-    clock = FakeClock()
+    clock = clock or FakeClock()
     loop = asyncio.SelectorEventLoop(_Selector(clock))
     own: Any = loop
     own.time = clock.monotonic
@@ -135,3 +138,13 @@ def in_virtual_time(work: Callable[[FakeClock], Coroutine[Any, Any, T]]) -> T:
         return loop.run_until_complete(work(clock))
     finally:
         loop.close()
+
+
+def virtually(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """Run a test of this `clock` in virtual time."""
+
+    @functools.wraps(test)
+    def run(*, clock: FakeClock, **given: Any) -> None:
+        in_virtual_time(lambda _: test(clock=clock, **given), clock=clock)
+
+    return run

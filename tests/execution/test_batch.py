@@ -57,9 +57,18 @@ def calls() -> Calls:
 
 
 async def test_results_stand_in_the_order_of_the_calls(calls: Calls) -> None:
-    results = await batch(
-        calls.make("a", seconds=0.03), calls.make("b", seconds=0.01), calls.make("c")
-    )
+    b, c, both = calls.make("b"), calls.make("c"), asyncio.Barrier(3)
+
+    async def and_then(call: Callable[[], Awaitable[ToolResult]]) -> ToolResult:
+        result = await call()
+        await both.wait()
+        return result
+
+    async def a() -> ToolResult:
+        await both.wait()
+        return await calls.make("a")()
+
+    results = await batch(a, lambda: and_then(b), lambda: and_then(c))
 
     assert texts(results) == ["a", "b", "c"]
     assert calls.log[-1] == "-a"

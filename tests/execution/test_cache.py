@@ -23,14 +23,17 @@ def a_key(digest: str = "d", owner: str = "") -> Key:
 class Answers:
     """Makes numbered answers and counts them."""
 
-    def __init__(self, *, seconds: float = 0.0) -> None:
+    def __init__(self, *, seconds: float = 0.0, gate: asyncio.Event | None = None) -> None:
         self.made = 0
         self.seconds = seconds
+        self.gate = gate
 
     async def __call__(self) -> ToolResult:
         self.made += 1
         number = self.made
         await asyncio.sleep(self.seconds)
+        if self.gate is not None:
+            await self.gate.wait()
         return ToolResult(content=f"answer {number}", structured={"number": number})
 
 
@@ -124,13 +127,14 @@ async def test_a_result_that_is_an_error_is_not_kept(cache: ResultCache) -> None
 async def test_cancelling_the_one_who_flies_does_not_cancel_those_who_wait(
     cache: ResultCache,
 ) -> None:
-    make = Answers(seconds=0.02)
+    make = Answers(gate=(landed := asyncio.Event()))
     flyer = asyncio.create_task(ask(cache, make))
     await asyncio.sleep(0)
     waiting = [asyncio.create_task(ask(cache, make)) for _ in range(3)]
     await asyncio.sleep(0.005)
 
     flyer.cancel()
+    landed.set()
 
     assert await asyncio.gather(*waiting) == [("answer 2", False)] + [("answer 2", True)] * 2
     assert flyer.cancelled()
@@ -138,25 +142,27 @@ async def test_cancelling_the_one_who_flies_does_not_cancel_those_who_wait(
 
 
 async def test_cancelling_one_who_waits_disturbs_nobody(cache: ResultCache) -> None:
-    make = Answers(seconds=0.02)
+    make = Answers(gate=(landed := asyncio.Event()))
     flyer = asyncio.create_task(ask(cache, make))
     await asyncio.sleep(0)
     first, second = (asyncio.create_task(ask(cache, make)) for _ in range(2))
     await asyncio.sleep(0.005)
 
     first.cancel()
+    landed.set()
 
     assert await asyncio.gather(flyer, second) == [("answer 1", False), ("answer 1", True)]
     assert first.cancelled()
 
 
 async def test_who_waits_does_so_within_their_own_time(cache: ResultCache) -> None:
-    make = Answers(seconds=0.05)
+    make = Answers(gate=(landed := asyncio.Event()))
     flyer = asyncio.create_task(ask(cache, make))
     await asyncio.sleep(0)
 
     with pytest.raises(ToolTimeout) as caught:
         await ask(cache, make, wait=0.005)
+    landed.set()
 
     assert caught.value.nothing_done
     assert await flyer == ("answer 1", False)

@@ -6,7 +6,6 @@ sibling that was cancelled midway, a password that a model could read.
 
 import asyncio
 import threading
-import time
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -401,18 +400,16 @@ async def test_tools_that_hang_do_not_hold_up_others() -> None:
 
     @tool(timeout=0.02, effect="read")
     def hangs_in_a_thread() -> None:
-        released.wait(5)
+        released.wait()
 
     @tool(effect="read")
     def quick() -> str:
         return "quick"
 
     registry = ToolRegistry([hangs_in_a_thread, quick])
-    begin = time.monotonic()
 
     results = await registry.call_many([("hangs_in_a_thread", None)] * 6 + [("quick", None)] * 3)
     released.set()
 
     assert [type(result.error) for result in results[:6]] == [ToolTimeout] * 6
     assert [result.text for result in results[6:]] == ["quick"] * 3
-    assert time.monotonic() - begin < 4

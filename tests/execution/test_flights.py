@@ -49,7 +49,7 @@ async def test_it_is_over_when_what_is_written_of_it_is_written() -> None:
 
     assert not await flight.landed(0.001)
     written.set()
-    assert await flight.landed(1.0)
+    assert await flight.landed(60)
     assert flights.begin(a_claim())[1]
 
 
@@ -59,7 +59,7 @@ def test_who_waits_in_other_loops_is_woken_and_loops_that_are_gone_do_no_harm() 
     waiting = threading.Barrier(4)
 
     async def wait() -> bool:
-        waiter = asyncio.ensure_future(flight.landed(5.0))
+        waiter = asyncio.ensure_future(flight.landed(60))
         await asyncio.sleep(0)
         waiting.wait()
         return await waiter

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from msgspec import structs
-from tests.execution.made import a_call, a_kit, a_spec, a_target
+from tests.execution.made import a_call, a_kit, a_spec, a_target, virtually
 
 from pegboard.core.memory import MemoryOutcomes
 from pegboard.core.ports.store import Outcome
@@ -19,6 +19,7 @@ from pegboard.execution.call import Run
 from pegboard.execution.holding import Holding, is_held, leased, taken_over
 from pegboard.execution.kit import Kit
 from pegboard.execution.steps.idempotency import idempotency
+from pegboard.testing import FakeClock
 
 WRITES = a_spec("pay", effect=Effect.WRITE)
 READS = a_spec("look", effect=Effect.READ)
@@ -29,14 +30,18 @@ Work = Callable[[Run], Awaitable[ToolResult]]
 class World:
     """A store that servers share, and how often the tool ran on any of them."""
 
-    def __init__(self, spec: ToolSpec = WRITES, store: MemoryOutcomes | None = None) -> None:
+    def __init__(
+        self, clock: FakeClock, spec: ToolSpec = WRITES, *, store: MemoryOutcomes | None = None
+    ) -> None:
+        self.clock = clock
         self.spec = spec
-        self.store = store or MemoryOutcomes()
+        self.store = store or MemoryOutcomes(now=clock.time)
         self.ran = 0
         self.begun, self.go_on = asyncio.Event(), asyncio.Event()
 
     def kit(self, lease: float = LEASE) -> Kit:
-        return a_kit(outcomes=self.store, settings=Settings(key_lease=lease))
+        settings = Settings(key_lease=lease)
+        return a_kit(clock=self.clock, outcomes=self.store, settings=settings)
 
     async def work(self, call: Run) -> ToolResult:
         call.attempts += 1
@@ -54,8 +59,9 @@ class World:
         return asyncio.ensure_future(step(a_call(**given)))
 
 
-async def test_the_second_server_waits_for_the_first_and_gives_its_answer() -> None:
-    world = World()
+@virtually
+async def test_the_second_server_waits_for_the_first_and_gives_its_answer(clock: FakeClock) -> None:
+    world = World(clock)
     first = world.call("c1")
     await world.begun.wait()
     second, third = world.call("c2"), world.call("c3")
@@ -68,8 +74,9 @@ async def test_the_second_server_waits_for_the_first_and_gives_its_answer() -> N
     assert world.ran == 1
 
 
-async def test_who_waits_stops_at_their_deadline_and_nothing_was_done() -> None:
-    world = World()
+@virtually
+async def test_who_waits_stops_at_their_deadline_and_nothing_was_done(clock: FakeClock) -> None:
+    world = World(clock)
     first, kit = world.call("c1"), world.kit()
     await world.begun.wait()
     with pytest.raises(ToolTimeout, match="did not end within this call's time") as late:
@@ -81,8 +88,9 @@ async def test_who_waits_stops_at_their_deadline_and_nothing_was_done() -> None:
     assert world.ran == 1
 
 
-async def test_a_first_call_that_did_nothing_leaves_the_key_to_the_second() -> None:
-    world = World()
+@virtually
+async def test_a_first_call_that_did_nothing_leaves_the_key_to_the_second(clock: FakeClock) -> None:
+    world = World(clock)
 
     async def refused(call: Run) -> ToolResult:
         world.begun.set()
@@ -99,8 +107,9 @@ async def test_a_first_call_that_did_nothing_leaves_the_key_to_the_second() -> N
         await first
 
 
-async def test_other_arguments_are_a_conflict_at_once() -> None:
-    world = World()
+@virtually
+async def test_other_arguments_are_a_conflict_at_once(clock: FakeClock) -> None:
+    world = World(clock)
     first = world.call("c1", arguments={"n": 1})
     await world.begun.wait()
     with pytest.raises(IdempotencyConflict):
@@ -121,8 +130,9 @@ async def gone(world: World) -> None:
     await world.store.claim(claim)
 
 
-async def test_an_outcome_is_unknown_only_once_nobody_holds_the_key() -> None:
-    world, kit = World(), World().kit()
+@virtually
+async def test_an_outcome_is_unknown_only_once_nobody_holds_the_key(clock: FakeClock) -> None:
+    world, kit = World(clock), World(clock).kit()
     await gone(world)
     began = kit.monotonic()
     unknown = await world.call("c2")
@@ -133,8 +143,11 @@ async def test_an_outcome_is_unknown_only_once_nobody_holds_the_key() -> None:
     assert world.ran == 1
 
 
-async def test_what_may_be_repeated_is_taken_over_by_one_of_those_who_wait() -> None:
-    world = World(READS)
+@virtually
+async def test_what_may_be_repeated_is_taken_over_by_one_of_those_who_wait(
+    clock: FakeClock,
+) -> None:
+    world = World(clock, READS)
     await gone(world)
     world.go_on.set()
     waiting = [world.call(f"c{number}") for number in range(2, 6)]
@@ -144,8 +157,11 @@ async def test_what_may_be_repeated_is_taken_over_by_one_of_those_who_wait() -> 
     assert world.ran == 2
 
 
-async def test_a_claim_of_a_server_that_knows_nothing_of_this_is_of_nobody() -> None:
-    world = World()
+@virtually
+async def test_a_claim_of_a_server_that_knows_nothing_of_this_is_of_nobody(
+    clock: FakeClock,
+) -> None:
+    world = World(clock)
     first = world.call("c1", kit=world.kit(lease=0.0))
     await world.begun.wait()
     unknown = await world.call("c2")
@@ -155,8 +171,9 @@ async def test_a_claim_of_a_server_that_knows_nothing_of_this_is_of_nobody() -> 
     assert (await first).text == "done by c1"
 
 
-async def test_who_is_cancelled_while_waiting_changes_nothing() -> None:
-    world = World()
+@virtually
+async def test_who_is_cancelled_while_waiting_changes_nothing(clock: FakeClock) -> None:
+    world = World(clock)
     first = world.call("c1")
     await world.begun.wait()
     second = world.call("c2")
@@ -182,11 +199,14 @@ class CutOff(MemoryOutcomes):
 
 
 @pytest.mark.parametrize("error", [None, Unavailable("busy")], ids=["done", "given_back"])
+@virtually
 async def test_who_stalled_past_the_lease_leaves_the_key_to_who_took_it_over(
+    clock: FakeClock,
     error: PegboardError | None,
 ) -> None:
-    world, go_on = World(READS), asyncio.Event()
-    stalled_at = a_kit(outcomes=CutOff(world.store), settings=Settings(key_lease=LEASE))
+    world, go_on = World(clock, READS), asyncio.Event()
+    settings = Settings(key_lease=LEASE)
+    stalled_at = a_kit(clock=clock, outcomes=CutOff(world.store), settings=settings)
 
     async def stalls(call: Run) -> ToolResult:
         call.attempts += 1
@@ -210,8 +230,11 @@ async def test_who_stalled_past_the_lease_leaves_the_key_to_who_took_it_over(
     assert world.ran == 1
 
 
-async def test_a_key_that_a_server_with_leases_left_is_taken_over_by_one_without() -> None:
-    world = World(READS)
+@virtually
+async def test_a_key_that_a_server_with_leases_left_is_taken_over_by_one_without(
+    clock: FakeClock,
+) -> None:
+    world = World(clock, READS)
     await gone(world)
     world.go_on.set()
     alone = world.kit(lease=0.0)
@@ -236,11 +259,13 @@ class Failing(MemoryOutcomes):
         return await super().hold(claim, by=by, until=until)
 
 
+@virtually
 async def test_a_store_that_is_away_for_a_moment_is_asked_again(
+    clock: FakeClock,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     store = Failing()
-    world = World(store=store)
+    world = World(clock, store=store)
     with caplog.at_level(logging.WARNING, logger="pegboard.calls"):
         first = world.call("c1")
         await asyncio.sleep(LEASE)
@@ -254,10 +279,11 @@ async def test_a_store_that_is_away_for_a_moment_is_asked_again(
     assert "could not be held on to, yet: away" in caplog.text
 
 
-async def test_who_has_lost_the_key_holds_on_no_longer() -> None:
+@virtually
+async def test_who_has_lost_the_key_holds_on_no_longer(clock: FakeClock) -> None:
     store = Failing()
     store.failures.clear()
-    kit = a_kit(outcomes=store, settings=Settings(key_lease=0.06))
+    kit = a_kit(clock=clock, outcomes=store, settings=Settings(key_lease=0.06))
     claim = leased(kit, Outcome(key="k", owner="o", tool="t", digest="d", created_at=0.0), "c1")
     await store.claim(claim)
     with Holding(kit, claim):
@@ -271,8 +297,9 @@ async def test_who_has_lost_the_key_holds_on_no_longer() -> None:
     assert is_held(kit, structs.replace(claim, held_until=kit.now() + 1))
 
 
-async def test_where_nobody_shares_the_store_nothing_is_held() -> None:
-    kit = a_kit()
+@virtually
+async def test_where_nobody_shares_the_store_nothing_is_held(clock: FakeClock) -> None:
+    kit = a_kit(clock=clock)
     claim = Outcome(key="k", owner="o", tool="t", digest="d", created_at=0.0)
 
     assert leased(kit, claim, "c1") is claim

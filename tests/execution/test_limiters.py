@@ -116,7 +116,7 @@ async def test_slots_are_given_first_come_first_served() -> None:
     limiter, order = Limiter("x", Limits(concurrency=2)), list[int]()
 
     async def one(number: int) -> None:
-        await limiter.enter(5)
+        await limiter.enter(60)
         order.append(number)
         await asyncio.sleep(0.001)
         limiter.leave()
@@ -131,7 +131,7 @@ async def test_nobody_overtakes_those_who_wait() -> None:
     limiter, order = Limiter("x", Limits(concurrency=1)), list[str]()
 
     async def one(name: str) -> None:
-        await limiter.enter(5)
+        await limiter.enter(60)
         order.append(name)
         limiter.leave()
 
@@ -172,7 +172,7 @@ async def test_who_got_no_slot_has_not_used_the_rate_up(clock: FakeClock) -> Non
 async def test_who_is_cancelled_in_line_leaves_it() -> None:
     limiter = Limiter("x", Limits(concurrency=1))
     await limiter.enter(0)
-    waiting = asyncio.create_task(limiter.enter(5))
+    waiting = asyncio.create_task(limiter.enter(60))
     await asyncio.sleep(0)
     waiting.cancel()
     await asyncio.wait([waiting])
@@ -185,8 +185,8 @@ async def test_who_is_cancelled_in_line_leaves_it() -> None:
 async def test_a_slot_that_comes_at_the_moment_of_cancelling_goes_to_the_next() -> None:
     limiter = Limiter("x", Limits(concurrency=1))
     await limiter.enter(0)
-    waiting = asyncio.create_task(limiter.enter(5))
-    behind = asyncio.create_task(limiter.enter(5))
+    waiting = asyncio.create_task(limiter.enter(60))
+    behind = asyncio.create_task(limiter.enter(60))
     await asyncio.sleep(0)
 
     limiter.leave()
@@ -228,7 +228,7 @@ def test_loops_in_several_threads_share_the_slots() -> None:
     lock = threading.Lock()
 
     async def one() -> None:
-        await limiter.enter(9)
+        await limiter.enter(60)
         with lock:
             running[0] += 1
             most[0] = max(most[0], running[0])

@@ -54,10 +54,10 @@ def test_other_text_is_left_alone(text: str) -> None:
     "piece", ["://", "://a:", "password", "token='", "Bearer ", "secret=\\", 'api_key="\\'], ids=str
 )
 def test_no_text_takes_long(piece: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     masked(piece * (64_000 // len(piece)))
 
-    assert time.perf_counter() - began < 3.0
+    assert time.thread_time() - began < 3.0
 
 
 @pytest.mark.parametrize(

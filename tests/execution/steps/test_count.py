@@ -54,9 +54,9 @@ def test_calls_of_several_threads_are_all_counted() -> None:
     in_flight, all_in, seen = Hesitating(), threading.Barrier(4), list[int]()
 
     async def following(_call: Run) -> ToolResult:
-        all_in.wait(5)
+        all_in.wait()
         seen.append(in_flight["find"])
-        all_in.wait(5)
+        all_in.wait()
         return DONE
 
     handle = count(a_target(), a_kit(in_flight=in_flight), following)
