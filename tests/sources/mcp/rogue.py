@@ -78,7 +78,10 @@ def lines(answers: Mapping[str, Any], message: Mapping[str, Any]) -> Iterator[st
 async def rogue_http(
     answers: Mapping[str, Any], *, stream: bool = False
 ) -> AsyncGenerator[tuple[dict[str, Any], Server]]:
-    """The same over streamable HTTP, as JSON or as a stream; gives a source's configuration."""
+    """The same over streamable HTTP, as JSON or as a stream; gives a source's configuration.
+
+    What it has no lines for hangs.
+    """
     from tests.network.loopback import reply, serving
 
     kind = "text/event-stream" if stream else "application/json"
@@ -88,6 +91,8 @@ async def rogue_http(
         if received.method != "POST" or "id" not in message:
             writer.write(reply(status=405 if received.method == "GET" else 202))
             return
+        if message["method"] not in answers:
+            await asyncio.sleep(60)
         out = list(lines(answers, message))
         text = "".join(f"data: {line}\n\n" for line in out) if stream else "\n".join(out)
         writer.write(reply(text.encode(), headers={"content-type": kind}))

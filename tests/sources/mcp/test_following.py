@@ -2,11 +2,15 @@
 
 import asyncio
 import json
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 from tests.network.loopback import Received, reply, serving
 from tests.sources.mcp.opening import STDIO, by_action, call_of, opened, over_http, until
+from tests.sources.mcp.rogue import GREETING, replies, result, rogue_http
 from tests.sources.mcp.workshop import server as workshop
 
 from pegboard.core.principal import LOCAL
@@ -110,8 +114,9 @@ def test_of_very_many_resources_the_first_hundred_are_followed() -> None:
     assert len(following.followed) == 100
 
 
-async def test_a_stream_of_changes_that_breaks_is_opened_again_and_the_lists_are_read() -> None:
-    """Modern era over HTTP: the server restarts, and nothing stays missed."""
+@asynccontextmanager
+async def modern(*, acknowledges: bool = True) -> AsyncGenerator[tuple[dict[str, Any], list[str]]]:
+    """A server of the modern era whose streams of changes end at once; and what it was asked."""
     asked: list[str] = []
 
     def result_of(message: dict[str, Any]) -> dict[str, Any]:
@@ -124,21 +129,28 @@ async def test_a_stream_of_changes_that_breaks_is_opened_again_and_the_lists_are
     async def answer(received: Received, writer: asyncio.StreamWriter) -> None:
         message = json.loads(received.body)
         asked.append(message["method"])
-        number = message["id"]
+        number = message.get("id")
         if message["method"] != "subscriptions/listen":
             body = json.dumps({"jsonrpc": "2.0", "id": number, "result": result_of(message)})
             writer.write(reply(body.encode(), headers={"content-type": "application/json"}))
             return
+        if not acknowledges:
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: \n\n")
+            await writer.drain()
+            await asyncio.sleep(60)
         meta = {"io.modelcontextprotocol/subscriptionId": number}
         params = {"notifications": {"toolsListChanged": True}, "_meta": meta}
         event = {"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged"}
         body = f"data: {json.dumps({**event, 'params': params})}\n\n"
         writer.write(reply(body.encode(), headers={"content-type": "text/event-stream"}))
 
-    async with (
-        serving(answer) as server,
-        opened({"url": f"http://{server.authority}/mcp"}) as source,
-    ):
+    async with serving(answer) as server:
+        yield {"url": f"http://{server.authority}/mcp"}, asked
+
+
+async def test_a_stream_of_changes_that_breaks_is_opened_again_and_the_lists_are_read() -> None:
+    """Modern era over HTTP: the server restarts, and nothing stays missed."""
+    async with modern() as (config, asked), opened(config) as source:
         told: list[int] = []
         source.on_change(lambda: told.append(1))
         await source.tools()
@@ -146,3 +158,49 @@ async def test_a_stream_of_changes_that_breaks_is_opened_again_and_the_lists_are
         assert (await source.health()).reason == ""
 
     assert told
+
+
+async def test_what_nobody_foresaw_is_logged_and_changes_are_heard_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    told: list[int] = []
+
+    def changed() -> None:
+        told.append(1)
+        raise ValueError("nobody foresaw this")
+
+    with caplog.at_level(logging.WARNING, logger="pegboard.mcp"):
+        async with modern() as (config, asked), opened(config) as source:
+            source.on_change(changed)
+            await source.tools()
+            await until(lambda: len(told) >= 2)
+            assert asked.count("subscriptions/listen") >= 2
+
+    assert caplog.messages == ["lists of an MCP server cannot be read anew"]  # once
+
+
+async def test_a_stream_of_changes_that_is_never_acknowledged_is_asked_for_again() -> None:
+    async with modern(acknowledges=False) as (config, asked), opened(config) as source:
+        told: list[int] = []
+        source.on_change(lambda: told.append(1))
+        await source.tools()
+        await until(lambda: asked.count("subscriptions/listen") >= 2)
+
+    assert told
+
+
+async def test_a_subscription_that_is_never_answered_holds_up_none_of_the_others() -> None:
+    able = {"resources": {"subscribe": True}}
+    listed = {"resources": [{"uri": uri, "name": "n"} for uri in ("a://1", "a://2")]}
+    answers = replies(
+        initialize=[result({**GREETING, "capabilities": able})], resources_list=[result(listed)]
+    )
+    async with rogue_http(answers) as (config, server), opened(config) as source:
+        await source.resources()
+
+        def asked() -> list[str]:
+            bodies = [json.loads(item.body or b"{}") for item in server.requests]
+            subscribing = [it for it in bodies if it.get("method") == "resources/subscribe"]
+            return [item["params"]["uri"] for item in subscribing]
+
+        await until(lambda: asked() == ["a://1", "a://2"])

@@ -17,6 +17,7 @@ from tests.sources.mcp.opening import (
     over_http,
     until,
 )
+from tests.sources.mcp.rogue import GREETING, result, rogue
 from tests.sources.mcp.workshop import server as workshop
 
 from pegboard.core.asking import LogLine
@@ -236,3 +237,9 @@ async def test_calls_from_another_event_loop_are_handed_over() -> None:
         result = await asyncio.to_thread(elsewhere)
 
     assert result.text == "accept: colour='green'"
+
+
+async def test_a_server_that_never_answers_how_much_to_log_is_used_all_the_same() -> None:
+    greeting = {**GREETING, "capabilities": {**GREETING["capabilities"], "logging": {}}}
+    async with opened(rogue(initialize=[result(greeting)])) as source, asyncio.timeout(20):
+        assert list(await by_action(source)) == ["plain"]

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import mcp_types as types
@@ -14,10 +14,14 @@ from mcp.client.subscriptions import SubscriptionLost
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from pegboard.tools.going_on import going_on
+
 _LOG = logging.getLogger("pegboard.mcp")
 _PAUSE = 1.0
 _FIRST_WAIT = 1.0
 _LONGEST_WAIT = 120.0
+_STEADY_SECONDS = 60.0
+_ANSWER_SECONDS = 5.0
 _MOST_URIS = 100
 _REFUSALS = (types.METHOD_NOT_FOUND, types.INVALID_PARAMS, types.INVALID_REQUEST)
 _LISTS = (
@@ -99,53 +103,74 @@ class Following:
         if not _subscribes(able):
             return
         followed: set[str] = set()
+        wait = _FIRST_WAIT
         while True:
             self._again.clear()
-            for uri in self._uris:
-                if uri not in followed:
-                    params = types.SubscribeRequestParams(uri=uri)
-                    await _quietly(client, types.SubscribeRequest(params=params))
-                    followed.add(uri)
-            await self._again.wait()
+            with going_on(_LOG, "what resources of an MCP server say anew is not heard"):
+                await self._subscribed(client, followed)
+                await self._again.wait()
+                continue
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, _LONGEST_WAIT)
+
+    async def _subscribed(self, client: Client, followed: set[str]) -> None:
+        for uri in self._uris:
+            if uri not in followed:
+                params = types.SubscribeRequestParams(uri=uri)
+                await _quietly(client, types.SubscribeRequest(params=params))
+                followed.add(uri)
 
     async def _listen(self, client: Client) -> None:
         """The modern era: one stream that names what is wanted, opened again when it breaks."""
         wait = _FIRST_WAIT
+        loop = asyncio.get_running_loop()
         while _tells(client):
             self._again.clear()
-            try:
-                if await self._until_again(client):
-                    continue
-            except MCPError as error:
-                _LOG.debug("%s cannot be followed: %s", client.server_info, error)
-                if error.code in _REFUSALS:
-                    return
-            except (SubscriptionLost, TimeoutError) as error:
-                _LOG.debug("%s: %s", client.server_info, error)
+            began = loop.time()
+            with going_on(_LOG, "what changes on an MCP server is not heard"):
+                try:
+                    if await self._until_again(client):
+                        continue
+                except MCPError as error:
+                    _LOG.debug("%s cannot be followed: %s", client.server_info, error)
+                    if error.code in _REFUSALS:
+                        return
+                except (SubscriptionLost, TimeoutError) as error:
+                    _LOG.debug("%s: %s", client.server_info, error)
+            if loop.time() - began >= _STEADY_SECONDS:  # cut off now and then, not refused
+                wait = _FIRST_WAIT
             await asyncio.sleep(wait)
             wait = min(wait * 2, _LONGEST_WAIT)
-            self._changed()
+            with going_on(_LOG, "lists of an MCP server cannot be read anew"):
+                self._changed()
 
     async def _until_again(self, client: Client) -> bool:
         """Listen until something else is wanted (true), or the server ends it."""
-        able = client.server_capabilities
         again = asyncio.create_task(self._again.wait())
         try:
-            async with client.listen(
-                tools_list_changed=_says(able.tools),
-                prompts_list_changed=_says(able.prompts),
-                resources_list_changed=_says(able.resources),
-                resource_subscriptions=self._uris if _subscribes(able) else (),
-            ) as events:
+            async with contextlib.AsyncExitStack() as stack:
+                async with asyncio.timeout(_ANSWER_SECONDS):
+                    events = await stack.enter_async_context(self._stream(client))
                 drained = asyncio.create_task(_drained(events))
                 try:
                     await asyncio.wait([drained, again], return_when=asyncio.FIRST_COMPLETED)
                 finally:
                     drained.cancel()
                     await asyncio.wait([drained])
+                if not drained.cancelled():
+                    drained.result()
         finally:
             again.cancel()
         return self._again.is_set()
+
+    def _stream(self, client: Client) -> AbstractAsyncContextManager[Any]:
+        able = client.server_capabilities
+        return client.listen(
+            tools_list_changed=_says(able.tools),
+            prompts_list_changed=_says(able.prompts),
+            resources_list_changed=_says(able.resources),
+            resource_subscriptions=self._uris if _subscribes(able) else (),
+        )
 
 
 async def _drained(events: Any) -> None:
@@ -157,8 +182,9 @@ async def _drained(events: Any) -> None:
 async def _quietly(client: Client, request: Any) -> None:
     """Ask for something that a server may refuse without harm."""
     try:
-        await client.session.send_request(request, types.EmptyResult)
-    except (MCPError, ValidationError) as error:
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            await client.session.send_request(request, types.EmptyResult)
+    except (MCPError, ValidationError, TimeoutError) as error:
         _LOG.debug("%s was refused: %s", request.method, error)
 
 

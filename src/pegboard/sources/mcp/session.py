@@ -31,6 +31,7 @@ T = TypeVar("T")
 
 _LOG = logging.getLogger("pegboard.mcp")
 _CLOSING_SECONDS = 8.0
+_LEVEL_SECONDS = 3.0
 _ABOUT_US = types.Implementation(name="pegboard", version="0.1.0")
 _MODES = {"auto": "auto", "legacy": "legacy", "modern": "2026-07-28"}
 
@@ -180,10 +181,12 @@ class Session:
         if client.server_capabilities.logging is None or not _is_handshake(client):
             return
         params = types.SetLevelRequestParams(level=self._link.log_level)
-        with contextlib.suppress(MCPError):  # it may refuse: then it says what it likes
-            await client.session.send_request(
-                types.SetLevelRequest(params=params), types.EmptyResult
-            )
+        # it may refuse, or never answer: then it says what it likes
+        with contextlib.suppress(MCPError, TimeoutError):
+            async with asyncio.timeout(_LEVEL_SECONDS):
+                await client.session.send_request(
+                    types.SetLevelRequest(params=params), types.EmptyResult
+                )
 
     @asynccontextmanager
     async def _made(self, transport: AbstractAsyncContextManager[Any]) -> AsyncGenerator[Client]:
