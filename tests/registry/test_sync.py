@@ -142,13 +142,14 @@ def test_a_loop_that_was_forgotten_is_started_anew(loop: LoopThread) -> None:
     assert loop.run(current()) is not first
 
 
+@pytest.mark.timeout(60)
 def test_a_forked_process_starts_a_loop_of_its_own() -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", FORKING],
         capture_output=True,
         text=True,
         check=True,
-        timeout=9,
+        timeout=50,
     )
 
     assert done.stdout.split() == ["2", "3", "child", "0", "4"]

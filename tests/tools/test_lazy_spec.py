@@ -89,14 +89,14 @@ def test_two_threads_that_read_at_once_both_find_the_whole() -> None:
 
     def make() -> dict[str, Any]:
         inside.set()
-        go_on.wait(5)
+        go_on.wait()
         return SPEC
 
     spec = LazySpec(make)
     threads = [threading.Thread(target=lambda: found.append(dict(spec))) for _ in range(2)]
     for thread in threads:
         thread.start()
-    inside.wait(5)
+    inside.wait()
     go_on.set()
     for thread in threads:
         thread.join()

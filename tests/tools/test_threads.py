@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -28,9 +27,8 @@ def gate() -> Iterator[threading.Event]:
 
 
 async def _until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
-        while not condition():  # noqa: ASYNC110 - threads set no asyncio event
-            await asyncio.sleep(0.005)
+    while not condition():  # noqa: ASYNC110 - threads set no asyncio event
+        await asyncio.sleep(0.005)
 
 
 async def _given_up(pool: ThreadPool, call: Callable[[], Any]) -> None:
@@ -85,7 +83,7 @@ async def test_no_more_calls_run_at_once_than_the_pool_is_large(gate: threading.
         with lock:
             now[0] += 1
             most[0] = max(most[0], now[0])
-        gate.wait(5)
+        gate.wait()
         with lock:
             now[0] -= 1
 
@@ -101,7 +99,7 @@ async def test_no_more_calls_run_at_once_than_the_pool_is_large(gate: threading.
 async def test_a_call_that_was_given_up_is_replaced(gate: threading.Event) -> None:
     pool = ThreadPool(size=1)
 
-    await _given_up(pool, lambda: gate.wait(5))
+    await _given_up(pool, gate.wait)
 
     assert pool.abandoned == 1
     assert await pool.run(lambda: "still here", owner="") == "still here"
@@ -111,7 +109,7 @@ async def test_a_call_that_waits_for_a_hanging_one_starts_when_that_is_given_up(
     gate: threading.Event,
 ) -> None:
     pool = ThreadPool(size=1)
-    hanging = asyncio.create_task(pool.run(lambda: gate.wait(5), owner=""))
+    hanging = asyncio.create_task(pool.run(gate.wait, owner=""))
     waiting = asyncio.create_task(pool.run(lambda: "started", owner=""))
     await _until(lambda: pool._idle == 0)
 
@@ -125,7 +123,7 @@ async def test_beyond_the_cap_calls_are_refused_until_threads_come_back(
 ) -> None:
     pool = ThreadPool(size=1, most_abandoned=2)
     for _ in range(2):
-        await _given_up(pool, lambda: gate.wait(5))
+        await _given_up(pool, gate.wait)
 
     with pytest.raises(Overloaded, match="2 threads hang in calls that were given up") as caught:
         await pool.run(lambda: 1, owner="")
@@ -139,19 +137,19 @@ async def test_beyond_the_cap_calls_are_refused_until_threads_come_back(
 async def test_after_hanging_calls_the_pool_is_as_large_as_before(gate: threading.Event) -> None:
     pool = ThreadPool(size=2)
     for _ in range(5):
-        await _given_up(pool, lambda: gate.wait(5))
+        await _given_up(pool, gate.wait)
     await pool.run(lambda: None, owner="")
 
     gate.set()
     await _until(lambda: pool.abandoned == 0)
 
     assert pool._threads <= 2
-    assert await asyncio.wait_for(pool.run(lambda: "fine", owner=""), 5) == "fine"
+    assert await pool.run(lambda: "fine", owner="") == "fine"
 
 
 async def test_a_call_that_is_given_up_before_it_began_never_runs(gate: threading.Event) -> None:
     pool, ran = ThreadPool(size=1), list[int]()
-    hanging = asyncio.create_task(pool.run(lambda: gate.wait(5), owner=""))
+    hanging = asyncio.create_task(pool.run(gate.wait, owner=""))
     await _until(lambda: pool._idle == 0 and pool._threads == 1)
     waiting = asyncio.create_task(pool.run(lambda: ran.append(1), owner=""))
     await asyncio.sleep(0)
@@ -218,7 +216,7 @@ def test_several_loops_use_one_pool_at_once() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(5)
+        thread.join()
 
     assert sorted(results) == [base + n for base in (0, 100, 200) for n in range(20)]
 
@@ -227,7 +225,7 @@ def test_a_result_for_a_loop_that_is_gone_is_dropped(gate: threading.Event) -> N
     pool = ThreadPool(size=1)
 
     async def leave() -> None:
-        asyncio.get_running_loop().create_task(pool.run(lambda: gate.wait(5), owner=""))
+        asyncio.get_running_loop().create_task(pool.run(gate.wait, owner=""))
         await _until(lambda: pool._idle == 0 and pool._threads == 1)
 
     loop = asyncio.new_event_loop()
@@ -275,7 +273,7 @@ async def test_a_call_waits_for_the_threads_there_are_when_no_more_start(
     gate: threading.Event,
 ) -> None:
     pool = ThreadPool(size=2)
-    hanging = asyncio.create_task(pool.run(lambda: gate.wait(5), owner=""))
+    hanging = asyncio.create_task(pool.run(gate.wait, owner=""))
     await _until(lambda: pool._threads == 1 and pool._idle == 0)
     before = threading.stack_size(1 << 46)
     try:
@@ -287,29 +285,29 @@ async def test_a_call_waits_for_the_threads_there_are_when_no_more_start(
         threading.stack_size(before)
     gate.set()
 
-    assert await asyncio.wait_for(waiting, 5) == "in the end"
+    assert await waiting == "in the end"
 
 
+@pytest.mark.timeout(60)
 def test_the_process_ends_while_a_call_hangs() -> None:
     code = (
         "import asyncio, time\n"
         "from pegboard.tools.threads import POOL\n"
         "async def main():\n"
         "    try:\n"
-        "        await asyncio.wait_for(POOL.run(lambda: time.sleep(60), owner=''), 0.1)\n"
+        "        await asyncio.wait_for(POOL.run(lambda: time.sleep(600), owner=''), 0.1)\n"
         "    except TimeoutError:\n"
         "        print('given up')\n"
         "asyncio.run(main())\n"
     )
-    begun = time.monotonic()
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=9
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=50
     )
 
     assert (done.stdout.strip(), done.stderr) == ("given up", "")
-    assert time.monotonic() - begun < 9
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_starts_with_threads_of_its_own() -> None:
     code = (
@@ -319,11 +317,11 @@ def test_a_forked_process_starts_with_threads_of_its_own() -> None:
         "child = os.fork()\n"
         "if child == 0:\n"
         "    seven = POOL.run(lambda: 7, owner='')\n"
-        "    os._exit(0 if asyncio.run(asyncio.wait_for(seven, 5)) == 7 else 1)\n"
+        "    os._exit(0 if asyncio.run(asyncio.wait_for(seven, 40)) == 7 else 1)\n"
         "sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
     )
 
-    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=9).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=50).returncode == 0
 
 
 def test_the_shared_pool_is_bounded_by_the_machine() -> None:
