@@ -241,7 +241,7 @@ async def test_operations_in_each_others_way_are_tried_again(
                 update = "UPDATE results SET name = name || 'x' WHERE handle = :handle"
                 transaction.execute(text(update), {"handle": first})
                 if len(tries) <= 2:
-                    met.wait(5)
+                    met.wait(60)
                 transaction.execute(text(update), {"handle": second})
 
             return cross
@@ -287,7 +287,7 @@ async def test_too_many_at_once_are_told_to_come_back(
     hold = threading.Event()
     async with open_storage(postgres, clock=clock) as storage:
         database = database_of(storage)
-        waiting = [asyncio.ensure_future(database.run(lambda _: hold.wait(5))) for _ in range(10)]
+        waiting = [asyncio.ensure_future(database.run(lambda _: hold.wait(60))) for _ in range(10)]
         await asyncio.sleep(0)
         with pytest.raises(Overloaded, match="too much to do"):
             await storage.results.get("x", "y")

@@ -75,16 +75,18 @@ async def test_after_kill_9_every_start_is_there_and_every_end_that_was_kept(
 
 
 def run_and_kill(data: Path, after: float) -> list[tuple[str, str]]:
-    """What the process said before it was killed, some time after its first word."""
+    """What the process said before it was killed, some time after it had finished a call."""
     process = subprocess.Popen(
         [sys.executable, "-c", BUSY, str(data)], stdout=subprocess.PIPE, text=True, cwd=ROOT
     )
     with process:
         assert process.stdout is not None
-        first = process.stdout.readline()
+        said = [process.stdout.readline()]
+        while said[-1] and not said[-1].startswith("finished "):
+            said.append(process.stdout.readline())
         time.sleep(after)
         process.send_signal(signal.SIGKILL)
-        lines = (first + process.stdout.read()).split("\n")[:-1]
+        lines = ("".join(said) + process.stdout.read()).split("\n")[:-1]
     assert process.returncode == -signal.SIGKILL
     return [(word, call) for word, _, call in (line.partition(" ") for line in lines)]
 

@@ -6,6 +6,8 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +24,7 @@ from tests.storage.made import (
 from pegboard.core.ports.store import HistoryQuery
 from pegboard.errors import Overloaded, Unavailable
 from pegboard.storage import Storage, open_storage
+from pegboard.storage.databases import sqlite_file
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.databases.writer import Writer
 from pegboard.testing import FakeClock
@@ -39,6 +42,24 @@ async def limit_pages(storage: Storage, spare: int) -> None:
         transaction.driver.execute(f"PRAGMA max_page_count = {pages + spare}")
 
     await writer_of(storage).run(limit)  # the limit is the connection's own
+
+
+@asynccontextmanager
+async def held(storage: Storage) -> AsyncIterator[None]:
+    """The writing thread is busy inside of this: what comes meanwhile waits."""
+    busy, go_on = threading.Event(), threading.Event()
+
+    def wait(_: Transaction) -> None:
+        busy.set()
+        go_on.wait(60)
+
+    holding = asyncio.ensure_future(writer_of(storage).run(wait))
+    await asyncio.to_thread(busy.wait, 60)
+    try:
+        yield
+    finally:
+        go_on.set()
+        await holding
 
 
 async def test_a_full_disk_refuses_writes_and_keeps_what_was_there(
@@ -102,18 +123,18 @@ async def test_a_full_queue_drops_reads_but_never_the_end_of_a_started_write(
     for number in range(5):
         await storage.journal.started(a_start(f"w{number}"))
     with caplog.at_level(logging.WARNING, "pegboard.storage"):
-        for number in range(100):
-            storage.listener.on_event(a_record(f"r{number}"))
-        for number in range(5):
-            storage.listener.on_event(a_written(f"w{number}"))
+        async with held(storage):
+            for number in range(100):
+                storage.listener.on_event(a_record(f"r{number}"))
+            for number in range(5):
+                storage.listener.on_event(a_written(f"w{number}"))
         await storage.flush()
 
     unfinished = await storage.history.calls(HistoryQuery(unfinished=True))
     everything = await storage.history.calls(HistoryQuery(limit=1000))
     await storage.close()
     assert list(unfinished.calls) == []
-    assert len(everything.calls) + storage.dropped == 105
-    assert storage.dropped >= 1
+    assert (len(everything.calls), storage.dropped) == (15, 90)
     assert "history rows were dropped so far" in caplog.text
 
 
@@ -161,11 +182,15 @@ async def test_starts_at_the_same_time_share_a_commit(tmp_path: Path, clock: Fak
             transaction.driver.set_trace_callback(statements.append)
 
         await writer_of(storage).run(trace)  # commits are not seen elsewhere
-        async with asyncio.TaskGroup() as group:
-            for number in range(200):
-                group.create_task(storage.journal.started(a_start(f"w{number}")))
+        async with held(storage):
+            starts = [
+                asyncio.ensure_future(storage.journal.started(a_start(f"w{number}")))
+                for number in range(200)
+            ]
+            await asyncio.sleep(0)
+        await asyncio.gather(*starts)
 
-    assert 1 <= statements.count("COMMIT") < 50
+    assert 1 <= statements.count("COMMIT") < 5
 
 
 async def test_expired_things_are_swept_without_being_asked(
@@ -183,6 +208,7 @@ async def test_expired_things_are_swept_without_being_asked(
     assert left == (0,)
 
 
+@pytest.mark.timeout(60)
 def test_records_still_waiting_are_written_when_the_program_ends(tmp_path: Path) -> None:
     program = """
 import sys
@@ -192,7 +218,7 @@ from tests.storage.made import a_record
 storage = open_storage(sys.argv[1])
 storage.listener.on_event(a_record("last words"))
 """
-    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, cwd=ROOT, timeout=9)
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, cwd=ROOT, timeout=50)
 
     with sqlite3.connect(tmp_path / "pegboard.db") as connection:
         calls = connection.execute("SELECT call_id FROM calls").fetchall()
@@ -200,7 +226,10 @@ storage.listener.on_event(a_record("last words"))
     assert calls == [("last words",)]
 
 
-async def test_a_start_returns_only_once_it_is_committed(tmp_path: Path, clock: FakeClock) -> None:
+async def test_a_start_returns_only_once_it_is_committed(
+    tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_file, "BUSY_SECONDS", 60.0)  # however long this test is held up
     async with open_storage(tmp_path, clock=clock) as storage:
         other = sqlite3.connect(tmp_path / "pegboard.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
@@ -236,22 +265,13 @@ async def test_an_operation_at_fault_itself_fails_alone(tmp_path: Path, clock: F
 
 
 async def test_too_many_at_once_are_told_to_come_back(tmp_path: Path, clock: FakeClock) -> None:
-    busy, hold = threading.Event(), threading.Event()
-
-    def wait(transaction: Transaction) -> None:
-        busy.set()
-        hold.wait(5)
-
     async with open_storage(tmp_path, clock=clock) as storage:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(writer_of(storage).run(wait))
-            await asyncio.to_thread(busy.wait, 5)
+        async with held(storage):
             starts = [
                 asyncio.ensure_future(storage.journal.started(a_start(f"w{number}")))
                 for number in range(11_000)
             ]
-            await asyncio.sleep(0.1)
-            hold.set()
+            await asyncio.sleep(0)
         done, _ = await asyncio.wait(starts)
         page = await storage.history.calls(HistoryQuery(unfinished=True, limit=1000))
 
