@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -45,7 +45,7 @@ async def limit_pages(storage: Storage, spare: int) -> None:
 
 
 @asynccontextmanager
-async def held(storage: Storage) -> AsyncIterator[None]:
+async def held(storage: Storage) -> AsyncGenerator[None]:
     """The writing thread is busy inside of this: what comes meanwhile waits."""
     busy, go_on = threading.Event(), threading.Event()
 
