@@ -424,7 +424,8 @@ class AuditUnavailable(StoreUnavailable):
 class HostUnavailable(Unavailable):
     """The host that an argument names cannot be reached, or cannot answer now; the tool is well.
 
-    Neither the tool's health nor its source's breaker counts it.
+    Neither the tool's health nor its source's breaker counts it. A tool that waits for such a host
+    gives it a little less time than the call has: a deadline that passes is held against the tool.
     """
 
     code = "host_unavailable"

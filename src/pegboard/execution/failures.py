@@ -13,6 +13,7 @@ from pegboard.errors import (
     AccessDenied,
     ApprovalRequired,
     CallerError,
+    HostUnavailable,
     PegboardError,
     ToolArgumentError,
     ToolFailed,
@@ -134,7 +135,7 @@ def _for_model(error: PegboardError) -> str:
     text = str(error)
     if isinstance(error, Unavailable):
         sentence = text if text.endswith((".", "!", "?", "…")) else f"{text}."
-        if isinstance(error, ToolTimeout) and not error.retryable:
+        if isinstance(error, ToolTimeout | HostUnavailable) and not error.retryable:
             return sentence  # which says what to do
         if not error.retryable:
             return f"{sentence} Trying again does not help."

@@ -2,6 +2,7 @@ import asyncio
 import contextlib
 import gzip
 import json
+import re
 import time
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
@@ -10,11 +11,16 @@ from typing import Any
 import pytest
 from tests.network.loopback import Answer, Received, always, client_for, reply, serving
 
+from pegboard import ToolRegistry
 from pegboard.core.context import ToolContext
+from pegboard.core.health import HealthStatus
 from pegboard.core.ports.http import HttpRequest, HttpResponse, HttpStream
 from pegboard.core.ports.services import Services
 from pegboard.errors import HostUnavailable, InvalidRequest, Overloaded, SourceUnavailable
+from pegboard.features.health import BoardHealth
 from pegboard.network import GuardedClient, GuardPolicy
+from pegboard.registry.dependencies import Dependencies
+from pegboard.sources.builtin.services import bound
 from pegboard.sources.builtin.tools.http_request import http_request
 from pegboard.sources.builtin.tools.web_fetch import web_fetch
 from pegboard.testing import FakeClock
@@ -290,6 +296,51 @@ async def test_a_host_that_is_away_is_no_trouble_of_the_tools(tool: Any) -> None
         await tool("http://127.0.0.1:1/", ToolContext(deps=Services(http=client)))
 
     assert caught.value.nothing_done
+
+
+async def hangs(_: Received, writer: asyncio.StreamWriter) -> None:
+    await asyncio.sleep(60)
+    writer.close()
+
+
+@pytest.mark.parametrize("tool", [http_request, web_fetch])
+async def test_a_host_that_hangs_is_no_trouble_of_the_tools_when_the_caller_waits_no_longer(
+    tool: Any,
+) -> None:
+    async with serving(hangs) as server, client_for(server) as client:
+        registry, graph = ToolRegistry(), Dependencies()
+        name = registry.add(bound(tool, Services(http=client))).spec.name
+        health = BoardHealth(registry, clock=FakeClock(), graph=lambda: graph.current)
+        registry.kit.emitter.add(health)
+        hurry = ToolContext(deadline=time.monotonic() + 2)  # a fair time
+        result = await registry.call(name, {"url": f"http://{server.authority}/"}, hurry)
+
+    assert isinstance(result.error, HostUnavailable)
+    assert re.search(r"did not answer within 1\.\d\d? s", result.text)
+    assert health.own(f"{name}_v1").status is HealthStatus.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("method", "is_open"), [("POST", True), ("PATCH", True), ("GET", False), ("PUT", False)]
+)
+async def test_what_may_have_taken_effect_at_a_host_that_hangs_is_not_offered_again(
+    method: str, is_open: bool
+) -> None:
+    async with serving(hangs) as server, client_for(server) as client:
+        registry = ToolRegistry()
+        registry.add(bound(http_request, Services(http=client)))
+        result = await registry.call(
+            "http_request",
+            {"url": f"http://{server.authority}/", "method": method, "timeout_seconds": 0.2},
+        )
+
+    error = result.error
+    assert isinstance(error, HostUnavailable)
+    assert (error.retryable, "look before you call it again" in result.text) == (
+        not is_open,
+        is_open,
+    )
+    assert ("try again" in result.text) is not is_open
 
 
 @pytest.mark.parametrize("tool", [http_request, web_fetch])

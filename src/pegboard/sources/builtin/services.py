@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Awaitable, Callable
+from dataclasses import replace as replace_data
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -14,6 +15,10 @@ from pegboard.core.result import ToolResult
 from pegboard.errors import HostUnavailable, SourceUnavailable, Unavailable
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+_SPARE_SECONDS = 0.5
+_AS_GOOD_TWICE = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
+"""RFC 9110, 9.2.2."""
+_LEFT_OPEN = " Whether it took effect is unknown: look before you call it again."
 _NO_HTTP = (
     "it needs an HTTP client and there is none: open the board with network, or call it with "
     "ToolContext(deps=Services(http=...))"
@@ -42,18 +47,33 @@ def http_of(ctx: ToolContext[Any]) -> HttpClient:
 async def sent(ctx: ToolContext[Any], request: HttpRequest) -> HttpResponse:
     """What the host answers that a caller named; that it is away is nothing of the tool's.
 
+    The host has to answer a little before the call has to end: else a call that waits for it in
+    vain would end as if the tool itself had hung.
+
     Raises:
-        HostUnavailable: It cannot be reached.
+        HostUnavailable: It cannot be reached, or does not answer in time; for what may have taken
+            effect there and is not as good twice, not retryable.
         SourceUnavailable: There is no HTTP client.
     """
     try:
-        return await http_of(ctx).send(request)
+        return await http_of(ctx).send(_in_time(request, ctx.remaining()))
     except Unavailable as error:
         if type(error) is not Unavailable:
             raise  # it is the board that cannot send
+        is_open = not error.nothing_done and request.method not in _AS_GOOD_TWICE
         raise HostUnavailable(
-            error.message, retry_after=error.retry_after, nothing_done=error.nothing_done
+            f"{error.message}{_LEFT_OPEN if is_open else ''}",
+            retry_after=error.retry_after,
+            nothing_done=error.nothing_done,
+            permanent=is_open,
         ) from (error.__cause__ or error)
+
+
+def _in_time(request: HttpRequest, remaining: float | None) -> HttpRequest:
+    if remaining is None:
+        return request
+    left = round(remaining - min(_SPARE_SECONDS, remaining / 10), 2)
+    return request if (request.timeout or left) < left else replace_data(request, timeout=left)
 
 
 def without_http(services: Services) -> str:

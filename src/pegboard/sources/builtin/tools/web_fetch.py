@@ -16,6 +16,7 @@ from pegboard.sources.builtin.bodies import text_of
 from pegboard.sources.builtin.services import sent, services_of, without_http
 from pegboard.tools import tool
 
+_SECONDS = 30.0
 _MOST_BYTES = 3_000_000
 _MOST_LINKS = 200
 _ACCEPT = "text/html,application/xhtml+xml,text/*;q=0.9,application/json;q=0.8,*/*;q=0.1"
@@ -76,7 +77,9 @@ async def web_fetch(
         max_length: How many characters to return at most.
         links: Whether to list where the page's links lead.
     """
-    request = HttpRequest(method="GET", url=url, headers={"Accept": _ACCEPT}, max_bytes=_MOST_BYTES)
+    request = HttpRequest(
+        method="GET", url=url, headers={"Accept": _ACCEPT}, timeout=_SECONDS, max_bytes=_MOST_BYTES
+    )
     response = await sent(ctx, request)
     _check_status(response, ctx)
     text = text_of(response)
