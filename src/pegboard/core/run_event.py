@@ -31,6 +31,7 @@ class NodeChanged(Struct, frozen=True, kw_only=True):
         node: Its path in the run: `fetch`, `each[2]`, `inner/fetch`.
         state: One of `NodeState`.
         at: Unix seconds.
+        started_at: When it really began, of one that has ended; 0 for what never did.
         reason: Why it was skipped, cancelled, or waits.
         instead_of: The tool of the graph that `tool` stood in for; empty for none.
         replayed: It was so in an earlier play of this run, and is told again.
@@ -42,6 +43,7 @@ class NodeChanged(Struct, frozen=True, kw_only=True):
     at: float
     tool: str = ""
     attempts: int = 0
+    started_at: float = 0.0
     duration_ms: float = 0.0
     error_code: str = ""
     reason: str = ""

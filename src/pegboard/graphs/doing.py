@@ -24,9 +24,11 @@ class Doing:
         steps: Those that it is one of.
         position: Which item and round: empty, `3`, `3.0`.
         deadline: On the monotonic clock; None for no limit.
+        since: Unix seconds of when nothing held it up any more, the same in every play; None where
+            no play can know that of an earlier one.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a node kind may know of where it is
         self,
         scope: "Scope",
         node: Node,
@@ -37,6 +39,7 @@ class Doing:
         data: Mapping[str, Any],
         position: str = "",
         deadline: float | None = None,
+        since: float | None = None,
     ) -> None:
         self.scope = scope
         self.session = scope.session
@@ -46,6 +49,7 @@ class Doing:
         self.data = data
         self.position = position
         self.deadline = deadline
+        self.since = since
         self.steps = steps
         self._inner: RunSteps | None = None
         self._verdict: Slot | None = None
@@ -57,12 +61,13 @@ class Doing:
             self._inner = self.steps.inside(self.slot)
         return self._inner
 
-    def part(self, mark: str, name: str, **known: Any) -> "Doing":
+    def part(self, mark: str, name: str, *, since: float | None, **known: Any) -> "Doing":
         """A part of it, with further data.
 
         Args:
             mark: What stands behind the node's path in the part's own.
             name: The part's place among its steps.
+            since: As of the part.
             known: `item`, `index`, `output`.
         """
         return Doing(
@@ -74,6 +79,7 @@ class Doing:
             data={**self.data, **known},
             position=f"{self.position}.{known['index']}".lstrip("."),
             deadline=self.deadline,
+            since=since,
         )
 
     def value(self, value: Any) -> Any:
@@ -166,6 +172,7 @@ class Doing:
             steps=self.inner,
             path=f"{self.step}/",
             deadline=self.deadline,
+            since=self.since,
             outer=self.scope,
         )
         await inner.play()

@@ -12,7 +12,7 @@ from pegboard.graphs.conditions import holds
 from pegboard.graphs.crew import Crew
 from pegboard.graphs.doing import Doing
 from pegboard.graphs.halts import Stopped, StoreFailed
-from pegboard.graphs.outcomes import cancelled, failed, whole
+from pegboard.graphs.outcomes import cancelled, ended_at, failed, whole
 
 MOST_ITEMS = 100_000
 _ENDED = (NodeState.CANCELLED, NodeState.UNKNOWN)
@@ -46,7 +46,13 @@ async def _shaped(doing: Doing) -> NodeRun:
 
 async def _each(doing: Doing, each: ForEach) -> NodeRun:
     items = _list(doing.value(each.items))
-    parts = [doing.part(f"[{i}]", f"[{i}]", item=item, index=i) for i, item in enumerate(items)]
+    at_once = len(items) if doing.node.kind == "value" else each.concurrency
+    parts = [
+        doing.part(
+            f"[{i}]", f"[{i}]", since=doing.since if i < at_once else None, item=item, index=i
+        )
+        for i, item in enumerate(items)
+    ]
     runs: dict[str, NodeRun] = {}
     go_on = True
     async with Crew[NodeRun](doing.session, doing.inner) as crew:
@@ -95,14 +101,15 @@ def _together(step: str, runs: Sequence[NodeRun], each: ForEach) -> NodeRun:
 async def _rounds(doing: Doing, repeat: Repeat) -> NodeRun:
     runs: list[NodeRun] = []
     output: Any = None
+    since = doing.since
     for number in range(repeat.most):
-        part = doing.part(f"#{number}", f"#{number}", index=number, output=output)
+        part = doing.part(f"#{number}", f"#{number}", since=since, index=number, output=output)
         run = await _by_kind(part)
         runs.append(run)
         doing.session.tell(run)
         if run.state is not NodeState.COMPLETED:
             return whole(doing.step, runs, state=run.state, error=run.error, reason=run.reason)
-        output = run.output
+        output, since = run.output, ended_at(run, since)
         if holds(repeat.until, {**part.data, "output": output}):
             return whole(doing.step, runs, state=NodeState.COMPLETED, output=output)
     error = ToolFailed(f"'{repeat.until}' did not hold within {repeat.most} rounds.")

@@ -44,6 +44,11 @@ def whole(step: str, parts: Sequence[NodeRun], **known: Any) -> NodeRun:
     )
 
 
+def ended_at(run: NodeRun, since: float | None) -> float | None:
+    """When a node had ended, in Unix seconds; one that never began ended when it might have."""
+    return run.started_at + run.duration_ms / 1000 if run.started_at else since
+
+
 def to_record(run: NodeRun) -> dict[str, Any]:
     """As it is stored."""
     return to_builtins(run)

@@ -90,7 +90,7 @@ class _Performance:
                 doing.session.tell(run, replayed=True)
             return run
         if isinstance(found, Interrupted) and not self._is_repeatable:
-            return NodeRun(id=self._step, state=NodeState.UNKNOWN, reason=_CUT_OFF)
+            return self._cut_off(found.started_at)
         key = f"{doing.session.run_id}:{self._step}:{doing.position or 0}{self._label}"
         record = partial(self._recorded, f"{key}:{again}" if again else key)
         do = partial(steps.do, slot, record, marked=self._is_marked, takes=takes)
@@ -100,6 +100,7 @@ class _Performance:
         doing, session = self._doing, self._doing.session
         async with doing.scope.turn(doing.deadline, self._step):
             task = session.calling()
+            began = session.now()
             session.tell(NodeRun(id=self._step, state=NodeState.IN_PROGRESS))
             try:
                 return from_record(self._step, await do())
@@ -107,11 +108,17 @@ class _Performance:
                 if task is None or not session.cancelled:
                     raise
                 task.uncancel()
-                if not self._is_marked:
-                    return cancelled(self._step, "the run was cancelled")
-                return NodeRun(id=self._step, state=NodeState.UNKNOWN, reason=_CUT_OFF)
+                if self._is_marked:
+                    return self._cut_off(began)
+                took = round((session.now() - began) * 1000, 3)
+                reason = "the run was cancelled"
+                return cancelled(self._step, reason, started_at=began, duration_ms=took)
             finally:
                 session.called(task)
+
+    def _cut_off(self, began: float) -> NodeRun:
+        unknown = NodeState.UNKNOWN
+        return NodeRun(id=self._step, state=unknown, reason=_CUT_OFF, started_at=began)
 
     async def _recorded(self, key: str) -> Any:
         """What is recorded of some work: a failure is an outcome like any other."""
@@ -143,7 +150,10 @@ class _Performance:
         match message.get("answer"):
             case "happened":
                 return signal, NodeRun(
-                    id=self._step, state=NodeState.COMPLETED, output=message.get("output")
+                    id=self._step,
+                    state=NodeState.COMPLETED,
+                    output=message.get("output"),
+                    started_at=run.started_at,
                 )
             case "deny":
                 refusal = AccessDenied(run.tool or self._step, "a person refused it")

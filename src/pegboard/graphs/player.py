@@ -72,7 +72,14 @@ class Player:
         """
         session, start = self._session, self._start
         steps = GuardedSteps(steps)
-        root = Scope(session, self._graph, start.params, steps=steps, deadline=self._deadline)
+        root = Scope(
+            session,
+            self._graph,
+            start.params,
+            steps=steps,
+            deadline=self._deadline,
+            since=start.created_at,
+        )
         session.root = root
         parked: list[RunResult] = []
 

@@ -16,7 +16,7 @@ from pegboard.graphs.crew import Crew
 from pegboard.graphs.doing import Doing
 from pegboard.graphs.halts import Stopped, StoreFailed
 from pegboard.graphs.nodes import run_node
-from pegboard.graphs.outcomes import as_data, cancelled, failed, whole
+from pegboard.graphs.outcomes import as_data, cancelled, ended_at, failed, whole
 from pegboard.graphs.params import checked
 from pegboard.graphs.references import resolved
 from pegboard.graphs.session import Session
@@ -42,6 +42,7 @@ class Scope:
         steps: RunSteps,
         path: str = "",
         deadline: float | None = None,
+        since: float | None = None,
         outer: "Scope | None" = None,
     ) -> None:
         self.session = session
@@ -52,6 +53,8 @@ class Scope:
         self.failure: Mapping[str, Any] | None = None
         self.deadline = _sooner(deadline, _after(session.monotonic(), graph.timeout))
         self._steps = steps
+        self._since = since
+        self._over: dict[str, float | None] = {}
         self._outer = outer
         self._stopped = ""
         self._places: tuple[asyncio.Semaphore, ...] = (asyncio.Semaphore(graph.concurrency),)
@@ -182,8 +185,25 @@ class Scope:
     def _doing(self, node: Node, step: str, slot: Slot) -> Doing:
         deadline = _sooner(self.deadline, _after(self.session.monotonic(), node.timeout))
         return Doing(
-            self, node, step=step, slot=slot, steps=self._steps, data=self.data, deadline=deadline
+            self,
+            node,
+            step=step,
+            slot=slot,
+            steps=self._steps,
+            data=self.data,
+            deadline=deadline,
+            since=self._since_of(node),
         )
+
+    def _since_of(self, node: Node) -> float | None:
+        """When the last of what comes before a node had ended; None where nobody knows."""
+        since = self._since
+        for edge in node.edges:
+            over = self._over.get(edge.node)
+            if over is None:
+                return None
+            since = over if since is None else max(since, over)
+        return since
 
     def _why_not(self, node: Node) -> str:
         """Why a node whose predecessors have all ended is skipped; empty when it runs."""
@@ -218,6 +238,7 @@ class Scope:
         node_id = run.id.removeprefix(self.path)
         self.runs[node_id] = run
         self._known[node_id] = as_data(run)
+        self._over[node_id] = ended_at(run, self._since_of(self._nodes[node_id]))
         self.session.tell(run)
         if run.state is NodeState.FAILED and self._ends_the_graph(node_id):
             if self.failure is None:

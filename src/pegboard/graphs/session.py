@@ -248,6 +248,7 @@ class Session:
                     at=self.now(),
                     tool=run.tool,
                     attempts=run.attempts,
+                    started_at=run.started_at,
                     duration_ms=run.duration_ms,
                     error_code=run.error["code"] if run.error is not None else "",
                     reason=run.reason,
@@ -256,6 +257,14 @@ class Session:
                 )
             )
 
-    def context(self, key: str, deadline: float | None) -> ToolContext[Any]:
-        """What one call is made with."""
-        return structs.replace(self.ctx, run_id=self.run_id, deadline=deadline, idempotency_key=key)
+    def context(
+        self, key: str, deadline: float | None, *, instead_of: str = ""
+    ) -> ToolContext[Any]:
+        """What one call is made with; perhaps in the place of another tool."""
+        return structs.replace(
+            self.ctx,
+            run_id=self.run_id,
+            deadline=deadline,
+            idempotency_key=key,
+            instead_of=instead_of,
+        )

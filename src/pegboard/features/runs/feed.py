@@ -178,6 +178,7 @@ class RunFeed:
             steps, graph = data.pop("nodes", 0), data.pop("graph", "")
             self._tell(RunEnded(run_id=run_id, graph=graph, at=event.at, steps=steps, **data))
         elif event.kind == "node_changed" and data["state"] in _ENDED and not _is_try(event):
+            data.pop("started_at", None)
             self._tell(StepEnded(run_id=run_id, step=data.pop("node"), at=event.at, **data))
 
     def _wake(self, run_id: str) -> None:
@@ -195,7 +196,9 @@ def _kept(event: RunStarted | NodeChanged | RunFinished) -> RunEvent:
         case RunStarted():
             return RunEvent(kind="run_started", at=event.started_at, data=data)
         case NodeChanged():
-            return RunEvent(kind="node_changed", at=event.at, data=data)
+            is_over = event.replayed and event.started_at  # what is told late was so then
+            at = event.started_at + event.duration_ms / 1000 if is_over else event.at
+            return RunEvent(kind="node_changed", at=at, data=data)
         case RunFinished():
             at = event.started_at + event.duration_ms / 1000
             return RunEvent(kind="run_finished", at=at, data=data)

@@ -116,10 +116,12 @@ def _named(run: StoredRun) -> Graph:
 def _changed(before: NodeRun | None, event: RunEvent) -> NodeRun:
     data = event.data
     state, duration = NodeState(data["state"]), float(data.get("duration_ms", 0.0))
-    started_at = before.started_at if before is not None and before.started_at else 0.0
-    if state.is_final and duration:
+    started_at = float(data.get("started_at", 0.0))
+    if not started_at and state.is_final and duration:  # an older version has kept the event
         started_at = event.at - duration / 1000
-    elif not started_at and state is NodeState.IN_PROGRESS:
+    elif not started_at and before is not None:
+        started_at = before.started_at
+    if not started_at and state is NodeState.IN_PROGRESS:
         started_at = event.at
     error = {"code": data["error_code"], "message": ""} if data.get("error_code") else None
     return NodeRun(

@@ -23,5 +23,7 @@ class ValueNode:
 
     async def run(self, doing: Doing) -> NodeRun:
         output = doing.value(doing.node.input)
-        now = doing.session.now()
-        return NodeRun(id=doing.step, state=NodeState.COMPLETED, output=output, started_at=now)
+        began = doing.since  # nothing of it is recorded, and each play has to tell the same
+        if began is None:
+            began = await doing.note("?", doing.session.now)
+        return NodeRun(id=doing.step, state=NodeState.COMPLETED, output=output, started_at=began)
