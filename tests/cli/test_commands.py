@@ -188,6 +188,21 @@ def test_history_shows_what_was_called(pegboard: Command) -> None:
     assert unknown.returncode == 2
 
 
+def test_history_shows_in_whose_place_a_call_of_a_run_was_made(pegboard: Command) -> None:
+    greet = {"tool_id": "my__greet", "input_mapping": {"name": "Ada"}}
+    step = {"step_id": "greet", "tool_id": "my__crash", "fallbacks": [greet]}
+    Path("plan.json").write_text(json.dumps({"steps": [step]}))
+    run = json.loads(pegboard("run", "plan.json", "--data", "data", "--json").stdout)
+
+    text = pegboard("history", "--data", "data", "--run", run["run_id"]).stdout
+    page = pegboard("history", "--data", "data", "--instead-of", "my__crash", "--json").stdout
+    other = pegboard("history", "--data", "data", "--instead-of", "my__greet", "--json").stdout
+
+    assert "my__greet (for my__crash)" in text
+    assert [call["tool"] for call in json.loads(page)["calls"]] == ["my__greet"]
+    assert json.loads(other)["calls"] == []
+
+
 def test_an_idempotency_key_gives_the_first_outcome_again(pegboard: Command) -> None:
     options = ("--idempotency-key", "k", "--data", "data", "--json", "--timeout", "5")
     first = json.loads(pegboard("call", "my__greet", '{"name": "Ada"}', *options).stdout)

@@ -8,10 +8,11 @@ import pytest
 from pydantic import ValidationError
 
 from pegboard.core.graph import Edge, Fallback, Graph, Node, NodeState, Wait
+from pegboard.core.ports.store import HistoryQuery
 from pegboard.core.tool import Effect
 from pegboard.errors import ConfigError, GraphInvalid
 from pegboard.graphs import write_graph
-from pegboard.runtime import Pegboard
+from pegboard.runtime import Pegboard, Settings
 from pegboard.runtime.board_healing import HealingEntry
 
 _TOOL = """
@@ -150,6 +151,38 @@ async def test_what_is_switched_off_stays_undone_unless_the_file_says_otherwise(
     assert [(fault.code, fault.is_note) for fault in checked.preview.faults] == [
         ("tool_unavailable", goes_on)
     ]
+
+
+async def test_after_a_restart_it_is_still_known_what_a_tool_was(board_file: Path) -> None:
+    write(board_file, "courier", "post")
+    async with Pegboard(board_file, data=board_file.parent / "data") as board:
+        proposed = board.tool_health.replacements.of("courier__price").to_dict()["proposals"]
+    (board_file.parent / "courier.py").write_text("raise RuntimeError('it moved')")
+    async with Pegboard(board_file, data=board_file.parent / "data") as board:
+        gone = board.tool_health.replacements.of("courier__price").to_dict()
+        checked = board.plans.check(write_graph(_PLAN))
+        view = await board.runs.wait((await board.runs.start_graph(_PLAN)).id)
+
+    assert gone["is_gone"]
+    assert gone["proposals"] == proposed
+    assert checked.is_runnable
+    assert view.result.output == 14
+    assert view.result.nodes[0].instead_of == "courier__price"
+
+
+async def test_the_record_of_a_call_says_in_whose_place_it_was(board_file: Path) -> None:
+    write(board_file, "courier", "post")
+    data = board_file.parent / "data"
+    async with Pegboard(settings=Settings(board=board_file, data=data, audit="reads")) as board:
+        write(board_file, "post")
+        await board.reload()
+        view = await board.runs.wait((await board.runs.start_graph(_PLAN)).id)
+        page = await board.history.calls(HistoryQuery(instead_of="courier__price"))
+        trail = await board.audit.records(kind="call")
+
+    (call,) = page.calls
+    assert (call["tool"], call["run_id"]) == ("post__price", view.id)
+    assert [json.loads(record.body)["instead_of"] for record in trail] == ["courier__price"]
 
 
 def test_what_does_most_harm_is_never_healed() -> None:

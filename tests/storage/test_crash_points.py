@@ -17,6 +17,7 @@ from tests.storage.test_pins import a_held, a_pin
 from tests.storage.test_runs import WAITING
 from tests.storage.test_runs import a_result as a_run_result
 from tests.storage.test_runs import a_start as a_run_start
+from tests.storage.test_seen_tools import a_seen
 from tests.storage.test_switches import a_switch
 
 from pegboard.core.ports.catalogue import DependencyChange
@@ -52,6 +53,7 @@ def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
         lambda: storage.pins.hold([a_held(), a_held(name="pay")]),
         lambda: storage.pins.approve([a_pin(digest="d2"), a_pin(name="pay")]),
         lambda: storage.pins.drop("shop", pins=True),
+        lambda: storage.seen_tools.put([a_seen(), a_seen("shop__pay")]),
         lambda: storage.switches.put(a_switch()),
         lambda: storage.switches.put(a_switch(reason="a better one")),
         lambda: storage.switches.remove("tool", "shop__*"),

@@ -123,3 +123,28 @@ async def test_history_itself_never_carries_the_detail(storage: Storage) -> None
     page = await storage.history.calls(HistoryQuery())
 
     assert "Traceback" not in repr(page.calls)
+
+
+async def test_calls_in_the_place_of_a_tool_are_found_by_it(storage: Storage) -> None:
+    await storage.journal.started(a_start("w1", instead_of="courier__pay"))
+    storage.listener.on_event(a_record("c1", instead_of="courier__price"))
+    storage.listener.on_event(a_record("c2"))
+    storage.listener.on_event(a_written("w2", instead_of="courier__pay"))
+    await storage.flush()
+    pages = [
+        await storage.history.calls(HistoryQuery(instead_of=name))
+        for name in ("courier__pay", "courier__price", "post__price")
+    ]
+    every = await storage.history.calls(HistoryQuery())
+
+    assert [[call["call_id"] for call in page.calls] for page in pages] == [
+        ["w2", "w1"],
+        ["c1"],
+        [],
+    ]
+    assert {call["call_id"]: call["instead_of"] for call in every.calls} == {
+        "w1": "courier__pay",
+        "c1": "courier__price",
+        "c2": "",
+        "w2": "courier__pay",
+    }

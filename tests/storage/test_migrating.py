@@ -31,6 +31,8 @@ from pegboard.storage.migrations.versions.m0004_switches import down_revision as
 from pegboard.storage.migrations.versions.m0004_switches import revision as FOURTH
 from pegboard.storage.migrations.versions.m0005_held_keys import down_revision as BEFORE_FIFTH
 from pegboard.storage.migrations.versions.m0005_held_keys import revision as FIFTH
+from pegboard.storage.migrations.versions.m0006_stand_ins import down_revision as BEFORE_SIXTH
+from pegboard.storage.migrations.versions.m0006_stand_ins import revision as SIXTH
 from pegboard.storage.tables import METADATA
 from pegboard.testing import FakeClock
 
@@ -135,9 +137,9 @@ def test_the_list_of_revisions_is_that_of_the_migrations() -> None:
 
 
 def test_each_revision_follows_the_one_before() -> None:
-    before = (BEFORE_FIRST, BEFORE_SECOND, BEFORE_THIRD, BEFORE_FOURTH, BEFORE_FIFTH)
+    before = (BEFORE_FIRST, BEFORE_SECOND, BEFORE_THIRD, BEFORE_FOURTH, BEFORE_FIFTH, BEFORE_SIXTH)
 
-    assert (FIRST, SECOND, THIRD, FOURTH, FIFTH) == REVISIONS
+    assert (FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH) == REVISIONS
     assert before == (None, *REVISIONS[:-1])
 
 

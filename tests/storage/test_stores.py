@@ -14,6 +14,7 @@ from pegboard.storage.memory.dependencies import MemoryDependencies
 from pegboard.storage.memory.pins import MemoryPins
 from pegboard.storage.memory.run_journal import MemoryRunJournal
 from pegboard.storage.memory.runs import MemoryRuns
+from pegboard.storage.memory.seen_tools import MemorySeenTools
 from pegboard.storage.memory.switches import MemorySwitches
 from pegboard.storage.memory.upkeep import MemoryUpkeep
 from pegboard.storage.sql.approvals import SqlApprovals
@@ -27,6 +28,7 @@ from pegboard.storage.sql.recorder import SqlRecorder
 from pegboard.storage.sql.results import SqlResults
 from pegboard.storage.sql.run_journal import SqlRunJournal
 from pegboard.storage.sql.runs import SqlRuns
+from pegboard.storage.sql.seen_tools import SqlSeenTools
 from pegboard.storage.sql.storage import SqlStorage
 from pegboard.storage.sql.switches import SqlSwitches
 from pegboard.storage.sql.upkeep import SqlUpkeep
@@ -39,6 +41,7 @@ PARTS: dict[str, tuple[type[Any], type[Any]]] = {
     "outcomes": (MemoryOutcomes, SqlOutcomes),
     "catalogue": (MemoryCatalogue, SqlCatalogue),
     "pins": (MemoryPins, SqlPins),
+    "seen_tools": (MemorySeenTools, SqlSeenTools),
     "switches": (MemorySwitches, SqlSwitches),
     "dependencies": (MemoryDependencies, SqlDependencies),
     "approvals": (MemoryApprovals, SqlApprovals),

@@ -64,6 +64,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
         parent_id: The call that made this call.
         deadline: `time.monotonic()` seconds by which the call must have ended; None for no limit.
         idempotency_key: The same key, principal and arguments give the first outcome again.
+        instead_of: The tool in whose place this one is called, for the record; empty for none.
         workspace: The only folder that file tools may touch; None means the one that the board
             names, else the caller's own.
         on_progress: Told of each `progress`; must not block.
@@ -79,6 +80,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
     tool: str = ""
     deadline: float | None = None
     idempotency_key: str | None = None
+    instead_of: str = ""
     workspace: Path | None = None
     on_progress: Callable[[Progress], None] | None = None
     on_log: "Callable[[LogLine], None] | None" = None

@@ -22,6 +22,7 @@ class CallStarted(Struct, frozen=True, kw_only=True):
     Attributes:
         idempotency_key: By which the caller knows the call again.
         decision: What the policy said: `allow`, or `ask` when a person has approved.
+        instead_of: The tool in whose place it is called; empty for none.
     """
 
     call_id: str
@@ -37,6 +38,7 @@ class CallStarted(Struct, frozen=True, kw_only=True):
     parent_id: str = ""
     idempotency_key: str = ""
     decision: str = ""
+    instead_of: str = ""
 
 
 class CallRecord(Struct, frozen=True, kw_only=True):
@@ -51,6 +53,8 @@ class CallRecord(Struct, frozen=True, kw_only=True):
             redacted.
         credential: The name of the credential that was used, never its value.
         error_detail: For the operator only: the foreign error's type, text and stack.
+        instead_of: The tool in whose place it was called, as a fallback or a stand-in; empty for
+            none.
     """
 
     call_id: str
@@ -80,6 +84,7 @@ class CallRecord(Struct, frozen=True, kw_only=True):
     toolkit: str = ""
     credential: str = ""
     idempotency_key: str = ""
+    instead_of: str = ""
     arguments: Any = None
 
     @property

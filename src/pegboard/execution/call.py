@@ -67,6 +67,7 @@ class Run(Struct, eq=False, kw_only=True):
             tool=self.name,
             deadline=self.deadline if self.until is None else self.until,
             idempotency_key=ctx.idempotency_key,
+            instead_of=ctx.instead_of,
             workspace=ctx.workspace,
             on_progress=listen,
             on_log=log,

@@ -199,6 +199,7 @@ def _attributes(record: CallRecord) -> dict[str, Any]:
         "pegboard.bytes_out": record.bytes_out,
         "pegboard.run_id": record.run_id,
         "pegboard.parent_id": record.parent_id,
+        "pegboard.instead_of": record.instead_of,
         "pegboard.error_id": record.error_id,
     }
     if record.handler == "mcp":

@@ -43,6 +43,7 @@ _KEPT = (
     "error_id",
     "run_id",
     "parent_id",
+    "instead_of",
 )
 
 _LEFT_OUT = frozenset({"at", "kind", "stack"})

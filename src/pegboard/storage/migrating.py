@@ -9,7 +9,7 @@ from pegboard.errors import ConfigError
 TABLE = "pegboard_schema"
 """Where the revision of a database stands: a name that other programs' tables do not have."""
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
 """All revisions, in order. It stands here too so that a start that migrates nothing, which nearly
 all do, need not load Alembic."""
 

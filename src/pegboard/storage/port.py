@@ -5,12 +5,20 @@ from typing import Protocol, Self
 
 from pegboard.core.ports.approval import ApprovalStore
 from pegboard.core.ports.audit import AuditStore
-from pegboard.core.ports.catalogue import CatalogueStore, DependencyStore, PinStore
+from pegboard.core.ports.catalogue import (
+    CatalogueStore,
+    DependencyStore,
+    PinStore,
+    SeenToolStore,
+)
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.run import RunStore
 from pegboard.core.ports.store import History, Journal, OutcomeStore, ResultStore
 from pegboard.core.ports.switch import SwitchStore
 from pegboard.core.ports.upkeep import Upkeep
+
+MOST_SEEN_TOOLS = 20_000
+"""Of so many tools it is kept what they were."""
 
 
 class Auditor(Listener, Protocol):
@@ -62,6 +70,11 @@ class Storage(Protocol):
     @property
     def pins(self) -> PinStore:
         """Keeps which definitions of upstreams are approved."""
+        ...
+
+    @property
+    def seen_tools(self) -> SeenToolStore:
+        """Keeps what tools were, for when they are gone."""
         ...
 
     @property

@@ -47,6 +47,7 @@ def start_row(event: CallStarted) -> dict[str, Any]:
         parent_id=event.parent_id,
         idempotency_key=event.idempotency_key,
         decision=event.decision,
+        instead_of=event.instead_of,
     )
     return Frozen(record=record, digest=event.arguments_digest).to_dict()
 

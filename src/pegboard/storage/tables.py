@@ -4,6 +4,8 @@ Columns are what is looked up or compared; the rest of a value is JSON in `body`
 field of a value needs no migration.
 """
 
+from typing import Any
+
 from sqlalchemy import (
     REAL,
     BigInteger,
@@ -15,6 +17,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    TextClause,
     UniqueConstraint,
     text,
 )
@@ -47,6 +50,11 @@ def _number(name: str) -> "Column[int]":
     return Column(name, _Number, primary_key=True)
 
 
+def _where(condition: TextClause) -> dict[str, Any]:
+    """Of an index that has such rows alone."""
+    return {"sqlite_where": condition, "postgresql_where": condition}
+
+
 # A started write is a call with status 'unknown' until its record arrives, so that history is one
 # table with one order that never changes under a reader.
 CALLS = Table(
@@ -62,26 +70,18 @@ CALLS = Table(
     _text("run_id"),
     _seconds("started_at"),
     _text("body"),
+    Column("instead_of", Text, nullable=False, server_default=""),
 )
 _WITH_RUN = text("run_id <> ''")
+_STANDS_IN = text("instead_of <> ''")
 _UNKNOWN = text("status = 'unknown'")
 Index("calls_by_time", CALLS.c.started_at, CALLS.c.id)
 Index("calls_by_tool", CALLS.c.tool, CALLS.c.started_at, CALLS.c.id)
+Index("calls_by_run", CALLS.c.run_id, CALLS.c.started_at, CALLS.c.id, **_where(_WITH_RUN))
 Index(
-    "calls_by_run",
-    CALLS.c.run_id,
-    CALLS.c.started_at,
-    CALLS.c.id,
-    sqlite_where=_WITH_RUN,
-    postgresql_where=_WITH_RUN,
+    "calls_by_instead_of", CALLS.c.instead_of, CALLS.c.started_at, CALLS.c.id, **_where(_STANDS_IN)
 )
-Index(
-    "calls_unknown",
-    CALLS.c.started_at,
-    CALLS.c.id,
-    sqlite_where=_UNKNOWN,
-    postgresql_where=_UNKNOWN,
-)
+Index("calls_unknown", CALLS.c.started_at, CALLS.c.id, **_where(_UNKNOWN))
 
 ERROR_DETAILS = Table(
     "error_details", METADATA, _key("error_id"), _text("body"), sqlite_with_rowid=False
@@ -163,6 +163,18 @@ HELD_DEFINITIONS = Table(
     _text("diff"),
 )
 
+SEEN_TOOLS = Table(
+    "seen_tools",
+    METADATA,
+    _key("id"),
+    _text("name"),
+    _text("digest"),
+    _text("definition"),
+    _seconds("seen_at"),
+    sqlite_with_rowid=False,
+)
+Index("seen_tools_by_age", SEEN_TOOLS.c.seen_at)
+
 SWITCHES = Table(
     "switches",
     METADATA,
@@ -224,12 +236,7 @@ _UNFINISHED = text("finished_at IS NULL")
 Index("runs_by_time", RUNS.c.created_at, RUNS.c.number)
 Index("runs_by_end", RUNS.c.finished_at)
 Index("runs_by_plan", RUNS.c.plan_id)
-Index(
-    "runs_unfinished",
-    RUNS.c.number,
-    sqlite_where=_UNFINISHED,
-    postgresql_where=_UNFINISHED,
-)
+Index("runs_unfinished", RUNS.c.number, **_where(_UNFINISHED))
 
 RUN_STEPS = Table(
     "run_steps",

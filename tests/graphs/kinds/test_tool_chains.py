@@ -9,11 +9,11 @@ from tests.graphs.made import Bench, at_the_bench, call, states
 
 from pegboard import tool
 from pegboard.access import Policy
-from pegboard.core.event import NodeChanged
+from pegboard.core.event import CallRecord, NodeChanged
 from pegboard.core.graph import Fallback, ForEach, Graph, Node, NodeState
 from pegboard.core.run import RunResult
 from pegboard.core.tool import Status
-from pegboard.errors import BreakerOpen, ToolTimeout, Unavailable
+from pegboard.errors import BreakerOpen, ToolFailed, ToolTimeout, Unavailable
 
 LOOK = (Fallback(tool="look"),)
 DOWN = "its source 'courier' is failed: no answer"
@@ -208,3 +208,13 @@ def test_a_tool_that_is_awaited_is_awaited_no_longer_than_its_step_may_take() ->
 
     assert states(result) == {"a": "failed", "b": "completed"}
     assert result.duration_ms == pytest.approx(3_000, abs=100)
+
+
+def test_the_record_of_a_fallback_says_in_whose_place_it_was_called() -> None:
+    async def work(bench: Bench) -> list[tuple[str, str]]:
+        bench.world.failing["read"] = [ToolFailed("no")]
+        await bench.run(call("a", "read", fallbacks=LOOK))
+        records = [event for event in bench.heard.events if isinstance(event, CallRecord)]
+        return [(record.tool, record.instead_of) for record in records]
+
+    assert at_the_bench(work) == [("read", ""), ("look", "read")]

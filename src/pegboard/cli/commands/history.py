@@ -21,6 +21,10 @@ def history(
     status: Annotated[
         str, typer.Option(help="Only `completed`, `failed`, `denied`, `invalid`, ...")
     ] = "",
+    run: Annotated[str, typer.Option(help="Only calls of this run.")] = "",
+    instead_of: Annotated[
+        str, typer.Option(help="Only calls made in the place of this tool.")
+    ] = "",
     unfinished: Annotated[
         bool, typer.Option("--unfinished", help="Only writes whose outcome is unknown.")
     ] = False,
@@ -33,7 +37,14 @@ def history(
 ) -> None:
     """Show recorded calls, newest first; works while a server is running."""
     query = HistoryQuery(
-        tool=tool, source=source, status=status, unfinished=unfinished, limit=limit, cursor=cursor
+        tool=tool,
+        source=source,
+        status=status,
+        run_id=run,
+        instead_of=instead_of,
+        unfinished=unfinished,
+        limit=limit,
+        cursor=cursor,
     )
     with exits():
         chosen = settings(board, data)
@@ -75,9 +86,10 @@ def _row(call: dict[str, Any]) -> tuple[str, ...]:
     if call.get("error_id"):
         error = f"{error} ({call['error_id']})"
     duration = call.get("duration_ms")
+    place = f" (for {call['instead_of']})" if call.get("instead_of") else ""
     return (
         moment(call["started_at"]),
-        call["tool"],
+        f"{call['tool']}{place}",
         call["status"],
         "" if duration is None else f"{duration:.1f}",
         call["principal"],

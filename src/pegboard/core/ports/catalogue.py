@@ -1,4 +1,4 @@
-"""What a catalogue keeps: versions of tools, approved definitions, changes of dependencies."""
+"""What a catalogue keeps: versions of tools, approved and last definitions, dependencies."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
@@ -160,6 +160,33 @@ class PinStore(Protocol):
 
     async def held(self, source: str = "") -> Sequence[HeldDefinition]:
         """What waits, of one source or of all, by source and name."""
+        ...
+
+
+class SeenTool(Struct, frozen=True, kw_only=True):
+    """What a tool was when it was on the board last.
+
+    Attributes:
+        definition: What `definition_of` makes of its spec, and its `version`.
+        seen_at: Unix seconds; as of some time that day.
+    """
+
+    id: str
+    name: str
+    digest: str
+    definition: Definition
+    seen_at: float
+
+
+class SeenToolStore(Protocol):
+    """Keeps what tools were, for when they are gone; of so many, those that were seen last."""
+
+    async def put(self, tools: Sequence[SeenTool]) -> None:
+        """Keep them, in the place of what was kept of the same ids."""
+        ...
+
+    async def tools(self) -> Sequence[SeenTool]:
+        """What is kept, in the order in which they were seen."""
         ...
 
 

@@ -106,6 +106,7 @@ class HistoryQuery(Struct, frozen=True, kw_only=True):
     Attributes:
         cursor: The `next_cursor` of the page before.
         unfinished: Only writes that started and whose outcome is unknown.
+        instead_of: The tool in whose place they were called.
     """
 
     tool: str = ""
@@ -113,6 +114,7 @@ class HistoryQuery(Struct, frozen=True, kw_only=True):
     status: str = ""
     principal: str = ""
     run_id: str = ""
+    instead_of: str = ""
     since: float | None = None
     until: float | None = None
     unfinished: bool = False

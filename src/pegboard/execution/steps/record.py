@@ -90,6 +90,8 @@ def _rare(call: Run, result: ToolResult, kit: Kit, spec: ToolSpec | None) -> dic
     if ctx.run_id or ctx.parent_id or ctx.idempotency_key:
         rare["run_id"], rare["parent_id"] = ctx.run_id, ctx.parent_id
         rare["idempotency_key"] = ctx.idempotency_key or ""
+    if ctx.instead_of:
+        rare["instead_of"] = ctx.instead_of
     if call.cached or call.replayed:
         rare["cached"], rare["replayed"] = call.cached, call.replayed
     if isinstance(call.raw, str) and not call.raw.isascii():

@@ -34,6 +34,7 @@ def start(target: Target, kit: Kit, following: Handler) -> Handler:
                 parent_id=ctx.parent_id,
                 idempotency_key=ctx.idempotency_key or "",
                 decision=call.decision.verdict if call.decision is not None else "",
+                instead_of=ctx.instead_of,
             )
         )
         return await following(call)

@@ -68,11 +68,19 @@ class Replacements:
     Args:
         registry: Where to look.
         health: How a tool is doing, by id.
+        seen: What a tool was that has been on the board before; None when nobody knows.
     """
 
-    def __init__(self, registry: ToolRegistry, *, health: Callable[[str], Health]) -> None:
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        *,
+        health: Callable[[str], Health],
+        seen: Callable[[str], ToolSpec | None] = lambda _: None,
+    ) -> None:
         self._registry = registry
         self._health = health
+        self._seen = seen
         self._last: dict[str, ToolSpec] = {}
         self._gone: dict[str, ToolSpec] = {}
         self._ids: dict[str, str] = {}
@@ -92,8 +100,8 @@ class Replacements:
         """What could stand in for a tool, as far as this caller may see it.
 
         Args:
-            name: Wire name or id, also of a tool that went since the board was opened, and of one
-                that was registered while it ran and was removed at any time.
+            name: Wire name or id, also of a tool that went since the board was opened, and at any
+                time where a store keeps what it was.
             principal: Who asks.
             switches: Under which the tool itself is looked for; None for what is off now.
 
@@ -153,7 +161,7 @@ class Replacements:
         for id_ in (name, self._ids.get(name, "")):
             if spec := self._gone.get(id_) or self._last.get(id_):
                 return spec
-        return self._registered(name)
+        return self._registered(name) or self._seen(name)
 
     def _registered(self, name: str) -> ToolSpec | None:
         """What a tool was that was registered, and removed perhaps before the board was opened."""

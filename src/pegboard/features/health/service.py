@@ -28,18 +28,24 @@ class BoardHealth:
         registry: The board's tools.
         clock: Says how old things are.
         graph: The dependency graph as it is now.
+        seen: What a tool was that has been on the board before; None when nobody knows.
 
     Attributes:
         replacements: What could stand in for a tool.
     """
 
     def __init__(
-        self, registry: ToolRegistry, *, clock: Clock, graph: Callable[[], DependencyGraph]
+        self,
+        registry: ToolRegistry,
+        *,
+        clock: Clock,
+        graph: Callable[[], DependencyGraph],
+        seen: Callable[[str], ToolSpec | None] = lambda _: None,
     ) -> None:
         self._registry = registry
         self._observed = Observed(clock)
         self._graph = graph
-        self.replacements = Replacements(registry, health=self.tool)
+        self.replacements = Replacements(registry, health=self.tool, seen=seen)
         self._specs: dict[str, ToolSpec] = {}
 
     def on_event(self, event: Event) -> None:

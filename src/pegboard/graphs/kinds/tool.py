@@ -6,10 +6,11 @@ from typing import Any
 
 from msgspec import structs
 
+from pegboard.core.context import ToolContext
 from pegboard.core.graph import Node, NodeState
 from pegboard.core.result import ToolResult
 from pegboard.core.run import NodeRun
-from pegboard.core.tool import JsonSchema, Retry, Tool
+from pegboard.core.tool import JsonSchema, Tool
 from pegboard.errors import (
     ApprovalRequired,
     PegboardError,
@@ -52,7 +53,15 @@ class ToolNode:
             if not _may_try_another(tries[-1]):
                 break
             _tell_try(doing, tries)
-            tries.append(await _tried(doing, fallback.tool, fallback.input, label=f"+{number}"))
+            tries.append(
+                await _tried(
+                    doing,
+                    fallback.tool,
+                    fallback.input,
+                    label=f"+{number}",
+                    instead_of=doing.node.tool,
+                )
+            )
         if (healed := await stand_in(doing, tries)) is not None:
             _tell_try(doing, tries)
             tries.append(await _stood_in(doing, healed, number=len(tries)))
@@ -76,7 +85,7 @@ def _tell_try(doing: Doing, tries: list[NodeRun]) -> None:
 async def _stood_in(doing: Doing, healed: StandIn, *, number: int) -> NodeRun:
     """Call what stands in for the chain, with what the tool would have got whose place it takes."""
     given = input_for(doing.node, healed.instead_of)
-    run = await _tried(doing, healed.tool, given, label=f"+{number}")
+    run = await _tried(doing, healed.tool, given, label=f"+{number}", instead_of=healed.instead_of)
     return structs.replace(
         run,
         tool=run.tool or healed.tool,
@@ -86,7 +95,12 @@ async def _stood_in(doing: Doing, healed: StandIn, *, number: int) -> NodeRun:
 
 
 async def _tried(
-    doing: Doing, name: str, given: Mapping[str, Any] | None, *, label: str = ""
+    doing: Doing,
+    name: str,
+    given: Mapping[str, Any] | None,
+    *,
+    label: str = "",
+    instead_of: str = "",
 ) -> NodeRun:
     """Call one tool of the chain; one that cannot be called has failed like one that says no."""
     try:
@@ -104,19 +118,25 @@ async def _tried(
     called, repeatable = _called_as(doing, tool, name), is_repeatable(tool.spec)
 
     async def work(key: str) -> NodeRun:
-        run = await _answered(doing, called, arguments, key, repeatable=repeatable)
+        ctx = doing.session.context(key, doing.deadline, instead_of=instead_of)
+        run = await _answered(doing, called, arguments, ctx, repeatable=repeatable)
         return structs.replace(run, tool=tool.spec.name)
 
     return await perform(doing, work, label=label, repeatable=repeatable)
 
 
 async def _answered(
-    doing: Doing, name: str, arguments: Mapping[str, Any], key: str, *, repeatable: bool
+    doing: Doing,
+    name: str,
+    arguments: Mapping[str, Any],
+    ctx: ToolContext[Any],
+    *,
+    repeatable: bool,
 ) -> NodeRun:
     """Call a tool, and say how that ended."""
     session = doing.session
     began_at, began = session.now(), session.monotonic()
-    result = await _called(doing, name, arguments, key, doing.node.retry, repeatable=repeatable)
+    result = await _called(doing, name, arguments, ctx, repeatable=repeatable)
     output, lost = None, None
     if not result.is_error:
         try:
@@ -193,14 +213,13 @@ async def _called(
     doing: Doing,
     name: str,
     arguments: Mapping[str, Any],
-    key: str,
-    retry: Retry | None,
+    ctx: ToolContext[Any],
     *,
     repeatable: bool,
 ) -> ToolResult:
     """Call it, and call it again as the node's own policy says; under one key."""
-    session = doing.session
-    ctx, patience = session.context(key, doing.deadline), Patience(doing, repeatable=repeatable)
+    session, retry = doing.session, doing.node.retry
+    patience = Patience(doing, repeatable=repeatable)
     result = await patience.call(name, arguments, ctx)
     attempts = result.meta.attempts
     for retries in range(retry.max_retries if retry is not None else 0):

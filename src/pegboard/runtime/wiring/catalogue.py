@@ -16,6 +16,7 @@ from pegboard.features.catalogue import CatalogueService, Once
 from pegboard.features.catalogue.building import Build
 from pegboard.features.dependencies import DependencyService
 from pegboard.features.health import BoardHealth
+from pegboard.features.health.seen import Seen
 from pegboard.registry import ToolRegistry
 from pegboard.registry.health import worse
 from pegboard.runtime.allowed import Allowed
@@ -85,10 +86,12 @@ class CatalogueParts:
         self.marketplace = marketplace(
             registry, self.catalogue, opening.services, loaded=loaded, within=opening.within
         )
+        self._seen = Seen(registry, storage.seen_tools)
         self.health = BoardHealth(
             registry,
             clock=opening.services.clock,
             graph=lambda: self.dependencies.current,
+            seen=self._seen.find,
         )
         self.once = Once(registry.kit)
         registry.kit.emitter.add(self.health)
@@ -101,8 +104,10 @@ class CatalogueParts:
         """
         await self.dependencies.load()
         await self.catalogue.load()
+        await self._seen.load()
         await self.check_graph(self._loaded())
         self.health.replacements.look()
+        await self._remember()
         self._registry.changes.listen(self._told)
         self._follower = asyncio.create_task(self._follow(), name="follow the catalogue")
 
@@ -172,6 +177,12 @@ class CatalogueParts:
 
         return build
 
+    async def _remember(self) -> None:
+        try:
+            await self._seen.look()
+        except PegboardError as error:
+            _LOG.warning("what tools are is not kept yet: %s", error)
+
     def _told(self, _kind: str, _uri: str) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended, and the board with it
             self._loop.call_soon_threadsafe(self._changed.set)
@@ -189,6 +200,7 @@ class CatalogueParts:
 
     async def _followed(self) -> None:
         self.health.replacements.look()
+        await self._remember()
         await asyncio.sleep(0)  # each step takes long where there are thousands of tools
         try:
             if self._is_shared:

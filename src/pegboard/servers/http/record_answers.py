@@ -90,6 +90,10 @@ class CallRow(BaseModel):
     toolkit: str
     credential: Annotated[str, Field(description="The name of the one that was used.")]
     idempotency_key: str
+    instead_of: Annotated[
+        str,
+        Field(description="The tool in whose place it was called, as a fallback or a stand-in."),
+    ]
     arguments_digest: Annotated[str, Field(description="SHA-256 of their canonical JSON.")]
     arguments: Annotated[
         str, Field(description="As JSON, redacted; only where `PEGBOARD_STORE_ARGUMENTS` is on.")

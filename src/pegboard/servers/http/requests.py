@@ -145,6 +145,7 @@ class HistoryFilter(BaseModel):
     ] = ""
     principal: Annotated[Filter, Field(description="Who called.")] = ""
     run_id: Annotated[Filter, Field(description="The run that it was part of.")] = ""
+    instead_of: Annotated[Filter, Field(description="The tool in whose place it was called.")] = ""
     since: Annotated[
         float | None, Field(allow_inf_nan=False, description="Unix seconds, from then on.")
     ] = None

@@ -122,6 +122,7 @@ def _matches(query: HistoryQuery, row: dict[str, Any]) -> bool:
         "status": query.status,
         "principal": query.principal,
         "run_id": query.run_id,
+        "instead_of": query.instead_of,
     }
     started_at = row["started_at"]
     return (

@@ -14,8 +14,10 @@ from pegboard.storage.memory.catalogue import MemoryCatalogue
 from pegboard.storage.memory.dependencies import MemoryDependencies
 from pegboard.storage.memory.pins import MemoryPins
 from pegboard.storage.memory.runs import MemoryRuns
+from pegboard.storage.memory.seen_tools import MemorySeenTools
 from pegboard.storage.memory.switches import MemorySwitches
 from pegboard.storage.memory.upkeep import MemoryUpkeep
+from pegboard.storage.port import MOST_SEEN_TOOLS
 from pegboard.storage.rows import Redact, unchanged
 
 _SYSTEM_CLOCK = SystemClock()
@@ -68,6 +70,7 @@ class MemoryStorage:
         )
         self.catalogue = MemoryCatalogue(gate)
         self.pins = MemoryPins(gate)
+        self.seen_tools = MemorySeenTools(gate, most=MOST_SEEN_TOOLS)
         self.switches = MemorySwitches(gate)
         self.dependencies = MemoryDependencies(gate)
         self.approvals = MemoryApprovals(now=clock.time, gate=gate)

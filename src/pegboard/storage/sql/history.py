@@ -74,7 +74,7 @@ def _select(query: HistoryQuery) -> Select[*tuple[Any, ...]]:
     wanted = select(CALLS.c.id, CALLS.c.started_at, CALLS.c.body).order_by(
         CALLS.c.started_at.desc(), CALLS.c.id.desc()
     )
-    for name in ("tool", "source", "status", "principal", "run_id"):
+    for name in ("tool", "source", "status", "principal", "run_id", "instead_of"):
         if value := getattr(query, name):
             wanted = wanted.where(CALLS.c[name] == clean_text(value))
     if query.unfinished:
@@ -92,4 +92,8 @@ def _select(query: HistoryQuery) -> Select[*tuple[Any, ...]]:
 
 def _shown(row: Row[Any]) -> dict[str, Any]:
     # The column is what pages are ordered by; a finished call's own time may differ by a hair.
-    return json.loads(row.body) | {"started_at": row.started_at}
+    return _UNSAID | json.loads(row.body) | {"started_at": row.started_at}
+
+
+_UNSAID = {"instead_of": ""}
+"""What rows of earlier versions do not say."""

@@ -26,6 +26,7 @@ _NAMES = (
     "run_id",
     "started_at",
     "body",
+    "instead_of",
 )
 
 
@@ -33,7 +34,8 @@ def _finish(insert: Callable[[Table], Any]) -> Any:
     """The row keeps its number and its time, so that it never moves under whoever turns pages."""
     statement = insert(CALLS)
     changed = {
-        name: statement.excluded[name] for name in ("status", "source", "tool", "run_id", "body")
+        name: statement.excluded[name]
+        for name in ("status", "source", "tool", "run_id", "instead_of", "body")
     }
     return statement.on_conflict_do_update(index_elements=["call_id"], set_=changed)
 
@@ -126,4 +128,5 @@ def _values(row: dict[str, Any]) -> tuple[Any, ...]:
         row["run_id"],
         row["started_at"],
         json.encode(row).decode(),
+        row["instead_of"],
     )

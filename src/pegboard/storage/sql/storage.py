@@ -9,6 +9,7 @@ from pegboard.core.ports.clock import Clock
 from pegboard.storage.auditing import Starts
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Rows, Transaction
+from pegboard.storage.port import MOST_SEEN_TOOLS
 from pegboard.storage.rows import Redact
 from pegboard.storage.sql.approvals import SqlApprovals
 from pegboard.storage.sql.audit import SqlAudit, SqlAuditor
@@ -20,6 +21,7 @@ from pegboard.storage.sql.pins import SqlPins
 from pegboard.storage.sql.recorder import SqlRecorder
 from pegboard.storage.sql.results import SqlResults, sweep_results
 from pegboard.storage.sql.runs import SqlRuns
+from pegboard.storage.sql.seen_tools import SqlSeenTools
 from pegboard.storage.sql.switches import SqlSwitches
 from pegboard.storage.sql.upkeep import SqlUpkeep
 
@@ -57,6 +59,7 @@ class SqlStorage:
         self.outcomes = SqlOutcomes(database, clock=clock, ttl=outcome_ttl)
         self.catalogue = SqlCatalogue(database)
         self.pins = SqlPins(database)
+        self.seen_tools = SqlSeenTools(database, most=MOST_SEEN_TOOLS)
         self.switches = SqlSwitches(database)
         self.dependencies = SqlDependencies(database)
         self.approvals = SqlApprovals(database, clock=clock)

@@ -6,6 +6,7 @@ import httpx2
 import pytest
 from tests.servers.http.made import a_board, board_file, client_of
 
+from pegboard import tool
 from pegboard.runtime import Pegboard, Settings
 from pegboard.servers.http.record_answers import CallRow
 
@@ -113,6 +114,7 @@ async def test_history_tells_the_newest_call_first(client: httpx2.AsyncClient) -
         ({"until": "1"}, []),
         ({"since": "1", "tool": "refuse"}, ["refuse"]),
         ({"unfinished": "true"}, []),
+        ({"instead_of": "add"}, []),
     ],
 )
 async def test_history_is_filtered(
@@ -201,15 +203,26 @@ async def test_a_page_that_is_not_there_is_not_found(client: httpx2.AsyncClient)
 
 @pytest.mark.parametrize("path", ["/metrics", "/v1/metrics"])
 async def test_metrics_count_calls_in_the_format_of_prometheus(
-    client: httpx2.AsyncClient, path: str
+    client: httpx2.AsyncClient, board: Pegboard, path: str
 ) -> None:
     from prometheus_client.parser import text_string_to_metric_families
 
+    begun, counted = asyncio.Event(), asyncio.Event()
+
+    @tool(effect="read")
+    async def last() -> str:
+        """Take as long as it takes to count."""
+        begun.set()
+        await counted.wait()
+        return "done"
+
+    board.registry.add(last)
     await execute(client, "add", a=1)
     async with asyncio.TaskGroup() as group:
-        running = group.create_task(execute(client, "wait", seconds=0.3))
-        await asyncio.sleep(0.1)
+        running = group.create_task(execute(client, "last"))
+        await begun.wait()
         answer = await client.get(path)
+        counted.set()
     assert running.result()["output"] == "done"
 
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
@@ -219,7 +232,7 @@ async def test_metrics_count_calls_in_the_format_of_prometheus(
         for sample in family.samples
     }
     assert samples["pegboard_calls_total", "add"] == 1
-    assert samples["pegboard_calls_in_flight", "wait"] == 1
+    assert samples["pegboard_calls_in_flight", "last"] == 1
 
 
 async def test_a_board_without_metrics_says_so(tmp_path: Path) -> None:

@@ -1,0 +1,98 @@
+"""What tools of sources were when they were on the board last: kept over restarts."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from pegboard.core.ports.catalogue import Definition, SeenTool, SeenToolStore
+from pegboard.core.tool import ToolSpec
+from pegboard.errors import PegboardError
+from pegboard.registry import ToolRegistry
+from pegboard.registry.definition_diff import definition_of, digest_of, spec_of
+from pegboard.tools.foreign_log import log_foreign
+
+_LOG = logging.getLogger("pegboard.catalogue")
+_DAY = 86_400.0
+
+
+class Seen:
+    """Remembers what tools were, so that it can be judged what could stand in for one that is gone.
+
+    Of a tool without capabilities nothing is kept: nothing could stand in for it. What was
+    registered while the board ran is kept by the catalogue.
+
+    Args:
+        registry: Whose tools.
+        store: Where it is kept.
+    """
+
+    def __init__(self, registry: ToolRegistry, store: SeenToolStore) -> None:
+        self._registry = registry
+        self._store = store
+        self._kept: dict[str, SeenTool] = {}
+        self._ids: dict[str, str] = {}
+        self._looked: dict[str, ToolSpec] = {}
+
+    async def load(self) -> None:
+        """Read what was kept.
+
+        Raises:
+            Unavailable: The store cannot be read.
+        """
+        self._take(await self._store.tools())
+
+    async def look(self) -> None:
+        """Keep what tools are now.
+
+        Raises:
+            Unavailable: The store cannot be written; they are kept the next time.
+        """
+        now = self._registry.kit.now()
+        specs = [tool.spec for tool in self._registry]
+        wanted = [spec for spec in specs if _is_wanted(spec) and not self._is_looked(spec)]
+        found = await asyncio.to_thread(lambda: [item for s in wanted if (item := _seen(s, now))])
+        new = [item for item in found if self._is_news(item)]
+        if new:
+            await self._store.put(new)
+            self._take(new)
+        self._looked = {spec.id: spec for spec in specs if _is_wanted(spec)}
+
+    def find(self, name: str) -> ToolSpec | None:
+        """What the tool of this name or id was; None for one that was never seen."""
+        item = self._kept.get(name) or self._kept.get(self._ids.get(name, ""))
+        if item is None:
+            return None
+        try:
+            version = str(item.definition["version"])
+            return spec_of(item.definition).changed(version=version, id=item.id)
+        except (PegboardError, TypeError, KeyError):
+            _LOG.warning("what %s was cannot be read", item.name)
+            return None
+
+    def _take(self, items: Sequence[SeenTool]) -> None:
+        self._kept.update({item.id: item for item in items})
+        self._ids.update({item.name: item.id for item in items})
+
+    def _is_looked(self, spec: ToolSpec) -> bool:
+        return self._looked.get(spec.id) is spec
+
+    def _is_news(self, item: SeenTool) -> bool:
+        known = self._kept.get(item.id)
+        if known is None or known.digest != item.digest:
+            return True
+        return item.seen_at - known.seen_at >= _DAY
+
+
+def _is_wanted(spec: ToolSpec) -> bool:
+    return bool(spec.source and spec.capabilities and not spec.unavailable)
+
+
+def _seen(spec: ToolSpec, now: float) -> SeenTool | None:
+    """What is kept of a tool; None for one whose schemas cannot be read."""
+    try:
+        definition: Definition = {**definition_of(spec), "version": spec.version}
+    except Exception as error:  # noqa: BLE001 - foreign schemas are made here: it is not remembered
+        log_foreign(_LOG, f"what {spec.name} is cannot be kept", error)
+        return None
+    digest = digest_of(definition)
+    return SeenTool(id=spec.id, name=spec.name, digest=digest, definition=definition, seen_at=now)
