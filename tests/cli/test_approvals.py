@@ -104,6 +104,16 @@ def test_an_unknown_approval_is_wrong_use(pegboard: Command) -> None:
     assert "There is no approval 'ap_none'" in result.stderr
 
 
+def test_commands_that_only_look_write_nothing_into_the_trail(pegboard: Command) -> None:
+    asked(pegboard)
+    before = pegboard("audit", "export", "--data", "data").stdout
+    for command in (("tools",), ("sources",), ("show", "my__wipe"), ("call", "my__greet", "{}")):
+        pegboard(*command, PEGBOARD_DATA="data")
+
+    assert [json.loads(line)["kind"] for line in before.splitlines()] == ["approval", "call"]
+    assert pegboard("audit", "export", "--data", "data").stdout == before
+
+
 def test_the_trail_is_listed_exported_and_checked(pegboard: Command) -> None:
     pegboard("approvals", "approve", asked(pegboard), "--data", "data")
     pegboard("call", "my__wipe", "--data", "data")

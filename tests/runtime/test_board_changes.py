@@ -40,3 +40,25 @@ async def test_without_a_data_directory_there_is_no_trail(tmp_path: Path) -> Non
     async with Pegboard() as board:
         board.registry.switches.turn_off(writes=True)
         assert await board.audit.records() == []
+
+
+async def test_the_trail_has_changes_of_sources_and_of_a_brief_board_no_opening(
+    tmp_path: Path,
+) -> None:
+    """A board of one command tells nothing by opening, and all that changes while it is open."""
+    file, tools = tmp_path / "board.yaml", tmp_path / "mine.py"
+    file.write_text("sources: [{kind: functions, name: mine, config: {files: [mine.py]}}]\n")
+    trails: list[list[tuple[str, int]]] = []
+    for brief in (True, False):
+        tools.write_text(_TOOLS.format(more=""))
+        async with Pegboard(file, data=tmp_path / f"data {brief}", brief=brief) as board:
+            for more in ("", "@tool\ndef two() -> None: ...\n", "", ""):
+                tools.write_text(_TOOLS.format(more=more))
+                await board.reload()
+            found = [json.loads(record.body) for record in await board.audit.records(kind="source")]
+            trails.append([(body["status"], body["tools"]) for body in found])
+
+    assert trails == [[("ok", 2), ("ok", 1)], [("ok", 1), ("ok", 2), ("ok", 1)]]
+
+
+_TOOLS = "from pegboard import tool\n\n@tool\ndef one() -> None: ...\n{more}"

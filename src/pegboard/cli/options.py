@@ -65,7 +65,8 @@ def with_board(
 
     async def run() -> T:
         on_demand = None if whole else True
-        async with Pegboard(settings=chosen.changed(open_on_demand=on_demand)) as board:
+        asked = chosen.changed(open_on_demand=on_demand)
+        async with Pegboard(settings=asked, brief=True) as board:
             if whole:
                 await board.settled()
             return await use(board)

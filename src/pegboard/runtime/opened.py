@@ -92,6 +92,7 @@ class Opened:
         tools: tuple[Any, ...],
         listeners: Sequence[Listener],
         metrics: bool,
+        brief: bool,
     ) -> Self:
         """Open storage, listeners, network and sources; closed again if one of them fails.
 
@@ -107,7 +108,8 @@ class Opened:
             for listener in wired_listeners(settings, masking):
                 wired.append(listener)
                 stack.push_async_callback(asyncio.to_thread, listener.close)
-            emitter = Emitter([storage.listener, *audited(settings, storage), *listeners, *wired])
+            auditors = audited(settings, storage, brief=brief)
+            emitter = Emitter([storage.listener, *auditors, *listeners, *wired])
             kit = wired_kit(policy, settings, storage, emitter, masking)
             counters = None
             if metrics:

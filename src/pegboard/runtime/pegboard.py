@@ -52,6 +52,8 @@ class Pegboard:
         listeners: Told of each event, beside the history.
         metrics: Whether Prometheus metrics are kept, for `render_metrics`.
         settings: None reads `PEGBOARD_*` from the environment.
+        brief: Whether it is open for one command alone: how its sources are when it opens goes
+            into no audit trail, since that changes nothing.
     """
 
     def __init__(
@@ -63,8 +65,10 @@ class Pegboard:
         listeners: Sequence[Listener] = (),
         metrics: bool = False,
         settings: Settings | None = None,
+        brief: bool = False,
     ) -> None:
         self.settings = settings_given(settings, board=board, data=data)
+        self._brief = brief
         self._own_tools = several("tools", tools)
         self._own_listeners = several("listeners", listeners)
         self._metrics = metrics
@@ -83,6 +87,7 @@ class Pegboard:
             tools=self._own_tools,
             listeners=self._own_listeners,
             metrics=self._metrics,
+            brief=self._brief,
         )
         return self
 

@@ -4,10 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
+from msgspec import structs
+
+from pegboard.core.event import Event, SourceChanged
 from pegboard.errors import ConfigError
 from pegboard.runtime.settings import Settings
 
 if TYPE_CHECKING:
+    from pegboard.core.ports.listener import Listener
     from pegboard.storage import Storage
     from pegboard.storage.port import Auditor
 
@@ -65,9 +69,28 @@ class _Given(TypedDict):
     audit_starts: bool
 
 
-def audited(settings: Settings, storage: "Storage") -> list["Auditor"]:
-    """Who writes the audit trail, if anybody does."""
-    return [storage.auditor] if is_audited(settings) else []
+def audited(settings: Settings, storage: "Storage", *, brief: bool = False) -> "list[Listener]":
+    """Who writes the audit trail, if anybody does; of a brief board not how its sources open."""
+    if not is_audited(settings):
+        return []
+    return [_PastOpening(storage.auditor) if brief else storage.auditor]
+
+
+class _PastOpening:
+    """Passes on whatever happens, but how each source is when it is first listed."""
+
+    def __init__(self, auditor: "Auditor") -> None:
+        self._auditor = auditor
+        self._first: dict[str, Event] = {}
+        self._changed: set[str] = set()
+
+    def on_event(self, event: Event) -> None:
+        if isinstance(event, SourceChanged) and event.source not in self._changed:
+            state = structs.replace(event, stack="")
+            if self._first.setdefault(event.source, state) == state:
+                return
+            self._changed.add(event.source)
+        self._auditor.on_event(event)
 
 
 def is_audited(settings: Settings) -> bool:
