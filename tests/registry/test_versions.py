@@ -10,7 +10,7 @@ from pegboard import Policy, ToolRegistry, tool
 from pegboard.core.tool import Effect, Status, Tool
 from pegboard.errors import VersionNotFound
 from pegboard.registry.schema_diff import Kind
-from pegboard.registry.versions import VersionedTool, Versions, fits_pin
+from pegboard.registry.versions import VersionedTool, Versions
 from pegboard.tools import as_tool
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -146,14 +146,6 @@ def test_the_highest_version_is_no_preview() -> None:
 @pytest.mark.parametrize("pin", ["search@3", "search", "search@", "other@1", "search@1.0.0.0"])
 def test_a_pin_that_fits_nothing_finds_nothing(pin: str) -> None:
     assert registered(search()).find(pin) is None
-
-
-@pytest.mark.parametrize(
-    ("version", "pin", "fits"),
-    [("1.2.3", "1.2", True), ("1.20.3", "1.2", False), ("1.2", "1.2.0", False), ("2", "2", True)],
-)
-def test_a_pin_is_the_beginning_of_a_version(version: str, pin: str, fits: bool) -> None:
-    assert fits_pin(version, pin) is fits
 
 
 def test_versions_are_compared() -> None:

@@ -8,8 +8,9 @@ from pegboard.core.names import is_wire_name
 from pegboard.core.tool import Tool
 from pegboard.errors import DuplicateTool, InvalidRequest, ToolNotFound
 from pegboard.registry.changes import Changes
+from pegboard.registry.naming_versions import fits_pin
 from pegboard.registry.search import SearchIndex
-from pegboard.registry.versions import Versions, fits_pin
+from pegboard.registry.versions import Versions
 
 OnConflict = Literal["error", "replace"]
 
@@ -90,15 +91,17 @@ class Catalogue:
         return self._pinned(plain, major) if major.isdecimal() and plain in self._tools else None
 
     def _pinned(self, plain: str, pin: str) -> Tool | None:
-        """The tool of `search@1.2`: the one on the board if that fits, or else an older version.
+        """The tool of `search@1.2`: the one on the board if that fits, or else another version.
+
+        A version that is named in full is that one, whatever else begins with its numbers.
 
         `search_v1` is found so too, once `search` has gone on to `search_v2`.
         """
         tool = self._tools.get(plain) or self._tools.get(self._by_id().get(plain, ""))
-        if tool is None or fits_pin(tool.spec.version, pin):
+        if tool is None or tool.spec.version == pin:
             return tool
-        older = self.versions
-        return None if older is None else older.before(tool, pin)
+        known = None if self.versions is None else self.versions.before(tool, pin)
+        return tool if known is None and fits_pin(tool.spec.version, pin) else known
 
     def nearest(
         self, name: str, may_name: Callable[[Tool], bool] = lambda _: True

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.core.tool import Status, Tool
 from pegboard.errors import VersionNotFound
+from pegboard.registry.naming_versions import fits_pin, meant
 from pegboard.registry.renamed import RenamedTool
 
 if TYPE_CHECKING:  # what compares schemas is loaded when there is something to compare
@@ -105,13 +106,15 @@ class Versions:
     def find(self, pin: str) -> Tool | None:
         """The tool of a pin such as `search@1`, `search@1.2` or `search@1.2.3`.
 
-        The current version is taken where it fits, or else the highest that does; None when none
-        does.
+        The version that is named in full is taken, or else the current one where it fits, or else
+        the highest that does; None when none does.
         """
         name, _, wanted = pin.partition("@")
         known = self._known.get(name)
         if not known or not wanted:
             return None
+        if exact := [item for item in known if item.version == wanted]:
+            return exact[0].tool
         current = known[self._current[name]]
         if fits_pin(current.version, wanted):
             return current.tool
@@ -150,10 +153,11 @@ class Versions:
         return self.history(name)[self._current[name]]
 
     def get(self, name: str, version: str) -> Definition:
-        """One version, named in full.
+        """One version, named in full or by the numbers with which no other begins.
 
         Raises:
             VersionNotFound: There is none; says which there are.
+            InvalidRequest: There are several; says which.
         """
         return self._known[name][self._place(name, version)]
 
@@ -174,7 +178,7 @@ class Versions:
 
         Args:
             name: The tool.
-            version: Named in full.
+            version: As for `get`.
             tool: What runs this version from now on; None leaves that as it is.
 
         Raises:
@@ -239,14 +243,8 @@ class Versions:
         for place, item in enumerate(known):
             if item.version == version:
                 return place
-        there_are = ", ".join(item.version for item in known[-10:])
-        raise VersionNotFound(f"'{name}' has no version '{version[:100]}'; there are {there_are}.")
-
-
-def fits_pin(version: str, pin: str) -> bool:
-    """Whether a version is meant by a pin: it begins with the same numbers."""
-    wanted = pin.split(".")
-    return version.split(".")[: len(wanted)] == wanted
+        numbers = [item.version for item in known]
+        return numbers.index(meant(version, numbers, name=name))
 
 
 def _said(tool: Tool) -> str:

@@ -4,7 +4,7 @@ import pytest
 from tests.features.catalogue.made import service
 
 from pegboard import ToolRegistry
-from pegboard.errors import ToolNotFound, VersionNotFound
+from pegboard.errors import InvalidRequest, ToolNotFound, VersionNotFound
 from pegboard.features.catalogue import CatalogueService
 from pegboard.storage import MemoryStorage
 
@@ -45,6 +45,7 @@ async def test_what_was_taken_off_has_versions_and_means_none(catalogue: Catalog
         pytest.param(("", "1.0.2"), ("1.0.1", "1.0.2"), id="one from that before"),
         pytest.param(("1.0.2", ""), ("1.0.2", "1.0.1"), id="the current one from another"),
         pytest.param(("", "1.0.0"), ("1.0.0", "1.0.0"), id="the first has none before"),
+        pytest.param(("1.0.0", "1.0.2"), ("1.0.0", "1.0.2"), id="two"),
     ],
 )
 async def test_a_difference_is_told_of_these(
@@ -63,3 +64,33 @@ async def test_a_version_that_never_was_is_refused(catalogue: CatalogueService) 
         catalogue.diff("a", "9.0.0")
     with pytest.raises(ToolNotFound):
         catalogue.diff("nobody")
+
+
+async def test_a_version_is_named_by_the_numbers_with_which_no_other_begins(
+    catalogue: CatalogueService,
+) -> None:
+    await catalogue.register([{"name": "a", "version": "2.0.0", "description": "Four."}])
+
+    found = catalogue.diff("a", "1.0.0", "2")
+
+    assert (found["from"], found["to"]) == ("1.0.0", "2.0.0")
+    with pytest.raises(InvalidRequest, match=r"'1\.0' may be several versions of 'a': 1\.0\.0, "):
+        catalogue.diff("a", "1.0", "2.0.0")
+
+
+async def test_a_version_is_rolled_back_to_and_deprecated_as_it_is_pinned(
+    catalogue: CatalogueService,
+) -> None:
+    await catalogue.register([{"name": "b", "version": "1.0"}])
+    await catalogue.register([{"name": "b", "version": "2.0.0", "description": "Other."}])
+    await catalogue.register([{"name": "b", "version": "3.0.0", "description": "Last."}])
+
+    back = await catalogue.roll_back("b", "2.0")
+    old = await catalogue.deprecate("b", "3")
+    now = await catalogue.deprecate("b", "2")
+    first = await catalogue.roll_back("b", "1")
+
+    assert [made.version for made in (back, old, now, first)] == ["2.0.0", "3.0.0", "2.0.0", "1.0"]
+    assert [made.is_current for made in (back, old, now, first)] == [True, False, True, True]
+    with pytest.raises(InvalidRequest, match="name one in full"):
+        await catalogue.roll_back("a", "1")

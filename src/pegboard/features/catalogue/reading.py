@@ -3,11 +3,11 @@
 from typing import Any
 
 from pegboard.core.tool import ToolSpec
-from pegboard.errors import VersionNotFound
 from pegboard.features.catalogue.shelf import Shelf
 from pegboard.features.catalogue.showing import shown_definition
 from pegboard.features.catalogue.views import diff_dict, only_row, version_row
 from pegboard.registry import ToolRegistry
+from pegboard.registry.naming_versions import meant
 
 
 class CatalogueReader:
@@ -47,18 +47,14 @@ class CatalogueReader:
         Raises:
             ToolNotFound: There is no such tool.
             VersionNotFound: It has no such version; says which there are.
+            InvalidRequest: It has several such versions; says which.
         """
         rows = self.history(name)
         known = [row["version"] for row in rows]
         current = next((row["version"] for row in rows if row["is_current"]), known[-1])
-        new = new or current
-        old = old or known[max(0, known.index(new) - 1)] if new in known else old
-        for version in (old, new):
-            if version not in known:
-                there_are = ", ".join(known[-10:])
-                raise VersionNotFound(
-                    f"'{name}' has no version '{version[:100]}'; there are {there_are}."
-                )
+        old = old and meant(old, known, name=name)
+        new = meant(new or current, known, name=name)
+        old = old or known[max(0, known.index(new) - 1)]
         wire = self._shelf.wire(name)
         told = {"name": wire, "from": old, "to": new}
         if wire not in self._shelf.stored:

@@ -8,7 +8,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 Change = Literal["", "wording", "additive", "breaking"]
 ToolStatus = Literal["active", "deprecated", "disabled", "failed"]
-Version = Annotated[str, Field(min_length=1, max_length=64)]
+_AS_IN_A_PIN = "In full, or by the first numbers that no other version begins with, as in a pin."
+Version = Annotated[str, Field(min_length=1, max_length=64, description=_AS_IN_A_PIN)]
 
 
 class RegisteredAnswer(BaseModel):
@@ -106,7 +107,7 @@ class DeprecateBody(BaseModel):
     model_config = _CLOSED
 
     version: Annotated[
-        str, Field(max_length=64, description="Named in full; by default the current one.")
+        str, Field(max_length=64, description=f"{_AS_IN_A_PIN} By default the current one.")
     ] = ""
     on: Annotated[
         date | None,

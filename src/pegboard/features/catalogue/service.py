@@ -162,12 +162,13 @@ class CatalogueService(CatalogueReader):
             AccessDenied: The caller may not, or the tool comes from elsewhere.
             ToolNotFound: There is no such tool.
             VersionNotFound: It has no such version; says which there are.
+            InvalidRequest: It has several such versions; says which.
         """
         check_may_change(principal, name)
         async with self._lock:
             await self._load()
             wire = self._shelf.own(name)
-            self._registry.versions.get(wire, version)
+            version = self._registry.versions.get(wire, version).version
             self._shelf.check_free(wire)
             before = {wire: self._shelf.version_of(wire)}
             await self._store.activate(wire, version)
@@ -192,14 +193,15 @@ class CatalogueService(CatalogueReader):
             AccessDenied: The caller may not, or the tool comes from elsewhere.
             ToolNotFound: There is no such tool.
             VersionNotFound: It has no such version; says which there are.
+            InvalidRequest: It has several such versions; says which.
         """
         check_may_change(principal, name)
         async with self._lock:
             await self._load()
             wire, versions = self._shelf.own(name), self._registry.versions
-            is_current = version in {"", versions.current(wire).version}
-            is_current = is_current and wire in self._shelf.active
-            version = versions.get(wire, version or versions.current(wire).version).version
+            current = versions.current(wire).version
+            version = versions.get(wire, version or current).version
+            is_current = version == current and wire in self._shelf.active
             await self._store.mark(
                 wire,
                 version,

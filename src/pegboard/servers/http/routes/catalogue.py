@@ -124,7 +124,7 @@ async def list_versions(board: Board, caller: Caller, tool: ToolName) -> Respons
     return JsonResponse({"versions": board.catalogue.history(tool)})
 
 
-@router.get("/tools/{tool}/diff", response_model=DefinitionDiffAnswer, responses=refusals(404))
+@router.get("/tools/{tool}/diff", response_model=DefinitionDiffAnswer, responses=refusals(400, 404))
 async def diff_versions(
     board: Board, caller: Caller, tool: ToolName, wanted: Annotated[DiffFilter, Query()]
 ) -> Response:
