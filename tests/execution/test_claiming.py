@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from tests.execution.made import a_kit
 
+from pegboard.core.gate import closed
 from pegboard.core.memory import MemoryOutcomes
 from pegboard.core.ports.store import Outcome
 from pegboard.errors import IdempotencyConflict, ToolTimeout, Unavailable
@@ -96,3 +97,80 @@ async def test_who_is_cancelled_while_claiming_leaves_no_key_behind_but_that_of_
 
     assert claiming.cancelled()
     assert (await store.claim(wish.claim) is not None) == is_taken
+
+
+class Away(MemoryOutcomes):
+    """Can give no key back for a while."""
+
+    def __init__(self, *errors: Exception) -> None:
+        super().__init__()
+        self.errors = list(errors)
+        self.tries = 0
+
+    async def release(self, claim: Outcome) -> None:
+        self.tries += 1
+        if self.errors:
+            raise self.errors.pop(0)
+        await super().release(claim)
+
+
+AWAY = Unavailable("away"), Unavailable("away"), RuntimeError("nobody foresaw it")
+
+
+async def test_a_key_is_given_back_once_the_store_is_there_again() -> None:
+    store, wish = Away(*AWAY), a_wish(deadline=None)
+    kit: Kit = a_kit(outcomes=store)
+    flight = await turn_of(kit, wish)
+    await first_of(kit, flight, wish)
+
+    await freed(kit, flight)
+    assert store.tries == 1  # whoever called does not wait for that
+    kit.flights.end(flight)
+    second = await turn_of(kit, wish)  # and who comes meanwhile does
+
+    assert store.tries == 4
+    assert await first_of(kit, second, wish) is None
+
+
+async def test_who_waits_for_a_key_that_cannot_be_given_back_stops_at_their_deadline() -> None:
+    store, wish = Away(*[Unavailable("away")] * 99), a_wish()
+    kit: Kit = a_kit(outcomes=store)
+    flight = await turn_of(kit, wish)
+    await first_of(kit, flight, wish)
+    await freed(kit, flight)
+    kit.flights.end(flight)
+
+    with pytest.raises(ToolTimeout) as refused:
+        await turn_of(kit, a_wish(deadline=kit.monotonic() + 0.1))
+    assert refused.value.nothing_done
+    assert flight.writing is not None
+    flight.writing.cancel()
+
+
+async def test_a_store_that_is_closed_for_good_is_not_asked_again() -> None:
+    store, wish = Away(*[closed()] * 9), a_wish()
+    kit: Kit = a_kit(outcomes=store)
+    flight = await turn_of(kit, wish)
+    await first_of(kit, flight, wish)
+    await freed(kit, flight)
+    kit.flights.end(flight)
+    await asyncio.sleep(0)
+    second = await turn_of(kit, wish)
+
+    assert (store.tries, await first_of(kit, second, wish)) == (1, wish.claim)
+
+
+async def test_a_claim_that_failed_is_nothing_to_give_back() -> None:
+    class Refusing(Away):
+        async def claim(self, outcome: Outcome) -> Outcome | None:
+            await asyncio.sleep(0.02)
+            raise Unavailable("away")
+
+    store, wish = Refusing(), a_wish()
+    kit: Kit = a_kit(outcomes=store)
+    claiming = asyncio.create_task(first_of(kit, await turn_of(kit, wish), wish))
+    await asyncio.sleep(0.01)
+    claiming.cancel()
+    await asyncio.wait([claiming])
+
+    assert (claiming.cancelled(), store.tries) == (True, 0)

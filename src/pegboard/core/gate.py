@@ -36,4 +36,4 @@ class Gate:
 
 def closed() -> Unavailable:
     """What a caller hears after `close`."""
-    return Unavailable("The storage is closed.", nothing_done=True)
+    return Unavailable("The storage is closed.", nothing_done=True, permanent=True)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,13 @@ from pegboard.errors import IdempotencyConflict, PegboardError, ToolTimeout, Una
 from pegboard.execution.flights import Flight
 from pegboard.execution.holding import is_held, leased, taken_over
 from pegboard.execution.kit import Kit
+from pegboard.tools.going_on import going_on
 
 _LOG = logging.getLogger("pegboard.calls")
 _SHORTEST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0
+_LONGEST_AWAY = 5.0
+"""Seconds between tries to give back a key while the store is away."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +90,11 @@ async def first_of(kit: Kit, flight: Flight, wish: Wish) -> Outcome | None:
 
 
 async def freed(kit: Kit, flight: Flight) -> None:
-    """The key may be used again."""
-    await written(flight, kit.outcomes.release(flight.claim))
+    """The key may be used again: now, or once the store is back, if this process lives so long.
+
+    Until then who comes with the same key waits here, and is not told of an unknown outcome.
+    """
+    await _given_up(flight, lambda: kit.outcomes.release(flight.claim))
 
 
 async def written(flight: Flight, work: Coroutine[Any, Any, None]) -> None:
@@ -106,15 +112,49 @@ async def _claimed(outcomes: OutcomeStore, flight: Flight) -> Outcome | None:
     try:
         return await asyncio.shield(claiming)
     except asyncio.CancelledError:
-        await written(flight, _given_back(outcomes, flight.claim, claiming))
+        await _given_up(flight, lambda: _given_back(outcomes, flight.claim, claiming))
         raise
 
 
 async def _given_back(
     outcomes: OutcomeStore, claim: Outcome, claiming: "asyncio.Future[Outcome | None]"
 ) -> None:
-    if await claiming is None:
+    await asyncio.wait([claiming])
+    if claiming.exception() is None and claiming.result() is None:
         await outcomes.release(claim)
+
+
+async def _given_up(flight: Flight, release: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Return once it was tried; what failed for now goes on in the background."""
+    tried = asyncio.Event()
+
+    async def until_done() -> None:
+        pause = _SHORTEST_PAUSE
+        while not await _is_released(release, tried):
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_AWAY)
+
+    flight.writing = asyncio.create_task(until_done(), name="give back an idempotency key")
+    await tried.wait()
+
+
+async def _is_released(
+    release: Callable[[], Coroutine[Any, Any, None]], tried: asyncio.Event
+) -> bool:
+    """Whether it need not be tried again."""
+    try:
+        with going_on(_LOG, "an idempotency key could not be given back"):
+            try:
+                await release()
+            except PegboardError as error:
+                is_over = isinstance(error, Unavailable) and not error.retryable
+                level = logging.DEBUG if tried.is_set() and not is_over else logging.WARNING
+                _LOG.log(level, "an idempotency key could not be given back: %s", error)
+                return is_over
+            return True
+    finally:
+        tried.set()
+    return False
 
 
 def _left(kit: Kit, wish: Wish) -> float | None:

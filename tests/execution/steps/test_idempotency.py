@@ -19,6 +19,7 @@ from pegboard.errors import (
     InvalidRequest,
     PegboardError,
     RateLimited,
+    StoreUnavailable,
     ToolFailed,
     ToolTimeout,
     Unavailable,
@@ -457,3 +458,26 @@ def test_a_call_without_a_key_pays_nothing() -> None:
     following = Following()
 
     assert idempotency(a_target(WRITES), a_kit(), following) is following
+
+
+async def test_a_call_whose_start_was_not_stored_leaves_no_unknown_outcome_behind() -> None:
+    """Although at first not even its key could be given back."""
+
+    class Away(MemoryOutcomes):
+        is_away = True
+
+        async def release(self, claim: Outcome) -> None:
+            if self.is_away:
+                raise Unavailable("away")
+            await super().release(claim)
+
+    store = Away()
+    keys = Keys(StoreUnavailable("away", nothing_done=True), PAID, store=store)
+    refused, _ = await keys.call()
+    again = asyncio.create_task(keys.call())
+    await asyncio.sleep(0.02)
+    waited, store.is_away = not again.done(), False
+    paid, run = await again
+
+    assert isinstance(refused, StoreUnavailable)
+    assert (waited, paid, run.replayed) == (True, PAID, False)
