@@ -131,12 +131,9 @@ async def test_of_two_who_decide_at_once_one_is_told_that_the_other_was_first() 
     approvals = Approvals(registry)
     approval = await asked(registry)
 
-    outcomes = await asyncio.wait_for(
-        _all(
-            approvals.decide(approval, "approve", principal=EVE),
-            approvals.decide(approval, "deny", principal=LOCAL),
-        ),
-        5,
+    outcomes = await _all(
+        approvals.decide(approval, "approve", principal=EVE),
+        approvals.decide(approval, "deny", principal=LOCAL),
     )
 
     lost = [item for item in outcomes if isinstance(item, ApprovalDecided)]

@@ -1,8 +1,8 @@
 import asyncio
-import time
 from collections.abc import Callable
 
 import pytest
+from tests.execution.made import virtually
 
 from pegboard import ToolFailed, ToolRegistry, tool
 from pegboard.core.context import ToolContext
@@ -11,6 +11,7 @@ from pegboard.core.health import Health, HealthStatus
 from pegboard.core.principal import LOCAL
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import HostUnavailable
+from pegboard.execution import Kit
 from pegboard.features.health import BoardHealth
 from pegboard.registry.dependencies import Dependencies, declare
 from pegboard.testing.clock import FakeClock
@@ -43,8 +44,8 @@ def needing(name: str, *needs: str, source: str = "", unavailable: str = "") -> 
     return SchemaTool(spec=spec, run=run)
 
 
-def made(*tools: object) -> tuple[ToolRegistry, BoardHealth]:
-    registry, graph = ToolRegistry(tools), Dependencies()
+def made(*tools: object, kit: Kit | None = None) -> tuple[ToolRegistry, BoardHealth]:
+    registry, graph = ToolRegistry(tools, kit=kit), Dependencies()
     declare(graph, [item.spec for item in registry])
     health = BoardHealth(registry, clock=FakeClock(), graph=lambda: graph.current)
     registry.kit.emitter.add(health)
@@ -94,7 +95,8 @@ async def test_a_callers_address_that_is_away_makes_no_tool_unhealthy() -> None:
     assert health.own("ask_v1").status is HealthStatus.UNKNOWN
 
 
-async def test_a_caller_in_a_hurry_makes_no_tool_unhealthy() -> None:
+@virtually
+async def test_a_caller_in_a_hurry_makes_no_tool_unhealthy(clock: FakeClock) -> None:
     async def run(arguments: object, ctx: object) -> None:
         await asyncio.sleep(30)
 
@@ -102,9 +104,10 @@ async def test_a_caller_in_a_hurry_makes_no_tool_unhealthy() -> None:
         spec = ToolSpec(name=name, input_schema={"type": "object"}, timeout=timeout)
         return SchemaTool(spec=spec, run=run)
 
-    registry, health = made(slow("patient", None), slow("prompt", 0.02))
+    kit = Kit(now=clock.time, monotonic=clock.monotonic)
+    registry, health = made(slow("patient", None), slow("prompt", 0.05), kit=kit)
     for _ in range(3):
-        hurried = ToolContext(deadline=time.monotonic() + 0.02)
+        hurried = ToolContext(deadline=clock.monotonic() + 0.02)
         await registry.call("patient", {}, hurried)
         await registry.call("prompt", {})
 

@@ -167,21 +167,21 @@ async def test_the_digest_covers_what_is_told_and_not_what_is_set_here() -> None
 
 async def test_a_review_of_megabytes_holds_up_nobody() -> None:
     tools = [a_tool(f"t{number}", description=f"{number} " * 40_000) for number in range(150)]
-    longest, is_done = 0.0, False
+    longest, is_done = 0.0, False  # of the loop's own work: what else the machine does is left out
 
     async def ticking() -> None:
         nonlocal longest
-        before = time.monotonic()
+        before = time.thread_time()
         while not is_done:
             await asyncio.sleep(0)
-            now = time.monotonic()
+            now = time.thread_time()
             longest, before = max(longest, now - before), now
 
     ticks = asyncio.create_task(ticking())
     await asyncio.sleep(0)
-    began = time.monotonic()
+    began = time.thread_time()
     done = await review(an_entry(WAY), look=has(*tools))
-    took, is_done = time.monotonic() - began, True
+    took, is_done = time.thread_time() - began, True
     await ticks
 
     assert len(done.registrations) == 150

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from tests.execution.made import virtually
 from tests.features.runs.test_service import ADA, BOSS, Service, until_ended
 
 from pegboard import SchemaTool, ToolContext, ToolSpec
@@ -16,6 +17,7 @@ from pegboard.core.tool import Effect
 from pegboard.errors import AccessDenied, ApprovalDecided, InvalidRequest
 from pegboard.features.runs.approving import awaited
 from pegboard.storage import MemoryStorage
+from pegboard.testing import FakeClock
 
 PAYING = Graph(nodes=(Node(id="pay", tool="pay"),))
 
@@ -108,7 +110,7 @@ async def test_nested_calls_that_share_an_approval_each_need_one(service: Servic
     run_id, first = await waiting(service, graph)
     seen = await service.runs.get(run_id, principal=ADA)
     await service.approvals.decide(first.approval_id, "approve", principal=BOSS)
-    await asyncio.wait_for(once.wait(), 5)
+    await once.wait()
     rested = await service.runs.wait(run_id, principal=ADA)
     (second,) = rested.result.pending
     page = await service.approvals.list(ApprovalQuery(state="used"))
@@ -167,13 +169,18 @@ async def test_what_a_crash_has_left_is_withdrawn_later(service: Service, look: 
     assert (await service.approvals.get(asked.approval_id)).state == "withdrawn"
 
 
-async def test_a_failed_run_asks_for_no_approval_any_more(service: Service) -> None:
-    graph = Graph(nodes=PAYING.nodes, timeout=0.3)
-    run_id, asked = await waiting(service, graph)
-    kept = (await service.approvals.get(asked.approval_id)).state
-    ended = await until_ended(service, run_id)
-    with pytest.raises(ApprovalDecided, match="is withdrawn: the run has failed"):
-        await service.approvals.decide(asked.approval_id, "approve", principal=BOSS)
+@virtually
+async def test_a_failed_run_asks_for_no_approval_any_more(clock: FakeClock) -> None:
+    async with MemoryStorage(clock=clock) as storage:
+        service = Service(storage, clock=clock)
+        graph = Graph(nodes=PAYING.nodes, timeout=0.3)
+        run_id, asked = await waiting(service, graph)
+        kept = (await service.approvals.get(asked.approval_id)).state
+        ended = await until_ended(service, run_id)
+        with pytest.raises(ApprovalDecided, match="is withdrawn: the run has failed"):
+            await service.approvals.decide(asked.approval_id, "approve", principal=BOSS)
+        of_nobody = await service.runs.ended("nobody's")
+        await service.durability.close()
+        await service.feed.close()
 
-    assert (kept, ended.result.state) == ("pending", "failed")
-    assert await service.runs.ended("nobody's") == ""
+    assert (kept, ended.result.state, of_nobody) == ("pending", "failed", "")

@@ -8,11 +8,13 @@ import pytest
 
 from pegboard import Policy, SchemaTool, ToolContext, ToolRegistry, ToolSpec
 from pegboard.core.graph import Edge, Graph, Node, NodeState, Wait
+from pegboard.core.ports.clock import Clock, SystemClock
 from pegboard.core.ports.run import RunQuery
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect
 from pegboard.durability import StoredDurability
 from pegboard.errors import PlanNotFound, RunNotFound
+from pegboard.execution import Kit
 from pegboard.features.approvals import Approvals
 from pegboard.features.plans import Plans
 from pegboard.features.runs import RunFeed, Runs, RunView
@@ -37,10 +39,14 @@ WAITING = Graph(nodes=(Node(id="ask", kind="wait", wait=Wait(question="?")),))
 class Service:
     """The two services on one store in memory."""
 
-    def __init__(self, storage: MemoryStorage, *, heal: Heal | None = None) -> None:
+    def __init__(
+        self, storage: MemoryStorage, *, heal: Heal | None = None, clock: Clock | None = None
+    ) -> None:
+        clock = clock or SystemClock()
+        kit = Kit(policy=Policy(ask=("pay",)), now=clock.time, monotonic=clock.monotonic)
         self.storage = storage
         self.store = storage.runs
-        self.registry = ToolRegistry(policy=Policy(ask=("pay",)))
+        self.registry = ToolRegistry(kit=kit)
         for name, effect in (("echo", Effect.READ), ("pay", Effect.WRITE)):
             spec = ToolSpec(
                 name=name, description=name, effect=effect, input_schema={"type": "object"}
@@ -48,7 +54,7 @@ class Service:
             self.registry.add(SchemaTool(spec=spec, run=self._run))
         self.feed = RunFeed(self.store, tell=self.registry.kit.emitter.emit)
         self.registry.kit.emitter.add(self.feed)
-        self.durability = StoredDurability(self.store, owner="us", every=0.02)
+        self.durability = StoredDurability(self.store, owner="us", every=0.02, now=clock.time)
         runner = GraphRunner(self.registry, durability=self.durability, heal=heal)
         self.plans = Plans(self.registry, self.store, planner=Planner(self.registry))
         self.runs = Runs(
