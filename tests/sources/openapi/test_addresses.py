@@ -66,6 +66,10 @@ SERVERS = [
     },
     {"url": "/v2"},
     {"url": "https://{who}.test"},
+    {
+        "url": "https://a.test:{port}/v{version}",
+        "variables": {"port": {"default": 8443, "enum": [8443, "443"]}, "version": {"default": 2}},
+    },
 ]
 
 
@@ -76,6 +80,8 @@ SERVERS = [
         (0, {"region": "us", "path": ""}, "", "https://us.a.test"),
         (1, {}, "https://docs.test/api/openapi.json", "https://docs.test/v2"),
         (2, {"who": "me"}, "", "https://me.test"),
+        (3, {}, "", "https://a.test:8443/v2"),
+        (3, {"port": "443"}, "", "https://a.test:443/v2"),
     ],
 )
 def test_a_server_has_its_variables_filled_in(
@@ -95,7 +101,8 @@ def test_without_servers_it_is_the_root_of_the_document() -> None:
         (1, {}, "'/v2' as its server, which is no address: set base_url"),
         (2, {}, "Set server_variables: {who: ...}"),
         (2, {"who": "evil.test/x?"}, "set base_url"),
-        (3, {}, "names 3 servers; there is no server 3"),
+        (3, {"port": "1"}, "port is one of 8443, 443; found '1'"),
+        (4, {}, "names 4 servers; there is no server 4"),
     ],
 )
 def test_a_server_that_leads_nowhere_says_why(

@@ -39,6 +39,9 @@ BIG = 123456789012345678901234567890
         ("ä".encode("latin-1"), "text/csv; charset=ISO-8859-1", None, "ä"),
         (b"<a/>", "application/atom+xml", None, "<a/>"),
         ("ä".encode(), "text/plain; charset=nonsense", None, "ä"),
+        (b' {"a": 1}', "", {"a": 1}, '{"a":1}'),
+        (b'{"a": ', "", None, '{"a": '),
+        ("ä".encode(), "", None, "ä"),
     ],
 )
 def test_json_is_a_value_and_text_is_text(

@@ -38,6 +38,9 @@ MOST_OPERATIONS = 60
 # already, throws where an object is delimited, and takes an encoded apostrophe in a form for one.
 # `test_styles.py` and `test_bodies.py` hold them to the specification.
 PRISM_BREAKS = ("headers_", "paths_", "query_spaceDelimited", "query_pipeDelimited", "form")
+# Nor does it know discriminators: what two open alternatives allow is too much for it.
+# `test_discriminators.py` holds them to the specification.
+PRISM_DOUBTS = "must match exactly one schema in oneOf"
 
 pytestmark = [
     pytest.mark.slow,
@@ -89,6 +92,8 @@ async def judged(document: Path, port: int, *, each: int) -> tuple[int, list[str
             except PegboardError as error:
                 if " of a path" in str(error) or " of the path" in str(error):
                     continue  # an empty array has no place in a path
+                if PRISM_DOUBTS in str(error.__cause__):
+                    continue
                 if any(f"errors#{code}" in str(error.__cause__) for code in REFUSALS):
                     refused.append(f"{tool.spec.action} {call}: {error.__cause__}")
                     continue

@@ -138,6 +138,23 @@ def test_a_parameter_with_a_content_type_is_json(location: str) -> None:
     assert json.loads(unquote(text) if location != "header" else text) == {"a": [1, "ü"]}
 
 
+@pytest.mark.parametrize(
+    ("content_type", "value", "expected"),
+    [
+        ("text/plain; charset=utf-8", "a b", "color=a%20b"),
+        ("application/json", "a b", "color=%22a%20b%22"),
+        ("*/*", "a b", "color=%22a%20b%22"),
+        ("text/plain", 5, "color=5"),
+    ],
+)
+def test_a_text_is_quoted_only_where_the_content_type_is_json(
+    content_type: str, value: object, expected: str
+) -> None:
+    one = parameter("query", "form", explode=True, content_type=content_type)
+
+    assert in_query(one, value) == [expected]
+
+
 def test_reserved_characters_stay_where_the_document_says_so_but_never_end_the_value() -> None:
     one = parameter("query", "form", explode=True, allow_reserved=True)
 

@@ -1,11 +1,11 @@
 """What a response's body is: JSON, text or bytes."""
 
-import codecs
 import json
 import re
 from typing import Any
 
 from pegboard.core.ports.http import HttpResponse
+from pegboard.tools.charset import decoded
 
 _TEXT = re.compile(
     r"text/.*|application/(?:.*\+)?(?:json|xml)|application/(?:javascript|x-www-form-urlencoded"
@@ -22,11 +22,7 @@ def text_of(response: HttpResponse) -> str | None:
         return None
     if not media_type and b"\0" in response.content:
         return None
-    charset = _declared(response)
-    try:
-        return response.content.decode(charset, "replace").removeprefix("\ufeff")
-    except (LookupError, ValueError):
-        return response.content.decode("utf-8", "replace")
+    return decoded(response.content, _declared(response))
 
 
 def json_of(response: HttpResponse, text: str) -> tuple[bool, Any]:
@@ -43,8 +39,4 @@ def _declared(response: HttpResponse) -> str:
     found = _CHARSET.search(response.headers.get("content-type", ""))
     if found is None and response.media_type in ("text/html", "application/xhtml+xml"):
         found = _CHARSET.search(response.content[:_HTML_START].decode("latin-1"))
-    name = found[1] if found else "utf-8"
-    try:
-        return codecs.lookup(name).name
-    except LookupError:
-        return "utf-8"
+    return found[1] if found else ""

@@ -113,15 +113,20 @@ def _filled(url: str, described: Node, given: Mapping[str, str]) -> str:
     def value_of(match: re.Match[str]) -> str:
         name = match[1]
         about = mapping(described.get(name))
-        value = given.get(name, text(about.get("default")))
+        value = given.get(name, _scalar(about.get("default")))
         if not value and name not in given:
             raise BadAddress(f"Set server_variables: {{{name}: ...}}; the document has no default.")
-        allowed = sequence(about.get("enum"))
+        allowed = [_scalar(item) for item in sequence(about.get("enum"))]
         if allowed and value not in allowed:
             raise BadAddress(
-                f"server_variables: {name} is one of {', '.join(map(str, allowed))}; "
-                f"found {value!r}."
+                f"server_variables: {name} is one of {', '.join(allowed)}; found {value!r}."
             )
         return value
 
     return _VARIABLE.sub(value_of, url)
+
+
+def _scalar(value: object) -> str:
+    """A text, or a number that YAML made of one that stands without quotes, as a port does."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if is_number else text(value)

@@ -1,9 +1,9 @@
 """From a good answer to a result: JSON as a value, text as text, anything else as a file."""
 
-import codecs
 import mimetypes
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -13,7 +13,8 @@ from pegboard.core.ports.http import HttpResponse
 from pegboard.core.result import Artifact, ToolResult
 from pegboard.core.shortening import shortened
 from pegboard.errors import ToolFailed
-from pegboard.tools.json_text import decode
+from pegboard.tools import json_text
+from pegboard.tools.charset import decoded
 from pegboard.tools.output import wrap
 
 _TEXT = re.compile(
@@ -50,12 +51,13 @@ def result_of(
         return _of_head(response)
     if not response.content:
         return ToolResult(content=f"Done. The API answered {response.status} without content.")
+    response = _named(response)
     if is_json(response.media_type):
         return _of_json(response, projection)
-    decoded = text_of(response)
-    if decoded is None:
+    words = text_of(response)
+    if words is None:
         return _of_file(response, action)
-    return ToolResult(content=decoded + _cut_note(response))
+    return ToolResult(content=words + _cut_note(response))
 
 
 def is_json(media_type: str) -> bool:
@@ -69,12 +71,7 @@ def text_of(response: HttpResponse) -> str | None:
     if not is_json(media_type) and not _TEXT.fullmatch(media_type):
         return None
     found = _CHARSET.search(response.headers.get("content-type", ""))
-    try:
-        charset = codecs.lookup(found[1] if found else "utf-8").name
-        decoded = response.content.decode(charset, "replace")
-    except (LookupError, ValueError):
-        decoded = response.content.decode("utf-8", "replace")
-    return decoded.removeprefix("\ufeff")
+    return decoded(response.content, found[1] if found else "")
 
 
 def next_page(response: HttpResponse, names: Mapping[str, str]) -> str:
@@ -103,12 +100,26 @@ def with_note(result: ToolResult, note: str) -> ToolResult:
     return structs.replace(result, content=f"{result.text}\n{note}") if note else result
 
 
+def _named(response: HttpResponse) -> HttpResponse:
+    """An answer that does not say what it is, as what it reads as: JSON, text, or a file."""
+    if response.media_type:
+        return response
+    try:
+        words = response.content.decode()
+    except UnicodeDecodeError:
+        return response
+    kind = "" if "\0" in words else "text/plain"
+    if words.lstrip()[:1] in ("{", "[") and json_text.is_json(words):
+        kind = "application/json"
+    return replace(response, headers={**response.headers, "content-type": kind})
+
+
 def _of_json(response: HttpResponse, projection: str) -> ToolResult:
-    decoded = text_of(response) or ""
+    words = text_of(response) or ""
     value: Any = _NOTHING
     if not response.truncated:
         try:
-            value = decode(decoded)
+            value = json_text.decode(words)
         except ValueError:
             value = _NOTHING
     if value is not _NOTHING:
@@ -119,8 +130,8 @@ def _of_json(response: HttpResponse, projection: str) -> ToolResult:
             "configured projection cannot be applied."
         )
     if response.truncated:
-        return ToolResult(content=decoded + _cut_note(response))
-    return ToolResult(content=f"{decoded}\n[The API calls this JSON, but it is not valid JSON.]")
+        return ToolResult(content=words + _cut_note(response))
+    return ToolResult(content=f"{words}\n[The API calls this JSON, but it is not valid JSON.]")
 
 
 def _projected(value: Any, projection: str) -> Any:

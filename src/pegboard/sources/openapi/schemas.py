@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from pegboard.sources.openapi.definitions import Definitions, finished
+from pegboard.sources.openapi.discriminators import is_chosen, values_of
 from pegboard.sources.openapi.keywords import Keywords, is_pattern, with_null
 from pegboard.sources.openapi.nodes import Located, mapping, sequence
 from pegboard.sources.openapi.references import BadReference, References
 
 Schema = dict[str, Any]
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
+_ALTERNATIVES = ("anyOf", "oneOf")
 _SINGLE = (
     "not", "if", "then", "else", "contains", "propertyNames", "additionalProperties",
     "unevaluatedProperties", "unevaluatedItems",
@@ -121,17 +123,31 @@ class Schemas:
                 made[key] = (
                     value if isinstance(value, bool) else self._schema(place.at(key), depth + 1)
                 )
+        self._lists(place, made, depth)
+        if words.lost:
+            made["$comment"] = f"Not checked, for it is broken: {', '.join(words.lost)}."
+        return with_null(made) if words.nullable else made
+
+    def _lists(self, place: Located, made: Schema, depth: int) -> None:
+        chosen = is_chosen(place.fields)
         for key in _LISTS:
             parts = [
-                self._schema(item, depth + 1)
+                self._alternative(place, item, depth, chosen=chosen and key in _ALTERNATIVES)
                 for item in place.at(key).items()
                 if isinstance(item.node, (dict, bool))
             ]
             if parts:
-                made[key] = parts
-        if words.lost:
-            made["$comment"] = f"Not checked, for it is broken: {', '.join(words.lost)}."
-        return with_null(made) if words.nullable else made
+                # open alternatives that a property tells apart all fit, as JSON Schema sees it
+                loose = chosen and key == "oneOf" and "anyOf" not in made
+                made["anyOf" if loose else key] = parts
+
+    def _alternative(self, place: Located, item: Located, depth: int, *, chosen: bool) -> Schema:
+        made = self._schema(item, depth + 1)
+        # what is received may be of a kind that the document does not know yet
+        if not chosen or self._hidden != "readOnly":
+            return made
+        values = values_of(place, item, self._references)
+        return {"allOf": [made, values]} if values else made
 
     def _objects(self, place: Located, made: Schema, lost: list[str], depth: int) -> None:
         properties = place.at("properties")

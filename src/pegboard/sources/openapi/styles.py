@@ -29,7 +29,7 @@ def in_path(parameter: Parameter, value: Any) -> str:
     """
     name, explode = parameter.name, parameter.explode
     if parameter.content_type:
-        return _quoted(as_json(value, name), name)
+        return _quoted(_by_type(parameter, value), name)
     pairs, items = _pairs(value, name), _items(value, name)
     written = [_quoted(item, name) for item in items]
     named = [f"{_quoted(key, name)}={_quoted(item, name)}" for key, item in pairs or []]
@@ -59,7 +59,7 @@ def in_query(parameter: Parameter, value: Any) -> list[str]:
     """
     name = parameter.name
     if parameter.content_type:
-        return [f"{_quoted(name, name)}={_quoted(as_json(value, name), name)}"]
+        return [f"{_quoted(name, name)}={_quoted(_by_type(parameter, value), name)}"]
     return written_form(
         name,
         value,
@@ -103,7 +103,7 @@ def in_header(parameter: Parameter, value: Any) -> str:
     """
     name = parameter.name
     if parameter.content_type:
-        return header_text(as_json(value, name), name)
+        return header_text(_by_type(parameter, value), name)
     pairs = _pairs(value, name)
     if pairs is None:
         parts = _items(value, name)
@@ -122,7 +122,7 @@ def in_cookie(parameter: Parameter, value: Any) -> list[str]:
     """
     name = parameter.name
     if parameter.content_type:
-        return [f"{_quoted(name, name)}={_quoted(as_json(value, name), name)}"]
+        return [f"{_quoted(name, name)}={_quoted(_by_type(parameter, value), name)}"]
     return written_form(name, value, style="form", explode=parameter.explode, safe=_IN_COOKIES)
 
 
@@ -175,6 +175,14 @@ def written(value: Any, name: str) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return as_json(value, name)
+
+
+def _by_type(parameter: Parameter, value: Any) -> str:
+    """The value of a parameter with a content type: text stays as it is where that is not JSON."""
+    kind = parameter.content_type.partition(";")[0].strip().lower()
+    if isinstance(value, str) and not kind.endswith(("/json", "+json", "*")):
+        return value
+    return as_json(value, parameter.name)
 
 
 def _matrix(

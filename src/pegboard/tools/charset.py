@@ -1,0 +1,25 @@
+"""Text that somebody else's server sent, by the character set that it names."""
+
+import codecs
+
+_NO_CHARSETS = frozenset(
+    {"punycode", "idna", "unicode_escape", "raw_unicode_escape", "undefined", "mbcs", "oem"}
+)
+"""Codecs of Python's that are no character set of any server. Decoding punycode takes time that
+grows with the square of the length: minutes for a page of a few megabytes."""
+
+
+def decoded(content: bytes, charset: str) -> str:
+    """The text; what cannot be read of it is marked, and a set that nobody knows is UTF-8.
+
+    Args:
+        content: As it came.
+        charset: The declared name; empty for none.
+    """
+    try:
+        name = codecs.lookup(charset or "utf-8").name
+        if name.replace("-", "_") not in _NO_CHARSETS:
+            return content.decode(name, "replace").removeprefix("\ufeff")
+    except (LookupError, ValueError):
+        pass
+    return content.decode("utf-8", "replace").removeprefix("\ufeff")
