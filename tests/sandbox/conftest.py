@@ -3,8 +3,9 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from tests.sandbox.inside import HastyClock
 
-from pegboard.sandbox import BACK_ENDS, ProbedSandbox
+from pegboard.sandbox import BACK_ENDS, ProbedSandbox, commands
 
 _PROBED: dict[str, ProbedSandbox] = {}
 """One for each back end, probed by the first test that needs it."""
@@ -32,6 +33,21 @@ async def sandbox(request: pytest.FixtureRequest) -> ProbedSandbox:
     if reason:
         pytest.skip(reason)
     return probed
+
+
+@pytest.fixture
+def common(tmp_path: Path) -> Path:
+    """A folder that everybody on the machine may write to, as jobs have users of their own."""
+    tmp_path.chmod(0o777)
+    return tmp_path
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> HastyClock:
+    """The time that commands are given, for a test to let pass."""
+    clock = HastyClock()
+    monkeypatch.setattr(commands, "time", clock)
+    return clock
 
 
 @pytest.fixture

@@ -3,7 +3,9 @@
 import asyncio
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -20,25 +22,26 @@ from pegboard.core.ports.sandbox import (
 )
 
 PYTHON = (str(Path(sys.executable).resolve()), "-I", "-S", "-c")
-LITTLE = SandboxLimits(timeout=1.0, memory_bytes=32 << 20, output_bytes=1000)
-QUICK = SandboxLimits(timeout=8.0, memory_bytes=256 << 20)
+LITTLE = SandboxLimits(timeout=40.0, memory_bytes=32 << 20, output_bytes=1000)
+BRIEF = replace(LITTLE, timeout=1.0)
+ENOUGH = SandboxLimits(timeout=40.0, memory_bytes=256 << 20)
 
 
 async def shell(sandbox: Sandbox, command: str, **job: Any) -> SandboxOutcome:
     """What a shell command gives."""
-    job.setdefault("limits", QUICK)
+    job.setdefault("limits", ENOUGH)
     return await sandbox.run(SandboxJob(command=("/bin/sh", "-c", command), **job))
 
 
 async def python(sandbox: Sandbox, code: str, *arguments: object, **job: Any) -> SandboxOutcome:
     """What a Python program gives; `ATTEMPT` has what most of them need."""
-    job.setdefault("limits", QUICK)
+    job.setdefault("limits", ENOUGH)
     command = (*PYTHON, code, *map(str, arguments))
     return await sandbox.run(SandboxJob(command=command, **job))
 
 
 async def run_code(sandbox: Sandbox, code: str, **job: Any) -> CodeOutcome:
-    """How a piece of Python ends that has little of everything."""
+    """How a piece of Python ends that has little of everything but time."""
     job.setdefault("limits", LITTLE)
     return await sandbox.run_code(CodeJob(code=code, **job))
 
@@ -88,11 +91,22 @@ def left_behind() -> tuple[set[int], int, list[str]]:
 
 async def until(holds: Callable[[], bool]) -> None:
     """Wait for what another process does."""
-    for _ in range(200):
+    for _ in range(800):
         if holds():
             return
         await asyncio.sleep(0.05)
     raise TimeoutError
+
+
+class HastyClock:
+    """Stands for the `time` of a module: it can be ahead of the others."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def monotonic(self) -> float:
+        """Seconds that only grow."""
+        return time.monotonic() + self.ahead
 
 
 def processes() -> set[int]:

@@ -73,7 +73,7 @@ def test_all_descendants_are_found() -> None:
     child = subprocess.Popen(["/bin/sh", "-c", "sleep 60 & wait"], start_new_session=True)
     found: list[int] = []
     try:
-        for _ in range(100):
+        for _ in range(2_000):
             if len(found := confine._descendants()) >= 2 and child.pid in found:
                 break
             time.sleep(0.02)

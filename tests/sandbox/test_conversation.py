@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.sandbox.inside import left_behind, run_code, until
+from tests.sandbox.inside import BRIEF, left_behind, run_code, until
 
 from pegboard.core.ports.sandbox import SandboxLimits
 from pegboard.errors import ToolFailed
@@ -84,7 +84,7 @@ async def test_functions_are_not_called_without_end(code_sandbox: ProbedSandbox)
         calls += 1
         return calls
 
-    limits = SandboxLimits(timeout=8)
+    limits = SandboxLimits(timeout=40)
     outcome = await run_code(
         code_sandbox, "while True: count()", functions={"count": count}, limits=limits
     )
@@ -97,7 +97,7 @@ async def test_a_slow_function_counts_in_the_time(code_sandbox: ProbedSandbox) -
     async def slow() -> None:
         await asyncio.sleep(60)
 
-    outcome = await run_code(code_sandbox, "slow()", functions={"slow": slow})
+    outcome = await run_code(code_sandbox, "slow()", functions={"slow": slow}, limits=BRIEF)
 
     assert outcome.stopped == "timeout"
 

@@ -123,7 +123,7 @@ for back_end in BACK_ENDS:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the other tests run as an ordinary user already")
-@pytest.mark.timeout(40)
+@pytest.mark.timeout(120)
 def test_what_holds_for_root_holds_for_an_ordinary_user() -> None:
     paths = [path for path in sys.path if path]
     for program in (sys.executable, "/usr/bin/python3"):

@@ -23,7 +23,9 @@ from pegboard.sandbox.bubblewrap import FOLDER
 from pegboard.sandbox.memory import resident_bytes
 
 _CHUNK = 65536
-_SETTLE = 2.0
+_SETTLE = 30.0
+"""Seconds in which all of a job dies, on a machine that stands still for a while as well."""
+
 _LOOK_EVERY = 0.25
 _CONFINED = b"\n"
 

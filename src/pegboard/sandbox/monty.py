@@ -29,7 +29,7 @@ _ESCAPES = {
     "walks to other classes": "().__class__.__mro__[1].__subclasses__()",
 }
 """By what it would be if it did not raise; interpreters in Python's own process let these by."""
-_PROBE_LIMITS = SandboxLimits(timeout=4.0, memory_bytes=32 << 20, output_bytes=10_000)
+_PROBE_LIMITS = SandboxLimits(timeout=20.0, memory_bytes=32 << 20, output_bytes=10_000)
 
 
 class _Workers:
