@@ -1,6 +1,8 @@
 """Opening a SQL source as a board does, and asking its tools."""
 
-from collections.abc import AsyncGenerator
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,16 +19,22 @@ from pegboard.sources.sql.config import SqlConfig
 
 
 class Asker:
-    """Calls the tools of one source; every answer is checked against its schema."""
+    """Calls the tools of one source; every answer is checked against its schema.
+
+    Attributes:
+        seconds: How long a call may take; None for as long as the source lets it.
+    """
 
     def __init__(self, source: Source, tools: dict[str, Tool]) -> None:
         self.source = source
         self.tools = tools
+        self.seconds: float | None = None
 
     async def __call__(self, action: str, **arguments: Any) -> Any:
         tool = self.tools[action]
         jsonschema_rs.validate(dict(tool.spec.input_schema), arguments)
-        answer = await tool.run(arguments, ToolContext())
+        until = None if self.seconds is None else time.monotonic() + self.seconds
+        answer = await tool.run(arguments, ToolContext(deadline=until))
         jsonschema_rs.validate(dict(tool.spec.output_schema or {}), answer)
         return answer
 
@@ -37,6 +45,24 @@ class Asker:
 
     async def health(self) -> Health:
         return await self.source.health()
+
+
+class Patient:
+    """Stands for the `time` of a module: what it allows it allows for a minute longer."""
+
+    @staticmethod
+    def monotonic() -> float:
+        """A minute ahead."""
+        return time.monotonic() + 60.0
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    """Return once it happened; fail when it takes too long."""
+    for _ in range(800):
+        if happened():
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("it did not happen")
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 import tempfile
+import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 import psycopg
 import pytest
 from tests.sources.sql.attacks import SCHEMA, SECRET
+
+from pegboard.sources.sql import client, sqlite_schema
 
 CHINOOK = Path(__file__).parents[3] / "examples" / "shop" / "chinook.db"
 _SLOW_START = 60
@@ -20,6 +23,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "postgres_server" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.timeout(_SLOW_START))
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_given_up_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that stands still for a while makes no statement late that nobody calls late."""
+    monkeypatch.setattr(client, "_GRACE", 60.0)
+    monkeypatch.setattr(client.Client, "_deadline", lambda *_: time.monotonic() + 60.0)
+    monkeypatch.setattr(sqlite_schema, "_COUNTING", 60.0)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from pegboard.sources.sql.sqlite import SqliteDriver
 def _catalog(path: Path, **config: Any) -> tuple[Guard, Catalog]:
     settings = SqlConfig.model_validate({"url": f"sqlite:///{path}", **HIDING, **config})
     session = SqliteDriver(settings, base_dir=path.parent).connect(write=False)
-    tables, triggers = session.tables(time.monotonic() + 5)
+    tables, triggers = session.tables(time.monotonic() + 60)
     session.close()
     return Guard(settings), build(settings, tables, triggers=triggers)
 

