@@ -15,8 +15,12 @@ MODULE = '''
 """Tools of a board file: they need no arguments of the test."""
 
 import asyncio
+from pathlib import Path
 
 from pegboard import tool
+
+FOLDER = Path(__file__).parent
+MET = asyncio.Barrier(30)
 
 
 @tool(effect="read")
@@ -28,16 +32,25 @@ def greet(name: str = "you") -> str:
 @tool(effect="write")
 async def linger(seconds: float = 60.0) -> str:
     """Take a while."""
+    (FOLDER / "begun").touch()
     await asyncio.sleep(seconds)
     return "done"
 
 
 @tool(effect="read")
+async def meet() -> str:
+    """Wait for twenty-nine others."""
+    await MET.wait()
+    return "met"
+
+
+@tool(effect="read")
 async def stubborn() -> str:
-    """Take a while, whatever anybody says."""
-    for _ in range(15):
+    """Go on until it is let go, whatever anybody says."""
+    (FOLDER / "begun").touch()
+    while not (FOLDER / "let go").exists():
         try:
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.05)
         except asyncio.CancelledError:
             continue
     return "done"
@@ -73,17 +86,31 @@ async def live(settings: Settings, *, grace: int = 1) -> AsyncGenerator[str]:
 @asynccontextmanager
 async def live_client(settings: Settings, *, grace: int = 1) -> AsyncGenerator[httpx2.AsyncClient]:
     """A client of such a server, over a socket."""
-    async with live(settings, grace=grace) as url, httpx2.AsyncClient(base_url=url) as client:
+    async with live(settings, grace=grace) as url, patient(base_url=url) as client:
         yield client
+
+
+def patient(**options: Any) -> httpx2.AsyncClient:
+    """A client that does not give up before a machine that stands still for a while goes on."""
+    return httpx2.AsyncClient(timeout=60, **options)
 
 
 async def until(happened: Callable[[], Awaitable[bool]]) -> None:
     """Return once it happened; fail when it takes too long."""
-    for _ in range(200):
+    for _ in range(1_000):
         if await happened():
             return
         await asyncio.sleep(0.03)
     raise AssertionError("it did not happen")
+
+
+async def begun(folder: Path) -> None:
+    """Return once `linger` or `stubborn` of the module in this folder runs."""
+
+    async def has_begun() -> bool:
+        return (folder / "begun").exists()
+
+    await until(has_begun)
 
 
 async def outcome_of(call: "asyncio.Task[httpx2.Response]") -> object:

@@ -11,6 +11,7 @@ from pegboard import tool
 from pegboard.runtime import Pegboard
 
 WRITTEN: list[str] = []
+HELD: list[asyncio.Event] = []
 POLICY = "sources: []\npolicy:\n  deny: [hidden]\n"
 
 
@@ -71,14 +72,22 @@ async def linger(seconds: float = 30.0) -> str:
 
 
 @tool(effect="read")
+async def hold() -> str:
+    """Go on until the test lets it go."""
+    await HELD[0].wait()
+    return "done"
+
+
+@tool(effect="read")
 async def hidden() -> str:
     """Nobody may know."""
     return "secret"
 
 
-TOOLS = (web_fetcher, text_cleaner, summarizer_llm, write_down, linger, hidden)
+TOOLS = (web_fetcher, text_cleaner, summarizer_llm, write_down, linger, hold, hidden)
 
 
 def a_planned_board(folder: Path, **settings: Any) -> Pegboard:
     WRITTEN.clear()
+    HELD[:] = [asyncio.Event()]
     return a_board(folder, tools=TOOLS, text=POLICY, **settings)

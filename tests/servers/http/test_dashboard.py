@@ -9,7 +9,9 @@ from typing import Any
 import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from tests.servers.http.made import a_board, client_of
+from tests.servers.http.made import TOOLS, a_board, client_of
+
+from pegboard import tool
 
 DASHBOARD = Path(__file__).parents[3] / "examples" / "grafana" / "pegboard.json"
 
@@ -53,13 +55,22 @@ def expressions() -> list[str]:
 
 async def told(tmp_path: Path) -> dict[str, set[str]]:
     """The samples of a live server, each with its labels, during and after calls and a run."""
-    board = a_board(tmp_path, text="sources:\n  - {kind: builtin, name: std}\n")
+    begun, told = asyncio.Event(), asyncio.Event()
+
+    @tool(effect="read")
+    async def last() -> None:
+        """Take as long as it takes to ask for the samples."""
+        begun.set()
+        await told.wait()
+
+    text = "sources:\n  - {kind: builtin, name: std}\n"
+    board = a_board(tmp_path, tools=(*TOOLS, last), text=text)
     async with client_of(board) as client, asyncio.TaskGroup() as group:
         await _used(client)
-        body = {"name": "wait", "input": {"seconds": 0.3}}
-        group.create_task(client.post("/execute", json=body))
-        await asyncio.sleep(0.1)
+        group.create_task(client.post("/execute", json={"name": "last"}))
+        await begun.wait()
         text = (await client.get("/metrics")).text
+        told.set()
     samples: dict[str, set[str]] = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:

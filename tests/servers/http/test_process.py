@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -22,20 +23,25 @@ SERVE = "from pegboard.runtime import Settings; from pegboard.servers.http impor
 SHOP = tree.ROOT / "examples" / "shop" / "board.yaml"
 NEVER_ENDING = '''
 import asyncio
+from pathlib import Path
+
 from pegboard import tool
 
 
 @tool(effect="read")
 async def never_end() -> str:
     """Ignore every cancellation."""
+    Path(__file__).with_name("begun").touch()
     while True:
         try:
             await asyncio.sleep(1)
         except asyncio.CancelledError:
             pass
 '''
-CPU_SECONDS = 1.8
-"""What a start may cost, measured on a quiet machine; a busy one shows up to half more."""
+POST = b"POST /execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json"
+OTHERS = "import fastapi, httpx2, mcp.types, uvicorn"
+MOST_OF_OTHERS = 2.0
+"""What a start may cost, as a multiple of what it costs to load these libraries alone."""
 
 
 @contextlib.contextmanager
@@ -61,14 +67,31 @@ def address(stream: IO[str] | None) -> str:
     return found.group(1)
 
 
+def connected(url: str) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), 30)
+
+
+def is_open(url: str) -> bool:
+    with contextlib.suppress(ConnectionRefusedError), connected(url):
+        return True
+    return False
+
+
+def until(happened: Callable[[], bool]) -> None:
+    end = time.monotonic() + 40
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_process_prints_where_it_listens_and_ends_without_an_error(
     number: signal.Signals,
 ) -> None:
     with server("serve(Settings(port=0))") as process:
-        answer = httpx2.get(f"{address(process.stdout)}/healthz")
+        answer = httpx2.get(f"{address(process.stdout)}/healthz", timeout=30)
         process.send_signal(number)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=30)
 
     assert answer.json() == {"status": "ok"}
     assert (process.returncode, out, err) == (0, "", "")
@@ -80,10 +103,12 @@ def test_a_tool_that_can_not_be_ended_does_not_keep_the_process(tmp_path: Path) 
     board.write_text("sources: [{kind: functions, name: my, config: {modules: [never_ending]}}]")
     with server(f"serve(Settings(board={str(board)!r}, port=0))") as process:
         url = address(process.stdout)
-        with pytest.raises(httpx2.ReadTimeout):
-            httpx2.post(f"{url}/execute", json={"name": "my__never_end"}, timeout=0.5)
+        with connected(url) as leaving:
+            body = b'{"name": "my__never_end"}'
+            leaving.sendall(b"%s\r\nContent-Length: %d\r\n\r\n%s" % (POST, len(body), body))
+            until((tmp_path / "begun").exists)
         process.terminate()
-        time.sleep(0.5)  # two signals at once would be one
+        until(lambda: not is_open(url))  # two signals at once would be one
         process.terminate()
         _, err = process.communicate(timeout=30)
 
@@ -94,9 +119,9 @@ def test_a_tool_that_can_not_be_ended_does_not_keep_the_process(tmp_path: Path) 
 def test_log_lines_have_stdout_for_themselves() -> None:
     with server("serve(Settings(port=0, log='stdout'))") as process:
         url = address(process.stderr)
-        httpx2.post(f"{url}/execute", json={"name": "nothing"})
+        httpx2.post(f"{url}/execute", json={"name": "nothing"}, timeout=30)
         process.terminate()
-        out, _ = process.communicate(timeout=20)
+        out, _ = process.communicate(timeout=30)
 
     assert all(line.startswith('{"time"') for line in out.splitlines())
     assert '"event": "call"' in out
@@ -105,10 +130,10 @@ def test_log_lines_have_stdout_for_themselves() -> None:
 def test_a_request_that_is_no_http_gets_an_answer_and_harms_nobody() -> None:
     with server("serve(Settings(port=0))") as process:
         url = address(process.stdout)
-        with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), 5) as raw:
+        with connected(url) as raw:
             raw.sendall(b"\x16\x03\x01 no http\r\n\r\n")
             told = raw.recv(100)
-        alive = httpx2.get(f"{url}/healthz").status_code
+        alive = httpx2.get(f"{url}/healthz", timeout=30).status_code
 
     assert told.startswith(b"HTTP/1.1 400")
     assert alive == 200
@@ -117,18 +142,15 @@ def test_a_request_that_is_no_http_gets_an_answer_and_harms_nobody() -> None:
 def test_an_upload_without_an_end_is_cut_off() -> None:
     with server("serve(Settings(port=0, max_request_bytes=100_000))") as process:
         url = address(process.stdout)
-        with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), 5) as raw:
-            raw.sendall(
-                b"POST /execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                b"Transfer-Encoding: chunked\r\n\r\n"
-            )
+        with connected(url) as raw:
+            raw.sendall(POST + b"\r\nTransfer-Encoding: chunked\r\n\r\n")
             told = b""
             with contextlib.suppress(ConnectionError):
                 for _ in range(1000):
                     raw.sendall(b"1000\r\n" + b" " * 0x1000 + b"\r\n")
             with contextlib.suppress(ConnectionError):
                 told = raw.recv(1000)
-        alive = httpx2.get(f"{url}/healthz").status_code
+        alive = httpx2.get(f"{url}/healthz", timeout=30).status_code
 
     assert told == b"" or told.startswith(b"HTTP/1.1 413")
     assert alive == 200
@@ -146,4 +168,12 @@ def test_a_real_board_starts_lightly(record_property: Callable[[str, object], No
     record_property("cpu_seconds", cpu)
     record_property("peak_kilobytes", int(peak.group(1)))
     assert int(peak.group(1)) < 140_000
-    assert cpu < CPU_SECONDS * 1.5
+    assert cpu < MOST_OF_OTHERS * cpu_of(OTHERS)
+
+
+def cpu_of(code: str) -> float:
+    """Seconds of processor time, which grow with what else the machine has to do."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", code], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime

@@ -67,14 +67,14 @@ async def serving(service: Service) -> AsyncGenerator[int]:
 
 def written(folder: Path, text: str) -> Settings:
     (folder / "board.yaml").write_text(text)
-    return Settings(board=folder / "board.yaml", port=0, reload="off")
+    return Settings(board=folder / "board.yaml", port=0, reload="off", list_timeout=60)
 
 
 async def called(client: httpx2.AsyncClient, tool: str, **given: Any) -> httpx2.Response:
     return await client.post("/execute", json={"tool_id": tool, "input": given})
 
 
-@pytest.mark.timeout(30)
+@pytest.mark.timeout(60)
 async def test_a_rest_api_is_registered_called_retried_and_removed(tmp_path: Path) -> None:
     service = Service()
     async with serving(service) as port:
@@ -109,7 +109,7 @@ async def test_a_rest_api_is_registered_called_retried_and_removed(tmp_path: Pat
     assert service.asked[0] == "GET /prices/a%20b"
 
 
-@pytest.mark.timeout(30)
+@pytest.mark.timeout(60)
 async def test_an_mcp_tool_is_registered_called_and_removed(tmp_path: Path) -> None:
     (tmp_path / "stock.py").write_text(MCP_SERVER)
     config = f"{{command: {sys.executable}, args: [stock.py], cwd: {tmp_path}}}"

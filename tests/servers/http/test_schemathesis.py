@@ -82,10 +82,10 @@ def url() -> Generator[str]:
 
     thread = threading.Thread(target=lambda: asyncio.run(serving()))
     thread.start()
-    loop, task = running.result(20)
-    yield listening.result(20)
+    loop, task = running.result(60)
+    yield listening.result(60)
     loop.call_soon_threadsafe(task.cancel)
-    thread.join(20)
+    thread.join(60)
 
 
 def check(case: Case, url: str) -> None:
@@ -120,4 +120,4 @@ def test_the_document_keeps_its_word_when_one_answer_leads_to_the_next(url: str)
 
 def test_the_narrowed_document_names_tools_that_are_there(url: str) -> None:
     for tool in ("builtin__echo", "builtin__echo_v1", "builtin__calculator"):
-        assert httpx2.get(f"{url}/tools/{tool}").status_code == 200
+        assert httpx2.get(f"{url}/tools/{tool}", timeout=60).status_code == 200

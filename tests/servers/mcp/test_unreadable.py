@@ -4,10 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 from starlette.types import Message
-from tests.servers.http.live import live, live_settings
+from tests.servers.http.live import live, live_settings, patient
 from tests.servers.http.test_mcp_endpoint import HEADERS, INITIALIZE
 
 from pegboard.servers.mcp.unreadable import NO_JSON, NO_MESSAGE, readable
@@ -35,7 +34,7 @@ async def test_what_is_no_message_is_answered_in_one_short_sentence(
     tmp_path: Path, version: str | None, body: bytes, error: dict[str, Any]
 ) -> None:
     headers = HEADERS | ({"MCP-Protocol-Version": version} if version else {})
-    async with live(live_settings(tmp_path)) as url, httpx2.AsyncClient(headers=headers) as http:
+    async with live(live_settings(tmp_path)) as url, patient(headers=headers) as http:
         answer = await http.post(f"{url}/mcp", content=body)
 
     assert (answer.status_code, answer.json()) == (

@@ -5,6 +5,7 @@ import httpx2
 import pytest
 from tests.servers.http.made import NOTES
 
+from pegboard import tool
 from pegboard.runtime import Pegboard
 
 PROBLEM = "application/problem+json"
@@ -271,9 +272,17 @@ async def test_a_model_that_took_part_is_named(client: httpx2.AsyncClient) -> No
     )
 
 
-async def test_calls_run_at_the_same_time(client: httpx2.AsyncClient) -> None:
-    async with asyncio.timeout(2), asyncio.TaskGroup() as group:
-        calls = [group.create_task(execute(client, "wait", seconds=0.3)) for _ in range(20)]
+async def test_calls_run_at_the_same_time(client: httpx2.AsyncClient, board: Pegboard) -> None:
+    met = asyncio.Barrier(20)
+
+    @tool(effect="read")
+    async def meet() -> None:
+        """Wait for nineteen others."""
+        await met.wait()
+
+    board.registry.add(meet)
+    async with asyncio.TaskGroup() as group:
+        calls = [group.create_task(execute(client, "meet")) for _ in range(20)]
 
     assert {call.result().status_code for call in calls} == {200}
 

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from tests.servers.http.live import live_client, live_settings, until
 from tests.servers.http.made import client_of
-from tests.servers.http.planned import WRITTEN, a_planned_board
+from tests.servers.http.planned import HELD, WRITTEN, a_planned_board
 from tests.servers.http.routes.test_plans import RFC_PLAN
 
 ASKING: dict[str, Any] = {
@@ -77,12 +77,13 @@ async def test_a_run_is_cancelled(client: httpx2.AsyncClient) -> None:
 async def test_a_run_is_paused_and_goes_on(client: httpx2.AsyncClient) -> None:
     two = {
         "nodes": [
-            {"id": "a", "tool": "linger", "input": {"seconds": 0.2}},
+            {"id": "a", "tool": "hold"},
             {"id": "b", "tool": "write_down", "input": {"line": "b"}, "edges": [{"node": "a"}]},
         ]
     }
     run_id = await start(client, two)
     await client.post(f"/runs/{run_id}/pause")
+    HELD[0].set()
     paused = await rested(client, run_id)
     written = list(WRITTEN)
     await client.post(f"/runs/{run_id}/resume")
@@ -219,7 +220,7 @@ async def followed(
 ) -> list[tuple[int, str, dict[str, Any]]]:
     events: list[tuple[int, str, dict[str, Any]]] = []
     path = f"/runs/{run_id}/events"
-    async with client.stream("GET", path, headers=headers, timeout=10) as stream:
+    async with client.stream("GET", path, headers=headers) as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
         fields: dict[str, str] = {}
         async for line in stream.aiter_lines():

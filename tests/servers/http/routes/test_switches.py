@@ -38,7 +38,7 @@ async def test_a_tool_is_turned_off_listed_and_on_again(client: httpx2.AsyncClie
 @pytest.mark.parametrize(
     ("body", "path", "says"),
     [
-        ({"turn": "off", "kind": "tool"}, "body.name", "Field required"),
+        ({"turn": "off", "kind": "tool"}, "body.name", "missing, required"),
         (
             {"turn": "off", "kind": "tool", "name": "a b"},
             "body.name",
@@ -50,7 +50,7 @@ async def test_a_tool_is_turned_off_listed_and_on_again(client: httpx2.AsyncClie
             "body.name",
             "Name a source as it is listed.",
         ),
-        ({"turn": "off", "kind": "writes", "name": "x"}, "body.name", "Input should be ''"),
+        ({"turn": "off", "kind": "writes", "name": "x"}, "body.name", "expected ''"),
         ({"turn": "away", "kind": "writes"}, "body.turn", "'off' or 'on'"),
         ({"turn": "off", "kind": "everything"}, "body", "'tool', 'source', 'writes'"),
         ({"turn": "off", "kind": "writes", "reason": "x" * 501}, "body.reason", "500"),

@@ -6,9 +6,9 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 from pydantic import SecretStr
+from tests.servers.http.live import patient
 from tests.servers.http.made import TOKEN, a_board, client_of
 from tests.servers.http.websocket.sockets import connected, served
 from websockets.exceptions import InvalidStatus
@@ -27,7 +27,7 @@ async def guarded(tmp_path: Path) -> AsyncGenerator[str]:
 
 
 async def ticket_of(url: str, path: str = "/ws/tickets", **headers: str) -> str:
-    async with httpx2.AsyncClient(base_url=url, headers=HEADERS | headers) as client:
+    async with patient(base_url=url, headers=HEADERS | headers) as client:
         answer = await client.post(path)
     assert (answer.status_code, answer.headers["cache-control"]) == (201, "no-store")
     assert answer.json()["expires_in"] == 30
@@ -54,7 +54,7 @@ async def test_a_page_connects_with_a_ticket_and_no_header(guarded: str, prefix:
 async def test_calls_with_a_ticket_are_those_of_who_asked_for_it(tmp_path: Path) -> None:
     async with a_board(tmp_path, token=SecretStr(TOKEN)) as board, served(board) as url:
         await called(url, f"/ws?ticket={await ticket_of(url)}")
-        async with httpx2.AsyncClient(base_url=url, headers=HEADERS) as client:
+        async with patient(base_url=url, headers=HEADERS) as client:
             calls = (await client.get("/history")).json()["calls"]
 
     assert [call["principal"] for call in calls] == ["token"]
@@ -89,7 +89,7 @@ async def test_a_wrong_ticket_is_no_better_for_a_token_beside_it(guarded: str) -
 
 async def test_a_ticket_opens_no_other_path(guarded: str) -> None:
     ticket = await ticket_of(guarded)
-    async with httpx2.AsyncClient(base_url=guarded) as client:
+    async with patient(base_url=guarded) as client:
         asked = [
             (await client.request(method, path, params={"ticket": ticket})).status_code
             for method, path in (
@@ -103,7 +103,7 @@ async def test_a_ticket_opens_no_other_path(guarded: str) -> None:
 
 
 async def test_without_the_token_there_is_no_ticket(guarded: str) -> None:
-    async with httpx2.AsyncClient(base_url=guarded) as client:
+    async with patient(base_url=guarded) as client:
         answer = await client.post("/ws/tickets")
 
     assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")

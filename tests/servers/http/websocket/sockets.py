@@ -69,7 +69,7 @@ class Client:
 
     async def read(self) -> Json:
         """The next message."""
-        text = await asyncio.wait_for(self.socket.recv(), 5)
+        text = await asyncio.wait_for(self.socket.recv(), 40)
         assert isinstance(text, str)
         return json.loads(text)
 
@@ -102,7 +102,7 @@ class Client:
         """Read until the connection ends: with which code, and why."""
         with suppress(ConnectionClosed):
             while True:
-                await asyncio.wait_for(self.socket.recv(), 8)
+                await asyncio.wait_for(self.socket.recv(), 40)
         return self.socket.close_code or 0, self.socket.close_reason or ""
 
 

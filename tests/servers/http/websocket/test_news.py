@@ -105,7 +105,7 @@ async def test_what_changes_on_another_thread_is_told_too(board: Pegboard) -> No
         async with aclosing(coming) as events:
             thread = threading.Thread(target=board.registry.add, args=(sprout,))
             thread.start()
-            event = await asyncio.wait_for(anext(events), 5)
+            event = await asyncio.wait_for(anext(events), 40)
             thread.join()
 
     assert event["added"] == ["sprout"]
