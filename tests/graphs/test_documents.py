@@ -184,8 +184,8 @@ def test_a_fault_says_what_kind_it_is() -> None:
         read_graph({"nodes": [{"ids": "a"}], "name": "mine"})
 
     assert [(p.kind, p.message) for p in caught.value.problems] == [
-        ("missing", "field required"),
-        ("unknown", "there is no such field"),
+        ("missing", "missing, required"),
+        ("unknown", "unknown key; did you mean 'id'?"),
     ]
     assert str(caught.value).startswith("mine cannot run")
 

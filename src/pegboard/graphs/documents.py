@@ -7,6 +7,7 @@ retry, timeout}]}`. Integer ids are taken for their text: step 1 is the step `1`
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from pegboard.core.graph import Graph
@@ -43,7 +44,7 @@ def read_graph(document: Mapping[str, Any]) -> Graph:
         return form.model_validate(_in_parts(document, form)).to_graph()
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False)
-        problems = tuple(map(_problem, found[:_MOST_PROBLEMS]))
+        problems = tuple(_problem(item, form) for item in found[:_MOST_PROBLEMS])
         if is_plan(document):
             places = PlanPlaces(_step_ids(document["steps"]))
             problems = tuple(_at(places.named(item.path), item) for item in problems)
@@ -158,11 +159,11 @@ def _at(path: str, problem: Problem) -> Problem:
     return Problem(path=path, message=problem.message, kind=problem.kind)
 
 
-def _problem(fault: Any) -> Problem:
+def _problem(fault: Any, form: Any) -> Problem:
     if fault["type"].startswith("recursion"):
         return Problem(path="", message="graphs within graphs, too many times")
     kind = _KINDS.get(fault["type"], "value")
-    return Problem(path=_path(fault["loc"]), message=_message(fault), kind=kind)
+    return Problem(path=_path(fault["loc"]), message=_message(fault, form), kind=kind)
 
 
 def _path(location: tuple[int | str, ...]) -> str:
@@ -175,11 +176,26 @@ def _path(location: tuple[int | str, ...]) -> str:
     return path
 
 
-def _message(item: Any) -> str:
-    if item["type"] == "extra_forbidden":
-        return "there is no such field"
-    message = str(item["msg"]).removeprefix("Value error, ")
-    return message[:1].lower() + message[1:]
+def _message(item: Any, form: Any) -> str:
+    """In the words in which arguments of tools are told."""
+    from pegboard.tools.details import says
+    from pegboard.tools.problems import missing, unknown
+    from pegboard.tools.shown import known_names
+
+    place = item["loc"]
+    match item["type"]:
+        case "missing":
+            return missing(place).message
+        case "extra_forbidden":
+            names = known_names(_schema_of(form), place[:-1])
+            return unknown(place, names, noun="key").message if names else "unknown key"
+        case _:
+            return says(item)
+
+
+@cache
+def _schema_of(form: Any) -> Mapping[str, Any]:
+    return form.model_json_schema()
 
 
 _KINDS = {"extra_forbidden": "unknown", "missing": "missing"}

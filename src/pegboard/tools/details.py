@@ -134,20 +134,21 @@ def _told(schema: JsonSchema, place: Location, group: Sequence[ErrorDetails]) ->
             return unknown(place, known_names(schema, place[:-1]))
         case kind:
             expected = sorted(
-                dict.fromkeys(map(_says, group)), key=lambda said: said == "expected null"
+                dict.fromkeys(map(says, group)), key=lambda said: said == "expected null"
             )
-            says = " or ".join(
+            wanted = " or ".join(
                 [expected[0], *(said.removeprefix("expected ") for said in expected[1:])]
             )
             is_type = kind in _OF_TYPE or kind.endswith("_type")
             return Problem(
                 path=path_of(place),
-                message=shortened(f"{says}, found {found(first['input'])}"),
+                message=shortened(f"{wanted}, found {found(first['input'])}"),
                 kind="type" if is_type else "value",
             )
 
 
-def _says(detail: ErrorDetails) -> str:
+def says(detail: ErrorDetails) -> str:
+    """What is wanted where pydantic found something else."""
     json_type = _OF_TYPE.get(detail["type"])
     if json_type is not None:
         return f"expected {an(json_type)}"

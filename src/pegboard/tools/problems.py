@@ -50,12 +50,12 @@ def an(json_type: str) -> str:
     return f"an {json_type}" if json_type[0] in "aio" else f"a {json_type}"
 
 
-def unknown(location: Location, known: Iterable[str]) -> Problem:
+def unknown(location: Location, known: Iterable[str], *, noun: str = "argument") -> Problem:
     """An argument that the schema does not have, with the nearest that it has."""
     names = sorted(known)
     there = f"known are {', '.join(names[:20])}" if names else "there are none"
     hint = did_you_mean(str(location[-1]), names, otherwise=there)
-    return Problem(path=path_of(location), message=f"unknown argument; {hint}", kind="unknown")
+    return Problem(path=path_of(location), message=f"unknown {noun}; {hint}", kind="unknown")
 
 
 def missing(location: Location, description: str = "") -> Problem:

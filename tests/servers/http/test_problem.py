@@ -158,7 +158,8 @@ async def test_a_request_that_does_not_fit_is_told_where_and_not_repeated(
         },
         {
             "path": "body.passwort",
-            "message": "unknown key; known are execution_config, input, name, tool_id",
+            "message": "unknown key; known are async, capability, execution_config, input, name, "
+            "tool_id",
             "kind": "unknown",
         },
     ]

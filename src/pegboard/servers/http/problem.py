@@ -14,9 +14,11 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from pegboard.core.result import error_to_dict
+from pegboard.core.tool import JsonSchema
 from pegboard.errors import PegboardError
 from pegboard.servers.http.body import JsonResponse
 from pegboard.servers.http.statuses import CODES, http_status
+from pegboard.servers.http.wording import schema_of, worded
 
 PROBLEM = "application/problem+json"
 _LOG = logging.getLogger("pegboard.http")
@@ -88,21 +90,26 @@ def told_internal(error: Exception, *, during: str) -> Told:
     return told(500, "Something went wrong in the server.", error_id=error_id)
 
 
-def told_invalid(faults: Sequence[Any], *, body: Any = None) -> Told:
+def told_invalid(
+    faults: Sequence[Any], *, body: Any = None, schema: JsonSchema | None = None
+) -> Told:
     """What does not fit the door's own schema, by pydantic's faults; no value is repeated.
 
     Args:
         faults: What is wrong.
         body: What was sent, if it is known: only what stands in it is named as a place.
+        schema: Of what may be sent; None where nobody knows.
     """
-    found = [
-        {
-            "path": _dotted(_place(item["loc"], body, is_missing=item["type"] == "missing")),
-            "message": str(item["msg"]).removeprefix("Value error, "),
-            "kind": _KINDS.get(str(item["type"]), "value"),
-        }
-        for item in faults[:MOST_FAULTS]
-    ]
+    found: list[dict[str, str]] = []
+    for item in faults[:MOST_FAULTS]:
+        place = _place(item["loc"], body, is_missing=item["type"] == "missing")
+        found.append(
+            {
+                "path": _dotted(place),
+                "message": worded(item, place, schema or {}),
+                "kind": _KINDS.get(str(item["type"]), "value"),
+            }
+        )
     lines = "\n".join(f"- {item['path']}: {item['message']}" for item in found)
     return told(422, f"The request does not fit:\n{lines}", problems=found)
 
@@ -147,10 +154,11 @@ async def answer_framework(request: Request, error: Exception) -> Response:
     return problem(error.status_code, detail, headers=headers)
 
 
-async def answer_invalid(_request: Request, error: Exception) -> Response:
+async def answer_invalid(request: Request, error: Exception) -> Response:
     """For a request that does not fit the door's own schema; what it held is not repeated."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - it is registered for nothing else
-    return told_invalid(error.errors(), body=error.body).response()
+    faults, schema = error.errors(), schema_of(request)
+    return told_invalid(faults, body=error.body, schema=schema).response()
 
 
 def _allowed(request: Request) -> list[str]:

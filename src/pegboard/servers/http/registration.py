@@ -230,5 +230,5 @@ async def definitions_of(tools: Sequence[Any]) -> list[dict[str, Any]]:
             if len(faults) >= MOST_FAULTS:
                 break
     if faults:
-        raise RequestValidationError(faults)
+        raise RequestValidationError(faults, body={"tools": tools})
     return found

@@ -25,6 +25,7 @@ from pegboard.servers.http.websocket.messages import (
     faults_of,
     id_of,
     read_object,
+    schema_for,
 )
 from pegboard.servers.http.websocket.news import BoardNews
 from pegboard.servers.http.websocket.outbox import Outbox
@@ -115,6 +116,7 @@ class Connection:
     async def _take(self, text: str) -> None:
         """Begin what a message asks for; what cannot be begun is answered at once."""
         known: Id | None = None
+        given: dict[str, Any] = {}
         try:
             given = read_object(text)
             known = id_of(given)
@@ -127,7 +129,7 @@ class Connection:
                 case _:
                     await self._begin(message)
         except ValidationError as error:
-            await self._say(known, told_invalid(faults_of(error)))
+            await self._say(known, told_invalid(faults_of(error), schema=schema_for(given)))
         except PegboardError as error:
             await self._say(known, told_of(error))
 

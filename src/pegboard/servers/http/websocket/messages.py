@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, TypeAdapter, ValidationError
 
+from pegboard.core.tool import JsonSchema
 from pegboard.errors import InvalidRequest
 from pegboard.features.approvals.schemas import DecisionRequest
 from pegboard.features.runs.schemas import AnswerBody, MessageBody, RunBody
@@ -136,9 +137,12 @@ Work = (
 _Every = Work | CancelMessage | PingMessage
 Message = Annotated[_Every, Field(discriminator="type")]
 READER: TypeAdapter[Message] = TypeAdapter(Message)
-TYPES: tuple[str, ...] = tuple(
-    name for model in get_args(_Every) for name in get_args(model.model_fields["type"].annotation)
-)
+_MODELS: dict[str, type[BaseModel]] = {
+    name: model
+    for model in get_args(_Every)
+    for name in get_args(model.model_fields["type"].annotation)
+}
+TYPES = tuple(_MODELS)
 """What `type` may be, in the order of the page that describes them."""
 
 
@@ -179,6 +183,12 @@ def faults_of(error: ValidationError) -> list[dict[str, Any]]:
         else:
             faults.append({**item, "loc": place[1:] if place[:1] != ("id",) else place})
     return _with_one_of_each_id(faults)
+
+
+def schema_for(message: dict[str, Any]) -> JsonSchema:
+    """What a message of this type may hold; empty where there is no such type."""
+    model = _MODELS.get(str(message.get("type")))
+    return {} if model is None else model.model_json_schema()
 
 
 def _with_one_of_each_id(faults: list[dict[str, Any]]) -> list[dict[str, Any]]:
