@@ -1,6 +1,8 @@
 """A board whose audit trail is required refuses what it could not prove."""
 
 import asyncio
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,8 +13,8 @@ from tests.servers.http.made import client_of
 from tests.storage.conftest import postgres, postgres_server
 from tests.storage.databases.conftest import own_postgres, own_server
 
-from pegboard import Pegboard, tool
-from pegboard.errors import AuditUnavailable, ConfigError
+from pegboard import Pegboard, Policy, tool
+from pegboard.errors import ApprovalRequired, AuditUnavailable, ConfigError
 from pegboard.runtime import Settings
 from pegboard.runtime.wiring.storage import storage
 
@@ -155,3 +157,48 @@ def test_without_a_trail_none_can_be_required(settings: dict[str, Any]) -> None:
 
     with pytest.raises(ConfigError, match=r"^PEGBOARD_AUDIT_REQUIRED: there is no audit trail"):
         storage(wanted, redact=None)
+
+
+async def test_nothing_is_decided_that_could_not_be_proved_but_turning_off(tmp_path: Path) -> None:
+    """An approval stays pending and what is off stays off; what is turned off is off at once."""
+    async with a_board(data=tmp_path) as board, client_of(board) as client:
+        board.registry.apply(replace(board.registry.kit, policy=Policy(ask=("pay",))))
+        asked = (await board.call("pay", {"amount": 1})).error
+        assert isinstance(asked, ApprovalRequired)
+        await client.post("/switches", json={"turn": "off", "kind": "tool", "name": "look"})
+        await board.flush()
+        await on_the_writer(board, "query_only = 1")
+        answers = [
+            await client.post(f"/approvals/{asked.approval_id}", json={"decision": "approve"}),
+            await client.post("/switches", json={"turn": "on", "kind": "tool", "name": "look"}),
+            await client.post(
+                "/switches",
+                json={"turn": "off", "kind": "tool", "name": "pay"},
+                headers={"Idempotency-Key": "k"},
+            ),
+        ]
+        held = [str((await board.call(name, {})).error) for name in ("look", "pay")]
+        await on_the_writer(board, "query_only = 0")
+        approval = await board.approvals.get(asked.approval_id)
+        async with asyncio.timeout(8):
+            while True:
+                if all(thrown.is_kept for thrown in await board.switches.thrown()):
+                    break
+                await asyncio.sleep(0.05)
+        await board.approvals.decide(asked.approval_id, "approve")
+        await board.switches.on("tool", "look")
+        records = [json.loads(item.body) for item in await board.audit.records(kind="decision")]
+        report = await board.audit.verify()
+    async with a_board(data=tmp_path) as again:
+        after = [thrown.switch.name for thrown in await again.switches.thrown()]
+
+    assert [(answer.status_code, answer.json().get("code")) for answer in answers] == [
+        (503, "audit_unavailable"),
+        (503, "audit_unavailable"),
+        (200, None),
+    ]
+    assert answers[2].json()["kept"] is False
+    assert all("turned off by the operator" in text for text in held)
+    assert approval.state == "pending"
+    assert [record["action"] for record in records] == ["approve", "turn_on"]
+    assert (after, report.fault) == (["pay"], "")

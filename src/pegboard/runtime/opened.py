@@ -37,7 +37,7 @@ from pegboard.runtime.wiring.pins import PinParts
 from pegboard.runtime.wiring.retention import retention as wired_retention
 from pegboard.runtime.wiring.runs import plans_and_runs
 from pegboard.runtime.wiring.services import services
-from pegboard.runtime.wiring.storage import audited
+from pegboard.runtime.wiring.storage import audited, proof
 from pegboard.runtime.wiring.storage import storage as wired_storage
 from pegboard.runtime.wiring.switches import KillSwitches, kill_switches
 
@@ -197,7 +197,8 @@ class Opened:
         self.plans, self.runs = plans_and_runs(
             self.registry, self._settings, self.storage, stack, parts=self.parts, env=self._env
         )
-        self.approvals = wired_approvals(self.registry, self.runs, stack)
+        prove = proof(self._settings, self.storage)
+        self.approvals = wired_approvals(self.registry, self.runs, stack, prove=prove)
 
     def _made_parts(self, absent: Absent) -> CatalogueParts:
         return CatalogueParts(

@@ -10,6 +10,7 @@ from pegboard import ToolRegistry, tool
 from pegboard.core.context import ToolContext
 from pegboard.core.event import ApprovalChanged, Event
 from pegboard.core.ports.approval import Approval, ApprovalQuery
+from pegboard.core.ports.audit import AuditEntry
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     AccessDenied,
@@ -17,6 +18,7 @@ from pegboard.errors import (
     ApprovalExpired,
     ApprovalNotFound,
     ApprovalRequired,
+    AuditUnavailable,
     InvalidRequest,
     RunNotFound,
     ToolArgumentError,
@@ -300,3 +302,35 @@ async def test_without_a_query_all_are_listed() -> None:
     page = await Approvals(registry).list()
 
     assert [approval.id for approval in page.approvals] == [id_]
+
+
+async def test_a_decision_that_cannot_be_proved_is_not_taken() -> None:
+    proved: list[AuditEntry] = []
+
+    async def prove(entry: AuditEntry) -> None:
+        proved.append(entry)
+        if len(proved) == 1:
+            raise AuditUnavailable("the disk is full")
+
+    registry = a_registry()
+    approvals, approval = Approvals(registry, prove=prove), await asked(registry)
+    with pytest.raises(AuditUnavailable):
+        await approvals.decide(approval, "approve", principal=EVE)
+    before = await approvals.get(approval)
+    await approvals.decide(approval, "deny", principal=EVE)
+    with pytest.raises(ApprovalDecided):
+        await approvals.decide(approval, "approve", principal=EVE)
+
+    assert (before.state, (await approvals.get(approval)).state) == ("pending", "denied")
+    assert [(item.kind, item.tenant, item.body["action"]) for item in proved] == [
+        ("decision", "acme", "approve"),
+        ("decision", "acme", "deny"),
+    ]
+    assert proved[0].body == {
+        "action": "approve",
+        "approval_id": approval,
+        "tool": "refund",
+        "digest": before.digest,
+        "principal": "ada",
+        "by": "eve",
+    }

@@ -8,9 +8,16 @@ import pytest
 
 from pegboard import ToolRegistry, tool
 from pegboard.core.event import BoardChanged, Event
+from pegboard.core.ports.audit import AuditEntry
 from pegboard.core.ports.switch import Switch, SwitchKind
 from pegboard.core.principal import Principal
-from pegboard.errors import AccessDenied, InvalidRequest, SwitchNotFound, Unavailable
+from pegboard.errors import (
+    AccessDenied,
+    AuditUnavailable,
+    InvalidRequest,
+    SwitchNotFound,
+    Unavailable,
+)
 from pegboard.features.switches import KillSwitches
 from pegboard.features.switches.policy import check_may_switch
 from pegboard.features.switches.schemas import SwitchList, TurnWrites, switches_to_dict
@@ -264,3 +271,28 @@ async def test_what_could_not_be_stored_is_not_off(server: Server, storage: Memo
 
     assert await server.call("pay", amount=1) == "paid 1"
     assert "denied" in await server.call("look")
+
+
+async def test_only_turning_on_has_to_be_proved_first() -> None:
+    proved: list[AuditEntry] = []
+
+    async def prove(entry: AuditEntry) -> None:
+        proved.append(entry)
+        if len(proved) == 1:
+            raise AuditUnavailable("the disk is full")
+
+    registry = ToolRegistry([pay, look])
+    switches = KillSwitches(registry, MemoryStorage().switches, prove=prove)
+    await switches.off("tool", "pay", principal=ON_CALL)
+    with pytest.raises(SwitchNotFound):
+        await switches.on("tool", "look", principal=ON_CALL)
+    assert proved == []
+    with pytest.raises(AuditUnavailable):
+        await switches.on("tool", "pay", principal=ON_CALL)
+    assert (await registry.call("pay", {"amount": 1})).is_error
+    await switches.on("tool", "pay", principal=ON_CALL)
+
+    assert not (await registry.call("pay", {"amount": 1})).is_error
+    assert [(item.kind, item.tenant, item.body) for item in proved] == [
+        ("decision", "t", {"action": "turn_on", "subject": "tool pay", "by": "ann"})
+    ] * 2

@@ -1,6 +1,6 @@
 """The audit trail: records that can be added to and checked, and never changed unnoticed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -10,7 +10,8 @@ class AuditEntry(Struct, frozen=True, kw_only=True):
     """Something that happened and has to be provable.
 
     Attributes:
-        kind: `call`, `approval`, `catalogue`, `policy`, ...; `retention` is the store's own.
+        kind: `call`, `approval`, `catalogue`, `policy`, ...; `decision` is what somebody is about
+            to decide; `retention` is the store's own.
         tenant: Whose it is; empty for the board's.
         body: JSON-compatible; never a secret.
     """
@@ -63,6 +64,14 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     def is_intact(self) -> bool:
         """Whether nothing was changed, removed or reordered."""
         return not self.fault
+
+
+Prove = Callable[[AuditEntry], Awaitable[None]]
+"""Returns once the trail has it, where the trail is required; raises `AuditUnavailable`."""
+
+
+async def unproved(_entry: AuditEntry) -> None:
+    """A `Prove` for where nothing has to be in the trail first."""
 
 
 class AuditStore(Protocol):

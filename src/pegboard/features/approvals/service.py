@@ -8,6 +8,7 @@ from typing import Any, Literal
 from msgspec import structs
 
 from pegboard.core.ports.approval import Approval, ApprovalPage, ApprovalQuery, Verdict
+from pegboard.core.ports.audit import AuditEntry, Prove, unproved
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     AccessDenied,
@@ -67,6 +68,7 @@ class Approvals:
             the run makes its call again, and hears then what was decided.
         awaited: Which approvals runs wait for.
         ended: Which runs wait for none any more.
+        prove: Has each decision first, before it is taken.
     """
 
     def __init__(
@@ -76,11 +78,13 @@ class Approvals:
         wake: Wake = _nobody,
         awaited: Awaited = _nothing,
         ended: Ended = _goes_on,
+        prove: Prove = unproved,
     ) -> None:
         self._registry = registry
         self._wake = wake
         self._awaited = awaited
         self._ended = ended
+        self._prove = prove
 
     async def list(
         self, query: ApprovalQuery | None = None, *, principal: Principal = LOCAL
@@ -141,6 +145,7 @@ class Approvals:
             ToolArgumentError: The tool does not take these arguments.
             ApprovalDecided: Somebody was first, or the run has ended that asks for it.
             ApprovalExpired: It is too late.
+            AuditUnavailable: The audit trail is required and cannot take it: nothing is decided.
         """
         found = await self.get(approval_id, principal=principal)
         if not may_decide(principal):
@@ -149,6 +154,8 @@ class Approvals:
         if found.state == "pending" and found.run_id:
             await self._withdraw_of_ended(found.run_id)
         kit = self._registry.kit
+        if found.state == "pending":
+            await self._prove(_about_to(decision, found, by=principal.id, at=kit.now()))
         outcome = await kit.approvals.decide(
             found.id,
             _VERDICTS[decision],
@@ -253,6 +260,19 @@ class Approvals:
             return
         except PegboardError:
             _LOG.warning("run %s could not be told of a decision", run_id)
+
+
+def _about_to(decision: Decision, approval: Approval, *, by: str, at: float) -> AuditEntry:
+    """What the trail has of a decision before it is taken."""
+    body = {
+        "action": decision,
+        "approval_id": approval.id,
+        "tool": approval.tool,
+        "digest": approval.digest,
+        "principal": approval.principal,
+        "by": by,
+    }
+    return AuditEntry(kind="decision", at=at, tenant=approval.tenant, body=body)
 
 
 def _too_late(approval: Approval) -> PegboardError:

@@ -98,7 +98,10 @@ class SwitchAnswer(BaseModel):
     by: Annotated[str, Field(description="`tenant/principal`; empty for a program itself.")]
     kept: Annotated[
         bool,
-        Field(description="Every server has it, and a restart keeps it; else this process alone."),
+        Field(
+            description="Every server has it, and a restart keeps it; else this process alone, "
+            "for now where it could not be stored yet."
+        ),
     ]
     tools: Annotated[
         int | None, Field(description="How many tools it holds for now; null where nobody knows.")

@@ -10,10 +10,12 @@ from pegboard.access import Switches
 from pegboard.access.switches import DEFAULT_REASON, Place, subject_of
 from pegboard.core.event import BoardChanged
 from pegboard.core.names import MAX_SOURCE_LENGTH
+from pegboard.core.ports.audit import AuditEntry, Prove, unproved
 from pegboard.core.ports.switch import Switch, SwitchKind, SwitchStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import InvalidRequest, PegboardError, SwitchNotFound
 from pegboard.execution.call import owner_of
+from pegboard.features.switches.insisting import Insisting
 from pegboard.features.switches.policy import check_may_switch
 from pegboard.registry import ToolRegistry
 from pegboard.registry.changes import ChangeKind
@@ -59,14 +61,28 @@ class KillSwitches:
     Args:
         registry: Whose switches, clock and listeners are used.
         store: Which switches are thrown.
+        prove: Has each turning on first, before it is done; turning off is prevented by nothing.
+        insists: Whether what cannot be stored is off in this process all the same, and is stored
+            once that can be; else it is refused, as where the process ends with the request.
 
     Attributes:
         problem: Why the store could not be read when it was looked at last; empty when it could.
     """
 
-    def __init__(self, registry: ToolRegistry, store: SwitchStore) -> None:
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        store: SwitchStore,
+        *,
+        prove: Prove = unproved,
+        insists: bool = False,
+    ) -> None:
         self._registry = registry
         self._store = store
+        self._prove = prove
+        self._insists = insists
+        self._turn = asyncio.Lock()
+        self._unkept = Insisting(store, self._turn, stored=self._took)
         self._kept: Mapping[Place, Switch] = {}
         self._written = 0
         self.problem = ""
@@ -87,7 +103,8 @@ class KillSwitches:
             Switch(kind=kind, name=name, reason=reason, at=0.0)
             for (kind, name), reason in sorted(self._switches.own.items())
         ]
-        return [*kept, *(Thrown(switch=s, is_kept=False, tools=self._held(s)) for s in own)]
+        alone = [*self._unkept.waiting.values(), *own]
+        return [*kept, *(Thrown(switch=s, is_kept=False, tools=self._held(s)) for s in alone)]
 
     async def off(
         self, kind: SwitchKind, name: str = "", *, reason: str = "", principal: Principal = LOCAL
@@ -100,11 +117,14 @@ class KillSwitches:
             reason: Shown to whoever is refused.
             principal: Who does it.
 
+        Returns:
+            What holds from now on; where it insists, perhaps in this process alone for now.
+
         Raises:
             AccessDenied: The caller may not.
             InvalidRequest: The name or the reason is missing, too long or too much; or so many
                 names are off that there is no room for another.
-            Unavailable: It could not be stored, and is not off.
+            Unavailable: It could not be stored, and is not off: nobody insists.
         """
         check_may_switch(principal)
         _check(kind, name, reason)
@@ -116,10 +136,17 @@ class KillSwitches:
             at=self._registry.kit.now(),
             by=owner_of(principal),
         )
-        await self._store.put(switch)
-        self._written += 1
-        self._use({**self._kept, (kind, name): switch})
-        self._tell("turned_off", switch, principal, {"reason": switch.reason})
+        detail: dict[str, object] = {"reason": switch.reason}
+        if self._insists:  # it holds before anything is waited for
+            self._unkept.add(switch)
+            self._use(self._kept)
+            self._tell("turned_off", switch, principal, detail)
+            is_kept = await self._unkept.keep(switch)
+            return Thrown(switch=switch, is_kept=is_kept, tools=self._held(switch))
+        async with self._turn:
+            await self._store.put(switch)
+            self._took(switch)
+        self._tell("turned_off", switch, principal, detail)
         return Thrown(switch=switch, tools=self._held(switch))
 
     async def on(self, kind: SwitchKind, name: str = "", *, principal: Principal = LOCAL) -> Thrown:
@@ -129,20 +156,24 @@ class KillSwitches:
             AccessDenied: The caller may not.
             InvalidRequest: The name is missing, too long or too much.
             SwitchNotFound: It is not off under this name; says what holds for it, if anything.
-            Unavailable: It could not be stored, and is still off.
+            Unavailable: It could not be proved, where it has to be, or stored, and is still off.
         """
         check_may_switch(principal)
         _check(kind, name)
-        place, own = (kind, name), self._switches.own.get((kind, name))
-        switch = {(item.kind, item.name): item for item in await self._store.switches()}.get(place)
-        is_kept = await self._store.remove(kind, name)
-        if not is_kept and own is None:
-            raise SwitchNotFound(self._not_off(kind, name))
-        gone = switch or Switch(kind=kind, name=name, reason=own or "", at=0.0)
-        if is_kept:
-            self._written += 1
-            self._use({at: item for at, item in self._kept.items() if at != place})
-            self._tell("turned_on", gone, principal, {})
+        place: Place = (kind, name)
+        own = self._switches.own.get(place)
+        async with self._turn:
+            kept = {(item.kind, item.name): item for item in await self._store.switches()}
+            known = self._unkept.waiting.get(place) or kept.get(place)
+            if known is None and own is None:
+                raise SwitchNotFound(self._not_off(kind, name))
+            gone = known or Switch(kind=kind, name=name, reason=own or "", at=0.0)
+            await self._prove(self._about_to("turn_on", gone, principal))
+            is_kept = await self._store.remove(kind, name)
+            if self._unkept.drop(gone) or is_kept:
+                self._written += 1
+                self._use({at: item for at, item in self._kept.items() if at != place})
+                self._tell("turned_on", gone, principal, {})
         if own is not None:  # whoever turned it off in this process is overruled
             self._switches.turn_on(
                 tool=name if kind == "tool" else "",
@@ -179,9 +210,14 @@ class KillSwitches:
     def _switches(self) -> Switches:
         return self._registry.kit.switches
 
+    def _took(self, switch: Switch) -> None:
+        """The store has it now."""
+        self._written += 1
+        self._use({**self._kept, (switch.kind, switch.name): switch})
+
     def _use(self, kept: Mapping[Place, Switch]) -> None:
         self._kept = kept
-        if self._switches.keep(kept.values()):
+        if self._switches.keep({**kept, **self._unkept.waiting}.values()):
             self._changed()
 
     def _changed(self) -> None:
@@ -193,7 +229,8 @@ class KillSwitches:
         """A source, and all writes, can be turned off however much is off already."""
         if kind != "tool" or (kind, name) in self._kept:
             return
-        if sum(place[0] == "tool" for place in self._kept) >= MOST:
+        off = {**self._kept, **self._unkept.waiting}
+        if sum(place[0] == "tool" for place in off) >= MOST:
             raise InvalidRequest(
                 f"{MOST} names and globs are off already: turn off more at once, by a shorter glob "
                 "or a source."
@@ -213,6 +250,13 @@ class KillSwitches:
         alone.keep([switch])
         tools = map(self._registry.find, names)
         return sum(tool is not None and alone.decision(tool.spec) is not None for tool in tools)
+
+    def _about_to(self, action: str, switch: Switch, principal: Principal) -> AuditEntry:
+        """What the trail has of a decision before it is taken."""
+        subject = subject_of(switch.kind, switch.name)
+        body = {"action": action, "subject": subject, "by": principal.id}
+        at = self._registry.kit.now()
+        return AuditEntry(kind="decision", at=at, tenant=principal.tenant, body=body)
 
     def _tell(
         self, action: str, switch: Switch, principal: Principal, detail: dict[str, object]

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
+from pegboard.core.ports.audit import Prove
 from pegboard.registry import ToolRegistry
 
 if TYPE_CHECKING:
@@ -13,11 +14,15 @@ if TYPE_CHECKING:
 _EVERY = 30.0
 
 
-def approvals(registry: ToolRegistry, runs: "Runs", stack: AsyncExitStack) -> "Approvals":
+def approvals(
+    registry: ToolRegistry, runs: "Runs", stack: AsyncExitStack, *, prove: Prove
+) -> "Approvals":
     """The service, looking through its approvals from time to time until the stack is closed."""
     from pegboard.features.approvals import Approvals, Withdrawing
 
-    service = Approvals(registry, wake=runs.decided, awaited=runs.awaited, ended=runs.ended)
+    service = Approvals(
+        registry, wake=runs.decided, awaited=runs.awaited, ended=runs.ended, prove=prove
+    )
     runs.approvals = service
     withdrawing = Withdrawing(service)
     registry.kit.emitter.add(withdrawing)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pegboard.runtime.settings import Settings
-from pegboard.runtime.wiring.storage import audited, storage
+from pegboard.runtime.wiring.storage import audited, proof, storage
 
 if TYPE_CHECKING:
     from pegboard.core.event import Event
@@ -49,10 +49,11 @@ async def kept(settings: Settings) -> AsyncGenerator[Kept]:
     async with storage(settings, redact=None) as opened:
         emitter = Emitter(audited(settings, opened))
         registry = ToolRegistry(kit=Kit(approvals=opened.approvals, emitter=emitter))
+        prove = proof(settings, opened)
         yield Kept(
-            approvals=Approvals(registry),
+            approvals=Approvals(registry, prove=prove),
             audit=Audit(opened.audit, flush=opened.flush),
             pins=Pins(registry, opened.pins),
             tell=emitter.emit,
-            switches=KillSwitches(registry, opened.switches),
+            switches=KillSwitches(registry, opened.switches, prove=prove),
         )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypedDict
 from msgspec import structs
 
 from pegboard.core.event import Event, SourceChanged
-from pegboard.errors import ConfigError
+from pegboard.core.ports.audit import AuditEntry, Prove, unproved
+from pegboard.errors import AuditUnavailable, ConfigError, Unavailable
 from pegboard.runtime.settings import Settings
 
 if TYPE_CHECKING:
@@ -91,6 +92,26 @@ class _PastOpening:
                 return
             self._changed.add(event.source)
         self._auditor.on_event(event)
+
+
+def proof(settings: Settings, storage: "Storage") -> Prove:
+    """What lets nobody decide while the trail cannot take it, where the trail is required."""
+    if not settings.audit_required:
+        return unproved
+
+    async def prove(entry: AuditEntry) -> None:
+        try:
+            await storage.audit.append([entry])
+        except Unavailable as error:
+            raise AuditUnavailable(
+                "Nothing was decided: it could not be written into the audit trail, which has to "
+                f"have it first. {error.message}",
+                retry_after=error.retry_after,
+                nothing_done=True,
+                permanent=not error.retryable,
+            ) from error
+
+    return prove
 
 
 def is_audited(settings: Settings) -> bool:

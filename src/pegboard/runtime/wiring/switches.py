@@ -10,6 +10,7 @@ from pegboard.features.switches import KillSwitches
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.wiring.board_events import tell_of_switches
+from pegboard.runtime.wiring.storage import proof
 from pegboard.tools.going_on import going_on
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ async def kill_switches(
             open.
     """
     tell_of_switches(registry.kit)
-    service = KillSwitches(registry, storage.switches)
+    prove = proof(settings, storage)
+    service = KillSwitches(registry, storage.switches, prove=prove, insists=True)
     await service.load()
     if settings.database is not None:
         following = asyncio.create_task(follow(service), name="follow the kill switches")

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Response
 
+from pegboard.errors import StoreUnavailable
 from pegboard.features.switches.schemas import (
     SwitchAnswer,
     SwitchList,
@@ -45,12 +46,13 @@ async def turn_switch(
 
     request = wanted.model_dump(mode="json")
     # Off twice is off, and the safe side; on twice could undo what somebody turned off in between.
-    answer = await board.once.do(
-        work,
-        what="switch",
-        key=key,
-        request=request,
-        principal=caller,
-        may_repeat=wanted.turn == "off",
-    )
+    is_off = wanted.turn == "off"
+    try:
+        answer = await board.once.do(
+            work, what="switch", key=key, request=request, principal=caller, may_repeat=is_off
+        )
+    except StoreUnavailable:
+        if not is_off:
+            raise
+        answer = await work()  # where not even the key can be stored, it is off all the same
     return JsonResponse(answer)

@@ -1,0 +1,140 @@
+"""What cannot be stored is turned off all the same, and stored as soon as that can be."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.features.switches.test_service import look, pay
+
+from pegboard import ToolRegistry
+from pegboard.core.gate import Gate, closed
+from pegboard.core.ports.switch import Switch, SwitchKind
+from pegboard.errors import PegboardError, StoreUnavailable
+from pegboard.features.switches import KillSwitches
+from pegboard.storage.memory.switches import MemorySwitches
+
+
+class Away(MemorySwitches):
+    """A store that can be read, and for now not written."""
+
+    def __init__(self) -> None:
+        super().__init__(Gate())
+        self.error: PegboardError | None = StoreUnavailable("locked")
+        self.tries = 0
+
+    async def put(self, switch: Switch) -> None:
+        self.tries += 1
+        if self.error is not None:
+            raise self.error
+        await super().put(switch)
+
+    async def remove(self, kind: SwitchKind, name: str) -> bool:
+        if self.error is not None:
+            raise self.error
+        return await super().remove(kind, name)
+
+
+def insisting(store: Away) -> tuple[ToolRegistry, KillSwitches]:
+    registry = ToolRegistry([pay, look])
+    return registry, KillSwitches(registry, store, insists=True)
+
+
+async def is_off(registry: ToolRegistry) -> bool:
+    return "denied" in str((await registry.call("pay", {"amount": 1})).error)
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while True:
+            if is_so():
+                return
+            await asyncio.sleep(0.01)
+
+
+async def test_what_cannot_be_stored_is_off_here_and_stored_once_that_can_be() -> None:
+    registry, switches = insisting(store := Away())
+    thrown = await switches.off("tool", "pay", reason="it pays twice")
+    other = await switches.off("writes")
+    listed = await switches.thrown()
+    await switches.load()
+    held = await is_off(registry)
+    store.error = None
+    await until(lambda: store.tries == 4)
+    await asyncio.sleep(0)
+    later = await switches.thrown()
+
+    assert (thrown.is_kept, thrown.tools, other.is_kept) == (False, 1, False)
+    assert [(item.switch, item.is_kept) for item in listed] == [
+        (thrown.switch, False),
+        (other.switch, False),
+    ]
+    assert [(item.switch, item.is_kept) for item in later] == [
+        (thrown.switch, True),
+        (other.switch, True),
+    ]
+    assert (held, await is_off(registry)) == (True, True)
+    await switches.on("writes")
+    assert await is_off(registry)  # what was stored in the background is not forgotten
+
+
+async def test_it_is_off_before_the_store_has_answered() -> None:
+    class Slow(Away):
+        async def put(self, switch: Switch) -> None:
+            await asyncio.sleep(60)
+
+    registry, switches = insisting(Slow())
+    turning = asyncio.create_task(switches.off("tool", "pay"))
+    await asyncio.sleep(0)
+    assert await is_off(registry)
+    turning.cancel()
+    await asyncio.wait([turning])
+    assert await is_off(registry)
+
+
+async def test_what_is_off_here_alone_stays_off_until_it_is_surely_on_again() -> None:
+    registry, switches = insisting(store := Away())
+    await switches.off("tool", "pay")
+    with pytest.raises(StoreUnavailable):
+        await switches.on("tool", "pay")
+    held = await is_off(registry)
+    store.error = None
+    thrown = await switches.on("tool", "pay")
+    await asyncio.sleep(0.7)  # longer than until the next try to store it
+
+    assert held
+    assert (thrown.is_off, thrown.is_kept) == (False, False)
+    assert not await is_off(registry)
+    assert await switches.thrown() == []
+
+
+async def test_what_is_turned_off_anew_while_it_is_turned_on_stays_off() -> None:
+    class Between(Away):
+        async def remove(self, kind: SwitchKind, name: str) -> bool:
+            self.error = StoreUnavailable("locked")
+            await asyncio.create_task(begun())
+            return True
+
+    async def begun() -> None:
+        turning.append(asyncio.create_task(switches.off("tool", "pay", reason="again")))
+        await asyncio.sleep(0)
+
+    turning: list[asyncio.Task[Any]] = []
+    registry, switches = insisting(Between())
+    await switches.off("tool", "pay")
+    await switches.on("tool", "pay")
+    await asyncio.wait(turning)
+
+    assert await is_off(registry)
+
+
+async def test_a_closed_store_is_not_asked_again_and_nothing_is_on_for_that() -> None:
+    registry, switches = insisting(store := Away())
+    store.error = closed()
+    await switches.off("tool", "pay")
+    await asyncio.sleep(0.7)
+    tries = store.tries
+    await asyncio.sleep(1.1)
+
+    assert await is_off(registry)
+    assert store.tries == tries == 2
