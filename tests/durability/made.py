@@ -1,6 +1,7 @@
 """Boards of tools that tell what they did, and processes that play runs on one store."""
 
 import asyncio
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ from pegboard.core.graph import Edge, Graph, Node, Wait
 from pegboard.core.ports.run import RunStore
 from pegboard.core.tool import Effect
 from pegboard.durability import StoredDurability
+from pegboard.execution import Kit
 from pegboard.graphs import GraphRunner
 
 OBJECT: dict[str, Any] = {"type": "object", "additionalProperties": True}
@@ -33,15 +35,17 @@ class Process:
     Attributes:
         did: The steps that were done, by the `step` that they were given.
         gate: Tools wait for it when their arguments say `held`.
+        held: Set once one of them does.
     """
 
     def __init__(self, store: RunStore, *, did: list[str] | None = None, **options: Any) -> None:
         self.did: list[str] = [] if did is None else did
         self.gate = asyncio.Event()
         self.began = asyncio.Event()
+        self.held = asyncio.Event()
         options.setdefault("every", 0.02)
         self.durability = StoredDurability(store, **options)
-        self.registry = ToolRegistry()
+        self.registry = ToolRegistry(kit=Kit(now=options.get("now", time.time)))
         for name, effect in (("read", Effect.READ), ("write", Effect.WRITE)):
             spec = ToolSpec(name=name, description=name, effect=effect, input_schema=OBJECT)
             self.registry.add(SchemaTool(spec=spec, run=self._run))
@@ -50,6 +54,7 @@ class Process:
     async def _run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
         self.began.set()
         if "held" in arguments:
+            self.held.set()
             await self.gate.wait()
         self.did.append(str(arguments.get("step", "")))
         return dict(arguments)

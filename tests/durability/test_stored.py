@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.durability.made import Process, graph, node, waiting
+from tests.storage.made import a_storage
 
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import RunStart, RunSteps, Signal
@@ -16,6 +17,7 @@ from pegboard.core.principal import LOCAL
 from pegboard.core.run import RunResult
 from pegboard.errors import InvalidRequest, RunNotFound, Unavailable
 from pegboard.storage import MemoryStorage, open_storage
+from pegboard.testing import FakeClock
 
 STEPS = graph(
     node("a", "write", input={"step": "a"}),
@@ -30,25 +32,43 @@ OWNER: dict[str, Any] = {"owner": "us"}
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[RunStore]:
-    storage = MemoryStorage() if request.param == "memory" else open_storage(tmp_path)
+def kind(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+async def store(kind: str, tmp_path: Path) -> AsyncIterator[RunStore]:
+    storage = MemoryStorage() if kind == "memory" else open_storage(tmp_path)
     async with storage:
         yield storage.runs
 
 
+@pytest.fixture
+async def timed(kind: str, tmp_path: Path, clock: FakeClock) -> AsyncIterator[RunStore]:
+    """A store whose leases end on the test's clock; its processes go by that too."""
+    async with a_storage(kind, tmp_path, clock) as storage:
+        yield storage.runs
+
+
 async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
-        while not is_so():  # noqa: ASYNC110 - it looks at what no event tells of
-            await asyncio.sleep(0.01)
+    while not is_so():  # noqa: ASYNC110 - it looks at what no event tells of
+        await asyncio.sleep(0.01)
 
 
 async def until_state(process: Process, run_id: str, state: NodeState) -> RunResult:
-    async with asyncio.timeout(5):
-        while True:
-            result = await process.runner.result(run_id, wait=False)
-            if result.state is state:
-                return result
-            await asyncio.sleep(0.01)
+    while (result := await process.runner.result(run_id, wait=False)).state is not state:  # noqa: ASYNC110 - as above
+        await asyncio.sleep(0.01)
+    return result
+
+
+async def until_renewed(store: RunStore, clock: FakeClock, lease: float) -> None:
+    """Return once whoever plays the run has said now that they still do."""
+    while True:
+        run = await store.get("r")
+        assert run is not None
+        if (run.lease_until or 0.0) >= clock.time() + lease - 1e-6:
+            return
+        await asyncio.sleep(0.01)
 
 
 async def test_a_run_is_played_to_its_end_and_kept(store: RunStore) -> None:
@@ -95,8 +115,7 @@ async def test_a_process_that_dies_leaves_its_run_to_the_next(store: RunStore) -
         node("c", "write", "b", input={"step": "c"}),
     )
     await first.runner.start(graph_, run_id="r")
-    await until(lambda: first.did == ["a"])
-    await asyncio.sleep(0.05)
+    await first.held.wait()
     await first.crash()
 
     second = Process(store, did=first.did, **OWNER)
@@ -112,8 +131,7 @@ async def test_a_process_that_dies_leaves_its_run_to_the_next(store: RunStore) -
 async def test_a_write_that_was_cut_off_is_asked_about_and_not_repeated(store: RunStore) -> None:
     first = Process(store, **OWNER)
     await first.runner.start(HELD, run_id="r")
-    await until(lambda: first.did == ["a"])
-    await asyncio.sleep(0.05)
+    await first.held.wait()
     await first.crash()
 
     second = Process(store, did=first.did, **OWNER)
@@ -165,15 +183,18 @@ async def test_a_wait_for_a_time_ends_by_itself(store: RunStore) -> None:
     assert result.duration_ms >= 100
 
 
-async def test_another_process_goes_on_when_the_time_has_come(store: RunStore) -> None:
-    timed = graph(waiting("nap", seconds=0.1), node("a", "read", "nap", input={"step": "a"}))
-    first = Process(store, **OWNER)
-    await first.runner.start(timed, run_id="r")
+async def test_another_process_goes_on_when_the_time_has_come(
+    timed: RunStore, clock: FakeClock
+) -> None:
+    napping = graph(waiting("nap", seconds=60), node("a", "read", "nap", input={"step": "a"}))
+    first = Process(timed, now=clock.time, **OWNER)
+    await first.runner.start(napping, run_id="r")
     await until_state(first, "r", NodeState.WAITING)
     await first.durability.close()
 
-    second = Process(store, **OWNER)
+    second = Process(timed, now=clock.time, **OWNER)
     assert await second.durability.follow() == ()
+    clock.advance(61)
     await until_state(second, "r", NodeState.COMPLETED)
     await second.durability.close()
     assert second.did == ["a"]
@@ -201,9 +222,11 @@ async def test_pause_resume_and_cancel_are_heard(store: RunStore) -> None:
     assert cancelled.state is NodeState.CANCELLED
 
 
-async def test_two_processes_share_a_store_and_one_takes_over(store: RunStore) -> None:
-    first = Process(store, lease=0.2)
-    second = Process(store, did=first.did, lease=0.2)
+async def test_two_processes_share_a_store_and_one_takes_over(
+    timed: RunStore, clock: FakeClock
+) -> None:
+    first = Process(timed, lease=10, now=clock.time)
+    second = Process(timed, did=first.did, lease=10, now=clock.time)
     second.gate.set()
     await second.durability.follow()
     await first.runner.start(
@@ -213,10 +236,14 @@ async def test_two_processes_share_a_store_and_one_takes_over(store: RunStore) -
         ),
         run_id="r",
     )
-    await asyncio.sleep(0.3)
+    await first.held.wait()
+    for _ in range(5):
+        clock.advance(4)
+        await until_renewed(timed, clock, 10)
     assert first.did == ["a"]  # the lease is renewed, and nobody else takes the run
 
     await first.crash()
+    clock.advance(11)
     ended = await second.runner.result("r")
     await second.durability.close()
     assert ended.state is NodeState.COMPLETED
@@ -400,17 +427,19 @@ async def test_a_run_that_can_never_be_played_fails_and_says_why(store: RunStore
 
 
 async def test_a_run_that_is_tried_again_is_held_meanwhile_and_let_go_at_the_end(
-    store: RunStore,
+    timed: RunStore, clock: FakeClock
 ) -> None:
-    process = Process(store, again=60, lease=0.06)
+    process = Process(timed, again=60, lease=10, now=clock.time)
     process.durability._play = _fails
     await process.runner.start(STEPS, run_id="r")
     await until(lambda: bool(process.durability._alarms.setbacks))
-    await asyncio.sleep(0.15)
-    assert await store.take("others") is None
+    for _ in range(5):
+        clock.advance(4)
+        await until_renewed(timed, clock, 10)
+    assert await timed.take("others") is None
     await process.durability.close()
 
-    assert await store.take("others") is not None
+    assert await timed.take("others") is not None
 
 
 async def test_a_run_that_was_set_back_and_taken_by_another_is_left_alone(
