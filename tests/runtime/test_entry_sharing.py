@@ -79,8 +79,7 @@ async def test_who_waits_tries_again_when_the_first_gives_up() -> None:
     await asyncio.sleep(0)
     first.cancel()
     slow.may_go.set()
-    async with asyncio.timeout(2):
-        found = [await task for task in others]
+    found = [await task for task in others]
 
     assert found[0] is found[1]
     assert slow.times == 2
@@ -92,7 +91,7 @@ async def test_a_failure_that_nobody_foresaw_is_told_to_each_who_tries() -> None
     asking = [asyncio.create_task(shared.get("a", slow)) for _ in range(2)]
     await asyncio.sleep(0)
     slow.may_go.set()
-    await asyncio.wait(asking, timeout=2)
+    await asyncio.wait(asking)
 
     assert [str(task.exception()) for task in asking] == ["odd", "odd"]
     assert slow.times == 2

@@ -66,9 +66,8 @@ async def counted(board: Pegboard, name: str, **labels: str) -> float:
 async def ended(board: Pegboard, run_id: str) -> RunView:
     """The run once it has ended, whoever lets it go on."""
     await board.runs.follow()
-    async with asyncio.timeout(8):
-        async for _ in board.runs.events(run_id):
-            pass
+    async for _ in board.runs.events(run_id):
+        pass
     return await board.runs.get(run_id)
 
 
@@ -88,9 +87,8 @@ async def test_a_run_over_two_processes_tells_each_step_once(tmp_path: Path) -> 
     async with board_of(tmp_path) as board:
         run = await board.runs.start_graph(GRAPH)
         waits = await board.runs.wait(run.id)
-        async with asyncio.timeout(5):
-            while await counted(board, steps, outcome="skipped") < 1:  # noqa: ASYNC110 - numbers tell nobody that they change
-                await asyncio.sleep(0.01)
+        while await counted(board, steps, outcome="skipped") < 1:  # noqa: ASYNC110 - numbers tell nobody that they change
+            await asyncio.sleep(0.01)
         first = await counted(board, steps, outcome="completed")
         open_runs = await counted(board, "pegboard_runs_open", state="waiting")
         pending = await counted(board, "pegboard_approvals_pending")
@@ -119,9 +117,8 @@ async def test_decisions_are_counted_where_they_are_made(tmp_path: Path) -> None
         (asked,) = (await board.runs.wait(run.id)).result.pending
         await board.runs.answer(run.id, asked.id, {"answer": "deny"})
         view = await board.runs.wait(run.id)
-        async with asyncio.timeout(5):
-            while await counted(board, "pegboard_runs_total", outcome="failed") < 1:  # noqa: ASYNC110 - as above
-                await asyncio.sleep(0.01)
+        while await counted(board, "pegboard_runs_total", outcome="failed") < 1:  # noqa: ASYNC110 - as above
+            await asyncio.sleep(0.01)
 
         assert view.result.state == "failed"
         assert await counted(board, "pegboard_approvals_total", decision="denied") == 1

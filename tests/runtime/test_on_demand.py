@@ -1,6 +1,5 @@
 """A board that opens its sources on demand opens those alone that somebody asks for."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +71,7 @@ async def test_a_reload_waits_for_nobody_that_was_not_asked_for(tmp_path: Path) 
     async with Pegboard(path, settings=ON_DEMAND) as board:
         await board.call("a__where")
         path.write_text(path.read_text().replace("name: c,", "name: d,"))
-        async with asyncio.timeout(5):
-            await board.reload()
+        await board.reload()
         loaded = _loaded(tmp_path)
         answer = await board.call("d__where")
 

@@ -1,13 +1,14 @@
 import asyncio
-import time
 from typing import Any
 
 import pytest
+from tests.execution.made import virtually
 
 from pegboard.core.ports.source import SourceKind
 from pegboard.runtime.board import Board
 from pegboard.runtime.patience import OWN, wait_for_sources
 from pegboard.runtime.source_state import Opener, SourceState
+from pegboard.testing import FakeClock
 
 
 def _state(*, remote: bool) -> SourceState:
@@ -28,26 +29,29 @@ def _state(*, remote: bool) -> SourceState:
     ],
     ids=["remote", "of this process", "remote without", "of this process without"],
 )
+@virtually
 async def test_what_hangs_is_waited_for_no_longer_than_this(
-    remote: bool, patience: float, least: float, most: float
+    clock: FakeClock, remote: bool, patience: float, least: float, most: float
 ) -> None:
     hung = asyncio.create_task(asyncio.sleep(60))
 
-    began = time.monotonic()
+    began = clock.monotonic()
     await wait_for_sources({hung: _state(remote=remote)}, patience=patience)
-    took = time.monotonic() - began
+    took = clock.monotonic() - began
 
     assert not hung.done()
     assert least <= took + 0.01 < most
     hung.cancel()
 
 
-async def test_what_answers_is_not_waited_for_any_longer() -> None:
-    async with asyncio.timeout(2):
-        done = asyncio.create_task(asyncio.sleep(0.01))
-        await wait_for_sources({done: _state(remote=False)}, patience=30)
-        later = asyncio.create_task(asyncio.sleep(0.05))
-        await wait_for_sources({later: _state(remote=True)}, patience=None)
-        await wait_for_sources({}, patience=30)
+@virtually
+async def test_what_answers_is_not_waited_for_any_longer(clock: FakeClock) -> None:
+    began = clock.monotonic()
+    done = asyncio.create_task(asyncio.sleep(0.01))
+    await wait_for_sources({done: _state(remote=False)}, patience=30)
+    later = asyncio.create_task(asyncio.sleep(0.05))
+    await wait_for_sources({later: _state(remote=True)}, patience=None)
+    await wait_for_sources({}, patience=30)
 
     assert (done.done(), later.done()) == (True, True)
+    assert clock.monotonic() - began < 2

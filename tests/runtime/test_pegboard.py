@@ -368,11 +368,8 @@ async def test_nothing_is_left_running(write: Write) -> None:
 
 
 async def _until(true: Callable[[], bool]) -> None:
-    for _ in range(300):
-        if true():
-            return
+    while not true():  # noqa: ASYNC110 - a board sets no event of the test
         await asyncio.sleep(0.01)
-    raise AssertionError("it did not happen within 3 s")
 
 
 @tool(effect="read", capabilities=("searching",))

@@ -216,8 +216,8 @@ async def test_a_source_that_went_while_it_was_judged_leaves_nothing_behind() ->
     second = asyncio.create_task(placing.tools(state, [foreign("find")]))
     await asyncio.sleep(0)
     placing.forget("shop")
-    await asyncio.wait_for(judging, 5)
-    await asyncio.wait_for(second, 5)
+    await judging
+    await second
 
     assert registry.names() == ()
 
@@ -233,9 +233,8 @@ async def test_a_database_that_is_away_is_looked_at_again(
     caplog.clear()
     async with AsyncExitStack() as stack:
         parts.follow(stack, every=0.001)
-        async with asyncio.timeout(5):
-            while len(caplog.records) < 2:  # noqa: ASYNC110 - it looks by itself
-                await asyncio.sleep(0.001)
+        while len(caplog.records) < 2:  # noqa: ASYNC110 - it looks by itself
+            await asyncio.sleep(0.001)
 
     assert "what is decided elsewhere is not seen yet" in caplog.text
 
@@ -264,8 +263,7 @@ async def test_a_failure_that_nobody_foresaw_does_not_end_the_looking(
     broken.is_odd = True
     async with AsyncExitStack() as stack:
         parts.follow(stack, every=0.001)
-        async with asyncio.timeout(5):
-            while broken.looks < 2:  # noqa: ASYNC110 - it looks by itself
-                await asyncio.sleep(0.001)
+        while broken.looks < 2:  # noqa: ASYNC110 - it looks by itself
+            await asyncio.sleep(0.001)
 
     assert "ValueError: odd" in caplog.text

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from tests.execution.made import virtually
 from tests.runtime.steered import (
     Board,
     NoConfig,
@@ -30,9 +31,11 @@ from pegboard.core.ports.source import Source, SourceKind
 from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable
 from pegboard.runtime.source_state import Opener, SourceState
+from pegboard.testing import FakeClock
 
 
-async def test_a_hung_a_dead_and_a_broken_source_stop_nobody() -> None:
+@virtually
+async def test_a_hung_a_dead_and_a_broken_source_stop_nobody(clock: FakeClock) -> None:
     board = Board(timeout=0.2)
     sources = [
         Steered("hung", hang),
@@ -41,13 +44,13 @@ async def test_a_hung_a_dead_and_a_broken_source_stop_nobody() -> None:
         Steered("a", two),
     ]
 
-    started = asyncio.get_running_loop().time()
+    started = clock.monotonic()
     await board.set.open([state_of(source) for source in sources])
-    took = asyncio.get_running_loop().time() - started
+    took = clock.monotonic() - started
     await board.set.close()
 
     assert board.listed == {"a": ("a__one", "a__two")}
-    assert took < 2
+    assert took == pytest.approx(0.2)
     assert {name: state.reason for name, state in board.set.states.items()} == {
         "hung": "no answer within 0.2 s",
         "dead": "the server is down; start it",
@@ -69,7 +72,8 @@ async def test_the_log_is_told_where_the_code_of_a_source_failed() -> None:
     assert stacks["dead"] == ""
 
 
-async def test_health_is_asked_within_a_deadline() -> None:
+@virtually
+async def test_health_is_asked_within_a_deadline(clock: FakeClock) -> None:
     class Silent(Steered):
         async def health(self) -> Health:
             await asyncio.sleep(3600)
@@ -147,7 +151,10 @@ async def test_prompts_are_listed_beside_the_tools_and_updates_are_told() -> Non
     ],
     ids=["hung", "dead", "broken"],
 )
-async def test_prompts_that_cannot_be_listed_leave_the_tools(prompts: Any, reason: str) -> None:
+@virtually
+async def test_prompts_that_cannot_be_listed_leave_the_tools(
+    clock: FakeClock, prompts: Any, reason: str
+) -> None:
     board = Board()
 
     await board.set.open([state_of(Offering("a", prompts))])

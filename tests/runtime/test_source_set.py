@@ -2,6 +2,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
+from tests.execution.made import virtually
 from tests.runtime.steered import (
     Board,
     Offering,
@@ -20,6 +21,7 @@ from pegboard.core.health import Health, HealthStatus
 from pegboard.core.offers import Prompt, Resource
 from pegboard.core.tool import Tool
 from pegboard.runtime.source_state import SourceState
+from pegboard.testing import FakeClock
 
 
 async def test_a_source_is_opened_and_listed() -> None:
@@ -34,7 +36,8 @@ async def test_a_source_is_opened_and_listed() -> None:
     assert source.closed == 1
 
 
-async def test_a_source_that_hangs_while_closing_stops_nobody() -> None:
+@virtually
+async def test_a_source_that_hangs_while_closing_stops_nobody(clock: FakeClock) -> None:
     class Clinging(Steered):
         async def close(self) -> None:
             await asyncio.sleep(3600)
@@ -80,7 +83,8 @@ async def test_one_that_cannot_be_opened_is_told_and_waited_for_by_nobody() -> N
     assert health == Health(status=HealthStatus.UNHEALTHY, reason="pip install")
 
 
-async def test_opening_goes_on_without_slow_ones_which_come_later() -> None:
+@virtually
+async def test_opening_goes_on_without_slow_ones_which_come_later(clock: FakeClock) -> None:
     answers = asyncio.Event()
 
     async def late() -> Sequence[Tool]:
@@ -102,7 +106,10 @@ async def test_opening_goes_on_without_slow_ones_which_come_later() -> None:
     assert late_status == ("ok", {"a", "b"}, True)
 
 
-async def test_a_source_that_has_its_tools_is_listed_before_its_prompts_are() -> None:
+@virtually
+async def test_a_source_that_has_its_tools_is_listed_before_its_prompts_are(
+    clock: FakeClock,
+) -> None:
     board = Board(timeout=30, patience=0.05)
 
     await board.set.open([state_of(Offering("a", hung_prompts))])
@@ -125,10 +132,8 @@ async def test_a_change_is_followed() -> None:
     assert source.changed is not None
 
     await asyncio.to_thread(source.changed)
-    for _ in range(100):
+    while board.listed["a"] != ("a__one", "a__new"):  # noqa: ASYNC110 - the set follows by itself
         await asyncio.sleep(0.01)
-        if board.listed["a"] == ("a__one", "a__new"):
-            break
     await board.set.close()
 
     assert board.listed["a"] == ("a__one", "a__new")
@@ -149,7 +154,8 @@ async def test_what_fails_later_keeps_its_tools_and_is_degraded() -> None:
     assert board.listed["a"] == ("a__one", "a__two")
 
 
-async def test_a_failed_source_is_tried_again() -> None:
+@virtually
+async def test_a_failed_source_is_tried_again(clock: FakeClock) -> None:
     behaviours: list[Callable[[], Awaitable[Sequence[Tool]]]] = [die, die, two]
     source = Steered("a", lambda: (behaviours.pop(0) if behaviours else two)())  # noqa: PLW0108 - taken anew
     board = Board(retry=0.02)
@@ -203,13 +209,12 @@ async def test_a_board_that_fails_over_a_source_keeps_nobody_waiting_and_goes_on
             super().offers(state, resources, prompts)
 
     board = Odd()
-    await asyncio.wait_for(board.set.open([state_of(Offering("a", one_prompt))]), 2)
-    await asyncio.wait_for(board.set.settled(), 2)
+    await board.set.open([state_of(Offering("a", one_prompt))])
+    await board.set.settled()
     for number in (2, 3):
         board.set.states["a"].relist.set()
-        async with asyncio.timeout(2):
-            while board.offerings < number:  # noqa: ASYNC110 - the set follows by itself
-                await asyncio.sleep(0.01)
+        while board.offerings < number:  # noqa: ASYNC110 - the set follows by itself
+            await asyncio.sleep(0.01)
     await board.set.close()
 
     assert board.offered == {"a": ("a__greet",)}

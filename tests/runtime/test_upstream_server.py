@@ -44,13 +44,14 @@ def upstream(made: Made, *, within: float) -> UpstreamServer:
 async def test_who_comes_while_a_server_hangs_waits_with_the_first_and_no_longer(
     hanging: Made,
 ) -> None:
-    server = upstream(hanging, within=0.3)
-    loop = asyncio.get_running_loop()
-    began = loop.time()
+    server = upstream(hanging, within=1)
     asking = [asyncio.create_task(server.tool("a", "")) for _ in range(5)]
+    await asyncio.wait(asking, return_when=asyncio.FIRST_COMPLETED)
+    for _ in range(20):
+        await asyncio.sleep(0)
+    together = all(task.done() for task in asking)
     await asyncio.wait(asking)
-    took = loop.time() - began
-    with pytest.raises(SourceUnavailable, match=r"has not said within 0\.3 s"):
+    with pytest.raises(SourceUnavailable, match=r"has not said within 1 s"):
         await server.tool("a", "")
     asked = hanging[0].asked
     hanging[3].advance(6)
@@ -59,14 +60,14 @@ async def test_who_comes_while_a_server_hangs_waits_with_the_first_and_no_longer
     await server.close()
 
     assert {str(task.exception()) for task in asking} == {
-        "Its server has not said within 0.3 s what it has."
+        "Its server has not said within 1 s what it has."
     }
-    assert took < 1.2  # five that queue would take a second and a half
+    assert together  # the second of five that queue would take a second more
     assert (asked, hanging[0].asked) == (1, 2)
 
 
 async def test_who_gives_up_takes_the_list_from_nobody(hanging: Made) -> None:
-    server = upstream(hanging, within=5)
+    server = upstream(hanging, within=60)
     first = asyncio.create_task(server.tool("a", ""))
     second = asyncio.create_task(server.tool("a", ""))
     while not hanging[0].asked:  # noqa: ASYNC110 - what is waited for is the server's side
@@ -82,11 +83,11 @@ async def test_who_gives_up_takes_the_list_from_nobody(hanging: Made) -> None:
 
 
 async def test_who_waits_for_what_is_closed_is_told_so(hanging: Made) -> None:
-    server = upstream(hanging, within=5)
+    server = upstream(hanging, within=60)
     asking = asyncio.create_task(server.tool("a", ""))
     await asyncio.sleep(0.05)
     await server.close()
     await server.close()
 
     with pytest.raises(SourceUnavailable, match="was closed while it was listed"):
-        await asyncio.wait_for(asking, 1)
+        await asking

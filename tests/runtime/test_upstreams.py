@@ -70,7 +70,7 @@ async def shop() -> AsyncGenerator[Shop]:
         services = Services(http=http, clock=clock)
         opening = Opening(
             services=services,
-            within=5,
+            within=60,
             stack=stack,
             is_trusted=False,
             upstreams=Upstreams(services, stack),
@@ -171,7 +171,7 @@ async def test_what_is_missing_is_named(shop: Shop, said: Any, reason: str) -> N
 
 
 async def test_a_board_file_writes_a_source_instead(shop: Shop) -> None:
-    opening = Opening(services=shop.opening.services, within=5, stack=shop.opening.stack)
+    opening = Opening(services=shop.opening.services, within=60, stack=shop.opening.stack)
 
     tool = await entry_tool(await shop.entry(), opening, where="here")
 
@@ -192,7 +192,7 @@ async def test_a_token_goes_to_the_address_that_it_is_for(shop: Shop) -> None:
         tokens = {f"{place}/mcp": "secret"}
         services = shop.opening.services
         upstreams = Upstreams(services, stack, tokens=lambda: tokens)
-        opening = Opening(services=services, within=5, stack=stack, upstreams=upstreams)
+        opening = Opening(services=services, within=60, stack=stack, upstreams=upstreams)
         for path in ("/mcp", "/other"):
             said = {"type": "MCPTool", "server": f"{place}{path}", "tool": "x", "pin": "0" * 64}
             entry = await shop.entry(**said, url="", method="")
@@ -247,7 +247,7 @@ async def test_a_call_that_runs_is_not_cut_when_its_tool_goes() -> None:
         services, tokens = Services(http=http), dict[str, str]()
         upstreams = Upstreams(services, stack, tokens=lambda: tokens)
         opening = Opening(
-            services=services, within=5, stack=stack, is_trusted=False, upstreams=upstreams
+            services=services, within=60, stack=stack, is_trusted=False, upstreams=upstreams
         )
         async with AsyncExitStack() as looking:
             seen = await opened_upstream("mcp", {"url": door.url}, services)
@@ -257,7 +257,7 @@ async def test_a_call_that_runs_is_not_cut_when_its_tool_goes() -> None:
         entry = ToolEntry.model_validate({**said, "pin": pin, "input_schema": {"type": "object"}})
         tool = await entry_tool(entry, opening, where="here")
         calling = asyncio.create_task(ToolRegistry([tool]).call(tool.spec.name, {}))
-        await asyncio.wait_for(begun.wait(), 10)
+        await begun.wait()
         tokens[door.url] = "another"  # what is sent with it has changed
         other = asyncio.create_task(ToolRegistry([tool]).call(tool.spec.name, {}))
         await asyncio.sleep(0.2)
@@ -276,5 +276,6 @@ def upstreams_of(shop: Shop) -> Upstreams:
 async def settled(upstreams: Upstreams) -> tuple[str, ...]:
     """What is open, once what is no more is found to be so."""
     gc.collect()
-    await asyncio.sleep(0.01)
+    for _ in range(20):
+        await asyncio.sleep(0.001)
     return upstreams.opened
