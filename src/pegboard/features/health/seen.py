@@ -9,7 +9,7 @@ from pegboard.core.tool import ToolSpec
 from pegboard.errors import PegboardError
 from pegboard.registry import ToolRegistry
 from pegboard.registry.definition_diff import definition_of, digest_of, spec_of
-from pegboard.tools.foreign_log import log_foreign
+from pegboard.tools.going_on import going_on
 
 _LOG = logging.getLogger("pegboard.catalogue")
 _DAY = 86_400.0
@@ -89,10 +89,10 @@ def _is_wanted(spec: ToolSpec) -> bool:
 
 def _seen(spec: ToolSpec, now: float) -> SeenTool | None:
     """What is kept of a tool; None for one whose schemas cannot be read."""
-    try:
-        definition: Definition = {**definition_of(spec), "version": spec.version}
-    except Exception as error:  # noqa: BLE001 - foreign schemas are made here: it is not remembered
-        log_foreign(_LOG, f"what {spec.name} is cannot be kept", error)
+    definition: Definition = {}
+    with going_on(_LOG, f"what {spec.name} is cannot be kept"):
+        definition = {**definition_of(spec), "version": spec.version}
+    if not definition:
         return None
     digest = digest_of(definition)
     return SeenTool(id=spec.id, name=spec.name, digest=digest, definition=definition, seen_at=now)
