@@ -49,10 +49,10 @@ def test_a_failure_that_counts_as_done_is_both() -> None:
 
 def test_ways_out_of_failures_are_followed_quickly() -> None:
     nodes = tuple(call(f"n{number}", edges=one_of_each(number)) for number in range(2_000))
-    begun = time.perf_counter()
+    begun = time.thread_time()
 
     assert codes(*nodes) == []
-    assert time.perf_counter() - begun < 3
+    assert time.thread_time() - begun < 3
 
 
 @pytest.mark.parametrize(
@@ -71,10 +71,10 @@ def test_more_than_anybody_checks_is_one_fault(nodes: tuple[Node, ...]) -> None:
 
 def test_a_long_list_of_items_is_looked_at_as_a_whole() -> None:
     node = call("a", "nothing", for_each=ForEach(items=["x"] * 100_000))
-    begun = time.perf_counter()
+    begun = time.thread_time()
 
     assert [fault.code for fault in check(Graph(nodes=(node,)), board=EMPTY)] == ["tool_unknown"]
-    assert time.perf_counter() - begun < 3
+    assert time.thread_time() - begun < 3
 
 
 async def test_of_very_many_faults_the_foremost_are_told() -> None:
@@ -94,9 +94,9 @@ def test_a_cycle_of_very_many_nodes_is_looked_at_quickly() -> None:
     nodes = tuple(
         call(f"n{n}", "nothing", edges=after(f"n{(n + 1) % count}")) for n in range(count)
     )
-    begun = time.perf_counter()
+    begun = time.thread_time()
 
     found = check(Graph(nodes=nodes), board=EMPTY)
 
     assert {fault.code for fault in found} == {"cycle", "tool_unknown"}
-    assert time.perf_counter() - begun < 5
+    assert time.thread_time() - begun < 5

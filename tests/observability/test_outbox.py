@@ -4,7 +4,6 @@ import logging
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,7 +24,7 @@ class Slow:
 
     def __call__(self, items: list[int]) -> None:
         self.busy.set()
-        self.door.wait(5)
+        self.door.wait(60)
         self.taken += items
 
 
@@ -42,7 +41,7 @@ def test_items_arrive_in_order_and_in_batches() -> None:
 
     for number in range(500):
         outbox.post(number)
-    outbox.close()
+    outbox.close(60)
 
     assert [number for batch in batches for number in batch] == list(range(500))
     assert len(batches) < 20
@@ -52,18 +51,15 @@ def test_items_arrive_in_order_and_in_batches() -> None:
 def test_a_full_queue_drops_at_once_and_counts(slow: Slow) -> None:
     outbox: Outbox[int] = Outbox(slow, name="test", max_waiting=3)
     outbox.post(0)
-    assert slow.busy.wait(5)
+    assert slow.busy.wait(60)
 
-    before = time.monotonic()
     for number in range(1, 101):
-        outbox.post(number)
-    took = time.monotonic() - before
+        outbox.post(number)  # if this waited for the reader, it would do so for ever
     slow.door.set()
-    outbox.close()
+    outbox.close(60)
 
     assert slow.taken == [0, 1, 2, 3]
     assert outbox.dropped == 97
-    assert took < 1.0
 
 
 def test_flush_waits_for_what_was_posted_and_not_longer_than_told(slow: Slow) -> None:
@@ -72,8 +68,8 @@ def test_flush_waits_for_what_was_posted_and_not_longer_than_told(slow: Slow) ->
 
     early = outbox.flush(0.1)
     slow.door.set()
-    late = outbox.flush(5.0)
-    outbox.close()
+    late = outbox.flush(60)
+    outbox.close(60)
 
     assert (early, late) == (False, True)
     assert slow.taken == [1]
@@ -82,20 +78,19 @@ def test_flush_waits_for_what_was_posted_and_not_longer_than_told(slow: Slow) ->
 def test_flush_of_nothing_returns_at_once() -> None:
     outbox: Outbox[int] = Outbox(lambda _: None, name="test", max_waiting=10)
 
-    assert outbox.flush(5.0)
+    assert outbox.flush(60)
     outbox.close()
 
 
 def test_close_gives_up_on_a_reader_that_never_reads(slow: Slow) -> None:
     outbox: Outbox[int] = Outbox(slow, name="test", max_waiting=10)
     outbox.post(1)
-    assert slow.busy.wait(5)
+    assert slow.busy.wait(60)
     outbox.post(2)
 
-    before = time.monotonic()
     outbox.close(0.1)
 
-    assert time.monotonic() - before < 3.0
+    assert not slow.taken
     assert outbox.dropped == 1
 
 
@@ -122,9 +117,9 @@ def test_a_batch_that_fails_is_counted_and_the_next_gets_through(
     outbox: Outbox[int] = Outbox(consume, name="test", max_waiting=10)
     with caplog.at_level(logging.ERROR, "pegboard.observability"):
         outbox.post(1)
-        outbox.flush()
+        assert outbox.flush(60)
         outbox.post(2)
-        outbox.close()
+        outbox.close(60)
 
     assert taken == [2]
     assert outbox.dropped == 1
@@ -140,10 +135,11 @@ def test_an_idle_outbox_wakes_its_reader_with_nothing() -> None:
 
     outbox: Outbox[int] = Outbox(consume, name="test", max_waiting=10, idle=0.01)
 
-    assert woken.wait(5)
+    assert woken.wait(60)
     outbox.close()
 
 
+@pytest.mark.timeout(60)
 def test_what_waits_is_handled_when_the_program_ends() -> None:
     program = """
 from pegboard.observability.outbox import Outbox
@@ -156,7 +152,7 @@ outbox.post("last words")
         check=True,
         text=True,
         cwd=ROOT,
-        timeout=9,
+        timeout=50,
     )
 
     assert done.stdout == "['last words']\n"

@@ -53,7 +53,11 @@ async def test_who_waited_is_judged_again_before_the_tool_runs(
 async def test_a_call_that_is_refused_after_its_wait_gives_its_turn_back_and_heals_no_breaker() -> (
     None
 ):
-    breaker, breakers, limits = Breaker("shop", threshold=1), Breakers(), Limits(concurrency=1)
+    breaker, breakers, limits = (
+        Breaker("shop", threshold=1, recovery=600),
+        Breakers(),
+        Limits(concurrency=1),
+    )
     breakers.add("shop", breaker)
     breaker.failed(probe=False)
     kit = a_kit(breakers=breakers)
