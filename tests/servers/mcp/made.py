@@ -335,7 +335,7 @@ async def a_client(server: BoardServer, era: str, **given: Any) -> AsyncGenerato
 
 async def until(happened: Callable[[], bool]) -> None:
     """Return once it happened; fail when it takes too long."""
-    for _ in range(300):
+    for _ in range(3_000):
         if happened():
             return
         await asyncio.sleep(0.01)

@@ -8,8 +8,9 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolRequest, CallToolRequestParams
 from pydantic import TypeAdapter
-from tests.servers.mcp.made import RUNS, Records, a_board, a_client, a_server, until
+from tests.servers.mcp.made import NAME, RUNS, Records, a_board, a_client, a_server, until
 
+from pegboard import ToolContext, ToolFailed, tool
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp import parking
 from pegboard.servers.mcp.parking import Parking
@@ -141,18 +142,28 @@ async def test_a_call_that_nobody_resumes_is_cancelled_and_recorded(
 async def test_a_call_that_ends_while_it_waits_gives_its_end(
     tmp_path: Any, records: Records
 ) -> None:
-    given: Any = {"attempt_timeout": 0.1}
+    ended = asyncio.Event()
+
+    @tool(effect="read")
+    async def ask_in_vain(ctx: ToolContext) -> str:
+        """End before the answer comes."""
+        asking = asyncio.create_task(ctx.ask(NAME))
+        await ended.wait()
+        asking.cancel()
+        raise ToolFailed("Nobody has answered.")
+
     async with (
-        a_board(tmp_path, records=records, **given) as board,
+        a_board(tmp_path, tools=[ask_in_vain], records=records) as board,
         a_server(board) as server,
         a_client(server, MODERN, elicitation_callback=silent) as client,
     ):
-        first = await Raw(client).call()
+        first = await Raw(client).call("ask_in_vain")
+        ended.set()
         await until(lambda: bool(records.calls))
-        last = await Raw(client).call(state=first.request_state, your_name=ANSWER)
+        last = await Raw(client).call("ask_in_vain", state=first.request_state, your_name=ANSWER)
 
     assert last.is_error
-    assert "did not end within" in last.content[0].text
+    assert "Nobody has answered." in last.content[0].text
 
 
 @pytest.mark.parametrize("bounds", [{"most_each": 1}, {"most": 1}], ids=["each", "all"])
@@ -210,6 +221,4 @@ def _parked(owner: Any) -> parking.ParkedCall:
 
 
 async def _asking(call: parking.ParkedCall) -> Any:
-    from tests.servers.mcp.made import NAME
-
     return await call.ask(NAME)

@@ -23,6 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 
 MODULE = '''
 import asyncio
+import pathlib
 import subprocess
 import sys
 
@@ -43,6 +44,7 @@ def greet(name: str = "you") -> str:
 @tool(effect="write")
 async def linger() -> str:
     """Take a while."""
+    pathlib.Path("begun").touch()
     await asyncio.sleep(60)
     return "done"
 
@@ -163,7 +165,7 @@ def test_a_signal_ends_it_although_the_client_writes_nothing(
     say(process, call("my__linger"))
     _wait_for_start(folder)
     process.send_signal(number)
-    process.wait(timeout=20)
+    process.wait(timeout=30)
 
     history = subprocess.run(
         [sys.executable, "-m", "pegboard", "history", "--data", "data", "--json"],
@@ -178,8 +180,10 @@ def test_a_signal_ends_it_although_the_client_writes_nothing(
 
 
 def _wait_for_start(folder: Path) -> None:
-    time.sleep(1.0)
-    assert (folder / "data").is_dir()
+    end = time.monotonic() + 40
+    while not (folder / "begun").exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def test_the_end_of_stdin_ends_it_and_what_does_not_end_by_itself(folder: Path) -> None:
@@ -190,7 +194,7 @@ def test_the_end_of_stdin_ends_it_and_what_does_not_end_by_itself(folder: Path) 
     out, err = process.communicate(timeout=40)
 
     answers = [json.loads(line) for line in out.splitlines()]
-    assert GRACE < time.monotonic() - began < GRACE + 20
+    assert GRACE < time.monotonic() - began < GRACE + 32
     assert [item["error"]["message"] for item in answers if item["id"] == 3] == [
         "Connection closed"
     ]

@@ -7,6 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 from tests.servers.http.test_mcp_endpoint import HEADERS, INITIALIZE
+from tests.servers.mcp.made import until
 
 from pegboard import tool
 from pegboard.core.principal import LOCAL, Principal
@@ -98,7 +99,7 @@ async def test_there_are_no_more_sessions_than_there_is_room_for(opened: Session
 async def test_a_session_that_nobody_uses_ends(opened: Sessions) -> None:
     async with client(opened) as http:
         session = await begun(http)
-        await asyncio.sleep(0.3)
+        await until(lambda: not opened._manager._server_instances)
         answer = await http.post("/", json=PING, headers=session)
 
     assert answer.status_code == 404
@@ -142,7 +143,7 @@ async def test_what_begins_no_session_takes_no_place(opened: Sessions) -> None:
 async def test_the_place_of_a_session_that_nobody_uses_is_free_again(opened: Sessions) -> None:
     async with client(opened) as http:
         await begun(http)
-        await asyncio.sleep(0.5)
+        await until(lambda: not opened._manager._server_instances)
         again = await http.post("/", json=INITIALIZE)
 
     assert again.status_code == 200
@@ -151,10 +152,11 @@ async def test_the_place_of_a_session_that_nobody_uses_is_free_again(opened: Ses
 async def test_of_two_requests_with_one_id_the_second_is_refused_and_the_first_answered(
     opened: Sessions, board: Pegboard
 ) -> None:
-    release = asyncio.Event()
+    holding, release = asyncio.Event(), asyncio.Event()
 
     @tool(name="hold", description="Wait.")
     async def hold() -> str:
+        holding.set()
         await release.wait()
         return "done"
 
@@ -162,7 +164,7 @@ async def test_of_two_requests_with_one_id_the_second_is_refused_and_the_first_a
     async with client(opened, "ada") as http, client(opened, "eve") as eve:
         session = await begun(http)
         first = asyncio.create_task(http.post("/", json=called(7), headers=session))
-        await asyncio.sleep(0.2)
+        await holding.wait()
         second = await http.post("/", json=called("7"), headers=session)
         other = await http.post("/", json={**PING, "id": 8}, headers=session)
         others = await eve.post("/", json=called(7), headers=session)

@@ -1,6 +1,8 @@
 """The MCP door answers although sources hang, and tells its clients what has come since."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -15,15 +17,23 @@ from pegboard.servers.mcp.part import Part
 HEAD = "network: {allow_hosts: [127.0.0.1]}\nsources:\n  - {kind: builtin, name: std}\n"
 
 
+@asynccontextmanager
+async def _opened(path: Path, settings: Settings) -> AsyncGenerator[Pegboard]:
+    """A board whose own tools are there."""
+    async with Pegboard(path, settings=settings) as board:
+        await board.wait_for("std__echo")
+        yield board
+
+
 async def test_a_client_is_told_of_tools_that_come_late_and_its_calls_wait_for_them(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "board.yaml"
     async with late_api() as api:
         path.write_text(f"{HEAD}  - {api.source}\n")
-        settings = Settings(open_patience=0.2, list_timeout=8)
+        settings = Settings(open_patience=0.2, list_timeout=60)
         async with (
-            Pegboard(path, settings=settings) as board,
+            _opened(path, settings) as board,
             a_server(board) as server,
             a_client(server, "2026-07-28") as client,
             client.listen(tools_list_changed=True) as stream,
@@ -48,9 +58,9 @@ async def test_a_part_holds_for_tools_that_come_late_as_well(tmp_path: Path) -> 
     path = tmp_path / "board.yaml"
     async with late_api() as api:
         path.write_text(f"{HEAD}  - {api.source}\n")
-        settings = Settings(open_patience=0.2, list_timeout=8)
+        settings = Settings(open_patience=0.2, list_timeout=60)
         async with (
-            Pegboard(path, settings=settings) as board,
+            _opened(path, settings) as board,
             a_server(board, part=Part(sources=("std",))) as server,
             a_client(server, "2026-07-28") as client,
         ):

@@ -41,7 +41,7 @@ async def ends(*, longest: int = 1_000) -> AsyncGenerator[Ends]:
             if not wire.ended.is_set():
                 os.close(write_in)  # so that the thread that reads ends
                 descriptors.discard(write_in)
-                await asyncio.wait_for(wire.ended.wait(), 3)
+                await asyncio.wait_for(wire.ended.wait(), 40)
     finally:
         for descriptor in descriptors:
             os.close(descriptor)
@@ -128,7 +128,7 @@ async def test_a_client_that_reads_no_more_is_written_to_in_vain() -> None:
         client.reading = os.open(os.devnull, os.O_RDONLY)
         for number in range(3):
             answer = JSONRPCResponse(jsonrpc="2.0", id=number, result={})
-            await asyncio.wait_for(client.wire.outgoing.send(SessionMessage(answer)), 3)
+            await asyncio.wait_for(client.wire.outgoing.send(SessionMessage(answer)), 40)
 
 
 async def test_the_end_is_told() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
+from pegboard.servers.mcp import unique
 from pegboard.servers.mcp.unique import TWICE, Unique
 
 
@@ -29,7 +30,7 @@ class Slow:
 
 
 async def asked(
-    unique: Unique, *pieces: bytes, owner: str = "ada", session: str = "s", gone: bool = False
+    door: Unique, *pieces: bytes, owner: str = "ada", session: str = "s", gone: bool = False
 ) -> list[Message]:
     """What comes back for a request whose body arrives in these pieces."""
     sent: list[Message] = []
@@ -44,26 +45,30 @@ async def asked(
     async def send(message: Message) -> None:
         sent.append(message)
 
-    await unique.handle({"type": "http"}, receive, send, owner=owner, session=session)
+    await door.handle({"type": "http"}, receive, send, owner=owner, session=session)
     return sent
 
 
 async def both(
-    first: bytes, second: bytes, *, patience: float = 0.01, **given: Any
+    first: bytes, second: bytes, *, is_refused: bool = False, **given: Any
 ) -> tuple[list[Message], list[Message]]:
+    """What comes back for two, of which the first is not answered before the second has come."""
     app = Slow()
-    unique = Unique(app)
-    one = asyncio.create_task(asked(unique, first))
+    door = Unique(app)
+    one = asyncio.create_task(asked(door, first))
     await asyncio.sleep(0)
-    two = asyncio.create_task(asked(unique, second, **given))
-    await asyncio.sleep(patience)
+    two = asyncio.create_task(asked(door, second, **given))
+    if is_refused:
+        await two
+    else:
+        await asyncio.sleep(0.01)
     app.release.set()
     return await one, await two
 
 
 @pytest.mark.parametrize("second", [7, "7"])
 async def test_the_second_of_two_is_refused_under_its_own_id(second: Any) -> None:
-    answered, refused = await both(body_of(7), body_of(second), patience=0.5)
+    answered, refused = await both(body_of(7), body_of(second), is_refused=True)
 
     assert [item["status"] for item in answered] == [200]
     assert refused[0]["status"] == 400
@@ -98,7 +103,10 @@ async def test_all_else_passes_as_it_is(second: bytes, given: dict[str, Any]) ->
     assert [item["status"] for item in (*answered, *passed)] == [200, 200]
 
 
-async def test_who_uses_an_id_again_as_soon_as_the_answer_is_read_is_not_refused() -> None:
+async def test_who_uses_an_id_again_as_soon_as_the_answer_is_read_is_not_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(unique, "_PATIENCE", 60.0)
     answered, later = await both(body_of(7), body_of(7))
 
     assert [item["status"] for item in (*answered, *later)] == [200, 200]
@@ -107,10 +115,10 @@ async def test_who_uses_an_id_again_as_soon_as_the_answer_is_read_is_not_refused
 async def test_an_id_is_free_again_once_its_request_is_answered() -> None:
     app = Slow()
     app.release.set()
-    unique = Unique(app)
+    door = Unique(app)
 
     for _ in range(2):
-        sent = await asked(unique, body_of(7)[:9], body_of(7)[9:])
+        sent = await asked(door, body_of(7)[:9], body_of(7)[9:])
         assert sent[0]["status"] == 200
 
     assert app.bodies == [body_of(7)] * 2
