@@ -45,7 +45,7 @@ BESIDE_A_SERVER = "call_over_http.py"
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(90)]
 
 
-def run(*command: str | Path, folder: Path, path: Path | None = None, seconds: float = 60) -> str:
+def run(*command: str | Path, folder: Path, path: Path | None = None, seconds: float = 80) -> str:
     """What a program prints; it ends well and complains of nothing."""
     done = subprocess.run(
         [sys.executable, *command],
@@ -104,10 +104,10 @@ def test_a_server_is_called_with_the_standard_library(server: str, tmp_path: Pat
 def demo(tmp_path_factory: pytest.TempPathFactory) -> str:
     """What `make demo` prints."""
     folder = tmp_path_factory.mktemp("demo")
-    return run(EXAMPLES / "shop" / "demo.py", folder=folder, seconds=150)
+    return run(EXAMPLES / "shop" / "demo.py", folder=folder, seconds=300)
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(330)
 def test_the_shop_shows_each_outcome_in_its_closing_table(demo: str) -> None:
     table = demo.partition("What happened\n")[2].partition("The other systems")[0]
 
@@ -130,7 +130,7 @@ def test_the_shop_shows_each_outcome_in_its_closing_table(demo: str) -> None:
     assert "14 calls are in the history, refused ones included." in table
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(330)
 def test_the_shop_calls_its_teams_other_systems_alike(demo: str) -> None:
     table = demo.partition("What the systems said\n")[2].partition("Go on\n")[0]
 
@@ -148,7 +148,7 @@ def test_the_shop_calls_its_teams_other_systems_alike(demo: str) -> None:
     ]
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(330)
 def test_a_system_that_does_not_answer_says_why_and_harms_no_other(demo: str) -> None:
     listed = demo.partition("The other systems of the team\n")[2].partition("Calls to the")[0]
     states = dict(re.findall(r"^  (\w+) +\w+ +(ok|failed)", listed, re.MULTILINE))
@@ -162,7 +162,7 @@ def test_a_system_that_does_not_answer_says_why_and_harms_no_other(demo: str) ->
         "warehouse": "failed",
     }
     assert "it refuses the connection" in listed
-    assert "no answer within 6 s" in listed
+    assert "did not greet within 5 s" in listed
 
 
 def outcomes(table: str) -> list[tuple[str, str, int]]:
@@ -171,7 +171,7 @@ def outcomes(table: str) -> list[tuple[str, str, int]]:
     return [(what.strip(), outcome, int(tries)) for what, _, outcome, tries in rows]
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(330)
 def test_the_shop_plans_over_all_kinds_of_sources_with_a_fallback(demo: str) -> None:
     planned = part(demo, "A plan over the shop", "It runs as far as it may")
     sources = set(re.findall(r"[├└]─ \w+: (\w+)__", planned))
@@ -181,7 +181,7 @@ def test_the_shop_plans_over_all_kinds_of_sources_with_a_fallback(demo: str) -> 
     assert "refund_order: a person is asked first" in planned
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(330)
 def test_the_shops_run_falls_back_and_waits_for_a_person(demo: str) -> None:
     ran = part(demo, "It runs as far as it may", "It goes on, and is killed")
 
@@ -191,7 +191,7 @@ def test_the_shops_run_falls_back_and_waits_for_a_person(demo: str) -> None:
     assert "state: approved" in ran
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(330)
 def test_the_shops_run_survives_that_its_process_is_killed_and_repeats_nothing(demo: str) -> None:
     killed = part(demo, "It goes on, and is killed", "Another process goes on")
     resumed = part(demo, "Another process goes on", "What was done, and how often")
@@ -214,7 +214,7 @@ def part(demo: str, title: str, following: str) -> str:
     return demo.partition(f"{title}\n")[2].partition(f"\n{following}\n")[0]
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(330)
 def test_the_readme_shows_what_the_shop_says(demo: str) -> None:
     shops = [f for f in fences(ROOT / "README.md") if re.search("busy twice|write_letter", f.body)]
 

@@ -41,7 +41,8 @@ class Row:
 async def demo() -> None:
     """Open the board, show it, use it, and print what happened."""
     with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(board=HERE / "board.yaml", data=Path(folder) / "data")
+        data = Path(folder) / "data"
+        settings = Settings(board=HERE / "board.yaml", data=data, list_timeout=60)
         async with Pegboard(settings=settings) as board:
             await board.settled()
             show_board(board)
@@ -57,7 +58,7 @@ async def demo() -> None:
 async def connect_systems() -> None:
     """The other systems of the shop's team on a board: two of them do not answer."""
     async with running():
-        settings = Settings(board=HERE / "systems.yaml", list_timeout=6)
+        settings = Settings(board=HERE / "systems.yaml", list_timeout=60)
         async with Pegboard(settings=settings) as board:
             await board.settled()
             show_sources(board)

@@ -127,4 +127,4 @@ def _found(order_id: int) -> Order:
 
 
 if __name__ == "__main__":
-    uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")
+    uvicorn.run(app, fd=int(sys.argv[1]), log_level="warning")

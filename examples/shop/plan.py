@@ -36,6 +36,7 @@ async def take_a_record_back() -> None:
                 PEGBOARD_BOARD=str(HERE / "plan.yaml"),
                 PEGBOARD_DATA=folder,
                 PEGBOARD_LOG=str(Path(folder) / "log"),
+                PEGBOARD_LIST_TIMEOUT="30",
             )
             plan_id = await plan(folder)
             run_id = await run(plan_id)
@@ -76,7 +77,9 @@ async def approve() -> None:
 async def go_on_twice(run_id: str) -> None:
     """The first process that goes on is killed in the middle."""
     headline("It goes on, and is killed")
+    os.environ["LETTER_SECONDS"] = "50"  # noqa: TID251 - there is no hurry to kill it
     await killed_at("in_progress  write_letter", "runs", "resume", run_id)
+    os.environ["LETTER_SECONDS"] = "1"  # noqa: TID251 - and none is waited for twice
     tell("The refund is paid. The letter was being written, and nobody was told that this ends.")
     headline("Another process goes on")
     said = await pegboard("runs", "resume", run_id, until="\n{")
@@ -99,7 +102,7 @@ async def prove() -> None:
 def _refunds() -> list[dict[str, float]]:
     """What the other side says, asked behind Pegboard's back."""
     url = f"{os.environ['ORDERS_URL']}/refunds"  # noqa: TID251 - set by `running`
-    with urlopen(Request(url, headers={"Authorization": f"Bearer {TOKEN}"}), timeout=10) as answer:
+    with urlopen(Request(url, headers={"Authorization": f"Bearer {TOKEN}"}), timeout=30) as answer:
         return json.load(answer)
 
 

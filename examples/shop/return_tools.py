@@ -1,6 +1,7 @@
 """What the record shop does itself when a customer sends something back."""
 
 import asyncio
+import os
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
@@ -35,10 +36,10 @@ def post_price(weight_kg: Annotated[float, Field(gt=0)]) -> Price:
     return Price(carrier="the post", price=round(4.5 + 2.1 * weight_kg, 2))
 
 
-@tool(effect="read", capabilities=("write_letter",), timeout=30)
+@tool(effect="read", capabilities=("write_letter",), timeout=60)
 async def write_letter(refund_id: int, amount: float, carrier: str, price: float) -> str:
     """Write to the customer; the writing office takes its time."""
-    await asyncio.sleep(3)
+    await asyncio.sleep(float(os.environ.get("LETTER_SECONDS", "3")))  # noqa: TID251 - the demo's
     return (
         f"Refund {refund_id}: you get back {amount:.2f}. Send it with {carrier}, for {price:.2f}."
     )

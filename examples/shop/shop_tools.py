@@ -41,7 +41,7 @@ def price_with_tax(
     return round(net * (1 + rate), 2)
 
 
-@tool(effect="read", retry=Retry(max_retries=3, backoff=0.02), timeout=2)
+@tool(effect="read", retry=Retry(max_retries=3, backoff=0.02), timeout=20)
 async def shipping_quote(address: Address, weight_kg: Annotated[float, Field(gt=0)]) -> Quote:
     """Ask the carrier what a parcel costs; the carrier is often busy at first."""
     if next(_QUOTES) % 3 != 0:

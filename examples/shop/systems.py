@@ -16,48 +16,34 @@ HERE = Path(__file__).parent
 @asynccontextmanager
 async def running() -> AsyncGenerator[None]:
     """The systems are there, and the environment says where."""
-    silent = await asyncio.start_server(_say_nothing, "127.0.0.1", 0)
-    port = _free_port()
-    orders = await asyncio.create_subprocess_exec(
-        sys.executable, HERE / "orders_service.py", str(port)
-    )
-    try:
-        await _answering(port)
+    with _bound() as listening, _bound() as silent, _bound() as down, _bound() as also_down:
+        listening.listen()  # who asks before the service is there waits for it
+        silent.listen()
+        orders = await asyncio.create_subprocess_exec(
+            *(sys.executable, HERE / "orders_service.py", str(listening.fileno())),
+            pass_fds=[listening.fileno()],
+        )
         os.environ.update(  # noqa: TID251 - what a shell would have exported before
-            ORDERS_URL=f"http://127.0.0.1:{port}",
+            ORDERS_URL=_url(listening),
             ORDERS_TOKEN=TOKEN,
-            CRM_URL=f"http://127.0.0.1:{_free_port()}",
-            COURIER_URL=f"http://127.0.0.1:{_free_port()}",
-            WAREHOUSE_URL=f"http://127.0.0.1:{silent.sockets[0].getsockname()[1]}",
+            CRM_URL=_url(down),
+            COURIER_URL=_url(also_down),
+            WAREHOUSE_URL=_url(silent),
             PYTHON=sys.executable,
         )
-        yield
-    finally:
-        orders.terminate()
-        await orders.wait()
-        silent.close()
+        try:
+            yield
+        finally:
+            orders.terminate()
+            await orders.wait()
 
 
-async def _say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    try:
-        await reader.read()
-    finally:
-        writer.close()
+def _bound() -> socket.socket:
+    """A port that is nobody else's; until it listens it refuses all connections."""
+    bound = socket.socket()
+    bound.bind(("127.0.0.1", 0))
+    return bound
 
 
-async def _answering(port: int) -> None:
-    async with asyncio.timeout(30):
-        while True:
-            try:
-                _, writer = await asyncio.open_connection("127.0.0.1", port)
-            except OSError:
-                await asyncio.sleep(0.05)
-            else:
-                writer.close()
-                return
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def _url(bound: socket.socket) -> str:
+    return f"http://127.0.0.1:{bound.getsockname()[1]}"
