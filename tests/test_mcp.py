@@ -37,7 +37,7 @@ async def test_the_built_in_tools_are_served_over_http() -> None:
             names = [item.name for item in (await client.list_tools()).tools]
     finally:
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=40)
 
     assert "builtin__echo" in names
     assert process.returncode == 0

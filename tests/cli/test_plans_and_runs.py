@@ -36,7 +36,7 @@ def slowly(word: str) -> str:
     import pathlib
 
     _tell("slowly")
-    for _ in range(1000):
+    for _ in range(3_000):
         if pathlib.Path("fast").exists():
             return word
         time.sleep(0.02)
@@ -229,7 +229,7 @@ def test_a_killed_run_is_gone_on_with_and_nothing_is_repeated(planned: Path) -> 
         time.sleep(0.05)
     time.sleep(0.3)
     playing.send_signal(signal.SIGKILL)
-    assert playing.wait(10) == -signal.SIGKILL
+    assert playing.wait(30) == -signal.SIGKILL
 
     def done(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -28,13 +28,13 @@ def test_it_tells_its_address_answers_and_ends_with_0(server: subprocess.Popen[s
     line = server.stdout.readline()
     address = line.strip().rpartition(" ")[2]
 
-    with urllib.request.urlopen(f"{address}/readyz", timeout=10) as answer:
+    with urllib.request.urlopen(f"{address}/readyz", timeout=30) as answer:
         status = answer.status
     server.send_signal(signal.SIGTERM)
 
     assert line.startswith("Pegboard listens on http://127.0.0.1:")
     assert status == 200
-    assert server.wait(timeout=20) == 0
+    assert server.wait(timeout=30) == 0
 
 
 def test_it_refuses_to_listen_beyond_loopback_without_a_token(pegboard: Command) -> None:

@@ -55,10 +55,10 @@ def test_a_command_about_one_tool_waits_for_no_other_source(
     (folder / "plan.json").write_text(json.dumps({"nodes": [step]}))
 
     began = time.monotonic()
-    done = pegboard(*command, PEGBOARD_LIST_TIMEOUT="8")
+    done = pegboard(*command, PEGBOARD_LIST_TIMEOUT="60")
 
     assert done.returncode == 0, done.stderr
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 40  # the other source has a minute
 
 
 def test_a_command_about_one_tool_opens_no_other_source(pegboard: Command, folder: Path) -> None:
@@ -79,11 +79,11 @@ def test_a_call_of_a_source_that_hangs_ends_with_its_deadline_and_the_reason(
     (folder / "board.yaml").write_text(_HUNG.replace("PORT", str(silent)))
 
     began = time.monotonic()
-    done = pegboard("call", "hung__pay", "--timeout", "0.5", PEGBOARD_LIST_TIMEOUT="8")
+    done = pegboard("call", "hung__pay", "--timeout", "0.5", PEGBOARD_LIST_TIMEOUT="60")
 
     assert done.returncode == 3
     assert "its source 'hung' is pending: no answer yet, asked " in done.stderr
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 40  # the other source has a minute
 
 
 @pytest.mark.parametrize("command", [("show", "hung__pay"), ("explain", "hung__pay")])
@@ -111,15 +111,17 @@ def test_a_wrong_name_is_told_with_the_nearest_of_all_sources(
     assert "'my__greet'" in done.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(60)
 def test_lists_wait_for_all_and_tell_what_is_missing(
     pegboard: Command, folder: Path, silent: int
 ) -> None:
     (folder / "board.yaml").write_text(_HUNG.replace("PORT", str(silent)))
 
-    done = pegboard("tools", PEGBOARD_LIST_TIMEOUT="1.5")
+    done = pegboard("tools", PEGBOARD_LIST_TIMEOUT="6")
 
     assert "my__greet" in done.stdout
-    assert "source 'hung' is failed: no answer within 1.5 s" in done.stderr
+    assert "source 'hung' is failed: no answer within 6 s" in done.stderr
 
 
 def test_tools_that_cannot_be_used_are_counted_and_listed_with_the_reason(

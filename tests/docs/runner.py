@@ -1,8 +1,10 @@
 """Runs the blocks of a page as a reader would, in empty folders."""
 
+import contextlib
 import json
 import re
 import runpy
+import secrets
 import shutil
 import socket
 import subprocess
@@ -15,7 +17,6 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
-from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
@@ -155,7 +156,7 @@ class Page:
                 stderr=subprocess.STDOUT,
             )
         self._servers.append(server)
-        until = time.monotonic() + 30
+        until = time.monotonic() + 60
         while not _answers(self._of_this_page(fence.marks["background"])):
             is_late = server.poll() is not None or time.monotonic() > until
             assert not is_late, f"{fence}: {said.read_text()}"
@@ -182,7 +183,7 @@ class Page:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=180,
             check=False,
         )
         expected = int(fence.marks.get("exit", "0"))
@@ -210,9 +211,12 @@ def is_said(line: str, said: str) -> bool:
 
 
 def _free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return listening.getsockname()[1]
+    """A port below those that the system gives away while the page waits to use it."""
+    while True:
+        port = 10_000 + secrets.randbelow(20_000)  # tests beside this one have the same `random`
+        with socket.socket() as listening, contextlib.suppress(OSError):
+            listening.bind(("127.0.0.1", port))
+            return port
 
 
 def _answers(url: str) -> bool:
@@ -220,7 +224,7 @@ def _answers(url: str) -> bool:
     try:
         with urlopen(url, timeout=2):
             return True
-    except URLError:
+    except OSError:  # it does not listen yet, or is too busy with its start to answer
         return False
 
 

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from docs.generate import main, pages
 
+pytestmark = pytest.mark.timeout(180)  # the whole reference is written, by whatever has time
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Generator, Mapping
 from pathlib import Path
@@ -50,16 +49,16 @@ def url() -> Generator[str]:
         yield f"{address}/mcp/fixtures"
     finally:
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
     assert process.returncode == 0
 
 
 def _wait_for(address: str) -> None:
     for _ in range(100):
         try:
-            with urllib.request.urlopen(f"{address}/healthz", timeout=1):
+            with urllib.request.urlopen(f"{address}/healthz", timeout=10):
                 return
-        except urllib.error.URLError:
+        except OSError:
             time.sleep(0.1)
 
 
@@ -86,7 +85,7 @@ TOOL_FAILED = 5
 def inspected(*arguments: str, code: int = 0) -> Any:
     """What MCP Inspector's CLI prints."""
     done = subprocess.run(
-        [node_program("mcp-inspector"), "--cli", *arguments],
+        [node_program("mcp-inspector"), "--cli", *arguments, "--connect-timeout", "60000"],
         env=node_environ(),
         capture_output=True,
         text=True,
