@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ Web = tuple[Files, Server, Catalogues]
 @pytest.fixture
 async def web() -> AsyncGenerator[Web]:
     async with files() as (made, server), client_for(server, max_bytes=2**26) as http:
-        yield made, server, Catalogues(http, FakeClock(), within=5)
+        yield made, server, Catalogues(http, FakeClock(), within=60)
 
 
 def registry(server: Server, path: str = "/v0/servers") -> Market:
@@ -51,9 +52,29 @@ async def test_pages_are_read_one_after_the_other(web: Web) -> None:
     del made, server, catalogues
 
 
-async def test_what_was_read_before_it_hung_is_there(tmp_path: Path) -> None:
+class HourGlass:
+    """An `asyncio` whose `timeout` ends when it is turned, and not before."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
+
+    def timeout(self, _delay: float) -> asyncio.Timeout:
+        self.made = asyncio.timeout(None)
+        return self.made
+
+    def turn(self) -> None:
+        self.made.reschedule(asyncio.get_running_loop().time())
+
+
+async def test_what_was_read_before_it_hung_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    glass = HourGlass()
+    monkeypatch.setattr(sys.modules[Catalogues.__module__], "asyncio", glass)
+
     async def answer(asked: Received, writer: Any) -> None:
         if "cursor" in asked.path:
+            glass.turn()
             await asyncio.sleep(30)
         writer.write(reply(json.dumps(listed(weather(), cursor="2")).encode()))
 

@@ -320,9 +320,10 @@ async def test_an_mcp_server_elsewhere_is_added_and_called(tmp_path: Path) -> No
     assert "It is not encrypted" in " ".join(review.shown["warnings"])
 
 
+@pytest.mark.timeout(60)
 async def test_a_server_that_hangs_is_not_waited_for(tmp_path: Path) -> None:
     async def hang(_asked: Received, _writer: Any) -> None:
-        await asyncio.sleep(60)
+        await asyncio.sleep(600)
 
     async with serving(hang) as slow:
         listing = tmp_path / "list.json"
@@ -336,7 +337,7 @@ async def test_a_server_that_hangs_is_not_waited_for(tmp_path: Path) -> None:
             },
         ]
         path = board_file(tmp_path, *markets, allow=(slow.authority,))
-        settings = Settings.model_validate({"board": path, "list_timeout": 0.5})
+        settings = Settings.model_validate({"board": path, "list_timeout": 2})
         async with Pegboard(settings=settings) as board:
             found = await board.marketplace.browse()
             review = await board.marketplace.review("file", SHOP)
@@ -346,8 +347,8 @@ async def test_a_server_that_hangs_is_not_waited_for(tmp_path: Path) -> None:
         ("file", "ok"),
         ("slow", "failed"),
     ]
-    assert found["marketplaces"][1]["reason"] == "it took more than 0.5 s."
-    assert "listing it took more than 0.5 s." in review.shown["tools_note"]
+    assert found["marketplaces"][1]["reason"] == "it took more than 2 s."
+    assert "listing it took more than 2 s." in review.shown["tools_note"]
 
 
 async def test_a_document_in_the_private_network_is_not_read(tmp_path: Path) -> None:
