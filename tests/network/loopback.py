@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from pegboard.network import GuardedClient, GuardPolicy
 
 CERTIFICATE = Path(__file__).with_name("tls-cert.pem")
@@ -94,13 +96,29 @@ async def client_for(
     """A client that may reach these servers."""
     client = GuardedClient(
         policy=GuardPolicy(allow_hosts=[server.authority for server in servers]),
-        timeout=5,
+        timeout=40,
         max_bytes=max_bytes,
     )
     try:
         yield client
     finally:
         await client.close()
+
+
+def let_pass(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let time pass on the running loop, all at once."""
+    loop = asyncio.get_running_loop()
+    now = loop.time
+    monkeypatch.setattr(loop, "time", lambda: now() + seconds)
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    """Return once it happened; fail when it takes too long."""
+    for _ in range(4_000):
+        if happened():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not happen")
 
 
 def trusting_context() -> ssl.SSLContext:

@@ -2,7 +2,15 @@ import asyncio
 import ssl
 
 import pytest
-from tests.network.loopback import always, client_for, reply, serving, trusting_context
+from tests.network.loopback import (
+    always,
+    client_for,
+    let_pass,
+    reply,
+    serving,
+    trusting_context,
+    until,
+)
 
 from pegboard.core.ports.http import HttpRequest
 from pegboard.errors import InvalidRequest, Unavailable
@@ -77,7 +85,7 @@ async def test_this_machine_is_refused_in_every_form(host: str) -> None:
 async def test_the_connection_goes_to_the_address_that_was_checked() -> None:
     resolver = Answers(["127.0.0.1"], ["127.0.0.2"], ["10.0.0.1"])
     client = GuardedClient(
-        policy=GuardPolicy(allow_networks=["127.0.0.1/32"]), resolver=resolver, timeout=3
+        policy=GuardPolicy(allow_networks=["127.0.0.1/32"]), resolver=resolver, timeout=40
     )
 
     async with serving(always(reply(b"the checked one"))) as server:
@@ -209,14 +217,20 @@ async def test_a_server_without_tls_is_unavailable_by_https() -> None:
             await client.send(HttpRequest(method="GET", url=f"https://127.0.0.1:{port}/"))
 
 
-async def test_a_handshake_that_hangs_meets_the_deadline_and_leaves_no_socket() -> None:
+async def test_a_handshake_that_hangs_meets_the_deadline_and_leaves_no_socket(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async with serving(always(reply())) as server:
         client = GuardedClient(
-            policy=GuardPolicy(allow_hosts=["127.0.0.1"]), tls=trusting_context, timeout=0.2
+            policy=GuardPolicy(allow_hosts=["127.0.0.1"]), tls=trusting_context, timeout=40
         )
-        with pytest.raises(Unavailable, match="did not answer within") as caught:
-            await client.send(HttpRequest(method="GET", url=f"https://{server.authority}/"))
-        await asyncio.sleep(0.05)
+        request = HttpRequest(method="GET", url=f"https://{server.authority}/")
+        sending = asyncio.create_task(client.send(request))
+        await until(lambda: server.connections == 1)
+        let_pass(41, monkeypatch)
+        with pytest.raises(Unavailable, match="did not answer within 40 s") as caught:
+            await sending
+        await until(lambda: server.open == 0)
 
     assert caught.value.nothing_done
-    assert (server.connections, server.open) == (1, 0)
+    assert server.connections == 1
