@@ -1,11 +1,12 @@
 """Whatever is done to a stored chain is found, and the record is named."""
 
+import json
 import sqlite3
 from pathlib import Path
 
 import psycopg
 import pytest
-from msgspec import structs
+from msgspec import structs, to_builtins
 from tests.storage.made import NOON, a_storage, is_postgres
 from tests.storage.test_audit import an_entry
 
@@ -243,3 +244,52 @@ def test_the_first_fault_is_the_one_that_is_named() -> None:
     report = check.report(sequence=9, head="x")
 
     assert (report.sequence, report.fault) == (2, "records 2 to 3 are missing before record 4")
+
+
+ODD: dict[str, tuple[str, str]] = {
+    "a body of bytes": ("sqlite", "UPDATE audit SET body = x'ff00' WHERE sequence = 3"),
+    "a time of text": ("sqlite", "UPDATE audit SET at = 'noon' WHERE sequence = 3"),
+    "a time without end": ("sqlite", "UPDATE audit SET at = 9e999 WHERE sequence = 3"),
+    "a time that is none": ("postgres", "UPDATE audit SET at = 'NaN' WHERE sequence = 3"),
+    "a list of what is forgotten": (
+        "sqlite",
+        "UPDATE audit SET kind = 'retention', body = '[1]' WHERE sequence = 3",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", ODD)
+async def test_whatever_stands_in_a_record_is_listed_and_found(
+    how: str, tmp_path: Path, clock: FakeClock, request: pytest.FixtureRequest
+) -> None:
+    kind, statement = ODD[how]
+    place = request.getfixturevalue("postgres") if kind == "postgres" else kind
+    async with a_storage(place, tmp_path, clock) as storage:
+        await storage.audit.append([an_entry(number) for number in range(5)])
+    behind_our_back(place, tmp_path, [statement])
+
+    async with a_storage(place, tmp_path, clock) as storage:
+        report = await storage.audit.verify()
+        records = await storage.audit.records()
+
+    assert (report.sequence, report.fault) == (3, "record 3 was changed")
+    listed = json.loads(json.dumps([to_builtins(item) for item in records], allow_nan=False))
+    assert [item["sequence"] for item in listed] == [1, 2, 3, 4, 5]
+
+
+async def test_a_retention_record_of_odd_numbers_explains_nothing(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    async with a_storage("sqlite", tmp_path, clock) as storage:
+        await storage.audit.append([an_entry(number) for number in range(5)])
+    body = '{"first": 1, "last": "x", "hash": 1}'
+    odd = f"UPDATE audit SET kind = 'retention', body = '{body}' WHERE sequence = 3"
+    behind_our_back("sqlite", tmp_path, ["DELETE FROM audit WHERE sequence = 1", odd])
+
+    async with a_storage("sqlite", tmp_path, clock) as storage:
+        report = await storage.audit.verify()
+
+    assert (report.sequence, report.fault) == (
+        1,
+        "record 1 is missing, and no retention record says so",
+    )

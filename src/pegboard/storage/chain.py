@@ -1,11 +1,12 @@
 """The audit chain: how records are linked, and how a change is found. The same in every storage."""
 
 import json
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from msgspec import to_builtins
+from msgspec import Struct, ValidationError, convert, to_builtins
 
 from pegboard.core.frozen import clean_text
 from pegboard.core.ports.audit import AuditEntry, AuditRecord, AuditReport
@@ -40,6 +41,23 @@ def hash_of(record: AuditRecord) -> str:
         record.previous,
     ]
     return sha256(json.dumps(parts, separators=(",", ":")).encode()).hexdigest()
+
+
+def as_found(row: Mapping[str, Any]) -> AuditRecord:
+    """A record as it stands in a database, whatever somebody has made of it there.
+
+    What is no text, and no number of seconds, is not what was hashed: that it was changed is found.
+    """
+    at = row["at"]
+    is_time = isinstance(at, (int, float)) and math.isfinite(at)
+    texts = {name: _text(row[name]) for name in ("kind", "tenant", "body", "previous", "hash")}
+    return AuditRecord(sequence=row["sequence"], at=float(at) if is_time else -1.0, **texts)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return value if isinstance(value, str) else str(value)
 
 
 def linked(entries: Iterable[AuditEntry], *, sequence: int, previous: str) -> Sequence[AuditRecord]:
@@ -82,6 +100,14 @@ def marker(forgotten: AuditRecord, *, first: int, since: float, by: str, at: flo
         "hash": forgotten.hash,
     }
     return AuditEntry(kind=RETENTION, at=at, body=body)
+
+
+class _Marker(Struct, frozen=True, kw_only=True):
+    """What a record says of those that are forgotten, as far as the next one needs it."""
+
+    first: int
+    last: int
+    hash: str
 
 
 class Check:
@@ -171,10 +197,10 @@ class Check:
 
     def _remember(self, record: AuditRecord) -> None:
         try:
-            body: dict[str, Any] = json.loads(record.body)
-            self._forgotten[body["last"]] = (body["first"], body["hash"])
-        except (ValueError, KeyError, TypeError):  # somebody has changed it: its hash says so
+            said = convert(json.loads(record.body), _Marker)
+        except (ValueError, ValidationError):  # somebody has changed it: its hash says so
             return
+        self._forgotten[said.last] = (said.first, said.hash)
 
     def _find(self, sequence: int, fault: str) -> None:
         if not self._fault or (self._sequence is not None and sequence < self._sequence):

@@ -1,5 +1,8 @@
 """What is said of the trail."""
 
+import pytest
+from msgspec import structs
+
 from pegboard.core.ports.audit import AuditRecord, AuditReport
 from pegboard.features.audit.schemas import (
     AuditRecordAnswer,
@@ -21,6 +24,11 @@ def test_answers_are_as_they_are_described() -> None:
     assert AuditRecordAnswer(**record_to_dict(RECORD)).hash == "1"
     assert AuditReportAnswer(**report).intact
     assert body_of(RECORD) == {"tool": "pay"}
+
+
+@pytest.mark.parametrize("body", ["", "no JSON", "[1]", '"text"', "null"])
+def test_a_body_that_somebody_has_changed_says_nothing(body: str) -> None:
+    assert body_of(structs.replace(RECORD, body=body)) == {}
 
 
 def test_an_anchor_is_a_sequence_and_its_hash() -> None:

@@ -107,4 +107,4 @@ def _row(record: AuditRecord) -> tuple[str, ...]:
     what = next((body[key] for key in ("tool", "source", "subject", "action") if body.get(key)), "")
     who = next((body[key] for key in ("by", "principal") if body.get(key)), "")
     how = next((body[key] for key in _HOW if body.get(key)), "")
-    return (str(record.sequence), moment(record.at), record.kind, what, who, how)
+    return (str(record.sequence), moment(record.at), record.kind, str(what), str(who), str(how))

@@ -1,7 +1,7 @@
 """What is asked of the audit trail, and what is answered."""
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from msgspec import to_builtins
 from pydantic import BaseModel, ConfigDict, Field
@@ -89,8 +89,12 @@ def report_to_dict(report: AuditReport) -> dict[str, Any]:
 
 
 def body_of(record: AuditRecord) -> dict[str, Any]:
-    """What a record says, read."""
-    return json.loads(record.body)
+    """What a record says, read; nothing where somebody has made something else of it."""
+    try:
+        body = json.loads(record.body)
+    except ValueError:
+        return {}
+    return cast("dict[str, Any]", body) if isinstance(body, dict) else {}
 
 
 def anchor_of(text: str) -> tuple[int, str] | None:

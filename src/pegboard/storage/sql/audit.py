@@ -14,13 +14,14 @@ from pegboard.core.ports.audit import AuditEntry, AuditRecord, AuditReport
 from pegboard.core.ports.clock import Clock
 from pegboard.errors import InvalidRequest, Unavailable
 from pegboard.storage.auditing import Audited, entries_of, lost_entry
-from pegboard.storage.chain import RETENTION, Check, linked, marker
+from pegboard.storage.chain import RETENTION, Check, as_found, linked, marker
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Prepared, Transaction
 from pegboard.storage.rows import Redact
 from pegboard.storage.tables import AUDIT, AUDIT_HEAD
 
 _CHUNK = 1_000
+_COLUMNS = tuple(column.name for column in AUDIT.c)
 
 # Calls are written through these, each in the transaction of some other write.
 _HEAD = Prepared(
@@ -31,7 +32,7 @@ _HEAD = Prepared(
     ),
     "id_",
 )
-_ADD = Prepared(lambda insert: insert(AUDIT), *(column.name for column in AUDIT.c))
+_ADD = Prepared(lambda insert: insert(AUDIT), *_COLUMNS)
 _MOVE = Prepared(
     lambda _: (
         update(AUDIT_HEAD)
@@ -289,12 +290,4 @@ def _is_there(transaction: Transaction, record: AuditRecord) -> bool:
 
 
 def _record(row: Row[Any]) -> AuditRecord:
-    return AuditRecord(
-        sequence=row.sequence,
-        at=row.at,
-        kind=row.kind,
-        tenant=row.tenant,
-        body=row.body,
-        previous=row.previous,
-        hash=row.hash,
-    )
+    return as_found(dict(zip(_COLUMNS, row, strict=True)))
