@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import psutil
+import pytest
 import uvicorn
 from tests.peers.node import node, node_package
 
@@ -64,7 +65,7 @@ def children() -> list[psutil.Process]:
     return [item for item in found if item.status() != psutil.STATUS_ZOMBIE]
 
 
-async def until(condition: Callable[[], bool], *, seconds: float = 15.0) -> None:
+async def until(condition: Callable[[], bool], *, seconds: float = 40.0) -> None:
     """Wait for it; what does not come is an error."""
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 - what is waited for is outside this process
@@ -95,6 +96,13 @@ class Person:
 def call_of(principal: Principal = ANN, **fields: Any) -> ToolContext[Any]:
     """The context of one call."""
     return ToolContext(principal=principal, **fields)
+
+
+def let_pass(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let time pass on the running loop, all at once."""
+    loop = asyncio.get_running_loop()
+    now = loop.time
+    monkeypatch.setattr(loop, "time", lambda: now() + seconds)
 
 
 @dataclass

@@ -2,7 +2,8 @@
 
 Its first argument is a JSON object: for each method the lines to write, `$ID` standing for the
 request's id. A line may be `{"repeat": 3, "line": "..."}`, `{"wide": 1000, "before": "...",
-"after": "..."}` for one with so many letters in the middle, or `{"exit": 3}`.
+"after": "..."}` for one with so many letters in the middle, `{"exit": 3}`, or
+`{"deaf": "/path"}`, after which nothing more is read unless there is such a file; then there is.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import json
 import os
 import sys
+import time
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -69,6 +71,11 @@ def lines(answers: Mapping[str, Any], message: Mapping[str, Any]) -> Iterator[st
         elif "wide" in item:
             middle = "x" * item["wide"]
             yield (item["before"] + middle + item["after"]).replace("$ID", number)
+        elif "deaf" in item:
+            sys.stdout.flush()
+            while not os.path.exists(item["deaf"]):  # noqa: PTH110 - as few imports as may be
+                open(item["deaf"], "x").close()  # noqa: PTH123 - as above
+                time.sleep(1000)
         else:
             sys.stdout.flush()
             os._exit(item["exit"])

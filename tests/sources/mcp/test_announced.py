@@ -72,7 +72,7 @@ async def _told(*said: bytes, close: bool = False) -> str:
 
     async with serving(answer) as server:
         config = {"url": f"http://{server.authority}/sse", "transport": "sse"}
-        async with opened({**config, "connect_timeout": 60}) as source, asyncio.timeout(5):
+        async with opened({**config, "connect_timeout": 60}) as source, asyncio.timeout(40):
             with pytest.raises(MCPConnectionError) as caught:
                 await source.tools()
     return str(caught.value)

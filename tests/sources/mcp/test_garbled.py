@@ -22,10 +22,11 @@ from pegboard.sources.mcp.garbled import PREFIX, place_of, problem_of, read, rep
         (b"Shavings", None, "no JSON from character 1 on"),
         (b"7", None, "it is no object"),
         (b'{"a": ' * 100_000, None, "nested too deeply"),
+        (b'{"id": 3, "result": {"a": ' + b"[" * 3000 + b"]" * 3000 + b"}}", 3, "too deeply"),
     ],
     ids=[
         *("whole", "error", "cut", "word", "bytes", "surrogate", "batch", "no-batch", "bool"),
-        *("request", "noise", "number", "deep"),
+        *("request", "noise", "number", "deep", "deep answer"),
     ],
 )
 def test_the_request_and_the_problem_are_found(

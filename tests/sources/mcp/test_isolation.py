@@ -15,7 +15,7 @@ from tests.sources.mcp.workshop import server as workshop
 from pegboard.core.ports.source import Source
 from pegboard.runtime import Pegboard, Settings
 
-_LIST_SECONDS = 5.0
+_LIST_SECONDS = 12.0
 TALKERS = ("noisy", "chatty")
 
 
@@ -62,7 +62,7 @@ async def _listed(source: Source) -> object:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(120)
 async def test_a_hung_a_dead_and_a_silent_server_hold_nobody_up(
     tmp_path: Path, silent: int, dead: int
 ) -> None:
@@ -105,10 +105,10 @@ async def test_a_hung_a_dead_and_a_silent_server_hold_nobody_up(
     assert states["dead"].reason.endswith(
         "it refuses the connection. Check the url, and that the server runs."
     )
-    assert states["hung"].reason == "no answer within 5 s"
-    assert states["silent"].reason == "no answer within 5 s"
+    assert states["hung"].reason == "no answer within 12 s"
+    assert states["silent"].reason == "no answer within 12 s"
     assert "mcp.json: the server 'null': is null" in states["null"].reason
-    late = "no answer within 5 s"  # where the machine is too slow to hear so much in that time
+    late = "no answer within 12 s"  # where the machine is too slow to hear so much in that time
     ended = "it sent more than 25000 messages in 10 s, so it was ended"
     assert all(late in states[name].reason or ended in states[name].reason for name in TALKERS)
     assert (unasked["mixed"], health["mixed"]) == ("degraded", "degraded")

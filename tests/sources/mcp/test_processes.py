@@ -16,7 +16,7 @@ from pegboard.sources.mcp.processes import VARIABLE, Family, chain, fresh_mark
 pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="there is no /proc here"),
     pytest.mark.slow,
-    pytest.mark.timeout(30),
+    pytest.mark.timeout(60),
 ]
 
 WAYS = {
@@ -68,20 +68,23 @@ def test_a_crash_of_ours_takes_along_what_left_the_group(tmp_path: Path) -> None
     seconds = 4600 + os.getpid()
     script = tmp_path / "board.py"
     script.write_text(
-        "import asyncio, os, signal\n"
+        "import asyncio, os, pathlib, signal\n"
         "from pegboard.core.ports.services import Services\n"
         "from pegboard.sources.mcp import KIND\n"
         "from pegboard.sources.mcp.config import McpConfig\n"
         "async def main():\n"
-        f"    config = McpConfig(command='sh', args=('-c', '(setsid sleep {seconds} &); cat'))\n"
+        f"    there = pathlib.Path({str(tmp_path / 'there')!r})\n"
+        f"    program = f'(setsid sleep {seconds} &); touch {{there}}; cat'\n"
+        "    config = McpConfig(command='sh', args=('-c', program))\n"
         "    source = await KIND.open('s', config, Services())\n"
         "    asyncio.ensure_future(source.tools())\n"
-        "    await asyncio.sleep(2)\n"
+        "    while not there.exists():\n"
+        "        await asyncio.sleep(0.05)\n"
         "    print(open('/proc/self/stat').read() and 'there', flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
         "asyncio.run(main())\n"
     )
-    crashed = subprocess.run([sys.executable, script], check=False, timeout=20, capture_output=True)
+    crashed = subprocess.run([sys.executable, script], check=False, timeout=50, capture_output=True)
 
     assert crashed.returncode == -signal.SIGKILL
     asyncio.run(until(lambda: not _sleeping(seconds)))

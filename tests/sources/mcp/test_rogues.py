@@ -40,6 +40,25 @@ async def test_a_flood_of_progress_is_passed_on_and_the_call_ends() -> None:
     assert len(steps) == FLOOD
 
 
+async def test_a_flood_of_notifications_that_mcp_does_not_allow_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    wrong = [
+        {"repeat": 1000, "line": _notice("progress", '{"progressToken": {"a": 1}}')},
+        {"repeat": 1000, "line": _notice("message", '{"level": "loud", "data": "secret"}')},
+        {"repeat": 10, "line": _notice("nobody/knows/this", "{}")},
+    ]
+    with caplog.at_level(logging.WARNING):
+        async with opened(rogue(tools_call=[*wrong, said("done")])) as source:
+            tools = await by_action(source)
+            found = await tools["plain"].run({}, call_of())
+
+    assert found.text == "done"
+    (said_once,) = caplog.messages
+    assert said_once.startswith("MCP server 'shop' sends notifications that MCP does not allow")
+    assert "notifications/progress at 'params.progress" in said_once
+
+
 def in_a_minute() -> Pace:
     """Machines that run tests may be slow."""
     return Pace(most=MOST_MESSAGES, seconds=60.0)

@@ -109,9 +109,11 @@ async def test_a_cancelled_call_is_cancelled_on_the_server(tmp_path: Path) -> No
     async with opened(STDIO) as source:
         tools = await by_action(source)
         await tools["add"].run({"a": 1, "b": 2}, call_of())
-        arguments = {"seconds": 30, "file": str(file)}
-        waiting = asyncio.create_task(_run(tools["wait"], arguments, call_of()))
-        await asyncio.sleep(0.3)
+        arguments = {"seconds": 60, "file": str(file)}
+        began = asyncio.Event()
+        ctx = call_of(on_progress=lambda _: began.set())
+        waiting = asyncio.create_task(_run(tools["wait"], arguments, ctx))
+        await began.wait()
         waiting.cancel()
         await asyncio.wait([waiting])
         await until(file.exists)
@@ -160,11 +162,14 @@ async def test_on_stdio_a_question_among_several_calls_is_refused(tmp_path: Path
     async with opened({**STDIO, "protocol": "legacy"}) as source:
         tools = await by_action(source)
         await tools["add"].run({"a": 1, "b": 2}, call_of())
-        arguments = {"seconds": 1, "file": str(tmp_path / "f")}
-        other = asyncio.create_task(_run(tools["wait"], arguments, call_of()))
-        await asyncio.sleep(0.2)
+        arguments = {"seconds": 60, "file": str(tmp_path / "f")}
+        began = asyncio.Event()
+        ctx = call_of(on_progress=lambda _: began.set())
+        other = asyncio.create_task(_run(tools["wait"], arguments, ctx))
+        await began.wait()
         with pytest.raises(ToolFailed, match="which one it belongs to"):
             await tools["colour"].run({}, call_of(asker=person))
+        other.cancel()
         await asyncio.wait([other])
 
     assert person.asked == []

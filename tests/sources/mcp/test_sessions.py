@@ -33,10 +33,11 @@ def _servers() -> list[Any]:
 async def test_when_all_are_in_use_the_next_caller_is_told_to_come_back(tmp_path: Path) -> None:
     async with opened({**STDIO, "max_sessions": 1}) as source:
         tools = await by_action(source)
-        arguments = {"seconds": 30, "file": str(tmp_path / "f")}
-        busy = asyncio.ensure_future(tools["wait"].run(arguments, call_of(ANN)))
-        await until(lambda: len(_servers()) == 1)
-        await asyncio.sleep(1.5)
+        arguments = {"seconds": 60, "file": str(tmp_path / "f")}
+        began = asyncio.Event()
+        ctx = call_of(ANN, on_progress=lambda _: began.set())
+        busy = asyncio.ensure_future(tools["wait"].run(arguments, ctx))
+        await began.wait()
         with pytest.raises(Overloaded, match="1 sessions, and all are in use"):
             await tools["add"].run({"a": 1, "b": 2}, call_of(BOB))
         busy.cancel()

@@ -19,11 +19,13 @@ from tests.sources.mcp.opening import (
     by_action,
     call_of,
     children,
+    let_pass,
     opened,
     until,
 )
 
 from pegboard.errors import MCPConnectionError
+from pegboard.sources.mcp import child as child_module
 from pegboard.sources.mcp import stdio
 from pegboard.sources.mcp.child import Child
 from pegboard.sources.mcp.command import Command
@@ -67,7 +69,7 @@ async def test_a_board_is_a_server_of_a_board_that_is_a_server_of_a_board(tmp_pa
     config = {"command": sys.executable, "args": ["-m", "pegboard", "mcp"], "cwd": str(tmp_path)}
 
     async with opened(config) as source:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(50):
             found = "inner__builtin__calculator"
             while found not in (tools := await by_action(source)):  # noqa: ASYNC110 - see `until`
                 await asyncio.sleep(0.05)
@@ -91,7 +93,7 @@ async def test_each_caller_has_a_process_of_their_own() -> None:
 async def test_a_server_that_dies_midway_is_told_at_once_and_the_next_call_starts_another() -> None:
     async with opened(STDIO) as source:
         tools = await by_action(source)
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(40):
             with pytest.raises(MCPConnectionError, match=r"exit code 3.*out of glue") as caught:
                 await tools["die"].run({}, call_of())
         again = await tools["add"].run({"a": 1, "b": 1}, call_of())
@@ -107,7 +109,8 @@ async def test_a_server_that_is_killed_leaves_nothing_and_comes_back() -> None:
         first = (await tools["process"].run({}, call_of())).structured["result"]
         os.kill(first, signal.SIGKILL)
         await until(lambda: not psutil.pid_exists(first))
-        await asyncio.sleep(0.3)  # the end of its output is on its way
+        for _ in range(3):  # the end of its output is on its way
+            await asyncio.sleep(0.1)
         second = (await tools["process"].run({}, call_of())).structured["result"]
 
     assert second != first
@@ -117,9 +120,11 @@ async def test_a_server_that_is_killed_leaves_nothing_and_comes_back() -> None:
 async def test_calls_in_flight_fail_when_the_source_is_closed(tmp_path: Path) -> None:
     async with opened(STDIO) as source:
         tools = await by_action(source)
-        arguments = {"seconds": 30, "file": str(tmp_path / "f")}
-        waiting = asyncio.create_task(_awaited(tools["wait"].run(arguments, call_of())))
-        await asyncio.sleep(0.5)
+        arguments = {"seconds": 60, "file": str(tmp_path / "f")}
+        began = asyncio.Event()
+        ctx = call_of(on_progress=lambda _: began.set())
+        waiting = asyncio.create_task(_awaited(tools["wait"].run(arguments, ctx)))
+        await began.wait()
         await source.close()
         with pytest.raises(MCPConnectionError):
             await waiting
@@ -132,11 +137,11 @@ async def _awaited(work: object) -> object:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(30)
+@pytest.mark.timeout(120)
 def test_a_crash_of_ours_takes_servers_and_their_children_along(tmp_path: Path) -> None:
     script = tmp_path / "board.py"
     script.write_text(
-        "import asyncio, os, signal\n"
+        "import asyncio, os, pathlib, signal\n"
         "from pegboard.core.ports.services import Services\n"
         "from pegboard.sources.mcp import KIND\n"
         "from pegboard.sources.mcp.config import McpConfig\n"
@@ -144,18 +149,20 @@ def test_a_crash_of_ours_takes_servers_and_their_children_along(tmp_path: Path) 
         f"    config = McpConfig(command='sh', args=('-c', {_stubborn(tmp_path)!r}))\n"
         "    source = await KIND.open('s', config, Services())\n"
         "    asyncio.ensure_future(source.tools())\n"
-        "    await asyncio.sleep(2)\n"
+        f"    folder = pathlib.Path({str(tmp_path)!r})\n"
+        "    while sum(item.stat().st_size > 0 for item in folder.glob('*.pid')) < 2:\n"
+        "        await asyncio.sleep(0.05)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
         "asyncio.run(main())\n"
     )
 
-    crashed = subprocess.run([sys.executable, script], check=False, timeout=20)
+    crashed = subprocess.run([sys.executable, script], check=False, timeout=60)
 
     assert crashed.returncode == -signal.SIGKILL
     left = [int(file.read_text()) for file in tmp_path.glob("*.pid")]
     assert len(left) == 2
     _, alive = psutil.wait_procs(
-        [psutil.Process(item) for item in left if psutil.pid_exists(item)], timeout=5
+        [psutil.Process(item) for item in left if psutil.pid_exists(item)], timeout=40
     )
     assert [item for item in alive if item.status() != psutil.STATUS_ZOMBIE] == []
 
@@ -233,12 +240,18 @@ async def test_what_cannot_be_started_says_what_to_check(
     assert not children()
 
 
-async def test_a_server_that_never_greets_is_given_up_and_killed() -> None:
-    hung = {"command": "sh", "args": ["-c", "echo thinking >&2; exec sleep 60"]}
+async def test_a_server_that_never_greets_is_given_up_and_killed(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hung = {"command": "sh", "args": ["-c", "echo thinking >&2; exec sleep 600"]}
 
-    async with opened({**hung, "connect_timeout": 0.3}) as source:
-        with pytest.raises(MCPConnectionError, match=r"did not greet within 0.3 s.*thinking"):
-            await source.tools()
+    async with opened({**hung, "connect_timeout": 300}) as source:
+        with caplog.at_level(logging.INFO, logger="pegboard.mcp"):
+            listing = asyncio.create_task(_awaited(source.tools()))
+            await until(lambda: "thinking" in caplog.text)
+        let_pass(301, monkeypatch)
+        with pytest.raises(MCPConnectionError, match=r"did not greet within 300 s.*thinking"):
+            await listing
         await until(lambda: not children())
 
 
@@ -254,12 +267,15 @@ async def test_one_that_will_not_go_is_killed() -> None:
     assert "it was ended" in child.why()
 
 
-async def test_servers_that_never_said_a_word_are_gone_at_once_however_many_there_are() -> None:
+async def test_servers_that_never_said_a_word_are_gone_at_once_however_many_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(child_module, "_GRACE_SECONDS", 60.0)
     stubborn = "trap '' TERM; while :; do sleep 0.1; done"
     hung = [await Child.started(_command("sh", "-c", stubborn)) for _ in range(5)]
     await asyncio.sleep(0.2)
 
-    async with asyncio.timeout(4):  # each would have twice two seconds if it had spoken
+    async with asyncio.timeout(40):  # each would have twice a minute if it had spoken
         await asyncio.gather(*(child.stop() for child in hung))
     for child in hung:
         await child.leave()
@@ -267,7 +283,10 @@ async def test_servers_that_never_said_a_word_are_gone_at_once_however_many_ther
     assert not any(psutil.pid_exists(child.pid) for child in hung)
 
 
-async def test_a_server_that_has_spoken_may_put_its_things_away(tmp_path: Path) -> None:
+async def test_a_server_that_has_spoken_may_put_its_things_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child_module, "_GRACE_SECONDS", 60.0)
     kept = tmp_path / "kept"
     line = '{"jsonrpc": "2.0", "method": "notifications/message"}'
     tidy = f"echo '{line}'; read -r _; sleep 0.7; echo tidy > {kept}"

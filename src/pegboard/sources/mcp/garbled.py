@@ -1,6 +1,8 @@
 """Which request a message answers that is no JSON-RPC message, and what is wrong with it."""
 
+import itertools
 import json
+import re
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -13,6 +15,7 @@ PREFIX = "Failed to parse"
 """How the MCP library begins what it says about an answer that it cannot read; so do we."""
 
 _LONGEST = 200
+_MOST_BRACKETS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ def read(text: bytes) -> Reading:
         message = _beginning(decoded[: error.pos])
         problem = f"it is no JSON from character {error.pos + 1} on"
     except RecursionError:
-        return Reading(problem="it is nested too deeply")
+        message, problem = _beginning(_shallow(decoded)), "it is nested too deeply"
     return _answer(message, problem or "it is not UTF-8, or half of a character")
 
 
@@ -94,6 +97,13 @@ def _misfit(kind: type[BaseModel], answer: dict[str, Any]) -> str:
     except ValidationError as error:
         return place_of(error)
     return ""
+
+
+def _shallow(text: str) -> str:
+    """What stands before the bracket after which it may be too deep."""
+    found = re.finditer(r"[\[{]", text)
+    last = next(itertools.islice(found, _MOST_BRACKETS, None), None)
+    return text if last is None else text[: last.start()]
 
 
 def _beginning(text: str) -> Any:

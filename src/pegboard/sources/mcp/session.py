@@ -60,6 +60,9 @@ class Session:
 
     Attributes:
         users: How many wait for it or for an answer of it; kept by whoever pools it.
+        is_doubtful: Whether a request of it was given up before it was answered, and none was
+            answered since.
+        checking: Finds out whether it answers at all.
     """
 
     def __init__(
@@ -75,6 +78,8 @@ class Session:
         self.users = 0
         self.in_flight: set[Exchange] = set()
         self.why_lost = ""
+        self.is_doubtful = False
+        self.checking: asyncio.Task[None] | None = None
         self._link = link
         self._following = following
         self._known = known
@@ -100,13 +105,27 @@ class Session:
         """
         return await asyncio.shield(self._ready)
 
-    async def run(self, exchange: Exchange, send: Callable[[Client], Awaitable[T]]) -> T:
-        """Make one request."""
+    async def run(
+        self, exchange: Exchange, send: Callable[[Client], Awaitable[T]], *, counts: bool = True
+    ) -> T:
+        """Make one request.
+
+        Args:
+            exchange: Of the request.
+            send: Makes it.
+            counts: Whether somebody waits for what is answered, beside that it is.
+        """
         client = await self.ready()
         token = CURRENT.set(exchange)
-        self.in_flight.add(exchange)
+        if counts:
+            self.in_flight.add(exchange)
         try:
-            return await send(client)
+            found = await send(client)
+            self.is_doubtful = False
+            return found
+        except (asyncio.CancelledError, TimeoutError):
+            self.is_doubtful = True
+            raise
         finally:
             self.in_flight.discard(exchange)
             CURRENT.reset(token)
@@ -193,7 +212,7 @@ class Session:
         link = self._link
         questions = Questions(link.name, self._which, link.roots)
         client = Client(
-            watched(transport),
+            watched(transport, name=link.title),
             client_info=_ABOUT_US,
             mode=_MODES[link.protocol],
             cache=None,

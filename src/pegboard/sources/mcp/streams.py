@@ -1,9 +1,11 @@
 """What passes between the MCP library and a server, so that each request finds its answer.
 
 The library drops an answer that it cannot read, and a list of which one item is wrong. Here the
-first is told to the request that waits for it, and the second goes on without that item.
+first is told to the request that waits for it, and the second goes on without that item. It logs
+each notification that is wrong with its stack, however many there are; here the first is logged.
 """
 
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import Context
@@ -14,21 +16,28 @@ import anyio
 import mcp_types as types
 from mcp.shared.dispatcher import coerce_request_id
 from mcp.shared.message import SessionMessage
+from mcp_types.methods import parse_server_notification
 from pydantic import ValidationError
 
 from pegboard.sources.mcp.exchange import CURRENT, Exchange
-from pegboard.sources.mcp.garbled import Garbled, Reading, problem_of, read, reply
+from pegboard.sources.mcp.garbled import Garbled, Reading, place_of, problem_of, read, reply
 from pegboard.sources.mcp.listing import LISTS, mended
 
+_LOG = logging.getLogger("pegboard.mcp")
 _FIRST_VERSION = "2025-11-25"
 Item = SessionMessage | Exception
 
 
 @asynccontextmanager
-async def watched(transport: AbstractAsyncContextManager[Any]) -> AsyncGenerator[Any]:
-    """The streams of a transport, watched."""
+async def watched(transport: AbstractAsyncContextManager[Any], *, name: str) -> AsyncGenerator[Any]:
+    """The streams of a transport, watched.
+
+    Args:
+        transport: To a server.
+        name: The server's, for the log.
+    """
     async with transport as (incoming, outgoing):
-        ledger = Ledger()
+        ledger = Ledger(name)
         yield Incoming(incoming, ledger), Outgoing(outgoing, ledger)
 
 
@@ -48,9 +57,15 @@ class Asked:
 
 
 class Ledger:
-    """The requests of one connection that wait for an answer."""
+    """The requests of one connection that wait for an answer.
 
-    def __init__(self) -> None:
+    Args:
+        name: The server's, for the log.
+    """
+
+    def __init__(self, name: str = "The MCP server") -> None:
+        self._name = name
+        self._has_told = False
         self._asked: dict[types.RequestId, Asked] = {}
         self._version = _FIRST_VERSION
 
@@ -64,6 +79,7 @@ class Ledger:
             version = cast("dict[str, Any]", params.get("_meta") or {}).get(
                 types.PROTOCOL_VERSION_META_KEY
             )
+            self._version = version or self._version
             self._asked[coerce_request_id(message.id)] = Asked(
                 id=message.id, method=message.method, version=version, exchange=CURRENT.get()
             )
@@ -79,6 +95,8 @@ class Ledger:
             found = read(item.text) if isinstance(item, Garbled) else _read(item)
             return self._told(found) if found is not None else cast("Exception", item)
         message = item.message
+        if isinstance(message, types.JSONRPCNotification):
+            return item if self._is_sound(message) else None
         if not isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
             return item
         asked = None if message.id is None else self._asked.pop(coerce_request_id(message.id), None)
@@ -88,6 +106,22 @@ class Ledger:
         elif message.id is None:
             self._assigned(message, context)
         return item
+
+    def _is_sound(self, message: types.JSONRPCNotification) -> bool:
+        try:
+            parse_server_notification(message.method, self._version, message.params)
+        except ValidationError as error:
+            if not self._has_told:
+                self._has_told = True
+                _LOG.warning(
+                    "%s sends notifications that MCP does not allow, and they are passed over; the "
+                    "first: %s %s",
+                    *(self._name, message.method, place_of(error)),
+                )
+            return False
+        except (KeyError, ValueError):  # of another version: the library knows
+            return True
+        return True
 
     def _answered(self, asked: Asked, message: types.JSONRPCResponse) -> None:
         if asked.method == "initialize":

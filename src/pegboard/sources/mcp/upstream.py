@@ -5,9 +5,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 import mcp_types as types
-from mcp import MCPError
 from mcp.client import Client
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from pegboard.core.context import ToolContext
 from pegboard.core.principal import LOCAL, Principal
@@ -16,12 +14,14 @@ from pegboard.sources.mcp.client import translated
 from pegboard.sources.mcp.exchange import Exchange
 from pegboard.sources.mcp.following import Following
 from pegboard.sources.mcp.pages import Page, Pages, every, every_if_known
+from pegboard.sources.mcp.pinging import assured, ping
 from pegboard.sources.mcp.session import Known, Session
 from pegboard.sources.mcp.sessions import OPERATOR, Sessions
 from pegboard.sources.mcp.statuses import SessionLost
 from pegboard.sources.mcp.transports import Link
 
 T = TypeVar("T")
+_DOUBT_SECONDS = 3.0
 Context = ToolContext[Any]
 Send = Callable[[Client, Exchange], Awaitable[T]]
 
@@ -112,14 +112,7 @@ class Upstream:
 
         async def send(client: Client, exchange: Exchange) -> None:
             del exchange
-            try:
-                if client.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
-                    await client.session.send_ping()
-                else:
-                    await client.session.send_discover(client.protocol_version)
-            except MCPError as error:
-                if error.code != types.METHOD_NOT_FOUND:  # that is an answer as well
-                    raise
+            await ping(client)
 
         await self._operator(send, self.link.ping_seconds)
 
@@ -214,12 +207,13 @@ class Upstream:
         try:
             return await self._once(key, exchange, send, now=now)
         except SessionLost:
-            exchange.fault = None  # the server says that it did nothing: a new session may ask
+            exchange.fault = None  # the server did nothing of it: a new session may ask
             return await self._once(key, exchange, send, now=now)
 
     async def _once(self, key: str, exchange: Exchange, send: Send[T], *, now: bool) -> T:
         session = await self._sessions.get(key, now=now)
         try:
+            await self._assure(session)
             return await session.run(exchange, lambda client: send(client, exchange))
         except PegboardError:
             raise
@@ -232,6 +226,11 @@ class Upstream:
             raise found from error
         finally:
             self._sessions.done(session)
+
+    async def _assure(self, session: Session) -> None:
+        if not await assured(session, seconds=_DOUBT_SECONDS):
+            self._sessions.drop(session)
+            raise SessionLost(f"{self.link.title} did not answer any more.", nothing_done=True)
 
     async def _on_home(self, work: Coroutine[Any, Any, T]) -> T:
         """Run it on the loop that the connections belong to."""
