@@ -43,7 +43,8 @@ def adapt(candidate: Any, source: str = "", *, effect: Effect | None = None) -> 
             spec = spec.changed(unavailable=reason)
     is_whole_call = _needs_a_whole_call(candidate, injected=bool(injected))
     tool: Any = candidate
-    run_it = tool.ainvoke if _is_async(tool) else _in_a_thread(tool, spec.name)
+    in_a_thread = _in_a_thread(tool, spec.name)
+    run_it = _async_first(tool, in_a_thread) if _is_async(tool) else in_a_thread
 
     async def run(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
         given: dict[str, Any] = dict(arguments)
@@ -159,6 +160,29 @@ def _overrides_arun(tool: Any) -> bool:
 
     kind: Any = tool.__class__
     return kind._arun is not vars(BaseTool)["_arun"]  # noqa: SLF001 - what subclasses of BaseTool write
+
+
+def _async_first(tool: Any, in_a_thread: Any) -> Any:
+    """Many classes write an `_arun` that only says that it is not implemented."""
+
+    async def call(given: Any, config: Any) -> Any:
+        try:
+            return await tool.ainvoke(given, config)
+        except NotImplementedError as error:
+            if not _says_so_itself(tool, error):
+                raise
+        return await in_a_thread(given, config)
+
+    return call
+
+
+def _says_so_itself(tool: Any, error: NotImplementedError) -> bool:
+    """Whether it is the `_arun` of a class that raised it, and nothing that it had begun."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    written: Any = inspect.unwrap(tool.__class__._arun)  # noqa: SLF001 - what subclasses of BaseTool write
+    return trace is not None and trace.tb_frame.f_code is getattr(written, "__code__", None)
 
 
 def _in_a_thread(tool: Any, owner: str) -> Any:
