@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from pegboard.runtime import Pegboard
 
 BOARD = "sources: []\npolicy: {{deny: [{glob}]}}\n"
@@ -59,6 +61,28 @@ async def test_the_trail_has_changes_of_sources_and_of_a_brief_board_no_opening(
             trails.append([(body["status"], body["tools"]) for body in found])
 
     assert trails == [[("ok", 2), ("ok", 1)], [("ok", 1), ("ok", 2), ("ok", 1)]]
+
+
+@pytest.mark.parametrize(
+    ("broken", "status", "health"),
+    [("not python at all", "degraded", "degraded"), (None, "failed", "unhealthy")],
+)
+async def test_a_source_that_cannot_be_listed_is_not_well_whatever_its_check_says(
+    tmp_path: Path, broken: str | None, status: str, health: str
+) -> None:
+    file, tools = tmp_path / "board.yaml", tmp_path / "mine.py"
+    file.write_text("sources: [{kind: functions, name: mine, config: {files: [mine.py]}}]\n")
+    if broken is not None:
+        tools.write_text(_TOOLS.format(more=""))
+    async with Pegboard(file) as board:
+        if broken is not None:
+            tools.write_text(broken)
+            await board.reload()
+        (asked,), (known,) = await board.health(), board.observed()
+
+    assert (asked["status"], asked["health"]) == (status, health)
+    assert asked["health_reason"] == asked["reason"] != ""
+    assert known == asked
 
 
 _TOOLS = "from pegboard import tool\n\n@tool\ndef one() -> None: ...\n{more}"

@@ -12,6 +12,7 @@ from pegboard.core.gate import Gate, closed
 from pegboard.core.ports.switch import Switch, SwitchKind
 from pegboard.errors import PegboardError, StoreUnavailable
 from pegboard.features.switches import KillSwitches
+from pegboard.features.switches.schemas import switch_to_dict
 from pegboard.storage.memory.switches import MemorySwitches
 
 
@@ -65,6 +66,7 @@ async def test_what_cannot_be_stored_is_off_here_and_stored_once_that_can_be() -
     later = await switches.thrown()
 
     assert (thrown.is_kept, thrown.tools, other.is_kept) == (False, 1, False)
+    assert switch_to_dict(thrown)["at"] == thrown.switch.at
     assert [(item.switch, item.is_kept) for item in listed] == [
         (thrown.switch, False),
         (other.switch, False),

@@ -59,7 +59,7 @@ class Insisting:
             return await self._stored(switch)
         except PegboardError as error:
             what = subject_of(switch.kind, switch.name)
-            _LOG.warning("%s is off here and not yet on other servers: %s", what, error)
+            _LOG.warning("%s is off here, and not stored yet: %s", what, error)
             return False
         finally:  # also when who asked is gone
             if self._waiting and (self._task is None or self._task.done()):

@@ -124,7 +124,7 @@ def switch_to_dict(thrown: Thrown) -> dict[str, Any]:
         "name": switch.name,
         "state": "off" if thrown.is_off else "on",
         "reason": switch.reason,
-        "at": switch.at if thrown.is_kept else None,
+        "at": switch.at or None,
         "by": switch.by,
         "kept": thrown.is_kept,
         "tools": thrown.tools,

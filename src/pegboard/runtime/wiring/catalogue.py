@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from pegboard.storage import Storage
 
 _LOG = logging.getLogger("pegboard.catalogue")
+_LISTED = {"degraded": HealthStatus.DEGRADED, "failed": HealthStatus.UNHEALTHY}
+"""How a source is that could not be listed when that was tried last, by its status."""
 _SETTLE_SECONDS = 0.2
 _LOOK_SECONDS = 2.0
 
@@ -141,9 +143,10 @@ class CatalogueParts:
 
     def _observed(self, state: SourceState) -> Health:
         seen, problems = self.health.source(state.name), state.problems
-        if not problems:
-            return seen
-        return worse(seen, Health(status=HealthStatus.DEGRADED, reason=problems))
+        if problems:
+            seen = worse(seen, Health(status=HealthStatus.DEGRADED, reason=problems))
+        listed = _LISTED.get(state.status)  # which a check of what it has says nothing of
+        return seen if listed is None else worse(seen, Health(status=listed, reason=state.reason))
 
     @property
     def healing(self) -> "HealingPolicy":
