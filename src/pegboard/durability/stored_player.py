@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
+from pegboard.core.collecting import collecting_later, how_many
 from pegboard.core.ports.durability import Play, RunStart
 from pegboard.core.ports.run import RunStore
 from pegboard.core.run import RunResult
@@ -78,7 +79,9 @@ class StoredPlayer:
     async def _until_rested(self) -> None:
         while True:
             ledger = Ledger(self._store, self._start, self._owner, ear=self._ear, now=self._now)
-            result = await self._play(StoredSteps(await ledger.read()))
+            with collecting_later(how_many(self._start.graph.get("nodes"))):
+                await ledger.read()
+            result = await self._play(StoredSteps(ledger))
             self.wake_at = None if result.state.is_final else _wake_at(result)
             rested = await self._store.rest(
                 result, self._owner, heard=ledger.heard, wake_at=self.wake_at

@@ -1,6 +1,7 @@
 """A node, or an item or a round of one, while it is being done: what its kind works with."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pegboard.core.graph import Graph, Node, NodeState
@@ -9,6 +10,7 @@ from pegboard.core.run import NodeRun, Pending
 from pegboard.graphs.outcomes import from_record, to_record
 from pegboard.graphs.references import resolved, resolved_input
 from pegboard.graphs.texts import as_text
+from pegboard.graphs.turns import apart, is_large
 
 if TYPE_CHECKING:
     from pegboard.graphs.scope import Scope
@@ -165,7 +167,8 @@ class Doing:
         """
         from pegboard.graphs.scope import Scope
 
-        inner = Scope(
+        make = partial(
+            Scope,
             self.session,
             graph,
             params,
@@ -175,6 +178,7 @@ class Doing:
             since=self.since,
             outer=self.scope,
         )
+        inner = await apart(make, is_large=is_large(graph))
         await inner.play()
         return inner.as_run(self.step)
 

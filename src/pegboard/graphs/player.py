@@ -1,6 +1,7 @@
 """Plays one run once: from its start, through what is recorded, as far as it goes."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from msgspec import structs
@@ -19,6 +20,7 @@ from pegboard.graphs.healing import Heal
 from pegboard.graphs.kinds.kind import NodeKind
 from pegboard.graphs.scope import Scope
 from pegboard.graphs.session import Session
+from pegboard.graphs.turns import apart, is_large
 
 _LIMIT = "~limit"
 """Under which a run's own time limit stands among what it waits for."""
@@ -72,7 +74,8 @@ class Player:
         """
         session, start = self._session, self._start
         steps = GuardedSteps(steps)
-        root = Scope(
+        make = partial(
+            Scope,
             session,
             self._graph,
             start.params,
@@ -80,6 +83,7 @@ class Player:
             deadline=self._deadline,
             since=start.created_at,
         )
+        root = await apart(make, is_large=is_large(self._graph))
         session.root = root
         parked: list[RunResult] = []
 

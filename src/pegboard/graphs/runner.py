@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from msgspec import structs
 
+from pegboard.core.collecting import collecting_later, how_many
 from pegboard.core.context import ToolContext
 from pegboard.core.graph import Graph, NodeState
 from pegboard.core.ports.durability import CONTROL, Durability, RunStart, RunSteps, Signal
@@ -264,7 +265,8 @@ class GraphRunner:
     async def _played(self, steps: RunSteps) -> RunResult:
         start = steps.start
         known = self._begun.get(start.run_id)
-        graph, ctx = known or (await read_apart(start.graph), self._context(start))
+        with collecting_later(0 if known else how_many(start.graph.get("nodes"))):
+            graph, ctx = known or (await read_apart(start.graph), self._context(start))
         player = Player(
             graph, start, board=self._board, kinds=self._kinds, ctx=ctx, heal=self._heal
         )

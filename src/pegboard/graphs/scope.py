@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from heapq import heappop, heappush
 from typing import Any
 
+from pegboard.core.collecting import collecting_later
 from pegboard.core.graph import Edge, Graph, Node, NodeState
 from pegboard.core.ports.durability import RunSteps, Slot
 from pegboard.core.result import error_to_dict
@@ -20,8 +21,7 @@ from pegboard.graphs.outcomes import as_data, cancelled, ended_at, failed, whole
 from pegboard.graphs.params import checked
 from pegboard.graphs.references import resolved
 from pegboard.graphs.session import Session
-
-_AT_ONCE = 100
+from pegboard.graphs.turns import turn_after
 
 
 class Scope:
@@ -69,10 +69,12 @@ class Scope:
         self._known = known
         self._nodes = {node.id: node for node in graph}
         self._order = {node.id: place for place, node in enumerate(graph)}
-        self._left = {node.id: len(node.depends_on) for node in graph}
+        self._left: dict[str, int] = {}
         self._followers: dict[str, list[Node]] = {node.id: [] for node in graph}
         for node in graph:
-            for before in node.depends_on:
+            befores = node.depends_on
+            self._left[node.id] = len(befores)
+            for before in befores:
                 self._followers[before].append(node)
         self._ready = [place for place, node in enumerate(graph) if not node.edges]
 
@@ -105,19 +107,23 @@ class Scope:
         """
         is_outermost = self._outer is None
         async with Crew[NodeRun](self.session, self._steps, hears=is_outermost) as crew:
-            await self._start(crew)
+            with collecting_later(len(self.graph.nodes)):
+                await self._start(crew)
             try:
                 while crew:
-                    for run in await crew.next():
+                    for number, run in enumerate(await crew.next(), start=1):
                         self._end(run)
+                        await turn_after(number)
                     await self._start(crew)
             except StoreFailed:
                 self.break_off()
                 await crew.drained()
                 raise
-        for node in self.graph:
-            if node.id not in self.runs:
-                self._end(cancelled(self._path(node), self.stopped))
+        with collecting_later(len(self.graph.nodes) - len(self.runs)):
+            for number, node in enumerate(self.graph, start=1):
+                if node.id not in self.runs:
+                    self._end(cancelled(self._path(node), self.stopped))
+                    await turn_after(number)
 
     def as_run(self, step: str) -> NodeRun:
         """How it ended, as one node."""
@@ -164,8 +170,10 @@ class Scope:
 
     async def _start(self, crew: Crew[NodeRun]) -> None:
         """Start what is ready, and skip what need not run, in the order of the graph."""
-        begun = 0
+        number = 0
         while self._ready and not self.stopped:
+            number += 1
+            await turn_after(number)
             node = self.graph.nodes[heappop(self._ready)]
             step = self._path(node)
             try:
@@ -178,9 +186,6 @@ class Scope:
                 continue
             self.session.tell(NodeRun(id=step, state=NodeState.READY))
             crew.spawn(node.id, run_node(self._doing(node, step, self._steps.reserve(node.id))))
-            begun += 1
-            if begun % _AT_ONCE == 0:
-                await asyncio.sleep(0)  # others of the process, and these, have their turn
 
     def _doing(self, node: Node, step: str, slot: Slot) -> Doing:
         deadline = _sooner(self.deadline, _after(self.session.monotonic(), node.timeout))

@@ -14,6 +14,8 @@ Turns: TypeAlias = Generator[Callable[[], Any] | None, Any, T]
 LARGE = 200
 """Nodes from which on a graph is worth another thread."""
 
+_AT_ONCE = 100
+
 _TURN = 0.005
 """Seconds of work on one thing until everything else that waits has had its turn."""
 
@@ -54,6 +56,12 @@ async def in_turns(work: "Turns[T]", *, is_large: bool) -> T:
                 until = time.monotonic() + _TURN
     except StopIteration as end:
         return end.value
+
+
+async def turn_after(number: int) -> None:
+    """Once among so many small things: whatever waits gets its turn."""
+    if number % _AT_ONCE == 0:
+        await asyncio.sleep(0)
 
 
 async def apart(work: Callable[[], T], *, is_large: bool) -> T:

@@ -1,6 +1,6 @@
 """Tools that are registered while the board runs: versions, roll-back, persistence."""
 
-from pegboard.features.catalogue.collecting import collecting_later
+from pegboard.core.collecting import collecting_later
 from pegboard.features.catalogue.once import Once
 from pegboard.features.catalogue.service import CatalogueService
 from pegboard.features.catalogue.unhurried import unhurried

@@ -4,11 +4,11 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
+from pegboard.core.collecting import collecting_later
 from pegboard.core.ports.catalogue import CatalogueStore, ToolVersion
 from pegboard.core.tool import Tool
 from pegboard.errors import PegboardError
 from pegboard.features.catalogue.building import Build
-from pegboard.features.catalogue.collecting import collecting_later
 from pegboard.features.catalogue.shelf import Shelf
 from pegboard.registry import ToolRegistry
 

@@ -5,13 +5,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
+from pegboard.core.collecting import collecting_later
 from pegboard.core.ports.catalogue import CatalogueStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import InvalidRequest, ToolNotFound
 from pegboard.execution.call import owner_of
 from pegboard.features.catalogue.building import Builds, drafted
-from pegboard.features.catalogue.collecting import collecting_later
 from pegboard.features.catalogue.days import midnight, note_on
 from pegboard.features.catalogue.drafts import Drafts
 from pegboard.features.catalogue.loading import restored

@@ -136,12 +136,16 @@ class RunFeed:
     async def _keep_waiting(self, run_id: str) -> None:
         events = self._waiting.pop(run_id)
         try:
-            await self._keep(run_id, events)
+            while events:
+                page = events[:_PAGE]
+                await self._keep(run_id, page)
+                events = events[_PAGE:]
+                self._count -= len(page)
+                self._wake(run_id)
+                await asyncio.sleep(0)  # a store in memory lets nobody else have a turn
         except BaseException:
             self._waiting[run_id] = [*events, *self._waiting.get(run_id, [])]
             raise
-        self._count -= len(events)
-        self._wake(run_id)
 
     async def _keep(self, run_id: str, events: Sequence[RunEvent]) -> None:
         known = self._known.get(run_id, _Known())
@@ -169,6 +173,7 @@ class RunFeed:
             for event in page:
                 states[_subject(event)] = str(event.data.get("state", event.kind))
             last = page[-1].sequence
+            await asyncio.sleep(0)
         return _Known(states=states, last=last)
 
     def _told(self, run_id: str, event: RunEvent) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from pegboard.core.collecting import collecting_later
 from pegboard.core.graph import Graph
 from pegboard.core.ports.run import RunEvent, RunQuery, RunStore, StoredRun
 from pegboard.core.principal import LOCAL, Principal
@@ -14,9 +15,10 @@ from pegboard.features.runs.approving import CANCELLED, awaited, ended
 from pegboard.features.runs.feed import RunFeed
 from pegboard.features.runs.policy import may_see, sees_all
 from pegboard.features.runs.starting import Starting
-from pegboard.features.runs.steering import BEING_PLAYED, Steering
-from pegboard.features.runs.view import RunList, RunView, as_it_is, brief, graph_of
-from pegboard.features.runs.watching import coming_events, known_events, last_event
+from pegboard.features.runs.steering import Steering
+from pegboard.features.runs.view import RunList, RunView, brief
+from pegboard.features.runs.viewing import viewed
+from pegboard.features.runs.watching import coming_events, last_event
 from pegboard.graphs import GraphRunner
 from pegboard.registry import ToolRegistry
 
@@ -89,8 +91,7 @@ class Runs:
         """
         plan = await self._plans.get(plan_id, principal=principal)
         given = params or {}
-        started = await self._starting.of(plan.graph, given, principal, key=key, as_plan=True)
-        return await self._view(started)
+        return await self._started(plan.graph, given, principal, key=key, as_plan=True)
 
     async def start_graph(
         self,
@@ -108,8 +109,7 @@ class Runs:
         """
         named = await self._starting.named(graph, principal=principal)
         given = params or {}
-        started = await self._starting.of(named, given, principal, key=key, as_plan=as_plan)
-        return await self._view(started)
+        return await self._started(named, given, principal, key=key, as_plan=as_plan)
 
     async def start_call(
         self,
@@ -134,7 +134,7 @@ class Runs:
             GraphInvalid: The arguments do not fit, or the caller may not call it.
         """
         graph = await self._starting.call(tool, arguments, principal, seconds=seconds)
-        return await self._view(await self._starting.of(graph, {}, principal, key=key))
+        return await self._started(graph, {}, principal, key=key)
 
     async def get(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
         """How a run is now.
@@ -276,6 +276,19 @@ class Runs:
         """Take up the runs that nobody plays, now and from now on: for a server."""
         return await self._follow()
 
+    async def _started(
+        self,
+        graph: Graph,
+        params: Mapping[str, Any],
+        principal: Principal,
+        *,
+        key: str,
+        as_plan: bool = False,
+    ) -> RunView:
+        with collecting_later(len(graph.nodes)):
+            run = await self._starting.of(graph, params, principal, key=key, as_plan=as_plan)
+            return await self._view(run)
+
     async def _visible(self, run_id: str, principal: Principal) -> StoredRun:
         run = await self._store.get(run_id)
         if run is None or not may_see(principal, run):
@@ -283,9 +296,4 @@ class Runs:
         return run
 
     async def _view(self, run: StoredRun) -> RunView:
-        graph = await graph_of(run)
-        if run.result is not None and run.state not in BEING_PLAYED:
-            return RunView(run=run, graph=graph, result=run.result)
-        events = await known_events(self._store, run.start.run_id)
-        result = as_it_is(run, graph, events, now=self._registry.kit.now())
-        return RunView(run=run, graph=graph, result=result)
+        return await viewed(self._store, run, now=self._registry.kit.now())

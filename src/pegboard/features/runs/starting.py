@@ -1,6 +1,7 @@
 """Starting runs: of a graph, of one call, and once under an idempotency key."""
 
 from collections.abc import Mapping
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -19,6 +20,7 @@ from pegboard.graphs.arrivals import arrivals
 from pegboard.graphs.documents import read_apart
 from pegboard.graphs.plan_places import invalid_plan
 from pegboard.graphs.references import escaped
+from pegboard.graphs.turns import apart, is_large
 from pegboard.registry import ToolRegistry
 
 
@@ -72,7 +74,7 @@ class Starting:
         if run is None or not may_see_run(principal, run):
             raise RunNotFound(f"There is no run '{run_id}'.")
         if key:
-            check_same(run, graph, given)
+            await apart(partial(check_same, run, graph, given), is_large=is_large(graph))
         return run
 
     async def named(self, graph: Graph, *, principal: Principal) -> Graph:

@@ -2,7 +2,7 @@ import gc
 
 import pytest
 
-from pegboard.features.catalogue import collecting_later
+from pegboard.core.collecting import collecting_later, how_many
 
 
 def test_the_collector_rests_while_very_much_is_made() -> None:
@@ -34,3 +34,8 @@ def test_the_collector_works_again_after_a_failure() -> None:
     with pytest.raises(KeyError), collecting_later(1_000):
         raise KeyError
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize(("items", "count"), [([1, 2], 2), ((1,), 1), (3, 0), ("ab", 0), (None, 0)])
+def test_what_is_no_list_of_a_document_has_no_things(items: object, count: int) -> None:
+    assert how_many(items) == count

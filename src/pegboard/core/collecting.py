@@ -1,8 +1,9 @@
 """Keeping Python's garbage collector from what is made in great number and stays."""
 
 import gc
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from typing import Any, cast
 
 _MANY = 1_000
 
@@ -26,3 +27,8 @@ def collecting_later(count: int) -> Generator[None]:
             gc.freeze()
             gc.unfreeze()
         gc.enable()
+
+
+def how_many(items: Any) -> int:
+    """How many things are in a list of a document; 0 where that is none."""
+    return len(cast("Sequence[Any]", items)) if isinstance(items, (list, tuple)) else 0

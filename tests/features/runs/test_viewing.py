@@ -1,0 +1,87 @@
+"""A large run is started, looked at and cancelled while the rest of the process goes on."""
+
+import asyncio
+import gc
+from collections.abc import Awaitable
+from typing import Any
+
+import pytest
+from tests.features.runs.test_service import Service
+
+from pegboard.core.graph import Edge, Graph, Node, NodeState, Wait
+from pegboard.features.runs.viewing import viewed
+from pegboard.storage import MemoryStorage
+
+COUNT = 2_000
+BEHIND = Graph(
+    nodes=(
+        Node(id="ask", kind="wait", wait=Wait(question="?")),
+        *(
+            Node(id=f"n{number}", kind="value", input={"n": number}, edges=(Edge(node="ask"),))
+            for number in range(COUNT)
+        ),
+    )
+)
+
+
+async def turns_during(work: Awaitable[Any]) -> tuple[Any, int, bool]:
+    """What came out, how often others had a turn, and whether the collector might look then."""
+    turns, may_collect, is_over = 0, False, False
+
+    async def beat() -> None:
+        nonlocal turns, may_collect
+        while not is_over:
+            await asyncio.sleep(0)
+            if not is_over:
+                turns, may_collect = turns + 1, may_collect or gc.isenabled()
+
+    beating = asyncio.create_task(beat())
+    try:
+        found = await work
+    finally:
+        is_over = True
+        await beating
+    return found, turns, may_collect
+
+
+@pytest.mark.timeout(60)
+async def test_a_large_run_is_started_seen_and_cancelled_while_others_go_on() -> None:
+    async with MemoryStorage() as storage:
+        service = Service(storage)
+        started, at_start, may_collect = await turns_during(service.runs.start_graph(BEHIND))
+        await service.runs.wait(started.id)
+        seen, at_look, may_collect_then = await turns_during(
+            viewed(storage.runs, started.run, now=1.0)
+        )
+        cancelled, at_end, _ = await turns_during(service.runs.cancel(started.id))
+        await service.durability.close()
+        await service.feed.close()
+
+    assert min(at_start, at_look) > 3
+    assert not may_collect
+    assert not may_collect_then
+    assert at_end > COUNT / 100
+    assert len(seen.result.nodes) == COUNT + 1
+    assert cancelled.result.state is NodeState.CANCELLED
+    assert {run.state for run in cancelled.result.nodes} == {NodeState.CANCELLED}
+
+
+@pytest.mark.timeout(60)
+async def test_very_many_events_are_kept_in_parts_while_others_go_on() -> None:
+    async with MemoryStorage() as storage:
+        service = Service(storage)
+        run = await service.runs.start_graph(BEHIND)
+        (asked,) = (await service.runs.wait(run.id)).result.pending
+        await service.runs.answer(run.id, asked.id, "yes")
+        ended, turns, _ = await turns_during(service.runs.wait(run.id))
+        kept = {
+            event.data["node"]
+            async for event in service.runs.events(run.id)
+            if event.data.get("state") == "completed" and "node" in event.data
+        }
+        await service.durability.close()
+        await service.feed.close()
+
+    assert ended.result.state is NodeState.COMPLETED
+    assert turns > COUNT / 100
+    assert len(kept) == COUNT + 1
