@@ -71,10 +71,17 @@ def failure(result: RunResult) -> tuple[str, str]:
 
 
 class Refusing(MemoryOutcomes):
-    """What is given back stays taken, as the store is away."""
+    """What is given back stays taken while the store is away."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._refusals = 5
 
     async def release(self, claim: Outcome) -> None:
-        raise StoreUnavailable("away")
+        if self._refusals:
+            self._refusals -= 1
+            raise StoreUnavailable("away")
+        await super().release(claim)
 
 
 @pytest.mark.parametrize("tool", ["pay", "put"], ids=["once", "repeatable"])
