@@ -1,15 +1,17 @@
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.sandbox.inside import HastyClock, until
 
 from pegboard import ToolContext
 from pegboard.core.ports.services import Services
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, SourceUnavailable
 from pegboard.registry import ToolRegistry
-from pegboard.sandbox import ProbedSandbox
+from pegboard.sandbox import ProbedSandbox, commands
 from pegboard.sources.builtin import bound_tools
 from pegboard.sources.builtin.sandboxes import why_no_commands
 from pegboard.sources.builtin.tools.shell_exec import availability, probe, shell_exec
@@ -81,10 +83,17 @@ async def test_an_exit_code_is_an_answer(registry: ToolRegistry) -> None:
     assert (result["exit_code"], result["stderr"]) == (4, "no\n")
 
 
-async def test_a_command_is_stopped_in_time(registry: ToolRegistry) -> None:
-    result = await call(
-        registry, "shell_exec", command="echo before; sleep 60", timeout_seconds=0.5
-    )
+async def test_a_command_is_stopped_in_time(
+    registry: ToolRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = HastyClock()
+    monkeypatch.setattr(commands, "time", clock)
+    command = "echo before; touch begun; sleep 60"
+    running = asyncio.create_task(call(registry, "shell_exec", command=command, timeout_seconds=50))
+    await until(lambda: bool(list(tmp_path.rglob("begun"))))
+
+    clock.ahead = 100
+    result = await running
 
     assert (result["stopped"], result["stdout"]) == ("timeout", "before\n")
 

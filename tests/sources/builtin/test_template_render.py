@@ -73,8 +73,8 @@ async def test_no_process_is_left_when_a_render_is_cancelled() -> None:
     slow = "{% for i in range(99999) %}{% for j in range(19) %}{{ j }}{% endfor %}{% endfor %}"
     before = set(psutil.Process().children())
     task = asyncio.create_task(template_render(slow))
-    await asyncio.sleep(0.05)
-    started = set(psutil.Process().children()) - before
+    while not (started := set(psutil.Process().children()) - before):  # noqa: ASYNC110 - no event tells it
+        await asyncio.sleep(0.01)
 
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

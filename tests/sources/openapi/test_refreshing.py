@@ -40,7 +40,7 @@ class Api:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(8):
+    async with asyncio.timeout(40):
         while not condition():  # noqa: ASYNC110 - what is waited for is the server's side
             await asyncio.sleep(0.02)
 

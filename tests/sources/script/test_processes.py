@@ -72,11 +72,18 @@ async def test_output_without_end_hits_the_limit_of_a_file() -> None:
     assert done.stdout_bytes < 2 * 1024 * 1024
 
 
-async def test_a_command_that_hangs_is_killed_with_all_its_children(tmp_path: Path) -> None:
-    limits = SandboxLimits(timeout=0.5)
+async def test_a_command_that_hangs_is_killed_with_all_its_children(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = SandboxLimits(timeout=300)
     script = f"sleep 777 & echo $! > {tmp_path}/child; wait"
+    running = asyncio.create_task(run_plainly(job(script, limits=limits)))
+    await asyncio.to_thread(_is_written, tmp_path / "child")
 
-    done = await run_plainly(job(script, limits=limits))
+    loop = asyncio.get_running_loop()
+    now = loop.time
+    monkeypatch.setattr(loop, "time", lambda: now() + 301)
+    done = await running
 
     assert done.stopped == "timeout"
     assert _is_gone(tmp_path / "child")
@@ -100,7 +107,7 @@ async def test_a_child_that_is_left_behind_holds_nothing_up(tmp_path: Path) -> N
     done = await run_plainly(job(f"sleep 777 & echo $! > {tmp_path}/child; echo done"))
 
     assert (done.stdout, done.exit_code) == (b"done\n", 0)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 40
     assert _is_gone(tmp_path / "child")
 
 
@@ -139,7 +146,7 @@ async def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
 
 
 def _is_written(file: Path) -> None:
-    until = time.monotonic() + 5
+    until = time.monotonic() + 40
     while not (file.exists() and file.read_text().strip()):
         assert time.monotonic() < until
         time.sleep(0.01)
@@ -147,7 +154,7 @@ def _is_written(file: Path) -> None:
 
 def _is_gone(file: Path) -> bool:
     """Whether the process has ended; one that nobody has collected yet has ended too."""
-    until = time.monotonic() + 3
+    until = time.monotonic() + 40
     pid = int(file.read_text())
     while time.monotonic() < until:
         if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
