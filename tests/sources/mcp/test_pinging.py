@@ -1,13 +1,13 @@
 """Servers that leave a request unanswered: those that answer nothing more are let go."""
 
 import asyncio
-import time
+import contextlib
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.sources.mcp.opening import by_action, call_of, children, opened, until
-from tests.sources.mcp.rogue import replies, rogue, rogue_http, said
+from tests.sources.mcp.rogue import replies, rogue, rogue_http, rogue_sse, said
 
 from pegboard.core.health import HealthStatus
 from pegboard.core.principal import LOCAL
@@ -31,7 +31,7 @@ async def test_a_server_that_hangs_is_replaced_with_the_next_call(tmp_path: Path
     config = rogue(tools_call=[{"deaf": str(tmp_path / "was")}, said("well")])
     async with opened(config) as source:
         tools = await by_action(source)
-        (first,) = [item.pid for item in children() if item.name().startswith("python")]
+        first = server()
         await given_up(tools["plain"])
         results = await asyncio.gather(*(called(tools["plain"]) for _ in range(3)))
         await until(lambda: first not in [item.pid for item in children()])
@@ -49,45 +49,84 @@ async def test_a_health_check_replaces_it_as_well(tmp_path: Path) -> None:
     assert health.status is HealthStatus.HEALTHY
 
 
-async def test_a_caller_in_a_hurry_does_not_end_the_look_at_it(tmp_path: Path) -> None:
+async def test_callers_in_a_hurry_do_not_end_the_look_at_it(tmp_path: Path) -> None:
+    async def hurried(tool: Any) -> bool:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0.5):
+                return (await called(tool)).text == "well"
+        return False
+
     config = rogue(tools_call=[{"deaf": str(tmp_path / "was")}, said("well")])
     async with opened(config) as source:
         tools = await by_action(source)
-        began = time.monotonic()
-        while True:
-            try:
-                await given_up(tools["plain"])
-            except pytest.fail.Exception:
-                break
-            assert time.monotonic() - began < 20
+        async with asyncio.timeout(20):
+            while not await hurried(tools["plain"]):
+                pass
+
+
+def server() -> int:
+    """The process that is spoken to."""
+    (found,) = [item.pid for item in children() if item.name().startswith("python")]
+    return found
 
 
 async def test_a_server_that_answers_something_is_kept() -> None:
-    answers = replies()
-    del answers["tools/call"]
-    async with rogue_http(answers) as (config, server), opened(config) as source:
+    async with opened(rogue(tools_call=[])) as source:
         tools = await by_action(source)
-        await given_up(tools["plain"])
-        answers["tools/call"] = [said("well")]
-        result = await tools["plain"].run({}, call_of(LOCAL))
-        again = await tools["plain"].run({}, call_of(LOCAL))
-        asked = [item.body for item in server.requests]
+        first = server()
+        for _ in range(3):
+            await given_up(tools["plain"])
 
-    assert (result.text, again.text) == ("well", "well")
-    assert sum(b'"initialize"' in body for body in asked) == 1
-    assert sum(b'"ping"' in body for body in asked) == 1
+        assert server() == first
 
 
 async def test_a_server_that_others_wait_for_is_left_alone() -> None:
-    answers = replies()
-    del answers["tools/call"]
-    async with rogue_http(answers) as (config, server), opened(config) as source:
+    async with opened(rogue(tools_call=[], ping=[])) as source:
         tools = await by_action(source)
+        first = server()
         waiting = asyncio.create_task(called(tools["plain"]))
         await given_up(tools["plain"])
-        await given_up(tools["plain"])
+        await given_up(tools["plain"], after=4)
         assert not waiting.done()
+        assert server() == first
         waiting.cancel()
         await asyncio.wait([waiting])
 
-    assert not any(b'"ping"' in item.body for item in server.requests)
+
+async def test_over_http_each_request_stands_for_itself_and_none_is_made_beside_it() -> None:
+    answers = replies()
+    del answers["tools/call"]
+    async with rogue_http(answers) as (config, http), opened(config) as source:
+        tools = await by_action(source)
+        await given_up(tools["plain"])
+        answers["tools/call"] = [said("well")]
+        result = await called(tools["plain"])
+        asked = [item.body for item in http.requests]
+
+    assert result.text == "well"
+    assert sum(b'"initialize"' in body for body in asked) == 1
+    assert not any(b'"ping"' in body for body in asked)
+
+
+class Answers(dict[str, Any]):
+    """What a server answers, and what it was asked."""
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        super().__init__(given)
+        self.asked: list[str] = []
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.asked.append(key)
+        return super().get(key, default)
+
+
+async def test_a_stream_for_all_answers_that_says_nothing_more_is_opened_again() -> None:
+    answers = Answers(replies(ping=[], tools_call=[]))
+    async with rogue_sse(answers) as config, opened(config) as source:
+        tools = await by_action(source)
+        await given_up(tools["plain"])
+        answers["tools/call"] = [said("well")]
+        result = await called(tools["plain"])
+
+    assert result.text == "well"
+    assert answers.asked.count("initialize") == 2

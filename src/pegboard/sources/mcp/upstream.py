@@ -228,6 +228,10 @@ class Upstream:
             self._sessions.done(session)
 
     async def _assure(self, session: Session) -> None:
+        """Over HTTP each request has a stream of its own: there a new session mends nothing."""
+        config = self.link.config
+        if not (config.command or config.is_sse):
+            return
         if not await assured(session, seconds=_DOUBT_SECONDS):
             self._sessions.drop(session)
             raise SessionLost(f"{self.link.title} did not answer any more.", nothing_done=True)
