@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from pegboard.core.ports.store import Outcome, OutcomeStore
-from pegboard.errors import IdempotencyConflict, PegboardError, ToolTimeout, Unavailable
+from pegboard.errors import (
+    IdempotencyConflict,
+    PegboardError,
+    StoreUnavailable,
+    ToolTimeout,
+    Unavailable,
+)
 from pegboard.execution.flights import Flight
 from pegboard.execution.holding import is_held, leased, taken_over
 from pegboard.execution.kit import Kit
@@ -16,6 +22,7 @@ from pegboard.tools.going_on import going_on
 _LOG = logging.getLogger("pegboard.calls")
 _SHORTEST_PAUSE = 0.05
 _LONGEST_PAUSE = 1.0
+_LONGEST_WAIT = 2.0
 _LONGEST_AWAY = 5.0
 """Seconds between tries to give back a key while the store is away."""
 
@@ -47,14 +54,18 @@ async def turn_of(kit: Kit, wish: Wish) -> Flight:
 
     Raises:
         IdempotencyConflict: The key stands for something else.
+        StoreUnavailable: Nothing was done under the key, and it cannot be given back now.
         Unavailable: The other one did not end in time; as `wish.late`.
     """
     while True:
         flight, is_own = kit.flights.begin(wish.claim)
         if is_own:
             return flight
+        if flight.is_given_up:  # nothing was done: the key may stand for something else by now
+            await _let_go(kit, flight, wish)
+            continue
         _check_same(wish, flight.claim)
-        if not await flight.landed(_left(kit, wish)):
+        if not await flight.landed(_left(kit, wish)) and not flight.is_given_up:
             raise _too_late(wish)
 
 
@@ -92,7 +103,7 @@ async def first_of(kit: Kit, flight: Flight, wish: Wish) -> Outcome | None:
 async def freed(kit: Kit, flight: Flight) -> None:
     """The key may be used again: now, or once the store is back, if this process lives so long.
 
-    Until then who comes with the same key waits here, and is not told of an unknown outcome.
+    Until then who comes with the same key is told to come later, and not of an unknown outcome.
     """
     await _given_up(flight, lambda: kit.outcomes.release(flight.claim))
 
@@ -134,6 +145,7 @@ async def _given_up(flight: Flight, release: Callable[[], Coroutine[Any, Any, No
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_AWAY)
 
+    flight.is_given_up = True
     flight.writing = asyncio.create_task(until_done(), name="give back an idempotency key")
     await tried.wait()
 
@@ -155,6 +167,18 @@ async def _is_released(
     finally:
         tried.set()
     return False
+
+
+async def _let_go(kit: Kit, flight: Flight, wish: Wish) -> None:
+    """Wait a moment until the key of one that did nothing is free."""
+    left = _left(kit, wish)
+    if not await flight.landed(_LONGEST_WAIT if left is None else min(left, _LONGEST_WAIT)):
+        raise StoreUnavailable(
+            f"The idempotency key '{wish.key}' cannot be used yet: what the board keeps cannot be "
+            "written now.",
+            retry_after=_LONGEST_AWAY,
+            nothing_done=True,
+        )
 
 
 def _left(kit: Kit, wish: Wish) -> float | None:

@@ -13,11 +13,13 @@ class Flight:
     Attributes:
         claim: What is called, under which key.
         writing: What is being written of it, cancelled or not.
+        is_given_up: Whether nothing was done, and all that is written is that its key is free.
     """
 
     def __init__(self, claim: Outcome) -> None:
         self.claim = claim
         self.writing: asyncio.Future[None] | None = None
+        self.is_given_up = False
         self._lock = threading.Lock()
         self._is_over = False
         self._waiting: list[asyncio.Future[None]] = []
