@@ -1,13 +1,18 @@
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
 import pytest
 import typer
 
 from pegboard.cli.exits import Exit
-from pegboard.cli.run_telling import show, tell
+from pegboard.cli.run_telling import show, tell, watched
 from pegboard.core.graph import Graph, NodeState
 from pegboard.core.ports.durability import RunStart
-from pegboard.core.ports.run import StoredRun
+from pegboard.core.ports.run import RunEvent, StoredRun
 from pegboard.core.principal import LOCAL
 from pegboard.core.run import NodeRun, Pending, RunResult
+from pegboard.errors import RunNotFound
 from pegboard.features.runs import RunView
 
 START = RunStart(run_id="r1", graph={}, params={}, principal=LOCAL, created_at=1.0)
@@ -50,6 +55,46 @@ def test_people_see_the_error_and_what_is_waited_for(capsys: pytest.CaptureFixtu
         "waits for unknown at a: Cut off.\n  pegboard runs answer r1 a ANSWER  # happened\n"
         in said.err
     )
+
+
+class Slow:
+    """Runs of a machine that has much to do: it tells of a run after it rests."""
+
+    def __init__(self) -> None:
+        self.runs = self
+        self.cause: Exception | None = None
+
+    async def wait(self, run_id: str) -> RunView:
+        return a_view(NodeState.WAITING)
+
+    async def last_event(self, run_id: str) -> int:
+        if self.cause is not None:
+            raise self.cause
+        return 2
+
+    async def events(self, run_id: str, *, after: int) -> AsyncIterator[RunEvent]:
+        await asyncio.sleep(0.3)
+        for number, state in enumerate(("in_progress", "waiting"), 1):
+            data = {"node": "a", "state": state}
+            yield RunEvent(sequence=number, at=1.0, kind="node_changed", data=data)
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(60)
+
+
+async def test_what_has_happened_is_told_although_the_run_rests(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    board: Any = Slow()
+    await watched(board, "r1", quiet=False)
+
+    assert capsys.readouterr().err == "in_progress  a\nwaiting      a\n"
+
+
+async def test_what_is_not_known_any_more_is_not_waited_for() -> None:
+    board: Any = Slow()
+    board.cause = RunNotFound("r1")
+
+    assert (await watched(board, "r1", quiet=False)).result.state is NodeState.WAITING
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """A run on a terminal: its progress while it goes on, and a waterfall at the end."""
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 
@@ -11,10 +12,18 @@ from pegboard.cli.file_writing import write_whole
 from pegboard.cli.output import moment, note, say, say_json
 from pegboard.core.graph import NodeState
 from pegboard.core.run import Pending
+from pegboard.errors import PegboardError
 from pegboard.features.runs import RunView
 from pegboard.graphs.drawing import waterfall
 from pegboard.runtime import Pegboard
 
+_LAST_NEWS = 0.2
+"""Seconds in which it is written down what happened last in a run that rests."""
+
+_LATE_NEWS = 5.0
+"""Seconds in which it is told what was written down, on a machine that has much to do."""
+
+_LOOK_AGAIN = 0.02
 _CODES = {NodeState.COMPLETED: Exit.DONE, NodeState.WAITING: Exit.UNAVAILABLE}
 
 
@@ -27,12 +36,17 @@ async def watched(board: Pegboard, run_id: str, *, after: int = 0, quiet: bool) 
         after: The event after which to begin; what came before was told to somebody else.
         quiet: Tell nothing.
     """
-    telling = None if quiet else asyncio.create_task(_told(board, run_id, after))
+    told = [after]
+    telling = None if quiet else asyncio.create_task(_tell_events(board, run_id, told))
     try:
         return await board.runs.wait(run_id)
     finally:
         if telling is not None:
-            await asyncio.wait([telling], timeout=0.2)
+            await asyncio.wait([telling], timeout=_LAST_NEWS)
+            with suppress(PegboardError, TimeoutError):
+                async with asyncio.timeout(_LATE_NEWS):
+                    while told[-1] < await board.runs.last_event(run_id) and not telling.done():
+                        await asyncio.wait([telling], timeout=_LOOK_AGAIN)
             telling.cancel()
             await asyncio.wait([telling])
 
@@ -107,8 +121,10 @@ def _choices(item: Pending) -> str:
     return f"  # {'or ' if others != item.choices else ''}{', '.join(others)}" if others else ""
 
 
-async def _told(board: Pegboard, run_id: str, after: int) -> None:
-    async for event in board.runs.events(run_id, after=after):
+async def _tell_events(board: Pegboard, run_id: str, told: list[int]) -> None:
+    """Tell what happens; `told` gets the number of each event."""
+    async for event in board.runs.events(run_id, after=told[-1]):
+        told.append(event.sequence)
         data = event.data
         if event.kind == "node_changed" and data["state"] != "ready":
             detail = data.get("reason") or data.get("error_code") or data.get("tool") or ""
