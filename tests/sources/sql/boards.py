@@ -69,7 +69,8 @@ async def until(happened: Callable[[], bool]) -> None:
 async def opened(url: str, *, base_dir: Path | None = None, **config: Any) -> AsyncGenerator[Asker]:
     """A source named `shop`, closed at the end."""
     services = Services(base_dir=base_dir) if base_dir else Services()
-    source = await KIND.open("shop", SqlConfig.model_validate({"url": url, **config}), services)
+    given = {"url": url, "connect_timeout": 40, **config}
+    source = await KIND.open("shop", SqlConfig.model_validate(given), services)
     try:
         yield Asker(source, {tool.spec.action: tool for tool in await source.tools()})
     finally:
