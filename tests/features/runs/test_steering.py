@@ -92,6 +92,33 @@ async def test_a_run_that_waits_is_told_to_be_paused_and_again_when_it_is_asked_
     assert bench.decided == ["paused"]
 
 
+async def test_a_run_that_has_only_just_begun_to_wait_is_told_to_be_paused(bench: Bench) -> None:
+    view = await bench.runs.start_graph(WAITING)
+
+    assert (await bench.runs.pause(view.id)).result.state is NodeState.PAUSED
+
+
+async def test_whoever_answers_or_sends_is_told_how_the_run_is_then(bench: Bench) -> None:
+    both = Graph(
+        nodes=(
+            Node(id="ask", kind="wait", wait=Wait(question="?")),
+            Node(id="news", kind="wait", wait=Wait(event="news")),
+            Node(id="work", tool="work", edges=(Edge(node="ask"),)),
+        )
+    )
+    run_id = await waiting(bench, both)
+    asked = next(
+        item for item in (await bench.runs.get(run_id)).result.pending if item.kind == "person"
+    )
+
+    answered = await bench.runs.answer(run_id, asked.id, "yes")
+    sent = await bench.runs.send(run_id, "news", 1)
+
+    states = [view.result.state for view in (answered, sent)]
+    assert states == [NodeState.IN_PROGRESS, NodeState.IN_PROGRESS]
+    assert asked.id not in {item.id for item in answered.result.pending}
+
+
 async def test_two_who_pause_a_run_at_once_are_both_told_that_it_is_paused(bench: Bench) -> None:
     run_id = await waiting(bench, WAITING)
 

@@ -212,7 +212,7 @@ class Runs:
         await self._answering.answer(
             run, pending_id, answer, approvals=self.approvals, principal=principal
         )
-        return await self._view(run)
+        return await self.get(run_id, principal=principal)
 
     async def send(
         self,
@@ -228,9 +228,9 @@ class Runs:
         Raises:
             RunNotFound: There is none of this id for this caller.
         """
-        run = await self._visible(run_id, principal)
+        await self._visible(run_id, principal)
         await self._runner.send(run_id, event, message, id=message_id)
-        return await self._view(run)
+        return await self.get(run_id, principal=principal)
 
     async def decided(self, run_id: str, approval_id: str) -> None:
         """An approval that a run waits for was decided: whatever waits for it calls again.

@@ -15,6 +15,7 @@ BEING_PLAYED = frozenset({NodeState.PENDING, NodeState.READY, NodeState.IN_PROGR
 _SOON = 1.0
 """Seconds within which a run that only waited is played again up to where it waits; a large one
 needs them, and whoever steers it waits no longer."""
+_AT_ONCE = 0.1
 _FIRST_LOOK = 0.002
 _LAST_LOOK = 0.1
 
@@ -44,8 +45,8 @@ class Steering:
         if run.state is not NodeState.PAUSED or await self._last_wish(run_id) != "pause":
             await self._runner.pause(run_id)
             self._tell(run, "paused", principal)
-        if run.result is not None:  # it has rested before, and nothing may be going on
-            await self._rest(run_id)
+        # one that has rested before may do nothing; of one that has not, nobody knows yet
+        await self._rest(run_id, within=_AT_ONCE if run.result is None else _SOON)
 
     async def resume(self, run: StoredRun, *, principal: Principal) -> None:
         """Let a run go on, also one whose process died."""
@@ -77,11 +78,11 @@ class Steering:
         wishes = [item.signal.message for item in known if item.signal.topic == CONTROL]
         return str(wishes[-1]) if wishes else ""
 
-    async def _rest(self, run_id: str, *, is_ended: bool = False) -> None:
+    async def _rest(self, run_id: str, *, is_ended: bool = False, within: float = _SOON) -> None:
         """Return once a run rests or has ended, or when that takes too long."""
         pause = _FIRST_LOOK
         with suppress(TimeoutError):
-            async with asyncio.timeout(_SOON):
+            async with asyncio.timeout(within):
                 while (run := await self._store.get(run_id)) is not None:
                     is_there = run.finished_at is not None if is_ended else _rests(run)
                     if is_there:
