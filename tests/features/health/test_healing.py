@@ -221,6 +221,21 @@ def test_what_refuses_by_itself_is_there() -> None:
     assert stopped(EVEN_OFF) == "post"
 
 
+@pytest.mark.parametrize(("policy", "found"), [(APPLIES, None), (EVEN_OFF, "post")])
+def test_a_switch_holds_for_a_tool_that_is_gone_too(
+    policy: HealingPolicy, found: str | None
+) -> None:
+    registry = ToolRegistry([COURIER, POST])
+    replacements = Replacements(registry, health=lambda _: HEALTHY)
+    replacements.look()
+    registry.remove("courier")
+    registry.kit.switches.turn_off(tool="cour*")
+    healing = Healing(registry, replacements, policy=lambda: policy)
+
+    stand_in = healing(("courier@1.0",), LOCAL)
+    assert (stand_in and stand_in.tool) == found
+
+
 def test_what_was_refused_before_it_went_is_not_replaced() -> None:
     registry = ToolRegistry([COURIER, POST])
     replacements = Replacements(registry, health=lambda _: HEALTHY)

@@ -8,7 +8,7 @@ import pytest
 from pegboard import ToolRegistry
 from pegboard.core.gate import Gate
 from pegboard.core.ports.catalogue import SeenTool
-from pegboard.core.tool import Effect, Limits, Retry, Tool, ToolSpec
+from pegboard.core.tool import Effect, Limits, Retry, Status, Tool, ToolSpec
 from pegboard.errors import Unavailable
 from pegboard.execution import Kit
 from pegboard.features.health.seen import Seen
@@ -64,6 +64,7 @@ async def test_after_a_restart_it_is_known_what_a_tool_was() -> None:
         limits=Limits(concurrency=3),
         scopes=("shop",),
         tags=("b", "a"),
+        status=Status.DISABLED,
     )
     await seen_by(store, tool)
     later = await seen_by(store)
@@ -76,7 +77,8 @@ async def test_after_a_restart_it_is_known_what_a_tool_was() -> None:
             tool.spec.input_schema,
             tool.spec.output_schema,
         )
-        assert (spec.effect, spec.scopes, spec.limits) == (
+        assert (spec.status, spec.effect, spec.scopes, spec.limits) == (
+            Status.DISABLED,
             Effect.READ,
             ("shop",),
             Limits(concurrency=3),
@@ -147,7 +149,13 @@ async def test_a_schema_that_cannot_be_made_keeps_nothing_from_others() -> None:
 
 
 @pytest.mark.parametrize(
-    "definition", [{}, {"version": "1.0.0"}, {"name": "x", "version": "1.0.0"}]
+    "definition",
+    [
+        {},
+        {"version": "1.0.0"},
+        {"name": "x", "version": "1.0.0"},
+        {"name": "x", "version": "1.0.0", "input_schema": {}, "status": "odd"},
+    ],
 )
 async def test_what_a_store_has_that_is_no_definition_is_as_if_it_had_nothing(
     definition: dict[str, Any],

@@ -167,7 +167,7 @@ class SeenTool(Struct, frozen=True, kw_only=True):
     """What a tool was when it was on the board last.
 
     Attributes:
-        definition: What `definition_of` makes of its spec, and its `version`.
+        definition: What `definition_of` makes of its spec, and its `version` and `status`.
         seen_at: Unix seconds; as of some time that day.
     """
 

@@ -117,11 +117,10 @@ class Healing:
     def _may_replace(
         self, name: str, principal: Principal, policy: HealingPolicy, *, was_refused: bool
     ) -> bool:
-        """Whether nobody has refused this caller the tool, or stopped it for good."""
-        tool = self._registry.find(name.partition("@")[0])
-        if tool is None:
+        """Whether nobody has refused this caller the tool, or stopped it, also before it went."""
+        spec, kit = self._replacements.known(name.partition("@")[0]), self._registry.kit
+        if spec is None:
             return not was_refused
-        kit, spec = self._registry.kit, tool.spec
         now = decide(principal, spec, Action.CALL, policy=kit.policy, switches=kit.switches)
         if now.verdict is not Verdict.DENY:
             return not was_refused

@@ -109,7 +109,7 @@ class Replacements:
             ToolNotFound: There is none and was none, or it is hidden: the answer is the same.
             SourceUnavailable: Its source has never been there; says why.
         """
-        spec = self._known(name)
+        spec = self.known(name)
         kit = self._registry.kit
         if spec is None and (reason := kit.why_absent(name)):
             raise SourceUnavailable(f"'{name}' is not there now: {reason}")
@@ -131,6 +131,16 @@ class Replacements:
             proposals=tuple((item, self._health(item.tool.id)) for item in found),
         )
 
+    def known(self, name: str) -> ToolSpec | None:
+        """What the tool of a name or id is, or was, whoever may see it; None when nobody knows."""
+        tool = self._registry.find(name)
+        if tool is not None:
+            return tool.spec
+        for id_ in (name, self._ids.get(name, "")):
+            if spec := self._gone.get(id_) or self._last.get(id_):
+                return spec
+        return self._registered(name) or self._seen(name)
+
     def best(self, name: str, principal: Principal = LOCAL) -> str:
         """The wire name of the tool that could best take its place; empty without one."""
         return next((tool.name for tool, _ in self._proposed(name, principal)), "")
@@ -141,7 +151,7 @@ class Replacements:
 
     def knows(self, name: str, principal: Principal) -> bool:
         """Whether there is or was such a tool, as far as this caller may know."""
-        spec, kit = self._known(name), self._registry.kit
+        spec, kit = self.known(name), self._registry.kit
         return spec is not None and may_know(
             principal, spec, policy=kit.policy, switches=kit.switches
         )
@@ -152,16 +162,6 @@ class Replacements:
         except (ToolNotFound, SourceUnavailable):
             return []
         return [(proposal.tool, proposal.is_certain) for proposal, _ in found.proposals]
-
-    def _known(self, name: str) -> ToolSpec | None:
-        """What the tool is, or was."""
-        tool = self._registry.find(name)
-        if tool is not None:
-            return tool.spec
-        for id_ in (name, self._ids.get(name, "")):
-            if spec := self._gone.get(id_) or self._last.get(id_):
-                return spec
-        return self._registered(name) or self._seen(name)
 
     def _registered(self, name: str) -> ToolSpec | None:
         """What a tool was that was registered, and removed perhaps before the board was opened."""

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Sequence
 
 from pegboard.core.ports.catalogue import Definition, SeenTool, SeenToolStore
-from pegboard.core.tool import ToolSpec
+from pegboard.core.tool import Status, ToolSpec
 from pegboard.errors import PegboardError
 from pegboard.registry import ToolRegistry
 from pegboard.registry.definition_diff import definition_of, digest_of, spec_of
@@ -64,8 +64,9 @@ class Seen:
             return None
         try:
             version = str(item.definition["version"])
-            return spec_of(item.definition).changed(version=version, id=item.id)
-        except (PegboardError, TypeError, KeyError):
+            status = Status(item.definition.get("status", Status.ACTIVE))
+            return spec_of(item.definition).changed(version=version, id=item.id, status=status)
+        except (PegboardError, TypeError, KeyError, ValueError):
             _LOG.warning("what %s was cannot be read", item.name)
             return None
 
@@ -91,7 +92,8 @@ def _seen(spec: ToolSpec, now: float) -> SeenTool | None:
     """What is kept of a tool; None for one whose schemas cannot be read."""
     definition: Definition = {}
     with going_on(_LOG, f"what {spec.name} is cannot be kept"):
-        definition = {**definition_of(spec), "version": spec.version}
+        said = {"version": spec.version, "status": spec.status.value}
+        definition = definition_of(spec) | said
     if not definition:
         return None
     digest = digest_of(definition)
