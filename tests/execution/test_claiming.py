@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.execution.made import a_kit
+from tests.execution.made import a_kit, virtually
 
 from pegboard.core.gate import closed
 from pegboard.core.memory import MemoryOutcomes
@@ -12,6 +12,7 @@ from pegboard.core.ports.store import Outcome
 from pegboard.errors import IdempotencyConflict, StoreUnavailable, ToolTimeout, Unavailable
 from pegboard.execution.claiming import Wish, first_of, freed, turn_of
 from pegboard.execution.kit import Kit
+from pegboard.testing import FakeClock
 
 
 def a_wish(**changes: Any) -> Wish:
@@ -117,9 +118,10 @@ class Away(MemoryOutcomes):
 AWAY = Unavailable("away"), Unavailable("away"), RuntimeError("nobody foresaw it")
 
 
-async def test_a_key_is_given_back_once_the_store_is_there_again() -> None:
+@virtually
+async def test_a_key_is_given_back_once_the_store_is_there_again(clock: FakeClock) -> None:
     store, wish = Away(*AWAY), a_wish(deadline=None)
-    kit: Kit = a_kit(outcomes=store)
+    kit: Kit = a_kit(outcomes=store, clock=clock)
     flight = await turn_of(kit, wish)
     await first_of(kit, flight, wish)
 
@@ -132,9 +134,12 @@ async def test_a_key_is_given_back_once_the_store_is_there_again() -> None:
     assert await first_of(kit, second, wish) is None
 
 
-async def test_who_wants_a_key_that_cannot_be_given_back_is_told_to_come_later() -> None:
+@virtually
+async def test_who_wants_a_key_that_cannot_be_given_back_is_told_to_come_later(
+    clock: FakeClock,
+) -> None:
     store, wish = Away(*[Unavailable("away")] * 99), a_wish()
-    kit: Kit = a_kit(outcomes=store)
+    kit: Kit = a_kit(outcomes=store, clock=clock)
     flight = await turn_of(kit, wish)
     await first_of(kit, flight, wish)
     await freed(kit, flight)

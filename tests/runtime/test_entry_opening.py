@@ -39,7 +39,7 @@ def an_entry(**said: Any) -> ToolEntry:
 async def test_an_address_is_opened_once_and_by_the_first_call() -> None:
     said = reply(b'{"a": 1}', headers={"Content-Type": "application/json"})
     async with serving(always(said)) as api, client_for(api) as http, Counted() as stack:
-        opening = Opening(services=Services(http=http), within=5, stack=stack)
+        opening = Opening(services=Services(http=http), within=60, stack=stack)
         url = f"http://{api.authority}/a"
         entry = an_entry(type="RestAPI", url=url, input_schema={"q": "string"})
         tool = await opened(entry, opening, where="here")
@@ -54,7 +54,7 @@ async def test_an_address_is_opened_once_and_by_the_first_call() -> None:
 
 async def test_what_only_opening_tells_is_opened_at_once() -> None:
     async with Counted() as stack:
-        opening = Opening(services=Services(), within=5, stack=stack)
+        opening = Opening(services=Services(), within=60, stack=stack)
         entry = an_entry(
             type="PythonFunction", **{"import": "tests.runtime.test_entry_opening:shout"}
         )
@@ -68,7 +68,7 @@ async def test_what_only_opening_tells_is_opened_at_once() -> None:
 
 async def test_types_of_a_function_are_read_by_the_first_call() -> None:
     async with Counted() as stack:
-        opening = Opening(services=Services(), within=5, stack=stack)
+        opening = Opening(services=Services(), within=60, stack=stack)
         entry = an_entry(
             type="PythonFunction",
             input_schema={"text": "string"},

@@ -125,7 +125,7 @@ async def test_entries_of_one_script_share_it_where_nothing_tells_them_apart(
     for name in ("a.py", "b.py"):
         (tmp_path / name).write_text("print(1)\n")
     async with Counted() as stack:
-        opening = Opening(services=Services(base_dir=tmp_path), within=5, stack=stack)
+        opening = Opening(services=Services(base_dir=tmp_path), within=60, stack=stack)
         said = {"type": "LocalScript", "script_path": "a.py", "description": "Words."}
         first = await opened(an_entry(**said), opening, where="here")
         second = await opened(an_entry(**said | other), opening, where="here")
@@ -139,7 +139,7 @@ async def test_each_request_looks_anew(tmp_path: Path) -> None:
         services = Services(base_dir=tmp_path)
         reasons: list[str] = []
         for _ in range(2):
-            opening = Opening(services=services, within=5, stack=stack)
+            opening = Opening(services=services, within=60, stack=stack)
             reasons.append((await opened(entry, opening, where="here")).spec.unavailable)
             (tmp_path / "a.py").write_text("print(1)\n")
 

@@ -24,7 +24,7 @@ async def opened(entry: ToolEntry, **opening: Any) -> Tool:
     async with AsyncExitStack() as stack:
         http = http_client(NetworkEntry())
         stack.push_async_callback(http.close)
-        given = Opening(services=Services(http=http), within=5, stack=stack, **opening)
+        given = Opening(services=Services(http=http), within=60, stack=stack, **opening)
         return await entry_tool(entry, given, where="here")
 
 

@@ -71,7 +71,8 @@ class Bank:
         """A board on it, not open yet; keeps what it knows in the folder."""
         file = self.folder / "board.yaml"
         self.write(pinning, config)
-        kept: dict[str, Any] = {"data": self.folder / "data", **settings}
+        patience = {"open_patience": 60, "list_timeout": 60}  # however slow the machine is
+        kept: dict[str, Any] = {"data": self.folder / "data", **patience, **settings}
         return Pegboard(file, settings=Settings(**kept))
 
     def write(self, pinning: str = "{}", config: str = "") -> None:

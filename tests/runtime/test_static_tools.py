@@ -17,7 +17,7 @@ async def _tool(text: str, folder: Path) -> Tool:
     loaded = parse_board(text, {}, path=folder / "board.yaml")
     async with AsyncExitStack() as stack:
         services = Services(base_dir=folder, sandbox=ProbedSandbox())
-        opening = Opening(services=services, within=5, stack=stack)
+        opening = Opening(services=services, within=60, stack=stack)
         return (await static_tools(loaded, opening))[0]
 
 

@@ -30,7 +30,7 @@ def test_a_text_is_read_by_its_character_set_else_as_utf_8(
 @pytest.mark.parametrize("charset", ["punycode", "PUNYCODE", "idna"])
 def test_a_name_that_is_no_character_set_costs_no_time(charset: str) -> None:
     content = b"a" * 3_000_000
-    began = time.perf_counter()
+    began = time.thread_time()
 
     assert decoded(content, charset) == content.decode()
-    assert time.perf_counter() - began < 5
+    assert time.thread_time() - began < 5

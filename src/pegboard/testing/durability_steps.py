@@ -149,7 +149,8 @@ class StepPromises:
 
         async def first(durability: Durability) -> None:
             await durability.start(start_of())
-            await asyncio.sleep(0.1)
+            while len(heard) < 2:  # noqa: ASYNC110 - a play is told of by what it has heard
+                await asyncio.sleep(0.01)
             kept = [
                 await durability.signal("r", Signal(id="1", topic="t", message={"n": 1}))
                 for _ in range(2)

@@ -14,7 +14,7 @@ from pegboard.core.tool import Effect
 from pegboard.durability import StoredDurability
 from pegboard.errors import Unavailable
 from pegboard.features.plans import Plans
-from pegboard.features.runs import RunFeed, Runs
+from pegboard.features.runs import RunFeed, Runs, steering
 from pegboard.graphs import GraphRunner
 from pegboard.planning import Planner
 from pegboard.storage import MemoryStorage
@@ -79,6 +79,15 @@ async def bench() -> AsyncIterator[Bench]:
         await made.feed.close()
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever steers a run waits until it rests, however slow the machine is."""
+    monkeypatch.setattr(steering, "_SOON", 60.0)
+    rest: Any = steering.Steering._rest
+    monkeypatch.setattr(rest, "__kwdefaults__", rest.__kwdefaults__ | {"within": 60.0})
+
+
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("graph", [WAITING, SLEEPING], ids=["for a person", "for a time"])
 async def test_a_run_that_waits_is_told_to_be_paused_and_again_when_it_is_asked_again(
     bench: Bench, graph: Graph
@@ -119,6 +128,7 @@ async def test_whoever_answers_or_sends_is_told_how_the_run_is_then(bench: Bench
     assert asked.id not in {item.id for item in answered.result.pending}
 
 
+@pytest.mark.usefixtures("patient")
 async def test_two_who_pause_a_run_at_once_are_both_told_that_it_is_paused(bench: Bench) -> None:
     run_id = await waiting(bench, WAITING)
 
@@ -128,6 +138,7 @@ async def test_two_who_pause_a_run_at_once_are_both_told_that_it_is_paused(bench
     assert {task.result().result.state for task in tasks} == {NodeState.PAUSED}
 
 
+@pytest.mark.usefixtures("patient")
 async def test_a_paused_run_that_is_let_go_on_is_told_to_wait_for_what_it_waits_for(
     bench: Bench,
 ) -> None:
@@ -168,6 +179,7 @@ async def test_a_run_that_does_something_is_paused_when_that_has_ended(bench: Be
     assert (await bench.runs.wait(view.id)).result.state is NodeState.COMPLETED
 
 
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("graph", [WAITING, SLEEPING, LONG], ids=["person", "time", "tool"])
 async def test_whoever_cancels_a_run_is_told_that_it_is_cancelled_and_again(
     bench: Bench, graph: Graph

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.execution.made import virtually
 from tests.features.switches.test_service import look, pay
 
 from pegboard import ToolRegistry
@@ -14,6 +15,7 @@ from pegboard.errors import PegboardError, StoreUnavailable
 from pegboard.features.switches import KillSwitches
 from pegboard.features.switches.schemas import switch_to_dict
 from pegboard.storage.memory.switches import MemorySwitches
+from pegboard.testing import FakeClock
 
 
 class Away(MemorySwitches):
@@ -46,14 +48,14 @@ async def is_off(registry: ToolRegistry) -> bool:
 
 
 async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
-        while True:
-            if is_so():
-                return
-            await asyncio.sleep(0.01)
+    while not is_so():  # noqa: ASYNC110 - a store sets no event
+        await asyncio.sleep(0.01)
 
 
-async def test_what_cannot_be_stored_is_off_here_and_stored_once_that_can_be() -> None:
+@virtually
+async def test_what_cannot_be_stored_is_off_here_and_stored_once_that_can_be(
+    clock: FakeClock,
+) -> None:
     registry, switches = insisting(store := Away())
     thrown = await switches.off("tool", "pay", reason="it pays twice")
     other = await switches.off("writes")
@@ -80,7 +82,8 @@ async def test_what_cannot_be_stored_is_off_here_and_stored_once_that_can_be() -
     assert await is_off(registry)  # what was stored in the background is not forgotten
 
 
-async def test_it_is_off_before_the_store_has_answered() -> None:
+@virtually
+async def test_it_is_off_before_the_store_has_answered(clock: FakeClock) -> None:
     class Slow(Away):
         async def put(self, switch: Switch) -> None:
             await asyncio.sleep(60)
@@ -94,7 +97,10 @@ async def test_it_is_off_before_the_store_has_answered() -> None:
     assert await is_off(registry)
 
 
-async def test_what_is_off_here_alone_stays_off_until_it_is_surely_on_again() -> None:
+@virtually
+async def test_what_is_off_here_alone_stays_off_until_it_is_surely_on_again(
+    clock: FakeClock,
+) -> None:
     registry, switches = insisting(store := Away())
     await switches.off("tool", "pay")
     with pytest.raises(StoreUnavailable):
@@ -110,7 +116,8 @@ async def test_what_is_off_here_alone_stays_off_until_it_is_surely_on_again() ->
     assert await switches.thrown() == []
 
 
-async def test_what_is_turned_off_anew_while_it_is_turned_on_stays_off() -> None:
+@virtually
+async def test_what_is_turned_off_anew_while_it_is_turned_on_stays_off(clock: FakeClock) -> None:
     class Between(Away):
         async def remove(self, kind: SwitchKind, name: str) -> bool:
             self.error = StoreUnavailable("locked")
@@ -130,7 +137,10 @@ async def test_what_is_turned_off_anew_while_it_is_turned_on_stays_off() -> None
     assert await is_off(registry)
 
 
-async def test_a_closed_store_is_not_asked_again_and_nothing_is_on_for_that() -> None:
+@virtually
+async def test_a_closed_store_is_not_asked_again_and_nothing_is_on_for_that(
+    clock: FakeClock,
+) -> None:
     registry, switches = insisting(store := Away())
     store.error = closed()
     await switches.off("tool", "pay")
@@ -140,3 +150,16 @@ async def test_a_closed_store_is_not_asked_again_and_nothing_is_on_for_that() ->
 
     assert await is_off(registry)
     assert store.tries == tries == 2
+
+
+async def test_it_is_tried_again_and_again_one_after_the_other() -> None:
+    registry, switches = insisting(store := Away())
+    await switches.off("tool", "pay")
+    await switches.off("tool", "look")
+    await until(lambda: store.tries == 3)  # the first one in vain: the other waits for it
+    store.error = None
+    await until(lambda: store.tries == 5)
+    thrown = await switches.thrown()
+
+    assert await is_off(registry)
+    assert [(item.switch.name, item.is_kept) for item in thrown] == [("look", True), ("pay", True)]
