@@ -115,7 +115,9 @@ def test_of_very_many_resources_the_first_hundred_are_followed() -> None:
 
 
 @asynccontextmanager
-async def modern(*, acknowledges: bool = True) -> AsyncGenerator[tuple[dict[str, Any], list[str]]]:
+async def modern(
+    *, acknowledges: bool = True, refuses: bool = False
+) -> AsyncGenerator[tuple[dict[str, Any], list[str]]]:
     """A server of the modern era whose streams of changes end at once; and what it was asked."""
     asked: list[str] = []
 
@@ -132,6 +134,11 @@ async def modern(*, acknowledges: bool = True) -> AsyncGenerator[tuple[dict[str,
         number = message.get("id")
         if message["method"] != "subscriptions/listen":
             body = json.dumps({"jsonrpc": "2.0", "id": number, "result": result_of(message)})
+            writer.write(reply(body.encode(), headers={"content-type": "application/json"}))
+            return
+        if refuses:
+            error = {"code": -32601, "message": "Method not found"}
+            body = json.dumps({"jsonrpc": "2.0", "id": number, "error": error})
             writer.write(reply(body.encode(), headers={"content-type": "application/json"}))
             return
         if not acknowledges:
@@ -187,6 +194,19 @@ async def test_a_stream_of_changes_that_is_never_acknowledged_is_asked_for_again
         await until(lambda: asked.count("subscriptions/listen") >= 2)
 
     assert told
+
+
+async def test_a_server_that_knows_no_streams_of_changes_is_asked_for_one_once() -> None:
+    async with modern(refuses=True) as (config, asked), opened(config) as source:
+        told: list[int] = []
+        source.on_change(lambda: told.append(1))
+        await source.tools()
+        await until(lambda: "subscriptions/listen" in asked)
+        await asyncio.sleep(1.5)  # a stream that breaks is opened again after a second
+        await source.tools()
+
+    assert asked.count("subscriptions/listen") == 1
+    assert told == []
 
 
 async def test_a_subscription_that_is_never_answered_holds_up_none_of_the_others() -> None:
