@@ -10,7 +10,7 @@ from pegboard.core.principal import Principal
 from pegboard.core.run import Pending, RunResult
 from pegboard.errors import PegboardError
 
-_DEADLINE = 8.0
+_DEADLINE = 30.0
 _T = TypeVar("_T")
 _ADA = Principal(id="ada", tenant="acme", scopes=frozenset({"a", "b"}))
 

@@ -1,5 +1,6 @@
 """Catalogues of these tests, and boards that name them."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -162,3 +163,21 @@ async def shop_board(folder: Path) -> AsyncGenerator[tuple[Pegboard, Files, Serv
 
 
 SHOP = "shop.example:orders"
+
+
+class HourGlass:
+    """An `asyncio` whose `timeout`s end when they are turned, and not before."""
+
+    def __init__(self) -> None:
+        self.made: list[asyncio.Timeout] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
+
+    def timeout(self, _delay: float) -> asyncio.Timeout:
+        self.made.append(asyncio.timeout(None))
+        return self.made[-1]
+
+    def turn(self) -> None:
+        """The time of the last one is up."""
+        self.made[-1].reschedule(asyncio.get_running_loop().time())

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.features.marketplace.made import SHOP, Files, files, listed, weather
+from tests.features.marketplace.made import SHOP, Files, HourGlass, files, listed, weather
 from tests.network.loopback import Received, Server, client_for, reply, serving
 
 from pegboard.core.ports.clock import SystemClock
@@ -50,20 +50,6 @@ async def test_pages_are_read_one_after_the_other(web: Web) -> None:
     assert (stock.status, stock.problem) == ("ok", "")
     assert paged.requests[1].path == "/v0/servers?version=latest&limit=100&cursor=2"
     del made, server, catalogues
-
-
-class HourGlass:
-    """An `asyncio` whose `timeout` ends when it is turned, and not before."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(asyncio, name)
-
-    def timeout(self, _delay: float) -> asyncio.Timeout:
-        self.made = asyncio.timeout(None)
-        return self.made
-
-    def turn(self) -> None:
-        self.made.reschedule(asyncio.get_running_loop().time())
 
 
 async def test_what_was_read_before_it_hung_is_there(

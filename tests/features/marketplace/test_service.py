@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.features.marketplace.made import (
     SHOP,
+    HourGlass,
     board_file,
     directory,
     files,
@@ -320,10 +321,16 @@ async def test_an_mcp_server_elsewhere_is_added_and_called(tmp_path: Path) -> No
     assert "It is not encrypted" in " ".join(review.shown["warnings"])
 
 
-@pytest.mark.timeout(60)
-async def test_a_server_that_hangs_is_not_waited_for(tmp_path: Path) -> None:
-    async def hang(_asked: Received, _writer: Any) -> None:
-        await asyncio.sleep(600)
+async def test_a_server_that_hangs_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, looking = HourGlass(), HourGlass()  # `slow` is the last that is read
+    monkeypatch.setattr("pegboard.features.marketplace.reading.asyncio", reading)
+    monkeypatch.setattr("pegboard.runtime.wiring.marketplace.asyncio", looking)
+
+    async def hang(asked: Received, _writer: Any) -> None:
+        (reading if asked.path == "/list.json" else looking).turn()
+        await asyncio.sleep(60)
 
     async with serving(hang) as slow:
         listing = tmp_path / "list.json"
