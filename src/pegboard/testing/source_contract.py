@@ -10,7 +10,7 @@ from pegboard.core.ports.source import Source, SourceKind
 from pegboard.core.tool import Effect, Status, Tool, ToolSpec
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_DEADLINE = 8.0
+_DEADLINE = 30.0
 _Answer = TypeVar("_Answer")
 
 
