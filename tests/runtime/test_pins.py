@@ -139,7 +139,7 @@ async def test_what_lets_everything_work_as_before_passes(bank: Bank) -> None:
                 heard.append(f"{event.kind} {event.action} {event.subject}")
 
     bank.write()
-    settings = Settings(data=bank.folder / "data")
+    settings = Settings(data=bank.folder / "data", open_patience=60, list_timeout=60)
     async with Pegboard(
         bank.folder / "board.yaml", settings=settings, listeners=[Hears()]
     ) as board:

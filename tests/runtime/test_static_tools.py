@@ -120,12 +120,12 @@ async def test_a_script_runs_by_what_the_entry_says(tmp_path: Path) -> None:
     text = """
 tools:
   - {tool_id: same_v1, name: Same, type: LocalScript, script_path: same.sh, effect: read,
-     input_schema: {n: integer}, timeout_ms: 5000}
+     input_schema: {n: integer}, timeout_ms: 50000}
 """
     tool = await _tool(text, tmp_path)
 
     assert (tool.spec.unavailable, tool.spec.description) == ("", "Same")
-    assert (tool.spec.effect, tool.spec.timeout) == (Effect.READ, 5.0)
+    assert (tool.spec.effect, tool.spec.timeout) == (Effect.READ, 50.0)
     result = await ToolRegistry([tool]).call("same", {"n": "2"})
     assert result.unwrap() == {"n": 2}
 
