@@ -34,7 +34,7 @@ def test_it_tells_its_address_answers_and_ends_with_0(server: subprocess.Popen[s
 
     assert line.startswith("Pegboard listens on http://127.0.0.1:")
     assert status == 200
-    assert server.wait(timeout=30) == 0
+    assert server.wait(timeout=50) == 0
 
 
 def test_it_refuses_to_listen_beyond_loopback_without_a_token(pegboard: Command) -> None:

@@ -17,7 +17,7 @@ import httpx2
 import pytest
 from tests.shape import tree
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 SERVE = "from pegboard.runtime import Settings; from pegboard.servers.http import serve; "
 SHOP = tree.ROOT / "examples" / "shop" / "board.yaml"
@@ -91,7 +91,7 @@ def test_a_process_prints_where_it_listens_and_ends_without_an_error(
     with server("serve(Settings(port=0))") as process:
         answer = httpx2.get(f"{address(process.stdout)}/healthz", timeout=30)
         process.send_signal(number)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=80)
 
     assert answer.json() == {"status": "ok"}
     assert (process.returncode, out, err) == (0, "", "")
@@ -110,7 +110,7 @@ def test_a_tool_that_can_not_be_ended_does_not_keep_the_process(tmp_path: Path) 
         process.terminate()
         until(lambda: not is_open(url))  # two signals at once would be one
         process.terminate()
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=80)
 
     assert process.returncode == 0
     assert "cannot be ended" in err
@@ -121,7 +121,7 @@ def test_log_lines_have_stdout_for_themselves() -> None:
         url = address(process.stderr)
         httpx2.post(f"{url}/execute", json={"name": "nothing"}, timeout=30)
         process.terminate()
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=80)
 
     assert all(line.startswith('{"time"') for line in out.splitlines())
     assert '"event": "call"' in out

@@ -19,7 +19,7 @@ from tests.servers.mcp.test_handlers import words
 
 from pegboard.servers.mcp.process import GRACE
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 MODULE = '''
 import asyncio
@@ -146,7 +146,7 @@ def test_stdout_carries_nothing_but_the_protocol(folder: Path) -> None:
     process = started(folder, PEGBOARD_LOG="stderr")
     say(process, INITIALIZE, INITIALIZED, call("my__greet"))
     first, second = heard(process), heard(process)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=80)
 
     assert first["result"]["serverInfo"]["name"] == "pegboard"
     assert second["result"]["content"][0]["text"].startswith("Hello you!")
@@ -165,7 +165,7 @@ def test_a_signal_ends_it_although_the_client_writes_nothing(
     say(process, call("my__linger"))
     _wait_for_start(folder)
     process.send_signal(number)
-    process.wait(timeout=30)
+    process.wait(timeout=80)
 
     history = subprocess.run(
         [sys.executable, "-m", "pegboard", "history", "--data", "data", "--json"],
@@ -205,7 +205,7 @@ def test_the_end_of_stdin_ends_it_and_what_does_not_end_by_itself(folder: Path) 
 def test_what_runs_at_the_end_of_stdin_is_answered_first(folder: Path) -> None:
     process = started(folder)
     say(process, INITIALIZE, INITIALIZED, call("my__brief", 2), call("my__brief", 3))
-    out, _ = process.communicate(timeout=30)  # which closes stdin
+    out, _ = process.communicate(timeout=80)  # which closes stdin
 
     answers = {item["id"]: item["result"] for item in map(json.loads, out.splitlines())}
     assert process.returncode == 0
@@ -216,7 +216,7 @@ def test_lines_that_are_no_messages_are_answered_and_skipped(folder: Path) -> No
     process = started(folder, PEGBOARD_MAX_REQUEST_BYTES="100000")
     say(process, "no json", "", '{"jsonrpc": "2.0"}', "x" * 150_000, "y" * 90_000, INITIALIZE)
     answers = [heard(process) for _ in range(5)]
-    process.communicate(timeout=30)
+    process.communicate(timeout=80)
 
     errors = [(item["id"], item["error"]["code"]) for item in answers[:4]]
     assert errors == [(None, -32700), (None, -32600), (None, -32600), (None, -32700)]
@@ -233,7 +233,7 @@ def test_a_client_that_stops_reading_does_not_keep_it(folder: Path) -> None:
     assert process.stdin is not None
     process.stdin.close()
 
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=80) == 0
     assert process.stderr is not None
     process.stderr.close()
 
@@ -244,7 +244,7 @@ def test_a_part_of_the_board_is_served(folder: Path) -> None:
     say(process, INITIALIZE, INITIALIZED, listing)
     heard(process)
     names = [item["name"] for item in heard(process)["result"]["tools"]]
-    process.communicate(timeout=30)
+    process.communicate(timeout=80)
 
     assert names == ["brief", "greet", "linger"]
 
@@ -265,7 +265,7 @@ def test_what_cannot_be_served_is_told_in_one_line(
     folder: Path, arguments: list[str], environment: dict[str, str], said: str
 ) -> None:
     process = started(folder, *arguments, **environment)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=80)
 
     assert (process.returncode, out) == (2, "")
     assert re.fullmatch(f"pegboard: {re.escape(said)}.*", err.splitlines()[-1])
