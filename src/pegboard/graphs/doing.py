@@ -121,11 +121,16 @@ class Doing:
         return await self.session.wait(self.scope, pending, topic=topic, until=pending.until)
 
     async def note(self, name: str, make: Callable[[], Any]) -> Any:
-        """A value that is made once, and the same in every play: a time, a choice."""
+        """A value that is made once, and the same in every play: a time, a choice.
+
+        Raises:
+            Stopped: The graph has ended, and it was not made before.
+        """
         slot = self.inner.reserve(name)
         found = self.inner.found(slot)
         if isinstance(found, Recorded):
             return found.value
+        self.scope.check()
         return await self.inner.do(slot, _giving(make))
 
     async def ended(self, run: NodeRun, *, takes: str = "") -> NodeRun:
@@ -156,6 +161,7 @@ class Doing:
         if not isinstance(found, Recorded):
             return None
         run = from_record(self.step, found.value)
+        self.session.revisits = True
         self.session.tell(run, replayed=True)
         return run
 

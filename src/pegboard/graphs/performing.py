@@ -83,6 +83,7 @@ class _Performance:
     async def _found_or_done(self, steps: RunSteps, slot: Slot, takes: str, again: int) -> NodeRun:
         doing = self._doing
         found = steps.found(slot)
+        doing.session.revisits |= found is not None
         if isinstance(found, Recorded):
             run = from_record(self._step, found.value)
             is_one_of_many = self._label or doing.node.fallbacks or run.state is NodeState.FAILED

@@ -95,6 +95,7 @@ class Player:
         self._tell_started()
         try:
             session.hear((await steps.next({})).signals)
+            session.revisits = session.cancelled
             await root.play()
         except Parked:
             self._tell_rested(parked[-1])

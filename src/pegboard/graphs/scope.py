@@ -171,7 +171,7 @@ class Scope:
     async def _start(self, crew: Crew[NodeRun]) -> None:
         """Start what is ready, and skip what need not run, in the order of the graph."""
         number = 0
-        while self._ready and not self.stopped:
+        while self._ready and (not self.stopped or self.session.revisits):
             number += 1
             await turn_after(number)
             node = self.graph.nodes[heappop(self._ready)]
@@ -181,6 +181,8 @@ class Scope:
             except PegboardError as error:
                 self._end(failed(step, error))
                 continue
+            if reason and self.stopped:
+                continue  # it is told with all that did not start
             if reason:
                 self._end(NodeRun(id=step, state=NodeState.SKIPPED, reason=reason))
                 continue

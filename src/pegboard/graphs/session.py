@@ -54,6 +54,8 @@ class Session:
         heal: Says what stands in for tools of which none is there; None for nothing.
         paused: Nothing new starts for now.
         cancelled: Somebody has cancelled the run.
+        revisits: Earlier plays have begun something, which is looked at even where nothing new
+            starts: it has ended, or nobody knows how.
         broken_off: This play ends, since the run cannot be recorded; another one goes on from it.
         root: The run's own graph; set once it is there.
         states: The last state that was told, by step.
@@ -80,6 +82,7 @@ class Session:
         self.now, self.monotonic = board.kit.now, board.kit.monotonic
         self.paused = False
         self.cancelled = False
+        self.revisits = False
         self.broken_off = False
         self.root: Scope | None = None
         self.states: dict[str, NodeState] = {}
