@@ -93,6 +93,20 @@ async def test_a_run_is_paused_and_goes_on(client: httpx2.AsyncClient) -> None:
     assert (ended["state"], WRITTEN) == ("completed", ["b"])
 
 
+async def test_a_run_that_waits_is_told_to_be_what_it_was_steered_to_be(
+    client: httpx2.AsyncClient,
+) -> None:
+    run_id = await start(client, ASKING)
+    await rested(client, run_id)
+    wishes = ("pause", "pause", "resume", "resume", "cancel", "cancel", "pause")
+    answers = [await client.post(f"/runs/{run_id}/{wish}") for wish in wishes]
+
+    assert [answer.json()["state"] for answer in answers] == [
+        *("paused", "paused", "waiting", "waiting"),
+        *("cancelled", "cancelled", "cancelled"),
+    ]
+
+
 async def test_a_question_is_answered_and_the_run_goes_on(client: httpx2.AsyncClient) -> None:
     run_id = await start(client, ASKING)
     waiting = await rested(client, run_id)

@@ -89,6 +89,16 @@ async def test_a_run_is_paused_resumed_and_cancelled(planned: Client) -> None:
     assert (await planned.ask("show_run", run_id=run_id))["body"]["state"] == "cancelled"
 
 
+async def test_a_run_that_waits_is_told_to_be_what_it_was_steered_to_be(planned: Client) -> None:
+    run_id = await started(planned, ASKING)
+    request = await planned.send("follow_run", run_id=run_id)
+    await kinds_until_waiting(planned, request)
+    wishes = ("pause_run", "pause_run", "resume_run", "resume_run", "cancel_run", "cancel_run")
+    states = [(await planned.ask(wish, run_id=run_id))["body"]["state"] for wish in wishes]
+
+    assert states == ["paused", "paused", "waiting", "waiting", "cancelled", "cancelled"]
+
+
 async def test_a_question_of_a_run_is_answered(planned: Client) -> None:
     run_id = await started(planned, ASKING)
     request = await planned.send("follow_run", run_id=run_id)
