@@ -61,6 +61,15 @@ async def test_deny_fails_the_step_with_the_note(service: Service) -> None:
     assert (await service.approvals.get(asked.approval_id)).state == "denied"
 
 
+async def test_who_waits_for_a_run_has_it_hear_what_was_decided_elsewhere(service: Service) -> None:
+    run_id, asked = await waiting(service)
+    kept = service.registry.kit.approvals
+    await kept.decide(asked.approval_id, "approved", by="boss")  # in a process that plays nothing
+    ended = await service.runs.wait(run_id, principal=ADA)
+
+    assert ended.result.state == "completed"
+
+
 async def test_who_may_not_decide_does_not_decide_by_an_answer(service: Service) -> None:
     run_id, asked = await waiting(service)
     with pytest.raises(AccessDenied, match="approvals:decide"):

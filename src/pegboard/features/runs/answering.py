@@ -4,7 +4,7 @@ from typing import Any
 
 from pegboard.core.ports.run import RunStore, StoredRun
 from pegboard.core.principal import Principal
-from pegboard.errors import AlreadyAnswered
+from pegboard.errors import AlreadyAnswered, InvalidRequest
 from pegboard.features.approvals import Approvals
 from pegboard.features.runs.approving import decide
 from pegboard.features.runs.telling import answered
@@ -55,6 +55,26 @@ class Answering:
         if asked is not None:
             kit.emitter.emit(answered(run, asked, answer, principal=principal, at=kit.now()))
 
+    async def settled(self, run_id: str) -> None:
+        """Return once a run has ended, or waits for what nobody has decided yet.
+
+        What was decided while nobody played the run, or while it was looking elsewhere, it is told.
+
+        Raises:
+            RunNotFound: There is no such run.
+            Unavailable: It cannot be played here and now.
+        """
+        told: set[str] = set()
+        while True:
+            seen = await self._runner.result(run_id)
+            asked = {item.approval_id for item in seen.pending if item.approval_id} - told
+            late = [approval_id for approval_id in asked if await self._is_decided(approval_id)]
+            if not late:
+                return
+            told.update(late)
+            for approval_id in late:
+                await self.decided(run_id, approval_id)
+
     async def decided(self, run_id: str, approval_id: str) -> None:
         """Let whatever waits for this approval call again: also a denied call hears it so.
 
@@ -66,8 +86,12 @@ class Answering:
             if item.approval_id == approval_id:
                 try:
                     await self._runner.answer(run_id, item.id, {"answer": "approve"})
-                except AlreadyAnswered:
+                except (AlreadyAnswered, InvalidRequest):  # or it has gone on meanwhile
                     continue
+
+    async def _is_decided(self, approval_id: str) -> bool:
+        found = await self._registry.kit.approvals.get(approval_id)
+        return found is not None and found.state != "pending"
 
     async def _check_unanswered(self, run_id: str, pending_id: str) -> None:
         """What was answered is asked no longer: that is another thing than a wrong question."""

@@ -151,7 +151,7 @@ class Runs:
             RunNotFound: There is none of this id for this caller.
             Unavailable: It cannot be played here and now; says why.
         """
-        await self._runner.result((await self._visible(run_id, principal)).start.run_id)
+        await self._answering.settled((await self._visible(run_id, principal)).start.run_id)
         return await self.get(run_id, principal=principal)
 
     async def list(self, query: RunQuery | None = None, *, principal: Principal = LOCAL) -> RunList:
