@@ -1,6 +1,6 @@
 """Kill switches: a tool, a source or all writes can be turned off at once, at run time."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -86,18 +86,21 @@ class Switches:
 
     def decision(self, tool: ToolSpec) -> Decision | None:
         """The denial of a tool that is turned off; None for one that is not."""
+        return next(self.every(tool), None)
+
+    def every(self, tool: ToolSpec) -> Iterator[Decision]:
+        """The denial by each switch that holds for a tool; the first is the one that is told."""
         off, names = self._off, (tool.name, tool.registered_name, tool.id)
         for name in names:
             if name in off.tools:
-                return _denial(off.tools[name], "switch.tool")
+                yield _denial(off.tools[name], "switch.tool")
         for glob, reason in off.globs:
             if any(fnmatchcase(name, glob) for name in names[:2] if name):
-                return _denial(reason, "switch.tool")
+                yield _denial(reason, "switch.tool")
         if tool.source in off.sources:
-            return _denial(off.sources[tool.source], "switch.source")
+            yield _denial(off.sources[tool.source], "switch.source")
         if off.writes and tool.effect is not Effect.READ:
-            return _denial(off.writes, "switch.writes")
-        return None
+            yield _denial(off.writes, "switch.writes")
 
     def why_source(self, name: str) -> str:
         """Why a source as a whole is off; empty for one that is not."""

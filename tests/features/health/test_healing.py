@@ -167,6 +167,7 @@ def stopped(
 
 EVEN_OFF = HealingPolicy(applies=True, even_if=frozenset({"switched_off"}))
 EVEN_DISABLED = HealingPolicy(applies=True, even_if=frozenset({"disabled"}))
+EVEN_STOPPED = HealingPolicy(applies=True, even_if=frozenset({"switched_off", "disabled"}))
 
 
 @pytest.mark.parametrize("off", [{"tool": "courier"}, {"tool": "c*"}, {"source": "couriers"}])
@@ -187,12 +188,22 @@ def test_the_same_holds_of_what_is_disabled(policy: HealingPolicy, found: str) -
     assert stopped(policy, status=Status.DISABLED, refused=("courier",)) == found
 
 
+@pytest.mark.parametrize(
+    ("policy", "found"), [(EVEN_OFF, ""), (EVEN_DISABLED, ""), (EVEN_STOPPED, "post")]
+)
+def test_of_two_ways_in_which_it_is_stopped_the_policy_has_to_name_both(
+    policy: HealingPolicy, found: str
+) -> None:
+    assert stopped(policy, status=Status.DISABLED, tool="courier") == found
+
+
 @pytest.mark.parametrize("broken", [{"status": Status.FAILED}, {"unavailable": "it lacks a key"}])
 def test_what_does_not_work_was_stopped_by_nobody(broken: dict[str, Any]) -> None:
     assert stopped(APPLIES, **broken) == "post"
 
 
-def test_where_all_writes_are_off_nothing_is_done_in_their_place() -> None:
+@pytest.mark.parametrize("off", [{}, {"tool": "courier"}], ids=["all writes", "and the tool"])
+def test_where_all_writes_are_off_nothing_is_done_in_their_place(off: dict[str, Any]) -> None:
     writes = HealingPolicy(
         applies=True,
         effects=frozenset({Effect.READ, Effect.WRITE}),
@@ -200,7 +211,7 @@ def test_where_all_writes_are_off_nothing_is_done_in_their_place() -> None:
     )
     before = priced("courier", effect=Effect.WRITE)
     registry = ToolRegistry([before, POST])
-    registry.kit.switches.turn_off(writes=True)
+    registry.kit.switches.turn_off(writes=True, **off)
     healing = Healing(
         registry, Replacements(registry, health=lambda _: HEALTHY), policy=lambda: writes
     )

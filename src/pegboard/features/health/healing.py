@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from pegboard.access import Switches, decide
-from pegboard.access.decide import UNAVAILABLE
+from pegboard.access.decide import UNAVAILABLE, refusals
 from pegboard.core.decision import Action, Verdict
 from pegboard.core.health import HealthStatus
 from pegboard.core.principal import Principal
@@ -121,14 +121,14 @@ class Healing:
         spec, kit = self._replacements.known(name.partition("@")[0]), self._registry.kit
         if spec is None:
             return not was_refused
-        now = decide(principal, spec, Action.CALL, policy=kit.policy, switches=kit.switches)
-        if now.verdict is not Verdict.DENY:
-            return not was_refused
-        if now.rule not in _BROKEN and _STOPPED.get(now.rule) not in policy.even_if:
+        if kit.policy.standing(spec).verdict is Verdict.DENY:
             return False
-        works = spec.changed(unavailable="", status=Status.ACTIVE)
-        then = decide(principal, works, Action.CALL, policy=kit.policy, switches=_NOTHING_OFF)
-        return then.verdict is not Verdict.DENY
+        own = refusals(principal, spec, _NOTHING_OFF)
+        denials = [*kit.switches.every(spec), *(denial for _, denial in own if denial is not None)]
+        if not denials:
+            return not was_refused
+        stops = [denial.rule for denial in denials if denial.rule not in _BROKEN]
+        return all(_STOPPED.get(rule) in policy.even_if for rule in stops)  # each of them
 
     def _may_take_over(self, before: ToolSpec, after: ToolSpec, principal: Principal) -> bool:
         kit = self._registry.kit
