@@ -6,7 +6,7 @@ import pytest
 from tests.network.loopback import always
 from tests.sources.openapi.bench import bench, json_body, json_reply, one
 
-from pegboard.sources.openapi.discriminators import is_chosen, values_of
+from pegboard.sources.openapi.discriminators import Discriminator, is_chosen
 from pegboard.sources.openapi.nodes import Located
 from pegboard.sources.openapi.references import References
 
@@ -101,17 +101,23 @@ def test_the_values_of_an_alternative_are_those_of_the_mapping(name: str, expect
 
     (item,) = place.at("oneOf").items()
 
-    assert values_of(place, item, references) == expected
+    assert Discriminator(place, references).values_of(item) == expected
 
 
 @pytest.mark.parametrize(
     "odd",
     [
         {"allOf": [{"$ref": "#/components/schemas/Odd"}]},
+        {"allOf": [{"$ref": "#/components/schemas/Odd"}] * 50},
         {"allOf": [{"$ref": "#/components/schemas/Gone"}]},
         {"properties": {"kind": {"$ref": "#/components/schemas/Gone"}}},
     ],
-    ids=["refers to itself", "refers to nothing", "its property refers to nothing"],
+    ids=[
+        "refers to itself",
+        "refers to itself often",
+        "refers to nothing",
+        "its property refers to nothing",
+    ],
 )
 def test_of_an_odd_alternative_nothing_more_is_asked(odd: Any) -> None:
     references = References({"": {"components": {"schemas": {"Odd": odd}}}})
@@ -119,7 +125,7 @@ def test_of_an_odd_alternative_nothing_more_is_asked(odd: Any) -> None:
 
     (item,) = place.at("oneOf").items()
 
-    assert values_of(place, item, references) == {}
+    assert Discriminator(place, references).values_of(item) == {}
 
 
 @pytest.mark.parametrize(

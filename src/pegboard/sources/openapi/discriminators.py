@@ -20,28 +20,48 @@ def is_chosen(node: Node) -> bool:
     return bool(_property_of(node))
 
 
-def values_of(place: Located, item: Located, references: References) -> Schema:
-    """What has to hold of the property where this alternative is meant; empty for nothing more.
+class Discriminator:
+    """What has to hold of the property of a schema where one of its alternatives is meant.
 
     Only a mapping that the document writes down counts: without one the names of the schemas would
     be the values, and documents in the wild mean others.
 
     Args:
         place: The schema with the discriminator.
-        item: One of its alternatives.
         references: Of the document.
     """
-    name = _property_of(place.fields)
-    address = _address_of(item, references)
-    mapping: Mapping[str, Any] = place.at("discriminator").at("mapping").fields
-    values = [
-        value
-        for value, target in mapping.items()
-        if address and address in _addresses_of(text(target), item.file, references)
-    ]
-    if not values or not _is_open(item, name, references, 0):
-        return {}
-    return {"properties": {name: {"enum": values}}}
+
+    def __init__(self, place: Located, references: References) -> None:
+        self._name = _property_of(place.fields)
+        self._references = references
+        self._values: dict[str, list[str]] = {}
+        mapping: Mapping[str, Any] = place.at("discriminator").at("mapping").fields
+        for value, target in mapping.items():
+            for address in _addresses_of(text(target), place.file, references):
+                self._values.setdefault(address, []).append(value)
+
+    def values_of(self, item: Located) -> Schema:
+        """What has to hold where this alternative is meant; empty for nothing more."""
+        values = self._values.get(_address_of(item, self._references))
+        if not values or not self._is_open(item, set(), 0):
+            return {}
+        return {"properties": {self._name: {"enum": list(values)}}}
+
+    def _is_open(self, item: Located, seen: set[int], depth: int) -> bool:
+        """Whether an alternative has the property and leaves its value open."""
+        references = self._references
+        try:
+            item = references.resolve(item)
+            properties = item.at("properties")
+            if self._name in properties.fields:
+                own = references.resolve(properties.at(self._name)).fields
+                return "enum" not in own and "const" not in own
+        except BadReference:
+            return False
+        if depth > _DEEPEST or id(item.node) in seen:
+            return False
+        seen.add(id(item.node))
+        return any(self._is_open(part, seen, depth + 1) for part in item.at("allOf").items())
 
 
 def _property_of(node: Node) -> str:
@@ -67,21 +87,3 @@ def _addresses_of(target: str, file: str, references: References) -> set[str]:
 
 def _referring(ref: str, file: str) -> Located:
     return Located(node={"$ref": ref}, file=file)
-
-
-def _is_open(item: Located, name: str, references: References, depth: int) -> bool:
-    """Whether an alternative has the property and leaves its value open."""
-    try:
-        item = references.resolve(item)
-    except BadReference:
-        return False
-    properties = item.at("properties")
-    if name in properties.fields:
-        try:
-            own = references.resolve(properties.at(name)).fields
-        except BadReference:
-            return False
-        return "enum" not in own and "const" not in own
-    if depth > _DEEPEST:
-        return False
-    return any(_is_open(part, name, references, depth + 1) for part in item.at("allOf").items())

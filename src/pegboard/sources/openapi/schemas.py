@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pegboard.sources.openapi.definitions import Definitions, finished
-from pegboard.sources.openapi.discriminators import is_chosen, values_of
+from pegboard.sources.openapi.discriminators import Discriminator, is_chosen
 from pegboard.sources.openapi.keywords import Keywords, is_pattern, with_null
 from pegboard.sources.openapi.nodes import Located, mapping, sequence
 from pegboard.sources.openapi.references import BadReference, References
@@ -130,9 +130,12 @@ class Schemas:
 
     def _lists(self, place: Located, made: Schema, depth: int) -> None:
         chosen = is_chosen(place.fields)
+        # what is received may be of a kind that the document does not know yet
+        is_sent = chosen and self._hidden == "readOnly"
+        by = Discriminator(place, self._references) if is_sent else None
         for key in _LISTS:
             parts = [
-                self._alternative(place, item, depth, chosen=chosen and key in _ALTERNATIVES)
+                self._alternative(item, depth, by if key in _ALTERNATIVES else None)
                 for item in place.at(key).items()
                 if isinstance(item.node, (dict, bool))
             ]
@@ -141,12 +144,9 @@ class Schemas:
                 loose = chosen and key == "oneOf" and "anyOf" not in made
                 made["anyOf" if loose else key] = parts
 
-    def _alternative(self, place: Located, item: Located, depth: int, *, chosen: bool) -> Schema:
+    def _alternative(self, item: Located, depth: int, by: Discriminator | None) -> Schema:
         made = self._schema(item, depth + 1)
-        # what is received may be of a kind that the document does not know yet
-        if not chosen or self._hidden != "readOnly":
-            return made
-        values = values_of(place, item, self._references)
+        values = {} if by is None else by.values_of(item)
         return {"allOf": [made, values]} if values else made
 
     def _objects(self, place: Located, made: Schema, lost: list[str], depth: int) -> None:
