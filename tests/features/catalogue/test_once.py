@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.execution.made import a_kit
+from tests.execution.made import a_kit, in_virtual_time
 from tests.storage.conftest import kind, other, postgres, postgres_server, storage
 
 from pegboard.core.event import digest_of
@@ -14,7 +14,13 @@ from pegboard.core.memory import MemoryOutcomes
 from pegboard.core.ports.store import Outcome, OutcomeStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import ToolResult
-from pegboard.errors import IdempotencyConflict, InvalidRequest, Unavailable
+from pegboard.errors import (
+    IdempotencyConflict,
+    InvalidRequest,
+    Overloaded,
+    StoreUnavailable,
+    Unavailable,
+)
 from pegboard.execution import Settings
 from pegboard.execution.call import owner_of
 from pegboard.features.catalogue.once import Once
@@ -58,6 +64,10 @@ class Server:
         given: dict[str, Any] = {"what": "w", "key": "k", "request": {"a": 1}, "principal": LOCAL}
         given |= {"may_repeat": False, **changes}
         return asyncio.ensure_future(self.once.do(self.work, **given))
+
+    async def at_once(self, **changes: Any) -> Mapping[str, Any]:
+        given: dict[str, Any] = {"what": "w", "key": "k", "request": {"a": 1}, "principal": LOCAL}
+        return await self.once.at_once(self.work, **(given | changes))
 
     async def held_up(self, **changes: Any) -> "asyncio.Task[Mapping[str, Any]]":
         """One that has begun, and goes on when it is told to."""
@@ -273,6 +283,55 @@ async def test_what_was_done_is_answered_also_when_that_cannot_be_kept(
 
     assert answer == {"count": 1}
     assert "the outcome of an idempotency key was not stored" in caplog.text
+
+
+class Hanging(MemoryOutcomes):
+    """A store that gives no key, or refuses to."""
+
+    def __init__(self, error: Unavailable | None) -> None:
+        super().__init__()
+        self.error = error
+        self.gives = asyncio.Event()
+
+    async def claim(self, outcome: Outcome) -> Outcome | None:
+        if self.error is not None:
+            raise self.error
+        await self.gives.wait()
+        return await super().claim(outcome)
+
+
+@pytest.mark.parametrize(
+    "error", [None, StoreUnavailable("away"), Overloaded("full")], ids=["hangs", "away", "full"]
+)
+def test_what_nothing_may_hold_up_waits_for_no_key(
+    error: Unavailable | None, clock: FakeClock
+) -> None:
+    server, began = Server(store := Hanging(error), clock), clock.time()
+
+    async def main(_: object) -> None:
+        assert await server.at_once() == {"count": 1}
+        assert clock.time() - began <= 0.5
+        store.error = None
+        store.gives.set()  # the key that came too late is given back
+        assert await server.at_once(request={"a": 2}) == {"count": 2}
+
+    in_virtual_time(main, clock=clock)
+
+
+async def test_what_nothing_may_hold_up_is_done_once_where_the_key_can_be_had(
+    clock: FakeClock,
+) -> None:
+    server = Server(MemoryOutcomes(), clock)
+    server.go_on.clear()
+    first = asyncio.create_task(server.at_once())
+    await server.begun.wait()
+    await asyncio.sleep(0.6)  # it has begun: that it takes long is no reason to do it again
+    server.go_on.set()
+    answers = [await first, await server.at_once()]
+
+    assert answers == [{"count": 1}, {"count": 1}]
+    with pytest.raises(IdempotencyConflict):
+        await server.at_once(request={"a": 2})
 
 
 async def test_a_key_of_another_kind_of_work_is_another_key(clock: FakeClock) -> None:

@@ -83,6 +83,18 @@ async def test_what_cannot_be_stored_is_off_here_and_stored_once_that_can_be(
 
 
 @virtually
+async def test_what_is_turned_off_anew_is_listed_once_as_it_holds_here(clock: FakeClock) -> None:
+    _, switches = insisting(store := Away())
+    store.error = None
+    await switches.off("tool", "pay", reason="first")
+    store.error = StoreUnavailable("locked")
+    await switches.off("tool", "pay", reason="second")
+
+    listed = [(item.switch.reason, item.is_kept) for item in await switches.thrown()]
+    assert listed == [("second", False)]
+
+
+@virtually
 async def test_it_is_off_before_the_store_has_answered(clock: FakeClock) -> None:
     class Slow(Away):
         async def put(self, switch: Switch) -> None:

@@ -20,6 +20,9 @@ Answer = Mapping[str, Any]
 _LONGEST_WAIT = 60.0
 """Longer than a server that is gone keeps its keys, and not much longer than clients wait."""
 
+_AT_ONCE = 0.5
+"""Seconds in which a store that is well has given a key."""
+
 
 class Once:
     """Gives the first answer again when a key comes back with the same request.
@@ -90,6 +93,41 @@ class Once:
         finally:
             kit.flights.end(flight)
         return cast("Answer", (first.result or _unknown(wish)).unwrap())
+
+    async def at_once(
+        self,
+        work: Callable[[], Awaitable[Answer]],
+        *,
+        what: str,
+        key: str,
+        request: Any,
+        principal: Principal,
+    ) -> Answer:
+        """The same of what nothing may hold up, and what harms nobody when it is done twice.
+
+        It is done without the key where that cannot be had at once.
+
+        Raises:
+            IdempotencyConflict: The key stands for another request.
+        """
+        has_begun = False
+
+        async def begin() -> Answer:
+            nonlocal has_begun
+            has_begun = True
+            return await work()
+
+        given = self.do(
+            begin, what=what, key=key, request=request, principal=principal, may_repeat=True
+        )
+        asking = asyncio.create_task(given)
+        try:
+            await asyncio.wait([asking], timeout=_AT_ONCE)
+            if has_begun or (asking.done() and not isinstance(asking.exception(), Unavailable)):
+                return await asking
+        finally:
+            asking.cancel()  # what it was given by then, it gives back
+        return await work()
 
     async def _done(
         self, work: Callable[[], Awaitable[Answer]], flight: Flight, wish: Wish

@@ -96,14 +96,14 @@ class KillSwitches:
         """
         check_may_switch(principal)
         kept: list[Thrown] = []
-        for item in await self.load():
-            kept.append(Thrown(switch=item, tools=self._held(item)))
+        found, waiting = await self.load(), dict(self._unkept.waiting)
+        for item in found:
+            if (item.kind, item.name) not in waiting:  # else it was turned off anew
+                kept.append(Thrown(switch=item, tools=self._held(item)))
             await asyncio.sleep(0)  # of thousands of tools each is looked at
-        own = [
-            Switch(kind=kind, name=name, reason=reason, at=0.0)
-            for (kind, name), reason in sorted(self._switches.own.items())
-        ]
-        alone = [*self._unkept.waiting.values(), *own]
+        own = sorted(self._switches.own.items())
+        programs = [Switch(kind=kind, name=name, reason=why, at=0.0) for (kind, name), why in own]
+        alone = [*waiting.values(), *programs]
         return [*kept, *(Thrown(switch=s, is_kept=False, tools=self._held(s)) for s in alone)]
 
     async def off(

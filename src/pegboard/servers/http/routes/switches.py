@@ -4,7 +4,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Response
 
-from pegboard.errors import StoreUnavailable
 from pegboard.features.switches.schemas import (
     SwitchAnswer,
     SwitchList,
@@ -36,23 +35,22 @@ async def turn_switch(
     key: Key = "",
 ) -> Response:
     """Turn tools, a source or all writes off or on, on every server, from the next call on."""
+    switches, request = board.switches, wanted.model_dump(mode="json")
 
-    async def work() -> dict[str, Any]:
-        switches = board.switches
-        if wanted.turn == "on":
-            return switch_to_dict(await switches.on(wanted.kind, wanted.name, principal=caller))
+    async def turn_on() -> dict[str, Any]:
+        return switch_to_dict(await switches.on(wanted.kind, wanted.name, principal=caller))
+
+    async def turn_off() -> dict[str, Any]:
         done = await switches.off(wanted.kind, wanted.name, reason=wanted.reason, principal=caller)
         return switch_to_dict(done)
 
-    request = wanted.model_dump(mode="json")
     # Off twice is off, and the safe side; on twice could undo what somebody turned off in between.
-    is_off = wanted.turn == "off"
-    try:
-        answer = await board.once.do(
-            work, what="switch", key=key, request=request, principal=caller, may_repeat=is_off
+    if wanted.turn == "off":
+        answer = await board.once.at_once(
+            turn_off, what="switch", key=key, request=request, principal=caller
         )
-    except StoreUnavailable:
-        if not is_off:
-            raise
-        answer = await work()  # where not even the key can be stored, it is off all the same
+    else:
+        answer = await board.once.do(
+            turn_on, what="switch", key=key, request=request, principal=caller, may_repeat=False
+        )
     return JsonResponse(answer)
