@@ -255,6 +255,10 @@ ODD: dict[str, tuple[str, str]] = {
         "sqlite",
         "UPDATE audit SET kind = 'retention', body = '[1]' WHERE sequence = 3",
     ),
+    "lists within lists of what is forgotten": (
+        "sqlite",
+        f"UPDATE audit SET kind = 'retention', body = '{'[' * 100_000}' WHERE sequence = 3",
+    ),
 }
 
 

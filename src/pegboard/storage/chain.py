@@ -198,8 +198,8 @@ class Check:
     def _remember(self, record: AuditRecord) -> None:
         try:
             said = convert(json.loads(record.body), _Marker)
-        except (ValueError, ValidationError):  # somebody has changed it: its hash says so
-            return
+        except (ValueError, RecursionError, ValidationError):
+            return  # somebody has changed it: its hash says so
         self._forgotten[said.last] = (said.first, said.hash)
 
     def _find(self, sequence: int, fault: str) -> None:

@@ -26,7 +26,9 @@ def test_answers_are_as_they_are_described() -> None:
     assert body_of(RECORD) == {"tool": "pay"}
 
 
-@pytest.mark.parametrize("body", ["", "no JSON", "[1]", '"text"', "null"])
+@pytest.mark.parametrize(
+    "body", ["", "no JSON", "[1]", '"text"', "null", pytest.param("[" * 100_000, id="deep")]
+)
 def test_a_body_that_somebody_has_changed_says_nothing(body: str) -> None:
     assert body_of(structs.replace(RECORD, body=body)) == {}
 

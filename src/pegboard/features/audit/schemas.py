@@ -92,7 +92,7 @@ def body_of(record: AuditRecord) -> dict[str, Any]:
     """What a record says, read; nothing where somebody has made something else of it."""
     try:
         body = json.loads(record.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return cast("dict[str, Any]", body) if isinstance(body, dict) else {}
 
