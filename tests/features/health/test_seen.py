@@ -98,6 +98,16 @@ async def test_only_what_could_be_of_use_is_kept() -> None:
     assert store.written == []
 
 
+async def test_who_may_know_of_a_tool_is_kept_also_once_nothing_could_stand_in_for_it() -> None:
+    store = Store()
+    await seen_by(store, a_tool())
+    await seen_by(store, a_tool(capabilities=(), scopes=("admin",)))
+
+    spec = (await seen_by(store)).find("shop__find")
+    assert spec is not None
+    assert (spec.capabilities, spec.scopes) == ((), ("admin",))
+
+
 async def test_a_tool_is_written_again_when_it_is_another_or_a_day_has_passed() -> None:
     store, clock = Store(), FakeClock()
     for tool in (a_tool(), a_tool(), a_tool(description="finds more")):

@@ -18,8 +18,9 @@ _DAY = 86_400.0
 class Seen:
     """Remembers what tools were, so that it can be judged what could stand in for one that is gone.
 
-    Of a tool without capabilities nothing is kept: nothing could stand in for it. What was
-    registered while the board ran is kept by the catalogue.
+    Of a tool without capabilities nothing is kept, since nothing could stand in for it; of one that
+    had some before it is kept that it has none. What was registered while the board ran is kept by
+    the catalogue.
 
     Args:
         registry: Whose tools.
@@ -49,13 +50,13 @@ class Seen:
         """
         now = self._registry.kit.now()
         specs = [tool.spec for tool in self._registry]
-        wanted = [spec for spec in specs if _is_wanted(spec) and not self._is_looked(spec)]
+        wanted = [spec for spec in specs if self._is_wanted(spec) and not self._is_looked(spec)]
         found = await asyncio.to_thread(lambda: [item for s in wanted if (item := _seen(s, now))])
         new = [item for item in found if self._is_news(item)]
         if new:
             await self._store.put(new)
             self._take(new)
-        self._looked = {spec.id: spec for spec in specs if _is_wanted(spec)}
+        self._looked = {spec.id: spec for spec in specs if self._is_wanted(spec)}
 
     def find(self, name: str) -> ToolSpec | None:
         """What the tool of this name or id was; None for one that was never seen."""
@@ -74,6 +75,10 @@ class Seen:
         self._kept.update({item.id: item for item in items})
         self._ids.update({item.name: item.id for item in items})
 
+    def _is_wanted(self, spec: ToolSpec) -> bool:
+        is_of_use = spec.capabilities or spec.id in self._kept  # who may know of it changes as well
+        return bool(spec.source and is_of_use and not spec.unavailable)
+
     def _is_looked(self, spec: ToolSpec) -> bool:
         return self._looked.get(spec.id) is spec
 
@@ -82,10 +87,6 @@ class Seen:
         if known is None or known.digest != item.digest:
             return True
         return item.seen_at - known.seen_at >= _DAY
-
-
-def _is_wanted(spec: ToolSpec) -> bool:
-    return bool(spec.source and spec.capabilities and not spec.unavailable)
 
 
 def _seen(spec: ToolSpec, now: float) -> SeenTool | None:
