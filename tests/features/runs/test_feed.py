@@ -141,6 +141,34 @@ async def test_who_waits_is_woken_when_something_is_kept(store: RunStore) -> Non
     assert not feed.is_behind("r")
 
 
+class _Slow(MemoryRuns):
+    """Keeps events when it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__(Gate(), clock=SystemClock())
+        self.began, self.go = asyncio.Event(), asyncio.Event()
+
+    async def emit(self, run_id: str, events: Sequence[RunEvent]) -> int:
+        self.began.set()
+        await self.go.wait()
+        return await super().emit(run_id, events)
+
+
+async def test_what_is_just_being_kept_is_still_to_come() -> None:
+    store = _Slow()
+    await store.create(
+        RunStart(run_id="r", graph={}, params={}, principal=LOCAL, created_at=1.0),
+    )
+    feed = RunFeed(store)
+    feed.on_event(changed("a", "completed"))
+    await store.began.wait()
+    behind = feed.is_behind("r")
+    store.go.set()
+    await feed.close()
+
+    assert (behind, feed.is_behind("r")) == (True, False)
+
+
 async def test_a_store_that_is_gone_keeps_nobody_waiting(caplog: pytest.LogCaptureFixture) -> None:
     storage = MemoryStorage()
     feed = RunFeed(storage.runs)

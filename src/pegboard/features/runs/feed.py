@@ -61,6 +61,7 @@ class RunFeed:
         self._watchers: dict[str, set[asyncio.Event]] = {}
         self._news = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
+        self._in_hand = ""
         self._closed = False
 
     def on_event(self, event: Event) -> None:
@@ -78,7 +79,7 @@ class RunFeed:
 
     def is_behind(self, run_id: str) -> bool:
         """Whether something that happened is not kept yet."""
-        return run_id in self._waiting
+        return run_id in self._waiting or run_id == self._in_hand
 
     async def news(self, run_id: str, *, within: float) -> None:
         """Wait until something more is kept of a run here, or so many seconds."""
@@ -137,15 +138,18 @@ class RunFeed:
         events = self._waiting.pop(run_id)
         try:
             while events:
-                page = events[:_PAGE]
+                self._in_hand, page = run_id, events[:_PAGE]
                 await self._keep(run_id, page)
                 events = events[_PAGE:]
                 self._count -= len(page)
+                self._in_hand = run_id if events else ""
                 self._wake(run_id)
                 await asyncio.sleep(0)  # a store in memory lets nobody else have a turn
         except BaseException:
             self._waiting[run_id] = [*events, *self._waiting.get(run_id, [])]
             raise
+        finally:
+            self._in_hand = ""
 
     async def _keep(self, run_id: str, events: Sequence[RunEvent]) -> None:
         known = self._known.get(run_id, _Known())
