@@ -51,7 +51,7 @@ def schema_of(request: Request) -> JsonSchema:
     properties: dict[str, Any] = {"query": {"properties": _queries(route)}}
     definitions: Any = {}
     if route.body_field is not None:
-        body = _of_type(route.body_field.field_info.annotation)
+        body = schema_of_type(route.body_field.field_info.annotation)
         properties["body"], definitions = body, body.get("$defs", {})
     return {"properties": properties, "$defs": definitions}
 
@@ -61,12 +61,13 @@ def _queries(route: APIRoute) -> dict[str, Any]:
     for param in route.dependant.query_params:
         wanted = param.field_info.annotation
         if isinstance(wanted, type) and issubclass(wanted, BaseModel):
-            found |= _of_type(wanted).get("properties", {})
+            found |= schema_of_type(wanted).get("properties", {})
         else:
             found[param.alias] = {}
     return found
 
 
 @lru_cache(maxsize=128)
-def _of_type(wanted: Any) -> dict[str, Any]:
+def schema_of_type(wanted: Any) -> dict[str, Any]:
+    """What a value of a type may hold."""
     return TypeAdapter(wanted).json_schema()

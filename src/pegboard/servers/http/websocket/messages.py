@@ -10,6 +10,7 @@ from pegboard.features.approvals.schemas import DecisionRequest
 from pegboard.features.runs.schemas import AnswerBody, MessageBody, RunBody
 from pegboard.servers.http.body import parsed
 from pegboard.servers.http.requests import ExecuteRequest
+from pegboard.servers.http.wording import schema_of_type
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 _LONGEST_ID = 128
@@ -188,7 +189,7 @@ def faults_of(error: ValidationError) -> list[dict[str, Any]]:
 def schema_for(message: dict[str, Any]) -> JsonSchema:
     """What a message of this type may hold; empty where there is no such type."""
     model = _MODELS.get(str(message.get("type")))
-    return {} if model is None else model.model_json_schema()
+    return {} if model is None else schema_of_type(model)
 
 
 def _with_one_of_each_id(faults: list[dict[str, Any]]) -> list[dict[str, Any]]:
