@@ -106,6 +106,16 @@ def test_where_no_schema_is_known_no_key_is_named(fault: dict[str, Any], said: s
     assert worded(fault, ("body", "x"), {}) == said
 
 
+async def test_what_was_sent_is_not_said_back(client: httpx2.AsyncClient) -> None:
+    answer = await client.post("/switches", json={"turn": "off", "kind": "hunter2"})
+
+    (problem,) = answer.json()["problems"]
+    assert problem["message"] == (
+        "'kind' does not match any of the expected tags: 'tool', 'source', 'writes'"
+    )
+    assert "hunter2" not in answer.text
+
+
 def test_of_very_many_keys_the_first_are_named() -> None:
     fault = {"type": "dict_type", "msg": ""}
 

@@ -34,6 +34,8 @@ def worded(fault: Mapping[str, Any], place: Place, schema: JsonSchema) -> str:
         case "extra_forbidden":
             names = known_names(schema, at[:-1])
             return unknown(at, names, noun="key").message if names else "unknown key"
+        case "union_tag_invalid":  # before that it says what was sent
+            return str(fault["msg"]).rpartition(" found using ")[2]
         case kind if kind in _IN_OUR_OWN_WORDS:
             return str(fault["msg"]).removeprefix("Value error, ")
         case _:
