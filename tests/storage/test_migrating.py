@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine, text
+from sqlalchemy import Connection, create_engine, text
 from tests.storage.made import NOON, a_written, an_outcome, ids
 
 from pegboard.core.ports.store import HistoryQuery
@@ -143,30 +144,47 @@ def test_each_revision_follows_the_one_before() -> None:
     assert before == (None, *REVISIONS[:-1])
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_the_third_revision_finds_out_when_plans_were_made(
-    kind: str, request: pytest.FixtureRequest
-) -> None:
+@pytest.fixture(params=["sqlite", "postgres"])
+def empty(request: pytest.FixtureRequest) -> Iterator[Connection]:
+    """A database of either kind without anything in it."""
     url = "sqlite://"
-    if kind == "postgres":
+    if request.param == "postgres":
         url = request.getfixturevalue("postgres_server").replace("://", "+psycopg://", 1)
     engine = create_engine(url)
     with engine.connect() as connection, connection.begin() as transaction:
-        if kind == "postgres":  # beside what other tests do there
+        if request.param == "postgres":  # beside what other tests do there
             connection.execute(text("CREATE SCHEMA older"))
             connection.execute(text("SET LOCAL search_path TO older"))
-        migrate(connection, NOON, to=SECOND)
-        bodies = {"new": '{"created_at": 1795327330.5, "text": "\\u0000"}', "mute": "{}"}
-        for name, body in bodies.items():
-            connection.execute(
-                text("INSERT INTO plans (id, body) VALUES (:id, :body)"), {"id": name, "body": body}
-            )
-        migrate(connection, NOON)
-        found = dict(connection.execute(text("SELECT id, created_at FROM plans")).all())
+        yield connection
         transaction.rollback()
     engine.dispose()
 
+
+def test_the_third_revision_finds_out_when_plans_were_made(empty: Connection) -> None:
+    migrate(empty, NOON, to=SECOND)
+    bodies = {"new": '{"created_at": 1795327330.5, "text": "\\u0000"}', "mute": "{}"}
+    for name, body in bodies.items():
+        empty.execute(
+            text("INSERT INTO plans (id, body) VALUES (:id, :body)"), {"id": name, "body": body}
+        )
+    migrate(empty, NOON)
+    found = dict(empty.execute(text("SELECT id, created_at FROM plans")).all())
+
     assert found == {"new": 1795327330.5, "mute": 0}
+
+
+def test_calls_from_before_the_sixth_revision_were_made_in_nobodys_place(
+    empty: Connection,
+) -> None:
+    names = "call_id, tool, source, status, principal, tenant, run_id, started_at, body"
+    older = text(f"INSERT INTO calls ({names}) VALUES (:id, 't', '', '', '', '', '', 1, '{{}}')")
+    migrate(empty, NOON, to=FIFTH)
+    empty.execute(older, {"id": "before"})
+    migrate(empty, NOON)
+    empty.execute(older, {"id": "beside"})  # by a server that knows no more
+    found = dict(empty.execute(text("SELECT call_id, instead_of FROM calls")).all())
+
+    assert found == {"before": "", "beside": ""}
 
 
 def tables(path: Path) -> set[str]:
