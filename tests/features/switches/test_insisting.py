@@ -91,7 +91,29 @@ async def test_what_is_turned_off_anew_is_listed_once_as_it_holds_here(clock: Fa
     await switches.off("tool", "pay", reason="second")
 
     listed = [(item.switch.reason, item.is_kept) for item in await switches.thrown()]
+    store.error = None
+    await asyncio.sleep(1)  # until it is stored
+
     assert listed == [("second", False)]
+
+
+@virtually
+async def test_of_several_who_turn_it_off_at_once_none_is_told_that_it_is_stored(
+    clock: FakeClock,
+) -> None:
+    class Slow(Away):
+        async def put(self, switch: Switch) -> None:
+            await asyncio.sleep(0.1)  # the others wait for their turn
+            await super().put(switch)
+
+    _, switches = insisting(store := Slow())
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(switches.off("tool", "pay", reason=why)) for why in "abc"]
+    store.error = None
+    await asyncio.sleep(1)
+
+    assert [task.result().is_kept for task in tasks] == [False] * 3
+    assert [(item.switch.reason, item.is_kept) for item in await switches.thrown()] == [("c", True)]
 
 
 @virtually

@@ -66,12 +66,13 @@ class Insisting:
                 self._task = asyncio.create_task(self._until_all(), name="keep kill switches")
 
     async def _stored(self, switch: Switch) -> bool:
+        place = (switch.kind, switch.name)
         async with self._turn:
-            if self._waiting.get((switch.kind, switch.name)) is switch:
+            if self._waiting.get(place) is switch:
                 await self._store.put(switch)
                 self._told(switch)
                 self.drop(switch)
-        return True
+        return place not in self._waiting  # else it was turned off anew, which is on its way
 
     async def _until_all(self) -> None:
         pause = _FIRST
