@@ -197,3 +197,20 @@ async def test_it_is_tried_again_and_again_one_after_the_other() -> None:
 
     assert await is_off(registry)
     assert [(item.switch.name, item.is_kept) for item in thrown] == [("look", True), ("pay", True)]
+
+
+@pytest.mark.parametrize("is_back", [True, False], ids=["is back", "is still away"])
+async def test_at_the_end_it_is_tried_once_more_and_what_is_lost_is_said(
+    is_back: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    registry, switches = insisting(store := Away())
+    await switches.off("tool", "pay")
+    await switches.off("writes")
+    if is_back:
+        store.error = None
+    await switches.unkept.close()
+
+    told = "on again after a restart, for it could not be stored: tool pay, all writes (locked)"
+    assert (told in caplog.text) is not is_back
+    assert len(await store.switches()) == (2 if is_back else 0)
+    assert await is_off(registry)

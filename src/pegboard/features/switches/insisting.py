@@ -65,6 +65,18 @@ class Insisting:
             if self._waiting and (self._task is None or self._task.done()):
                 self._task = asyncio.create_task(self._until_all(), name="keep kill switches")
 
+    async def close(self) -> None:
+        """Try once more, and say what is on again after a restart."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+        try:
+            for switch in list(self._waiting.values()):
+                await self._stored(switch)
+        except PegboardError as error:
+            left = ", ".join(subject_of(*place) for place in self._waiting)
+            _LOG.error("on again after a restart, for it could not be stored: %s (%s)", left, error)
+
     async def _stored(self, switch: Switch) -> bool:
         place = (switch.kind, switch.name)
         async with self._turn:

@@ -67,6 +67,7 @@ class KillSwitches:
 
     Attributes:
         problem: Why the store could not be read when it was looked at last; empty when it could.
+        unkept: What is off in this process and could not be stored yet; whoever opens it closes it.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class KillSwitches:
         self._prove = prove
         self._insists = insists
         self._turn = asyncio.Lock()
-        self._unkept = Insisting(store, self._turn, stored=self._took)
+        self.unkept = Insisting(store, self._turn, stored=self._took)
         self._kept: Mapping[Place, Switch] = {}
         self._written = 0
         self.problem = ""
@@ -96,7 +97,7 @@ class KillSwitches:
         """
         check_may_switch(principal)
         kept: list[Thrown] = []
-        found, waiting = await self.load(), dict(self._unkept.waiting)
+        found, waiting = await self.load(), dict(self.unkept.waiting)
         for item in found:
             if (item.kind, item.name) not in waiting:  # else it was turned off anew
                 kept.append(Thrown(switch=item, tools=self._held(item)))
@@ -138,10 +139,10 @@ class KillSwitches:
         )
         detail: dict[str, object] = {"reason": switch.reason}
         if self._insists:  # it holds before anything is waited for
-            self._unkept.add(switch)
+            self.unkept.add(switch)
             self._use(self._kept)
             self._tell("turned_off", switch, principal, detail)
-            is_kept = await self._unkept.keep(switch)
+            is_kept = await self.unkept.keep(switch)
             return Thrown(switch=switch, is_kept=is_kept, tools=self._held(switch))
         async with self._turn:
             await self._store.put(switch)
@@ -160,17 +161,16 @@ class KillSwitches:
         """
         check_may_switch(principal)
         _check(kind, name)
-        place: Place = (kind, name)
-        own = self._switches.own.get(place)
+        own = self._switches.own.get(place := (kind, name))
         async with self._turn:
             kept = {(item.kind, item.name): item for item in await self._store.switches()}
-            known = self._unkept.waiting.get(place) or kept.get(place)
+            known = self.unkept.waiting.get(place) or kept.get(place)
             if known is None and own is None:
                 raise SwitchNotFound(self._not_off(kind, name))
             gone = known or Switch(kind=kind, name=name, reason=own or "", at=0.0)
             await self._prove(self._about_to("turn_on", gone, principal))
             is_kept = await self._store.remove(kind, name)
-            if self._unkept.drop(gone) or is_kept:
+            if self.unkept.drop(gone) or is_kept:
                 self._written += 1
                 self._use({at: item for at, item in self._kept.items() if at != place})
                 self._tell("turned_on", gone, principal, {})
@@ -217,7 +217,7 @@ class KillSwitches:
 
     def _use(self, kept: Mapping[Place, Switch]) -> None:
         self._kept = kept
-        if self._switches.keep({**kept, **self._unkept.waiting}.values()):
+        if self._switches.keep({**kept, **self.unkept.waiting}.values()):
             self._changed()
 
     def _changed(self) -> None:
@@ -229,7 +229,7 @@ class KillSwitches:
         """A source, and all writes, can be turned off however much is off already."""
         if kind != "tool" or (kind, name) in self._kept:
             return
-        off = {**self._kept, **self._unkept.waiting}
+        off = {**self._kept, **self.unkept.waiting}
         if sum(place[0] == "tool" for place in off) >= MOST:
             raise InvalidRequest(
                 f"{MOST} names and globs are off already: turn off more at once, by a shorter glob "

@@ -32,6 +32,7 @@ async def kill_switches(
     tell_of_switches(registry.kit)
     prove = proof(settings, storage)
     service = KillSwitches(registry, storage.switches, prove=prove, insists=True)
+    stack.push_async_callback(service.unkept.close)
     await service.load()
     if settings.database is not None:
         following = asyncio.create_task(follow(service), name="follow the kill switches")
