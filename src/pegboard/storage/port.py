@@ -17,9 +17,6 @@ from pegboard.core.ports.store import History, Journal, OutcomeStore, ResultStor
 from pegboard.core.ports.switch import SwitchStore
 from pegboard.core.ports.upkeep import Upkeep
 
-MOST_SEEN_TOOLS = 20_000
-"""Of so many tools it is kept what they were."""
-
 
 class Auditor(Listener, Protocol):
     """A listener that writes the audit trail."""

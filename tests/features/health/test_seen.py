@@ -135,6 +135,20 @@ async def test_a_tool_that_stays_is_looked_at_once() -> None:
     assert made == ["once"]
 
 
+async def test_of_very_many_tools_those_are_known_that_were_seen_last() -> None:
+    clock = FakeClock()
+    registry = ToolRegistry(kit=Kit(now=clock.time))
+    seen = Seen(registry, Store(), most=2)
+    for name in ("shop__a", "shop__b", "shop__c"):
+        registry.add(a_tool(name))
+        await seen.look()
+        registry.remove(name)
+        clock.advance(1)
+
+    known = [name for name in ("shop__a", "shop__b", "shop__c") if seen.find(name) is not None]
+    assert known == ["shop__b", "shop__c"]
+
+
 async def test_what_could_not_be_written_is_written_the_next_time() -> None:
     store = Store()
     store.error = Unavailable("away")

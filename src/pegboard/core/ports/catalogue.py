@@ -163,6 +163,10 @@ class PinStore(Protocol):
         ...
 
 
+MOST_SEEN_TOOLS = 20_000
+"""Of so many tools it is known what they were."""
+
+
 class SeenTool(Struct, frozen=True, kw_only=True):
     """What a tool was when it was on the board last.
 

@@ -4,7 +4,12 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from pegboard.core.ports.catalogue import Definition, SeenTool, SeenToolStore
+from pegboard.core.ports.catalogue import (
+    MOST_SEEN_TOOLS,
+    Definition,
+    SeenTool,
+    SeenToolStore,
+)
 from pegboard.core.tool import Status, ToolSpec
 from pegboard.errors import PegboardError
 from pegboard.registry import ToolRegistry
@@ -25,11 +30,15 @@ class Seen:
     Args:
         registry: Whose tools.
         store: Where it is kept.
+        most: Of so many tools; those that were seen last.
     """
 
-    def __init__(self, registry: ToolRegistry, store: SeenToolStore) -> None:
+    def __init__(
+        self, registry: ToolRegistry, store: SeenToolStore, *, most: int = MOST_SEEN_TOOLS
+    ) -> None:
         self._registry = registry
         self._store = store
+        self._most = most
         self._kept: dict[str, SeenTool] = {}
         self._ids: dict[str, str] = {}
         self._looked: dict[str, ToolSpec] = {}
@@ -72,8 +81,12 @@ class Seen:
             return None
 
     def _take(self, items: Sequence[SeenTool]) -> None:
-        self._kept.update({item.id: item for item in items})
-        self._ids.update({item.name: item.id for item in items})
+        for item in items:  # in the order in which they were seen
+            self._kept.pop(item.id, None)
+            self._kept[item.id] = item
+        for id_ in list(self._kept)[: -self._most]:
+            del self._kept[id_]
+        self._ids = {item.name: item.id for item in self._kept.values()}
 
     def _is_wanted(self, spec: ToolSpec) -> bool:
         is_of_use = spec.capabilities or spec.id in self._kept  # who may know of it changes as well

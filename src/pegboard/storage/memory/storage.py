@@ -6,6 +6,7 @@ from typing import Self
 from pegboard.core.approvals import MemoryApprovals
 from pegboard.core.gate import Gate
 from pegboard.core.memory import MemoryOutcomes, MemoryResults
+from pegboard.core.ports.catalogue import MOST_SEEN_TOOLS
 from pegboard.core.ports.clock import Clock, SystemClock
 from pegboard.storage.auditing import Starts
 from pegboard.storage.memory.audit import MemoryAudit
@@ -17,7 +18,6 @@ from pegboard.storage.memory.runs import MemoryRuns
 from pegboard.storage.memory.seen_tools import MemorySeenTools
 from pegboard.storage.memory.switches import MemorySwitches
 from pegboard.storage.memory.upkeep import MemoryUpkeep
-from pegboard.storage.port import MOST_SEEN_TOOLS
 from pegboard.storage.rows import Redact, unchanged
 
 _SYSTEM_CLOCK = SystemClock()

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
+from pegboard.core.ports.catalogue import MOST_SEEN_TOOLS
 from pegboard.core.ports.clock import Clock
 from pegboard.storage.auditing import Starts
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Rows, Transaction
-from pegboard.storage.port import MOST_SEEN_TOOLS
 from pegboard.storage.rows import Redact
 from pegboard.storage.sql.approvals import SqlApprovals
 from pegboard.storage.sql.audit import SqlAudit, SqlAuditor
