@@ -101,7 +101,10 @@ async def test_a_run_that_waits_is_told_to_be_paused_and_again_when_it_is_asked_
     assert bench.decided == ["paused"]
 
 
-async def test_a_run_that_has_only_just_begun_to_wait_is_told_to_be_paused(bench: Bench) -> None:
+async def test_a_run_that_has_only_just_begun_to_wait_is_told_to_be_paused(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steering, "_AT_ONCE", 60.0)  # however slow the machine is
     view = await bench.runs.start_graph(WAITING)
 
     assert (await bench.runs.pause(view.id)).result.state is NodeState.PAUSED
