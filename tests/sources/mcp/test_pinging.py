@@ -14,6 +14,7 @@ from pegboard.core.principal import LOCAL
 from pegboard.sources.mcp import pinging
 
 assert pinging
+SOON = {"ping_timeout": 3}
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
 
 
@@ -29,7 +30,7 @@ async def given_up(tool: Any, *, after: float = 0.3) -> None:
 
 async def test_a_server_that_hangs_is_replaced_with_the_next_call(tmp_path: Path) -> None:
     config = rogue(tools_call=[{"deaf": str(tmp_path / "was")}, said("well")])
-    async with opened(config) as source:
+    async with opened({**config, **SOON}) as source:
         tools = await by_action(source)
         first = server()
         await given_up(tools["plain"])
@@ -41,7 +42,7 @@ async def test_a_server_that_hangs_is_replaced_with_the_next_call(tmp_path: Path
 
 async def test_a_health_check_replaces_it_as_well(tmp_path: Path) -> None:
     config = rogue(tools_call=[{"deaf": str(tmp_path / "was")}, said("well")])
-    async with opened(config) as source:
+    async with opened({**config, **SOON}) as source:
         tools = await by_action(source)
         await given_up(tools["plain"])
         health = await source.health()
@@ -57,7 +58,7 @@ async def test_callers_in_a_hurry_do_not_end_the_look_at_it(tmp_path: Path) -> N
         return False
 
     config = rogue(tools_call=[{"deaf": str(tmp_path / "was")}, said("well")])
-    async with opened(config) as source:
+    async with opened({**config, **SOON}) as source:
         tools = await by_action(source)
         async with asyncio.timeout(20):
             while not await hurried(tools["plain"]):
@@ -71,7 +72,7 @@ def server() -> int:
 
 
 async def test_a_server_that_answers_something_is_kept() -> None:
-    async with opened(rogue(tools_call=[])) as source:
+    async with opened({**rogue(tools_call=[]), **SOON}) as source:
         tools = await by_action(source)
         first = server()
         for _ in range(3):
@@ -81,7 +82,7 @@ async def test_a_server_that_answers_something_is_kept() -> None:
 
 
 async def test_a_server_that_others_wait_for_is_left_alone() -> None:
-    async with opened(rogue(tools_call=[], ping=[])) as source:
+    async with opened({**rogue(tools_call=[], ping=[]), **SOON}) as source:
         tools = await by_action(source)
         first = server()
         waiting = asyncio.create_task(called(tools["plain"]))

@@ -140,6 +140,15 @@ class McpConfig(BaseModel):
     connect_timeout: Annotated[
         float, Field(gt=0, le=600, description="Seconds for starting and greeting")
     ] = 30.0
+    ping_timeout: Annotated[
+        float,
+        Field(
+            gt=0,
+            le=3_600,
+            description="Seconds of silence after which a server is started anew that left a call "
+            "unanswered; longer where its tools take long and let it answer nothing meanwhile",
+        ),
+    ] = 10.0
     idle_timeout: Annotated[
         float, Field(ge=0, description="Seconds after which an unused session is closed; 0: never")
     ] = 600.0

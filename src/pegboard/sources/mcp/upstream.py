@@ -21,7 +21,6 @@ from pegboard.sources.mcp.statuses import SessionLost
 from pegboard.sources.mcp.transports import Link
 
 T = TypeVar("T")
-_DOUBT_SECONDS = 3.0
 Context = ToolContext[Any]
 Send = Callable[[Client, Exchange], Awaitable[T]]
 
@@ -232,7 +231,7 @@ class Upstream:
         config = self.link.config
         if not (config.command or config.is_sse):
             return
-        if not await assured(session, seconds=_DOUBT_SECONDS):
+        if not await assured(session, seconds=config.ping_timeout):
             self._sessions.drop(session)
             raise SessionLost(f"{self.link.title} did not answer any more.", nothing_done=True)
 

@@ -7,7 +7,8 @@ from fastapi import APIRouter, Body, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from pegboard.features.catalogue import collecting_later, unhurried
+from pegboard.core.collecting import collecting_later
+from pegboard.features.catalogue import unhurried
 from pegboard.features.catalogue.schemas import (
     BulkAnswer,
     DefinitionDiffAnswer,
