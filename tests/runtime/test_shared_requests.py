@@ -34,8 +34,8 @@ def written_by_nobody(database: str, table: str) -> Generator[Callable[[], bool]
         held.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE".encode())
 
         def is_waited_for() -> bool:
-            waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
-            return looking.execute(waiting).fetchone() != (0,)
+            waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = %s::regclass"
+            return looking.execute(waiting, [table]).fetchone() != (0,)
 
         yield is_waited_for
 
@@ -44,29 +44,47 @@ def test_the_second_server_waits_and_gives_the_answer_of_the_first(
     tmp_path: Path, postgres: str
 ) -> None:
     with two_servers(a_board(tmp_path), postgres, lease=LONG) as (one, other):
+        with written_by_nobody(postgres, "tool_versions") as is_begun:
+            first = Asked(one, "/tools/register", TOOL)
+            until(is_begun)
+            refused = Asked(other, "/tools/register", TOOL | {"description": "another"}).ended()
+            second = Asked(other, "/tools/register", TOOL)
+            time.sleep(1.2 * LONG)  # it is held on to
+            assert second.is_alive()
+        answers = [first.ended(), second.ended()]
+        versions = one.get("/tools/search_v1/versions")["versions"]
+        until(lambda: told(other, "catalogue"))
+        records = told(other, "catalogue")
+
+    assert [item.status for item in answers] == [201, 201]
+    assert answers[0].answer == answers[1].answer
+    assert (refused.status, refused.answer["code"]) == (409, "idempotency_conflict")
+    assert refused.took < LEASE
+    assert [item["version"] for item in versions] == ["1.0.0"]
+    assert len(records) == 1
+
+
+def told(server: Server, kind: str) -> list[dict[str, Any]]:
+    """What the audit trail says of this kind."""
+    return server.get(f"/audit?kind={kind}")["records"]
+
+
+def test_turning_off_waits_for_no_other_server_that_is_at_it(tmp_path: Path, postgres: str) -> None:
+    with two_servers(a_board(tmp_path), postgres, lease=LONG) as (one, other):
         with written_by_nobody(postgres, "switches") as is_begun:
             first = Asked(one, "/switches", OFF)
             until(is_begun)
             second = Asked(other, "/switches", OFF)
-            refused = Asked(other, "/switches", OFF | {"reason": "another"}).ended()
-            time.sleep(1.2 * LONG)  # it is held on to
-            assert second.is_alive()
+            until(lambda: not other.get("/tools?source=my")["tools"])
+            assert first.is_alive()
         answers = [first.ended(), second.ended()]
-        listed = other.get("/switches")["switches"]
-        until(lambda: told(other))
-        records = told(other)
+        until(
+            lambda: all(server.get("/switches")["switches"][0]["kept"] for server in (one, other))
+        )
+        listed = [server.get("/switches")["switches"] for server in (one, other)]
 
     assert [item.status for item in answers] == [200, 200]
-    assert answers[0].answer == answers[1].answer
-    assert (refused.status, refused.answer["code"]) == (409, "idempotency_conflict")
-    assert refused.took < LEASE
-    assert [item["at"] for item in listed] == [answers[0].answer["at"]]
-    assert len(records) == 1
-
-
-def told(server: Server) -> list[dict[str, Any]]:
-    """What the audit trail says of switches."""
-    return server.get("/audit?kind=switch")["records"]
+    assert [len(switches) for switches in listed] == [1, 1]
 
 
 def test_what_may_be_repeated_is_done_by_the_server_that_is_left(
