@@ -50,7 +50,7 @@ def run(*command: str | Path, folder: Path, path: Path | None = None, seconds: f
     done = subprocess.run(
         [sys.executable, *command],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(path or ""), "NO_COLOR": "1"},
+        env={**_unmeasured(), "PYTHONPATH": str(path or ""), "NO_COLOR": "1"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -59,6 +59,11 @@ def run(*command: str | Path, folder: Path, path: Path | None = None, seconds: f
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def _unmeasured() -> dict[str, str]:
+    """The environment, but for what has a child's coverage measured: examples are no part of it."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("COV")}
 
 
 def test_every_program_is_run_here() -> None:

@@ -32,6 +32,7 @@ class SqlCatalogue:
         def add(transaction: Transaction) -> None:
             if not rows:
                 return
+            _bump(transaction)  # first: who writes the same names in another order waits here
             insert = transaction.insert(TOOL_VERSIONS).on_conflict_do_nothing(
                 index_elements=["name", "version"]
             )
@@ -44,7 +45,6 @@ class SqlCatalogue:
                 ),
                 [{"name": name, "version": active[name]} for name in sorted(active)],
             )
-            _bump(transaction)
 
         await self._database.run(add)
 
