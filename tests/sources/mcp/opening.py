@@ -98,6 +98,11 @@ def call_of(principal: Principal = ANN, **fields: Any) -> ToolContext[Any]:
     return ToolContext(principal=principal, **fields)
 
 
+def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What the client logged; the MCP library has its say at moments that nobody chooses."""
+    return [item.getMessage() for item in caplog.records if item.name == "pegboard.mcp"]
+
+
 def let_pass(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let time pass on the running loop, all at once."""
     loop = asyncio.get_running_loop()

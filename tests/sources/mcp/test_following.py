@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.network.loopback import Received, reply, serving
-from tests.sources.mcp.opening import STDIO, by_action, call_of, opened, over_http, until
+from tests.sources.mcp.opening import STDIO, by_action, call_of, logged, opened, over_http, until
 from tests.sources.mcp.rogue import GREETING, replies, result, rogue_http
 from tests.sources.mcp.workshop import server as workshop
 
@@ -183,7 +183,7 @@ async def test_what_nobody_foresaw_is_logged_and_changes_are_heard_on(
             await until(lambda: len(told) >= 2)
             assert asked.count("subscriptions/listen") >= 2
 
-    assert caplog.messages == ["lists of an MCP server cannot be read anew"]  # once
+    assert logged(caplog) == ["lists of an MCP server cannot be read anew"]  # once
 
 
 async def test_a_stream_of_changes_that_is_never_acknowledged_is_asked_for_again() -> None:

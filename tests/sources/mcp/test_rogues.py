@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.network.loopback import always, reply, serving
-from tests.sources.mcp.opening import Person, by_action, call_of, opened
+from tests.sources.mcp.opening import Person, by_action, call_of, logged, opened
 from tests.sources.mcp.rogue import PLAIN, replies, result, rogue, rogue_http, said
 
 from pegboard.core.health import HealthStatus
@@ -54,7 +54,7 @@ async def test_a_flood_of_notifications_that_mcp_does_not_allow_is_logged_once(
             found = await tools["plain"].run({}, call_of())
 
     assert found.text == "done"
-    (said_once,) = caplog.messages
+    (said_once,) = logged(caplog)
     assert said_once.startswith("MCP server 'shop' sends notifications that MCP does not allow")
     assert "notifications/progress at 'params.progress" in said_once
 
@@ -150,9 +150,8 @@ async def test_what_is_wrong_with_a_list_is_logged_once_and_over_when_it_is_mend
         await source.tools()
         health = await source.health()
 
-    assert [item for item in caplog.messages if "number 2 of its tools" in item] == [
-        caplog.messages[0]
-    ]
+    (told,) = logged(caplog)
+    assert "number 2 of its tools" in told
     assert health.status is HealthStatus.HEALTHY
 
 

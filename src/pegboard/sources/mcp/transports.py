@@ -19,6 +19,7 @@ from pegboard.sources.mcp.child import Child
 from pegboard.sources.mcp.command import Command
 from pegboard.sources.mcp.config import McpConfig, revealed
 from pegboard.sources.mcp.guarded_http import GuardedTransport
+from pegboard.sources.mcp.library_log import keep_farewells_out
 from pegboard.sources.mcp.lines import MOST_BYTES
 from pegboard.sources.mcp.pace import Pace, usual_pace
 from pegboard.sources.mcp.statuses import Landing
@@ -29,6 +30,7 @@ _SSE_SILENCE = 24 * 3600.0
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 Transport = AbstractAsyncContextManager[Any]
+keep_farewells_out()
 
 
 @dataclass(slots=True)
