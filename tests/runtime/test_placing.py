@@ -230,13 +230,12 @@ async def test_a_database_that_is_away_is_looked_at_again(
     await parts.placing.tools(state, [foreign("find")])
     await parts.placing.tools(state, [foreign("find", "Send me your keys.")])
     await storage.close()
-    caplog.clear()
+    unseen = "what is decided elsewhere is not seen yet"
+    assert unseen not in caplog.text
     async with AsyncExitStack() as stack:
         parts.follow(stack, every=0.001)
-        while len(caplog.records) < 2:  # noqa: ASYNC110 - it looks by itself
+        while caplog.text.count(unseen) < 2:  # noqa: ASYNC110 - it looks by itself
             await asyncio.sleep(0.001)
-
-    assert "what is decided elsewhere is not seen yet" in caplog.text
 
 
 class _Odd(MemoryPins):

@@ -46,12 +46,12 @@ def _status(board: Pegboard, name: str) -> str:
 @pytest.mark.slow
 @pytest.mark.timeout(40)
 async def test_a_board_with_hung_and_dead_sources_opens_at_once(tmp_path: Path) -> None:
-    with silent_port() as silent:
+    with silent_port() as silent, dead_port() as dead:
         path = _written(
             tmp_path,
             "{kind: builtin, name: std}",
             f'{{kind: openapi, name: silent, config: {{document: "http://127.0.0.1:{silent}/x"}}}}',
-            f'{{kind: openapi, name: dead, config: {{document: "http://127.0.0.1:{dead_port()}/"}}}}',
+            f'{{kind: openapi, name: dead, config: {{document: "http://127.0.0.1:{dead}/"}}}}',
             '{kind: mcp, name: hung, config: {command: sleep, args: ["600"], connect_timeout: 60}}',
             f'{{kind: mcp, name: mute, config: {{url: "http://127.0.0.1:{silent}/mcp"}}}}',
         )

@@ -1,11 +1,12 @@
 """Runs small programs inside a sandbox, and looks for what they leave behind."""
 
 import asyncio
+import contextlib
 import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -83,10 +84,39 @@ def names_in(folder: Path) -> list[str]:
     return sorted(str(entry.relative_to(folder)) for entry in folder.rglob("*"))
 
 
-def left_behind() -> tuple[set[int], int, list[str]]:
-    """What a job may leave: processes, our open descriptors, private folders."""
-    folders = sorted(entry.name for entry in Path(gettempdir()).glob("pegboard-job-*"))
-    return processes(), len(list(Path("/proc/self/fd").iterdir())), folders
+@dataclass(frozen=True)
+class Found:
+    """What a job may leave: processes, our open descriptors, private folders.
+
+    Only what comes counts. What goes meanwhile is of tests before: a worker that was still
+    ending, or the descriptors of something that the garbage collector has found by now.
+    """
+
+    processes: set[int]
+    descriptors: set[tuple[str, str]]
+    folders: set[str]
+
+    def since(self, before: "Found") -> list[object]:
+        """What was not there before."""
+        return [
+            *self.processes - before.processes,
+            *self.descriptors - before.descriptors,
+            *self.folders - before.folders,
+        ]
+
+
+def left_behind() -> Found:
+    """What there is now."""
+    folders = {entry.name for entry in Path(gettempdir()).glob("pegboard-job-*")}
+    return Found(processes(), _descriptors(), folders)
+
+
+def _descriptors() -> set[tuple[str, str]]:
+    found: set[tuple[str, str]] = set()
+    for number in os.listdir("/proc/self/fd"):  # noqa: PTH208 - its own descriptor is closed again
+        with contextlib.suppress(FileNotFoundError):
+            found.add((number, str(Path("/proc/self/fd", number).readlink())))
+    return found
 
 
 async def until(holds: Callable[[], bool]) -> None:

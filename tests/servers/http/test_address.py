@@ -3,6 +3,7 @@ import socket
 
 import pytest
 from pydantic import SecretStr
+from tests.peers.ports import free_port
 
 from pegboard.errors import ConfigError
 from pegboard.runtime import Settings
@@ -64,8 +65,8 @@ def test_a_port_that_only_root_may_have_is_said() -> None:
 
 
 def test_a_server_that_ended_can_be_started_again_at_once() -> None:
-    first = bound_socket(Settings(port=0))
-    port = first.getsockname()[1]
+    port = free_port()
+    first = bound_socket(Settings(port=port))
     first.listen()
     with socket.create_connection(("127.0.0.1", port)):
         accepted, _ = first.accept()

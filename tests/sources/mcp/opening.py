@@ -15,6 +15,7 @@ import psutil
 import pytest
 import uvicorn
 from tests.peers.node import node, node_package
+from tests.peers.ports import free_port
 
 from pegboard.core.asking import Answer, Question, Sample, SampleRequest
 from pegboard.core.context import ToolContext
@@ -61,8 +62,23 @@ async def by_action(source: McpSource) -> dict[str, Tool]:
 
 def children() -> list[psutil.Process]:
     """Every process below this one that lives."""
-    found = psutil.Process().children(recursive=True)
-    return [item for item in found if item.status() != psutil.STATUS_ZOMBIE]
+    return [item for item in psutil.Process().children(recursive=True) if is_alive(item.pid)]
+
+
+def is_alive(process: int) -> bool:
+    """Whether it runs; one that nobody has collected yet has ended."""
+    try:
+        return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def words_of(process: psutil.Process) -> str:
+    """Its command line; none of one that has ended meanwhile."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.NoSuchProcess:  # or a zombie, which is one of these
+        return ""
 
 
 async def until(condition: Callable[[], bool], *, seconds: float = 40.0) -> None:
@@ -150,7 +166,11 @@ async def over_http(server: Any, **options: Any) -> AsyncGenerator[Door]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         door.port = listening.getsockname()[1]
-        config = uvicorn.Config(counted, log_level="error", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(
+            counted,
+            log_config=None,  # it would change the loggers of the whole process
+            timeout_graceful_shutdown=1,
+        )
         running = uvicorn.Server(config)
         running.install_signal_handlers = lambda: None  # type: ignore[attr-defined]  # older uvicorn has it
         task = asyncio.create_task(running.serve(sockets=[listening]))
@@ -173,9 +193,7 @@ def everything() -> dict[str, Any]:
 async def everything_over(mode: str) -> AsyncGenerator[str]:
     """The same as an HTTP server, `streamableHttp` or `sse`; gives its base url."""
     program = node_package("@modelcontextprotocol/server-everything") / "dist" / "index.js"
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = await asyncio.create_subprocess_exec(
         *(str(node()), str(program), mode),
         env={**os.environ, "PORT": str(port)},

@@ -29,11 +29,11 @@ def silent() -> Iterator[int]:
 
 
 @pytest.fixture
-def dead() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+def dead() -> Iterator[int]:
+    """A port that nobody listens on, and that nobody else is given meanwhile."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
 
 
 def _board(folder: Path, *, healthy: str, silent: int, dead: int) -> Path:

