@@ -139,6 +139,8 @@ def _parameter_schema(parameter: Parameter, schemas: Schemas) -> Schema:
         schema["description"] = shortened(parameter.description.strip(), _LONGEST_DESCRIPTION)
     if parameter.deprecated:
         schema["deprecated"] = True
+    if parameter.fault:
+        schema["$comment"] = f"{schema.get('$comment', '')} {parameter.fault}".strip()
     return schema
 
 

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from pegboard.errors import InvalidRequest
 from pegboard.sources.openapi.content import FORM, BodyPlan
-from pegboard.sources.openapi.nodes import Node, text
-from pegboard.sources.openapi.styles import as_json, utf8, written, written_form
+from pegboard.sources.openapi.nodes import Node, sequence, text
+from pegboard.sources.openapi.styles import as_json, joined, utf8, written, written_form
 
 _OCTETS = "application/octet-stream"
 _SPACES = re.compile(r"\s+")
@@ -74,25 +74,60 @@ def _form(fields: Mapping[str, Any], encodings: Mapping[str, Node]) -> bytes:
         style = text(encoding.get("style"))
         if isinstance(value, Mapping) and not style:
             value = as_json(value, name)  # noqa: PLW2901 # OpenAPI 3, 4.8.15.1.1: objects are JSON
-        explode = encoding.get("explode")
-        if not isinstance(explode, bool):
-            explode = style in ("", "form", "deepObject")
-        pieces.extend(written_form(name, value, style=style or "form", explode=explode))
+        pieces.extend(
+            written_form(
+                name,
+                value,
+                style=style or "form",
+                explode=_explodes(encoding),
+                nested=_nested(encoding),
+            )
+        )
     return "&".join(pieces).encode()
+
+
+def _explodes(encoding: Node) -> bool:
+    explode = encoding.get("explode")
+    if isinstance(explode, bool):
+        return explode
+    return text(encoding.get("style")) in ("", "form", "deepObject")
 
 
 def _multipart(fields: Mapping[str, Any], plan: BodyPlan) -> tuple[str, bytes]:
     boundary = secrets.token_hex(16)
     parts: list[bytes] = []
     for name, value in fields.items():
+        encoding = plan.encodings.get(name, {})
         items = cast("list[Any]", value) if isinstance(value, list) else [value]
-        kind = text(plan.encodings.get(name, {}).get("contentType")).partition(",")[0].strip()
+        if isinstance(value, list) and not any(map(is_file, items)):
+            items = _in_one_part(items, name, encoding)
+        kind = text(encoding.get("contentType")).partition(",")[0].strip()
         kind = "" if "*" in kind else kind
         parts.extend(_part(name, item, kind) for item in items if item is not None)
     mark = f"--{boundary}\r\n".encode()
     body = b"".join(mark + part + b"\r\n" for part in parts) + f"--{boundary}--\r\n".encode()
     bare = plan.content_type.partition(";")[0].strip()
     return f"{bare}; boundary={boundary}", body
+
+
+def _nested(encoding: Node) -> tuple[str, ...]:
+    return tuple(text(style) for style in sequence(encoding.get("nested")))
+
+
+def _in_one_part(items: list[Any], name: str, encoding: Node) -> list[Any]:
+    """The items as one text where the document's style says so (OpenAPI 3.1.1, 4.8.15.1)."""
+    style, nested = text(encoding.get("style")), _nested(encoding)
+    if not style:
+        return items
+    if _explodes(encoding):
+        inner, *deeper = nested or ("",)
+        return [
+            joined(cast("list[Any]", item), name, style=inner, nested=deeper)
+            if inner and isinstance(item, list)
+            else item
+            for item in items
+        ]
+    return [joined(items, name, style=style, nested=nested)] if items else []
 
 
 def _part(name: str, value: Any, content_type: str) -> bytes:

@@ -30,6 +30,9 @@ class Parameter:
     Attributes:
         location: `path`, `query`, `header` or `cookie`.
         content_type: How the value is written instead of by `style`; empty when by style.
+        nested: The styles of arrays within an array, from without to within (Swagger 2.0); without
+            one they are JSON.
+        fault: What is wrong with it in the document, in a sentence; empty for nothing.
     """
 
     name: str
@@ -42,6 +45,8 @@ class Parameter:
     explode: bool = False
     allow_reserved: bool = False
     content_type: str = ""
+    nested: tuple[str, ...] = ()
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +70,7 @@ class Operation:
         id: The document's own; empty when it gives none.
         security: Alternatives, each of which names schemes; None when nothing is said.
         servers: Its own; empty means those of the document.
+        produces: Content types of its answers, where they stand beside the answers (Swagger 2.0).
         problem: Why it cannot be called; empty when it can.
     """
 
@@ -80,6 +86,7 @@ class Operation:
     responses: Located = field(default_factory=lambda: Located(node=EMPTY))
     security: Sequence[object] | None = None
     servers: Sequence[object] = ()
+    produces: tuple[str, ...] = ()
     problem: str = ""
 
     @property
@@ -133,6 +140,7 @@ class Reader:
             responses=place.at("responses"),
             security=None if security is None else sequence(security),
             servers=own_servers(item, node),
+            produces=self.produces(place),
             problem=problem,
         )
 
@@ -155,8 +163,19 @@ class Reader:
             description=text(place.fields.get("description")),
         )
 
-    def response(self, place: Located) -> tuple[tuple[str, Located], ...]:
-        """Content types of one response, with their schemas."""
+    def produces(self, _operation: Located) -> tuple[str, ...]:
+        """Content types of all answers of an operation; here each answer has its own."""
+        return ()
+
+    def response(
+        self, place: Located, _produces: Sequence[str] = ()
+    ) -> tuple[tuple[str, Located], ...]:
+        """Content types of one response, with their schemas.
+
+        Args:
+            place: Where it stands.
+            produces: Those of the operation.
+        """
         content = self.references.resolve(place).at("content")
         return tuple((kind, content.at(kind).at("schema")) for kind in content.fields)
 

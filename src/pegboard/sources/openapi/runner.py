@@ -154,12 +154,13 @@ class Runner:
 
     def _answers(self) -> list[tuple[str, Located]]:
         """Content types and schemas of the good answers."""
-        responses = self._chosen.operation.responses
+        operation = self._chosen.operation
+        responses, produces = operation.responses, operation.produces
         found: list[tuple[str, Located]] = []
         for status in responses.fields:
             if status.upper() == "2XX" or (status[:1] == "2" and status.isdigit()):
                 try:
-                    found.extend(self._api.reader.response(responses.at(status)))
+                    found.extend(self._api.reader.response(responses.at(status), produces))
                 except BadReference:
                     continue
         return found

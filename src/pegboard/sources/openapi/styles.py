@@ -5,7 +5,7 @@ The table of `style` and `explode` is OpenAPI 3.1.1, 4.8.12.6; the characters ar
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 from urllib.parse import quote
 
@@ -17,7 +17,7 @@ _UNRESERVED = "-._~"
 # what `allowReserved` leaves as it is; never what would end the value, the query or the escape
 _RESERVED = _UNRESERVED + ":/?@!$'()*,"
 _IN_COOKIES = _UNRESERVED + "!#$&'()*+/:<=>?@[]^`{|}"
-_DELIMITERS = {"spaceDelimited": "%20", "pipeDelimited": "%7C", "tabDelimited": "%09"}
+_SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -30,8 +30,7 @@ def in_path(parameter: Parameter, value: Any) -> str:
     name, explode = parameter.name, parameter.explode
     if parameter.content_type:
         return _quoted(_by_type(parameter, value), name)
-    pairs, items = _pairs(value, name), _items(value, name)
-    written = [_quoted(item, name) for item in items]
+    pairs, written = _pairs(value, name), _quoted_items(value, name, nested=parameter.nested)
     named = [f"{_quoted(key, name)}={_quoted(item, name)}" for key, item in pairs or []]
     flat = [_quoted(part, name) for pair in pairs or [] for part in pair]
     match parameter.style:
@@ -48,7 +47,7 @@ def in_path(parameter: Parameter, value: Any) -> str:
             )
         case _:
             parts = (named if explode else flat) if pairs is not None else written
-            return ",".join(parts)
+            return _quoted_separator(parameter.style).join(parts)
 
 
 def in_query(parameter: Parameter, value: Any) -> list[str]:
@@ -65,12 +64,19 @@ def in_query(parameter: Parameter, value: Any) -> list[str]:
         value,
         style=parameter.style,
         explode=parameter.explode,
+        nested=parameter.nested,
         safe=_RESERVED if parameter.allow_reserved else _UNRESERVED,
     )
 
 
 def written_form(
-    name: str, value: Any, *, style: str, explode: bool, safe: str = _UNRESERVED
+    name: str,
+    value: Any,
+    *,
+    style: str,
+    explode: bool,
+    nested: Sequence[str] = (),
+    safe: str = _UNRESERVED,
 ) -> list[str]:
     """A value in a query or in a form, as `name=value` pieces.
 
@@ -86,13 +92,31 @@ def written_form(
         ]
     if pairs is not None and explode:
         return [f"{_quoted(part, name)}={_quoted(item, name, safe)}" for part, item in pairs]
-    items = [part for pair in pairs for part in pair] if pairs is not None else _items(value, name)
-    written = [_quoted(item, name, safe) for item in items]
+    if pairs is not None:
+        written = [_quoted(part, name, safe) for pair in pairs for part in pair]
+    else:
+        written = _quoted_items(value, name, nested=nested, safe=safe)
     if isinstance(value, list) and explode:
         return [f"{key}={item}" for item in written]
     if not written:
         return []
-    return [f"{key}={_DELIMITERS.get(style, ',').join(written)}"]
+    return [f"{key}={_quoted_separator(style).join(written)}"]
+
+
+def joined(value: Sequence[Any], name: str, *, style: str, nested: Sequence[str] = ()) -> str:
+    """An array as one text, where nothing is percent-encoded.
+
+    Raises:
+        InvalidRequest: There is no text for an item.
+    """
+    inner, *rest = nested or ("",)
+    return _SEPARATORS.get(style, ",").join(
+        joined(cast("list[Any]", item), name, style=inner, nested=rest)
+        if inner and isinstance(item, list)
+        else written(item, name)
+        for item in value
+        if item is not None
+    )
 
 
 def in_header(parameter: Parameter, value: Any) -> str:
@@ -105,9 +129,14 @@ def in_header(parameter: Parameter, value: Any) -> str:
     if parameter.content_type:
         return header_text(_by_type(parameter, value), name)
     pairs = _pairs(value, name)
+    if isinstance(value, list):
+        items = cast("list[Any]", value)
+        for item in _innermost(items, len(parameter.nested)):
+            header_text(written(item, name), name)  # a tab may stand between items, not within one
+        return joined(items, name, style=parameter.style, nested=parameter.nested)
     if pairs is None:
-        parts = _items(value, name)
-    elif parameter.explode:
+        return header_text(written(value, name), name)
+    if parameter.explode:
         parts = [f"{key}={item}" for key, item in pairs]
     else:
         parts = [part for pair in pairs for part in pair]
@@ -208,6 +237,33 @@ def _items(value: Any, name: str) -> list[str]:
     if isinstance(value, list):
         return [written(item, name) for item in cast("list[Any]", value) if item is not None]
     return [] if isinstance(value, Mapping) else [written(value, name)]
+
+
+def _innermost(items: Sequence[Any], depth: int) -> Iterator[Any]:
+    """What stands in arrays within arrays, so many levels down."""
+    for item in items:
+        if depth and isinstance(item, list):
+            yield from _innermost(cast("list[Any]", item), depth - 1)
+        elif item is not None:
+            yield item
+
+
+def _quoted_items(
+    value: Any, name: str, *, nested: Sequence[str] = (), safe: str = _UNRESERVED
+) -> list[str]:
+    """The items of an array, or the value alone; an array within is written as `nested` says."""
+    if not nested or not isinstance(value, list):
+        return [_quoted(item, name, safe) for item in _items(value, name)]
+    made: list[str] = []
+    for item in cast("list[Any]", value):
+        if item is not None:
+            parts = _quoted_items(item, name, nested=nested[1:], safe=safe)
+            made.append(_quoted_separator(nested[0]).join(parts))
+    return made
+
+
+def _quoted_separator(style: str) -> str:
+    return quote(_SEPARATORS.get(style, ","), safe=",")
 
 
 def _deep(value: Any, name: str) -> list[tuple[str, str]]:

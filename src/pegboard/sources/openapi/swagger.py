@@ -1,8 +1,10 @@
 """What Swagger 2.0 says differently: bodies among the parameters, types without a schema."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from pegboard.core.shortening import shortened
 from pegboard.sources.openapi.nodes import EMPTY, Located, Node, mapping, sequence, text, texts
 from pegboard.sources.openapi.operations import Body, Parameter, Reader
 from pegboard.sources.openapi.references import BadReference
@@ -17,6 +19,7 @@ _COLLECTIONS: Mapping[str, tuple[str, bool]] = {
     "pipes": ("pipeDelimited", False),
     "multi": ("form", True),
 }
+_DEEPEST = 8
 _FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 
 
@@ -28,11 +31,16 @@ class SwaggerReader(Reader):
         node = place.fields
         if node.get("in") in ("body", "formData"):
             return None
+        described = Located(node={**node, "schema": _schema_of(node)}, file=place.file)
+        made = super().parameter(described)
+        is_many = node.get("in") == "query"
         style, explode = _style(node)
-        if node.get("in") in ("path", "header"):
+        if not is_many and style == "form":
             style, explode = "simple", False
-        described = {**node, "style": style, "explode": explode, "schema": _schema_of(node)}
-        return super().parameter(Located(node=described, file=place.file))
+        fault = _fault(node, is_many=is_many)
+        return made and replace(
+            made, style=style, explode=explode, nested=_nested(node), fault=fault
+        )
 
     def body(self, operation: Located, _item: Located) -> Body | None:
         """The body, from the parameters `in: body` and `in: formData`."""
@@ -43,13 +51,19 @@ class SwaggerReader(Reader):
         fields = [place for place in places if place.fields.get("in") == "formData"]
         return self._form(operation, fields) if fields else None
 
-    def response(self, place: Located) -> tuple[tuple[str, Located], ...]:
+    def produces(self, operation: Located) -> tuple[str, ...]:
+        """Content types of all answers: the operation's own list, else the document's."""
+        own = operation.fields.get("produces")
+        return texts(self.root.get("produces") if own is None else own)
+
+    def response(
+        self, place: Located, produces: Sequence[str] = ()
+    ) -> tuple[tuple[str, Located], ...]:
         """Content types of one response, with their schemas."""
         found = self.references.resolve(place)
         if "schema" not in found.fields:
             return ()
-        produced = texts(self.root.get("produces")) or ("application/json",)
-        return tuple((kind, found.at("schema")) for kind in produced)
+        return tuple((kind, found.at("schema")) for kind in produces or ("application/json",))
 
     def _whole(self, operation: Located, place: Located) -> Body:
         media = Located(node={"schema": place.fields.get("schema", EMPTY)}, file=place.file)
@@ -73,12 +87,10 @@ class SwaggerReader(Reader):
             "required": required,
         }
         encoding = {
-            name: dict(zip(("style", "explode"), _style(node), strict=True))
-            for name, node in nodes.items()
-            if node.get("type") == "array"
+            name: _encoding(node) for name, node in nodes.items() if node.get("type") == "array"
         }
         media = Located(node={"schema": schema, "encoding": encoding}, file=fields[0].file)
-        has_file = any(node.get("type") == "file" for node in nodes.values())
+        has_file = any(map(_has_file, nodes.values()))
         consumed = [kind for kind in self._consumed(operation) if kind in _FORMS]
         kinds = (_FORMS[0],) if has_file else tuple(consumed) or (_FORMS[1],)
         return Body(media=dict.fromkeys(kinds, media), required=bool(required))
@@ -102,8 +114,41 @@ def _style(node: Node) -> tuple[str, bool]:
     return _COLLECTIONS.get(text(node.get("collectionFormat")), ("form", False))
 
 
+def _fault(node: Node, *, is_many: bool) -> str:
+    """What is wrong with a `collectionFormat`; empty for nothing."""
+    given = node.get("collectionFormat")
+    if given is None or node.get("type") != "array":
+        return ""  # generators write it beside types that have no use for it
+    if text(given) in _COLLECTIONS and (is_many or given != "multi"):
+        return ""
+    return (
+        f"Written with commas: the document says collectionFormat {shortened(repr(given), 40)}, "
+        "which is not for this place."
+    )
+
+
+def _nested(node: Node) -> tuple[str, ...]:
+    """The styles of arrays within an array; only whole parameters can be `multi`."""
+    found: list[str] = []
+    items = mapping(node.get("items"))
+    while items.get("type") == "array" and len(found) < _DEEPEST:
+        found.append(_style(items)[0])
+        items = mapping(items.get("items"))
+    return tuple(found)
+
+
+def _encoding(node: Node) -> dict[str, Any]:
+    style, explode = _style(node)
+    nested = _nested(node)
+    return {"style": style, "explode": explode, **({"nested": list(nested)} if nested else {})}
+
+
+def _has_file(node: Node) -> bool:
+    return "file" in (node.get("type"), mapping(node.get("items")).get("type"))
+
+
 def _schema_of(node: Node) -> dict[str, Any]:
-    """A parameter's own type; an array of arrays is told by its outer one."""
+    """A parameter's own type, as a schema."""
     schema = {key: value for key, value in node.items() if key not in _NOT_OF_THE_SCHEMA}
     items = mapping(schema.get("items"))
     if items:
