@@ -1,0 +1,234 @@
+"""The arguments of a LangChain tool: what a caller may give, under which names, and what not.
+
+LangChain shows the fields of an `args_schema` by their names, and lets its model read them, which
+takes them by their aliases; a field with a `validation_alias` alone it may not show at all. Here an
+argument is shown under a name that the model takes.
+"""
+
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, cast, get_args
+
+from pegboard.errors import ToolSignatureError
+
+_BY_NAME = ("populate_by_name", "validate_by_name")
+
+
+def schema_of(tool: Any) -> dict[str, Any]:
+    """What a model may give: without what is injected, and without texts said elsewhere.
+
+    Raises:
+        ToolSignatureError: Its arguments are of types that have no schema.
+    """
+    try:
+        schema = _schema(tool)
+    except (RuntimeError, ValueError, TypeError, NameError) as error:  # as both pydantics raise
+        reason = str(error).partition("\n")[0]
+        raise ToolSignatureError(
+            f"the arguments of the LangChain tool '{tool.name}' have no JSON Schema: {reason}"
+        ) from error
+    return {key: value for key, value in schema.items() if key not in ("title", "description")}
+
+
+def injected(tool: Any) -> Mapping[str, tuple[Any, bool]]:
+    """The arguments that a model never gives: annotation, and whether the tool needs them."""
+    found: dict[str, tuple[Any, bool]] = {}
+    if not isinstance(tool.args_schema, dict):
+        fields = _fields(tool.get_input_schema())
+        for name, annotation in _hidden(tool).items():
+            field = fields[name]
+            is_needed = field.required if hasattr(field, "required") else field.is_required()
+            found[name] = annotation, bool(is_needed)
+    parameters = inspect.signature(_function_of(tool)).parameters
+    # LangChain offers no other way to ask for what stands in the signature alone
+    for name in getattr(tool, "_injected_args_keys", ()):
+        if name in parameters and name not in found:
+            parameter = parameters[name]
+            found[name] = parameter.annotation, parameter.default is inspect.Parameter.empty
+    return found
+
+
+def problem_of(tool: Any) -> str:
+    """Why no caller here could call it, with the fix; empty when one can."""
+    for name, (annotation, is_needed) in sorted(injected(tool).items()):
+        is_call_id = _is_call_id(name, annotation)
+        if is_needed and not is_call_id:
+            return f"it needs '{name}' from a LangGraph agent, and there is none here"
+        if is_call_id and _is_out_of_reach(tool, name):
+            return (
+                f"LangChain gives '{name}' by that name, and its args_schema reads it by an alias: "
+                "take the alias away"
+            )
+    unnamed = sorted(name for name, taken in _names(tool).items() if not taken)
+    if not unnamed:
+        return ""
+    return (
+        f"its argument '{unnamed[0]}' is read from within another one (AliasPath), so that it has "
+        "no name to be given by: add an alias that is a name, or populate_by_name=True, to its "
+        "args_schema"
+    )
+
+
+def has_overridden_arun(tool: Any) -> bool:
+    """Whether its class writes an `_arun` of its own."""
+    from langchain_core.tools import BaseTool
+
+    kind: Any = tool.__class__
+    return kind._arun is not vars(BaseTool)["_arun"]  # noqa: SLF001 - what subclasses of BaseTool write
+
+
+def _schema(tool: Any) -> dict[str, Any]:
+    from langchain_core.utils.pydantic import model_json_schema
+
+    shape: Any = tool.tool_call_schema
+    if tool.args_schema is None and set(tool.args) == {"tool_input"}:
+        shape = {"properties": tool.args, "required": ["tool_input"]}
+    is_schema = isinstance(shape, dict)
+    schema = cast("dict[str, Any]", shape if is_schema else model_json_schema(shape))
+    names = {name: taken for name, taken in _names(tool).items() if taken}
+    shown = set(cast("Mapping[str, Any]", schema.get("properties", {})))
+    if _is_old(tool.args_schema):
+        return schema if shown == set(names.values()) else _old_schema(tool, names)
+    if all(name == taken for name, taken in names.items()) and names.keys() <= shown:
+        return schema
+    return _new_schema(tool, names)
+
+
+def _new_schema(tool: Any, names: Mapping[str, str]) -> dict[str, Any]:
+    """Of the fields of a model of pydantic 2, under the names that it takes."""
+    from pydantic import ConfigDict, Field, create_model
+
+    fields = _fields(tool.args_schema)
+    taken: Any = {
+        name: Annotated[fields[name].annotation, fields[name], Field(alias=to, validation_alias=to)]
+        for name, to in names.items()
+    }
+    made: Any = create_model(
+        tool.name, __config__=ConfigDict(arbitrary_types_allowed=True), **taken
+    )
+    return made.model_json_schema()
+
+
+def _old_schema(tool: Any, names: Mapping[str, str]) -> dict[str, Any]:
+    """Of a model of `pydantic.v1`, whose own schema has its aliases, and what is injected too."""
+    schema = cast("dict[str, Any]", tool.args_schema.schema())
+    shown = set(names.values())
+    properties = cast("Mapping[str, Any]", schema.get("properties", {}))
+    required = cast("list[str]", schema.get("required", []))
+    return {
+        **schema,
+        "properties": {name: part for name, part in properties.items() if name in shown},
+        "required": [name for name in required if name in shown],
+    }
+
+
+def _names(tool: Any) -> Mapping[str, str]:
+    """By field of its `args_schema` what the model takes it by, empty for nothing."""
+    model: Any = tool.args_schema
+    if not _is_model(model):
+        return {}
+    hidden = _hidden(tool)
+    shown = {name: field for name, field in _fields(model).items() if name not in hidden}
+    if _is_old(model):
+        return {name: str(field.alias) for name, field in shown.items()}
+    return {name: _taken_by(model, name, field) for name, field in shown.items()}
+
+
+def _taken_by(model: Any, name: str, field: Any) -> str:
+    if any(model.model_config.get(key) for key in _BY_NAME):
+        return name
+    return next(_single_names(field.validation_alias or name), "")
+
+
+def _single_names(alias: Any) -> Iterator[str]:
+    """The names among the ways by which a field is read; a path into another value is none."""
+    from pydantic import AliasChoices, AliasPath
+
+    if isinstance(alias, str):
+        yield alias
+    elif isinstance(alias, AliasChoices):
+        for choice in alias.choices:
+            yield from _single_names(choice)
+    elif isinstance(alias, AliasPath) and len(alias.path) == 1 and isinstance(alias.path[0], str):
+        yield alias.path[0]
+
+
+def _hidden(tool: Any) -> Mapping[str, Any]:
+    """The annotations of the fields that are injected."""
+    from langchain_core.tools.base import get_all_basemodel_annotations
+
+    full: Any = tool.get_input_schema()
+    annotations = cast("Mapping[str, Any]", get_all_basemodel_annotations(full))
+    shown = _fields(tool.tool_call_schema).keys()
+    found = {name: known for name, known in annotations.items() if name not in shown}
+    for name, field in _fields(full).items():
+        # what LangChain forgets, because the model takes it by another name
+        if name not in annotations and _is_injected(known := _annotation_of(full, name, field)):
+            found[name] = known
+    return found
+
+
+def _annotation_of(model: Any, name: str, field: Any) -> Any:
+    """What a class says of a field, its marks included."""
+    if not _is_old(model):
+        return field.rebuild_annotation()
+    kinds = cast("tuple[type[Any], ...]", model.__mro__)
+    said = [cast("dict[str, Any]", vars(kind).get("__annotations__", {})) for kind in kinds]
+    return next((own[name] for own in said if name in own), None)
+
+
+def _is_injected(annotation: Any) -> bool:
+    from langchain_core.tools import InjectedToolArg
+
+    return _has_mark(annotation, InjectedToolArg)
+
+
+def _is_call_id(name: str, annotation: Any) -> bool:
+    from langchain_core.tools import InjectedToolCallId
+
+    return name == "tool_call_id" or _has_mark(annotation, InjectedToolCallId)
+
+
+def _has_mark(annotation: Any, kind: type[Any]) -> bool:
+    return any(
+        isinstance(mark, kind) or (inspect.isclass(mark) and issubclass(mark, kind))
+        for mark in get_args(annotation)[1:]
+    )
+
+
+def _is_out_of_reach(tool: Any, name: str) -> bool:
+    """Whether LangChain gives a field that its model does not read by that name."""
+    from langchain_core.tools.base import get_all_basemodel_annotations
+
+    model: Any = tool.args_schema
+    field = _fields(model).get(name) if _is_model(model) else None
+    if field is None:
+        return False
+    if name not in get_all_basemodel_annotations(model):
+        return True  # LangChain does not see that it is to be given
+    if _is_old(model):
+        return field.alias != name and not model.__config__.allow_population_by_field_name
+    return _taken_by(model, name, field) != name
+
+
+def _fields(model: Any) -> Mapping[str, Any]:
+    from langchain_core.utils.pydantic import get_fields
+
+    return cast("Mapping[str, Any]", get_fields(model))
+
+
+def _is_model(shape: Any) -> bool:
+    """Whether arguments are described by a class, and not by a JSON Schema or not at all."""
+    return inspect.isclass(shape)
+
+
+def _is_old(model: Any) -> bool:
+    from pydantic.v1 import BaseModel
+
+    return inspect.isclass(model) and issubclass(model, BaseModel)
+
+
+def _function_of(tool: Any) -> Any:
+    """What runs in the end: the function that a tool is made of, or what a class writes."""
+    given: Any = getattr(tool, "func", None) or getattr(tool, "coroutine", None)
+    return given or (tool._arun if has_overridden_arun(tool) else tool._run)  # noqa: SLF001 - what subclasses of BaseTool write
