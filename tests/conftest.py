@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.peers.postgres import end_postgres
 
 from pegboard.testing import FakeClock
 from pegboard.tools import foreign_log
@@ -41,6 +42,11 @@ def pytest_collection_finish() -> None:
 def pytest_runtest_setup() -> None:
     """What fails is told as new in each test, whatever a test before it was told."""
     foreign_log._told.clear()
+
+
+def pytest_sessionfinish() -> None:
+    """No test's time is taken for it."""
+    end_postgres()
 
 
 @pytest.fixture

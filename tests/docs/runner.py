@@ -73,8 +73,6 @@ class Page:
         for server in self._servers:
             server.terminate()
             server.wait(20)
-        if self._postgres is not None:
-            self._postgres.cleanup()
 
     def run(self, fence: Fence) -> None:
         """Run one block; what it raises says what is wrong with it."""

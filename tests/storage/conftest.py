@@ -1,6 +1,6 @@
 """What the tests of this room share: each kind of storage, one after the other."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +40,9 @@ async def storage(kind: str, tmp_path: Path, clock: FakeClock) -> AsyncIterator[
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
+def postgres_server() -> str:
     """The address of an empty PostgreSQL that listens on a socket file only."""
-    server = started_postgres()
-    yield server.get_uri()
-    server.cleanup()
+    return started_postgres().get_uri()
 
 
 @pytest.fixture

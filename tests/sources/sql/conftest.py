@@ -61,11 +61,9 @@ def _fill(path: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
+def postgres_server() -> str:
     """The URL of an empty PostgreSQL that listens on a socket file only."""
-    server = started_postgres()
-    yield server.get_uri()
-    server.cleanup()
+    return started_postgres().get_uri()
 
 
 @pytest.fixture(scope="session")

@@ -9,12 +9,9 @@ from tests.peers.postgres import started_postgres
 
 
 @pytest.fixture(scope="session")
-def own_server() -> Iterator[Any]:
+def own_server() -> Any:
     """A server of its own, which may be stopped and started."""
-    server = started_postgres()
-    yield server
-    server.start()
-    server.cleanup()
+    return started_postgres()
 
 
 @pytest.fixture
