@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import psutil
@@ -164,6 +165,21 @@ def test_a_crash_of_ours_takes_servers_and_their_children_along(tmp_path: Path) 
     left = [int(file.read_text()) for file in tmp_path.glob("*.pid")]
     assert len(left) == 2
     asyncio.run(until(lambda: not any(map(is_alive, left))))
+
+
+async def test_one_that_is_given_up_as_soon_as_it_runs_leaves_nothing(tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    script = f"sleep 600 & setsid sleep 600 & echo $! > {there}; exec sleep 600"
+    starting = asyncio.create_task(Child.started(_command("sh", "-c", script)))
+    while not (there.exists() and there.read_text()):  # the server goes on, the loop step by step
+        await asyncio.sleep(0)
+        time.sleep(0.05)  # noqa: ASYNC251 - as above
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+
+    await until(lambda: not is_alive(int(there.read_text())))
+    await until(lambda: not children())
 
 
 def _stubborn(folder: Path) -> str:

@@ -81,8 +81,11 @@ async def test_a_command_that_hangs_is_killed_with_all_its_children(
     await asyncio.to_thread(_is_written, tmp_path / "child")
 
     loop = asyncio.get_running_loop()
-    now = loop.time
-    monkeypatch.setattr(loop, "time", lambda: now() + 301)
+    now, ahead = loop.time, 0
+    monkeypatch.setattr(loop, "time", lambda: now() + ahead)
+    while not running.done():  # its time begins once asyncio knows that it runs
+        ahead += 301
+        await asyncio.sleep(0.01)
     done = await running
 
     assert done.stopped == "timeout"
@@ -99,6 +102,23 @@ async def test_a_cancelled_command_is_killed_with_all_its_children(tmp_path: Pat
         await running
 
     assert _is_gone(tmp_path / "child")
+
+
+async def test_one_that_is_cancelled_as_soon_as_it_runs_is_killed_with_all_its_children(
+    tmp_path: Path,
+) -> None:
+    child = tmp_path / "child"
+    script = f"sleep 777 & echo $! > {child}; wait"
+    running = asyncio.create_task(run_plainly(job(script)))
+    while not child.exists():  # the loop goes on step by step, the script at once
+        await asyncio.sleep(0)
+        time.sleep(0.05)  # noqa: ASYNC251 - as above
+    _is_written(child)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    assert _is_gone(child)
 
 
 async def test_a_child_that_is_left_behind_holds_nothing_up(tmp_path: Path) -> None:

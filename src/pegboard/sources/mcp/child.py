@@ -12,6 +12,7 @@ import os
 import signal
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from mcp.shared.message import SessionMessage
@@ -24,6 +25,7 @@ from pegboard.sources.mcp.guard import guarded
 from pegboard.sources.mcp.lines import MOST_BYTES, lines
 from pegboard.sources.mcp.pace import Pace, usual_pace
 from pegboard.sources.mcp.processes import VARIABLE, Family, aside, chain, ended, fresh_mark
+from pegboard.tools.begun import begun
 
 _LOG = logging.getLogger("pegboard.mcp")
 _GRACE_SECONDS = 2.0
@@ -76,16 +78,7 @@ class Child:
             )
         mark = fresh_mark()
         try:
-            process = await asyncio.create_subprocess_exec(
-                command.program,
-                *command.arguments,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                env={**command.environment, VARIABLE: chain(mark)},
-                cwd=command.directory,
-                start_new_session=True,
-            )
+            process = await begun(_process_of(command, mark), undo=partial(_undone, mark))
         except (OSError, ValueError) as error:
             raise not_started(command, error) from error
         child = cls(command, process, Family(process.pid, mark), pace=pace or usual_pace())
@@ -241,6 +234,26 @@ class Child:
                 self._command.name,
                 text,
             )
+
+
+async def _process_of(command: Command, mark: str) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        command.program,
+        *command.arguments,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**command.environment, VARIABLE: chain(mark)},
+        cwd=command.directory,
+        start_new_session=True,
+    )
+
+
+async def _undone(mark: str, process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    Family(process.pid, mark).kill()
+    _close_pipes(process)
 
 
 def _close_pipes(process: asyncio.subprocess.Process) -> None:

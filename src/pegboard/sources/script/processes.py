@@ -13,6 +13,7 @@ from typing import IO
 from pegboard.core.ports.sandbox import SandboxJob, SandboxLimits, SandboxOutcome
 from pegboard.errors import Overloaded, SourceUnavailable
 from pegboard.sources.script.interpreters import PATH
+from pegboard.tools.begun import begun
 
 _SIGNALLED = 128
 
@@ -33,7 +34,7 @@ async def run_plainly(job: SandboxJob) -> SandboxOutcome:
         stdin.write(job.stdin)
         stdin.seek(0)
         started = time.monotonic()
-        process = await _started(job, private, (stdin, stdout, stderr))
+        process = await begun(_started(job, private, (stdin, stdout, stderr)), undo=_undone)
         stopped = ""
         try:
             async with asyncio.timeout(job.limits.timeout):
@@ -41,9 +42,7 @@ async def run_plainly(job: SandboxJob) -> SandboxOutcome:
         except TimeoutError:
             stopped = "timeout"
         finally:
-            # also those that a script has left behind
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            _kill_group(process)  # also those that a script has left behind
             code = await process.wait()
         if not stopped and code == -signal.SIGXCPU:
             stopped = "cpu"
@@ -58,8 +57,18 @@ async def run_plainly(job: SandboxJob) -> SandboxOutcome:
         )
 
 
+def _kill_group(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 def _private_folder() -> "tempfile.TemporaryDirectory[str]":
     return tempfile.TemporaryDirectory(prefix="pegboard-script-", ignore_cleanup_errors=True)
+
+
+async def _undone(process: asyncio.subprocess.Process) -> None:
+    _kill_group(process)
+    await process.wait()
 
 
 async def _started(
