@@ -200,13 +200,47 @@ def test_a_question_ends_with_its_own_code_and_is_answered(
 
 
 def test_a_run_that_waits_is_cancelled(planned: Path, pegboard: Command) -> None:
-    graph = {"nodes": [{"id": "ask", "kind": "wait", "wait": {"event": "never"}}]}
-    (planned / "wait.yaml").write_text(json.dumps(graph))
-    begun = json.loads(pegboard("run", "wait.yaml", "--data", "data", "--json").stdout)
-    done = pegboard("runs", "cancel", begun["run_id"], "--data", "data")
+    run_id = _waiting(planned, pegboard)
+    done = pegboard("runs", "cancel", run_id, "--data", "data")
 
-    assert begun["state"] == "waiting"
-    assert (done.returncode, done.stdout.split()) == (0, [begun["run_id"], "cancelled"])
+    assert (done.returncode, done.stdout.split()) == (0, [run_id, "cancelled"])
+
+
+def test_a_run_that_waits_is_paused_and_says_how_to_go_on(planned: Path, pegboard: Command) -> None:
+    run_id = _waiting(planned, pegboard)
+    paused = pegboard("runs", "pause", run_id, "--data", "data")
+    again = json.loads(pegboard("runs", "pause", run_id, "--data", "data", "--json").stdout)
+    command = paused.stderr.partition("go on with it: pegboard ")[2]
+    resumed = json.loads(pegboard(*shlex.split(command), "--json").stdout)
+
+    assert (paused.returncode, paused.stdout.split()) == (0, [run_id, "paused"])
+    assert (again["run_id"], again["state"]) == (run_id, "paused")
+    assert (resumed["run_id"], resumed["state"]) == (run_id, "waiting")
+
+
+def test_a_run_that_has_ended_is_not_paused(planned: Path, pegboard: Command) -> None:
+    run_id = _waiting(planned, pegboard)
+    pegboard("runs", "cancel", run_id, "--data", "data")
+
+    done = pegboard("runs", "pause", run_id, "--data", "data")
+
+    assert (done.returncode, done.stdout.split()) == (0, [run_id, "cancelled"])
+    assert done.stderr == "it has ended: there is nothing to pause\n"
+
+
+def test_what_steers_a_run_stands_side_by_side(pegboard: Command) -> None:
+    lines = pegboard("runs", "--help").stdout.partition("Commands:")[2].splitlines()
+    names = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+
+    assert names == ["list", "show", "pause", "resume", "cancel", "answer", "send"]
+
+
+@pytest.mark.parametrize("wish", ["show", "pause", "resume", "cancel"])
+def test_a_run_that_is_not_there_is_told(wish: str, planned: Path, pegboard: Command) -> None:
+    done = pegboard("runs", wish, "r_none", "--data", "data")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("pegboard: There is no run 'r_none'.")
 
 
 @pytest.mark.slow
@@ -369,3 +403,12 @@ def test_a_file_is_checked_and_says_which_steps_are_wrong(planned: Path, pegboar
     assert "fault: steps.say.input_mapping.word: 'my__last' needs 'word'" in wrong.stderr
     assert (planned / "wrong.svg").exists()
     assert none.stderr.startswith("fault: steps: ")
+
+
+def _waiting(planned: Path, pegboard: Command) -> str:
+    """The id of a run that waits for what never comes."""
+    graph = {"nodes": [{"id": "ask", "kind": "wait", "wait": {"event": "never"}}]}
+    (planned / "wait.yaml").write_text(json.dumps(graph))
+    begun = json.loads(pegboard("run", "wait.yaml", "--data", "data", "--json").stdout)
+    assert begun["state"] == "waiting"
+    return begun["run_id"]

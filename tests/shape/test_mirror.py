@@ -12,7 +12,6 @@ from pathlib import Path
 from tests.shape import tree
 
 TESTED_ELSEWHERE: dict[str, str] = {
-    "cli/app.py": "tests/cli/test_commands.py",
     "cli/commands/serve.py": "tests/cli/test_serve.py",
     "cli/commands/*.py": "tests/cli/test_commands.py",
     "cli/options.py": "tests/cli/test_commands.py",

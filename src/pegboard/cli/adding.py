@@ -6,28 +6,20 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
-import yaml
 
-from pegboard.cli.board_editing import (
-    changes,
-    free_name,
-    loaded_with,
-    with_source,
-    without_new_lines,
-    write_board,
-)
 from pegboard.cli.exits import Exit
 from pegboard.cli.file_writing import alone
 from pegboard.cli.options import DEFAULT_BOARD, settings, with_board
 from pegboard.cli.output import counted, first_line, note, say, table
-from pegboard.core.tool import ToolSpec
 from pegboard.errors import ConfigError, InvalidRequest
-from pegboard.runtime import Pegboard
-from pegboard.runtime.board_file import LoadedBoard, load_board
-from pegboard.runtime.settings import environ
+
+if TYPE_CHECKING:
+    from pegboard.core.tool import ToolSpec
+    from pegboard.runtime import Pegboard
+    from pegboard.runtime.board_file import LoadedBoard
 
 Row = tuple[str, str, str]
 
@@ -61,6 +53,8 @@ def add_source(
     Raises:
         PegboardError: It cannot be put there; nothing has changed.
     """
+    from pegboard.cli.board_editing import write_board
+
     path = settings(board).board or DEFAULT_BOARD
     if dry_run:
         say(_put_in(source, path, name).told)
@@ -86,10 +80,20 @@ class _Edit:
     after: str
     told: str
     entry: Mapping[str, Any]
-    board: LoadedBoard
+    board: "LoadedBoard"
 
 
 def _put_in(source: NewSource, path: Path, name: str) -> _Edit:
+    from pegboard.cli.board_editing import (
+        changes,
+        free_name,
+        loaded_with,
+        with_source,
+        without_new_lines,
+    )
+    from pegboard.runtime.board_file import load_board
+    from pegboard.runtime.settings import environ
+
     before, loaded = "", None
     if path.exists():
         loaded = load_board(path, environ())
@@ -121,7 +125,7 @@ def _from_folder(value: Any, folder: Path) -> Any:
     return os.path.relpath(value, folder) if is_elsewhere else str(value)
 
 
-def refuse_twin(loaded: LoadedBoard | None, kind: str, config: Mapping[str, Any]) -> None:
+def refuse_twin(loaded: "LoadedBoard | None", kind: str, config: Mapping[str, Any]) -> None:
     """Refuse a source that the board has already.
 
     Raises:
@@ -138,8 +142,10 @@ def refuse_twin(loaded: LoadedBoard | None, kind: str, config: Mapping[str, Any]
             )
 
 
-def show_source(path: Path, entry: Mapping[str, Any], loaded: LoadedBoard) -> None:
+def show_source(path: Path, entry: Mapping[str, Any], loaded: "LoadedBoard") -> None:
     """Open the new source alone, and show what it offers."""
+    import yaml
+
     network = loaded.board.network.model_dump(mode="json")
     text = yaml.safe_dump({"sources": [entry], "network": network})
     with tempfile.NamedTemporaryFile(
@@ -158,7 +164,7 @@ def show_source(path: Path, entry: Mapping[str, Any], loaded: LoadedBoard) -> No
         raise typer.Exit(Exit.UNAVAILABLE)
 
 
-async def _offered(board: Pegboard) -> tuple[list[Row], list[tuple[str, str]]]:
+async def _offered(board: "Pegboard") -> tuple[list[Row], list[tuple[str, str]]]:
     """The tools of all sources, and which sources cannot be used, with the reason."""
     rows: list[Row] = []
     faults: list[tuple[str, str]] = []
@@ -172,7 +178,7 @@ async def _offered(board: Pegboard) -> tuple[list[Row], list[tuple[str, str]]]:
     return rows, faults
 
 
-def _told(spec: ToolSpec) -> str:
+def _told(spec: "ToolSpec") -> str:
     if spec.unavailable:
         return f"(unavailable: {spec.unavailable})"
     return first_line(spec.description)

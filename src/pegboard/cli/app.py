@@ -1,49 +1,53 @@
-"""The commands in one list."""
+"""The commands in one list; each is loaded when it is chosen."""
 
 import io
 import sys
+from typing import ClassVar
 
 import typer
 
-from pegboard.cli.commands.add import add
-from pegboard.cli.commands.approvals import approvals
-from pegboard.cli.commands.audit import audit
-from pegboard.cli.commands.call import call
-from pegboard.cli.commands.doctor import doctor
-from pegboard.cli.commands.explain import explain
-from pegboard.cli.commands.graph import graph
-from pegboard.cli.commands.history import history
-from pegboard.cli.commands.init import init
-from pegboard.cli.commands.market import market
-from pegboard.cli.commands.mcp import mcp
-from pegboard.cli.commands.pins import pins
-from pegboard.cli.commands.plan import plan
-from pegboard.cli.commands.run import run
-from pegboard.cli.commands.runs import runs
-from pegboard.cli.commands.serve import serve
-from pegboard.cli.commands.show import show
-from pegboard.cli.commands.sources import sources
-from pegboard.cli.commands.switches import switches
-from pegboard.cli.commands.tools import tools
+from pegboard.cli.lazy_group import LazyGroup
+
+
+class Commands(LazyGroup):
+    """The commands; what they say of themselves is tested to be what stands here."""
+
+    package = "pegboard.cli.commands"
+    listed: ClassVar = {
+        "init": "Write a board.yaml and a my_tools.py to start from; overwrites nothing.",
+        "tools": "List the tools of the board, or search them.",
+        "show": "Show the whole specification of a tool, schemas included.",
+        "call": "Run a tool through the whole pipeline, and print its result.",
+        "plan": "Make a plan, check it, and say why it looks like this; with --data it is kept to "
+        "be run.",
+        "run": "Run a plan, and draw what happened. With --data it can be gone on with after a "
+        "crash.",
+        "explain": "Say whether a tool may be called, by which rule, and what was checked.",
+        "sources": "Show each source with its health, its number of tools, and what is wrong with "
+        "it.",
+        "history": "Show recorded calls, newest first; works while a server is running.",
+        "serve": "Serve the board over HTTP until interrupted.",
+        "doctor": "Check the installation, the settings, the board file and each source.",
+        "add": "Put a source on the board.",
+        "runs": "List and show runs, and let them go on or end.",
+        "graph": "Show and change which tools need which.",
+        "approvals": "List and decide what people are asked before calls run.",
+        "pins": "See and approve what upstreams change of their tools' definitions, and new tools.",
+        "market": "Browse catalogues of others, and put on the board what you have looked at.",
+        "switches": "Turn tools off on every server, from the next call on, and on again.",
+        "audit": "Show, export and check the audit trail.",
+        "mcp": "Serve the board to an MCP client.",
+    }
+
 
 app = typer.Typer(
     name="pegboard",
+    cls=Commands,
     help="Every capability an AI agent can use, on one board.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (init, tools, show, call, plan, run, explain, sources, history, serve, doctor):
-    app.command()(command)
-app.add_typer(add, name="add")
-app.add_typer(runs, name="runs")
-app.add_typer(graph, name="graph")
-app.add_typer(approvals, name="approvals")
-app.add_typer(pins, name="pins")
-app.add_typer(market, name="market")
-app.add_typer(switches, name="switches")
-app.add_typer(audit, name="audit")
-app.add_typer(mcp, name="mcp")
 
 
 @app.callback(invoke_without_command=True)

@@ -1,22 +1,21 @@
 """Working with what is stored while no server has it; else saying which request does the same."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from shlex import quote
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pegboard.errors import ConfigError
-from pegboard.runtime import Settings
-from pegboard.runtime.wiring.history import NOWHERE
-from pegboard.runtime.wiring.kept import Kept, kept
-from pegboard.runtime.wiring.storage import said_address
+
+if TYPE_CHECKING:
+    from pegboard.runtime import Settings
+    from pegboard.runtime.wiring.kept import Kept
 
 T = TypeVar("T")
 
 
 def stored(
-    chosen: Settings, call: str, use: Callable[[Kept], Awaitable[T]], *, body: str = ""
+    chosen: "Settings", call: str, use: "Callable[[Kept], Awaitable[T]]", *, body: str = ""
 ) -> T:
     """Use what is stored, without opening the board.
 
@@ -29,6 +28,9 @@ def stored(
     Raises:
         ConfigError: Nothing says where it is, a server has it, or it cannot be used at all.
     """
+    import asyncio
+
+    from pegboard.runtime.wiring.kept import kept
 
     async def run() -> T:
         async with kept(with_data(chosen)) as opened:
@@ -38,12 +40,14 @@ def stored(
         return asyncio.run(run())
 
 
-def with_data(chosen: Settings) -> Settings:
+def with_data(chosen: "Settings") -> "Settings":
     """The settings, if they say where something is kept.
 
     Raises:
         ConfigError: They do not.
     """
+    from pegboard.runtime.wiring.history import NOWHERE
+
     if chosen.data is None and chosen.database is None:
         raise ConfigError(NOWHERE)
     return chosen
@@ -55,7 +59,7 @@ def is_held(error: ConfigError) -> bool:
 
 
 @contextmanager
-def http_hint(chosen: Settings, call: str, body: str = "") -> Generator[None]:
+def http_hint(chosen: "Settings", call: str, body: str = "") -> Generator[None]:
     """Name the request that does the same, where a server has the data.
 
     The address is the one that the server has written beside the data; what else has it listens
@@ -64,6 +68,8 @@ def http_hint(chosen: Settings, call: str, body: str = "") -> Generator[None]:
     Raises:
         ConfigError: A server has it, or it cannot be used at all.
     """
+    from pegboard.runtime.wiring.storage import said_address
+
     try:
         yield
     except ConfigError as error:

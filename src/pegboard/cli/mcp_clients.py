@@ -14,7 +14,6 @@ from typing import Any, cast
 from pegboard.cli.file_writing import alone, write_whole
 from pegboard.core.likeness import did_you_mean
 from pegboard.errors import ConfigError, InvalidRequest
-from pegboard.tools.plain_files import read_file
 
 _MOST_BYTES = 64 * 2**20  # some clients keep what was said in the same file
 
@@ -179,6 +178,8 @@ def write_config(client: Client, path: Path, name: str, entry: Mapping[str, Any]
     Raises:
         ConfigError: It cannot be read, merged or written.
     """
+    from pegboard.tools.plain_files import read_file
+
     with alone(path):
         try:
             text = read_file(path, most=_MOST_BYTES).decode() if path.exists() else ""

@@ -1,17 +1,18 @@
 """Options that all commands share, and opening the board that they name."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from pegboard.cli.quiet import quiet
-from pegboard.core.tool import Tool
 from pegboard.errors import ToolNotFound
-from pegboard.runtime import Pegboard, Settings
+
+if TYPE_CHECKING:
+    from pegboard.core.tool import Tool
+    from pegboard.runtime import Pegboard, Settings
 
 T = TypeVar("T")
 
@@ -33,12 +34,14 @@ TimelineOption = Annotated[
 DEFAULT_BOARD = Path("board.yaml")
 
 
-def settings(board: Path | None = None, data: Path | None = None) -> Settings:
+def settings(board: Path | None = None, data: Path | None = None) -> "Settings":
     """The settings of the environment with what the command line says.
 
     Raises:
         ConfigError: A setting is wrong.
     """
+    from pegboard.runtime import Settings
+
     found = Settings.from_environment().changed(board=board, data=data)
     if found.board is None and DEFAULT_BOARD.is_file():
         found = found.changed(board=DEFAULT_BOARD)
@@ -52,7 +55,7 @@ def said_again(board: Path | None, data: Path | None) -> str:
 
 
 def with_board(
-    chosen: Settings, use: Callable[[Pegboard], Awaitable[T]], *, whole: bool = True
+    chosen: "Settings", use: "Callable[[Pegboard], Awaitable[T]]", *, whole: bool = True
 ) -> T:
     """Open the board, use it, close it.
 
@@ -62,6 +65,9 @@ def with_board(
         whole: Whether to begin only when each source has answered or run out of time; what needs a
             few tools alone begins at once, and opens the sources of these.
     """
+    import asyncio
+
+    from pegboard.runtime import Pegboard
 
     async def run() -> T:
         on_demand = None if whole else True
@@ -75,7 +81,7 @@ def with_board(
         return asyncio.run(run())
 
 
-async def found(board: Pegboard, name: str) -> Tool:
+async def found(board: "Pegboard", name: str) -> "Tool":
     """The tool of a name or id, waiting for no other source than its own.
 
     Raises:

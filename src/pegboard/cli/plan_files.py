@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from pegboard.errors import InvalidRequest
-from pegboard.tools.plain_files import read_file
 
 MOST_BYTES = 10_000_000
 _SUFFIXES = (".json", ".yaml", ".yml")
@@ -29,6 +28,8 @@ def read_plan_file(named: str) -> dict[str, Any]:
         InvalidRequest: It cannot be read, or holds no JSON or YAML object.
         ConfigError: It is no YAML; says where.
     """
+    from pegboard.tools.plain_files import read_file
+
     path = Path(named)
     try:
         text = read_file(path, most=MOST_BYTES).decode()

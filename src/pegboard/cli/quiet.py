@@ -3,8 +3,10 @@
 import logging
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from pegboard.runtime import Settings
+if TYPE_CHECKING:
+    from pegboard.runtime import Settings
 
 _LOG = logging.getLogger("pegboard.sources")
 _FOREIGN = ("mcp", "client")
@@ -12,7 +14,7 @@ _FOREIGN = ("mcp", "client")
 
 
 @contextmanager
-def quiet(chosen: Settings) -> Generator[None]:
+def quiet(chosen: "Settings") -> Generator[None]:
     """Print no stacks of foreign code: a command tells its reason where it tells of sources.
 
     Whoever wants to see them sets PEGBOARD_LOG, as `PEGBOARD_LOG=stderr pegboard sources`.

@@ -1,10 +1,12 @@
 """How sources are told of in tables: counts, and one reason a line."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pegboard.cli.output import note
-from pegboard.runtime.source_state import SourceState
+
+if TYPE_CHECKING:
+    from pegboard.runtime.source_state import SourceState
 
 _MOST = 3
 
@@ -20,7 +22,7 @@ def reason_of(item: Mapping[str, Any]) -> str:
     return "; ".join(filter(None, (_fault_of(item), _waiting(item["held"]))))
 
 
-def tell_of_log(states: Iterable[SourceState]) -> None:
+def tell_of_log(states: "Iterable[SourceState]") -> None:
     """Where the log is that a reason speaks of."""
     if any(state.is_logged for state in states):
         note("With PEGBOARD_LOG=stderr the log is shown here.")

@@ -2,26 +2,29 @@
 
 from contextlib import suppress
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from pegboard.cli.options import with_board
 from pegboard.cli.output import note
 from pegboard.core.likeness import did_you_mean
-from pegboard.core.ports.switch import SwitchKind
 from pegboard.errors import PegboardError
-from pegboard.runtime import Pegboard, Settings
-from pegboard.runtime.source_state import SourceState
+
+if TYPE_CHECKING:
+    from pegboard.core.ports.switch import SwitchKind
+    from pegboard.runtime import Pegboard, Settings
+    from pegboard.runtime.source_state import SourceState
 
 _MOST = 20
 _WILD = "*?["
 
 
-def tell_of_nothing(chosen: Settings, kind: SwitchKind, name: str) -> None:
+def tell_of_nothing(chosen: "Settings", kind: "SwitchKind", name: str) -> None:
     """Note that a switch holds for nothing now, as far as that can be known without harm.
 
     Nothing is connected to or started for it: somebody may have turned off just that.
     """
 
-    async def look(board: Pegboard) -> str:
+    async def look(board: "Pegboard") -> str:
         return _source(board, name) if kind == "source" else await _tool(board, name)
 
     if kind == "writes":
@@ -31,7 +34,7 @@ def tell_of_nothing(chosen: Settings, kind: SwitchKind, name: str) -> None:
             note(told)
 
 
-def _source(board: Pegboard, name: str) -> str:
+def _source(board: "Pegboard", name: str) -> str:
     names = sorted(state.name for state in board.sources)
     if name in names:
         return ""
@@ -40,7 +43,7 @@ def _source(board: Pegboard, name: str) -> str:
     return f"no source is called '{name}' now; {hint}"
 
 
-async def _tool(board: Pegboard, name: str) -> str:
+async def _tool(board: "Pegboard", name: str) -> str:
     fixed = name[: min((name.find(char) for char in _WILD if char in name), default=len(name))]
     possible = [state for state in board.sources if _may_have(state, fixed)]
     if any(state.opener is None or state.opener.kind.remote for state in possible):
@@ -58,7 +61,7 @@ async def _tool(board: Pegboard, name: str) -> str:
     return f"no tool is called '{name}' now; {hint}"
 
 
-def _may_have(state: SourceState, fixed: str) -> bool:
+def _may_have(state: "SourceState", fixed: str) -> bool:
     """Whether a name that begins so may be one of a source's."""
     beginning = f"{state.name}__"
     return beginning.startswith(fixed) or fixed.startswith(beginning)

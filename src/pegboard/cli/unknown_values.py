@@ -1,18 +1,22 @@
 """Filters that nothing on the board can pass, told with what was perhaps meant."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from pegboard.cli.output import note
 from pegboard.core.likeness import did_you_mean
-from pegboard.core.tool import Effect
-from pegboard.registry.query import ToolQuery
-from pegboard.runtime import Pegboard
+
+if TYPE_CHECKING:
+    from pegboard.registry.query import ToolQuery
+    from pegboard.runtime import Pegboard
 
 _MOST = 20
 
 
-def tell_unknown(board: Pegboard, query: ToolQuery) -> None:
+def tell_unknown(board: "Pegboard", query: "ToolQuery") -> None:
     """Note each value that no tool of the board has; hidden tools are the local user's to know."""
+    from pegboard.core.tool import Effect
+
     specs = [tool.spec for tool in board.registry]
     sources = {spec.source for spec in specs} | {state.name for state in board.sources}
     _tell("source", query.source, sources)

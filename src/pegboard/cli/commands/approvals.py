@@ -1,7 +1,7 @@
 """`pegboard approvals`: what people are asked before calls run, and their answers."""
 
 import json as json_library
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 
 import typer
 
@@ -11,10 +11,11 @@ from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, 
 from pegboard.cli.output import moment, say, say_json, table
 from pegboard.cli.output import note as beside
 from pegboard.cli.params import one_of
-from pegboard.core.ports.approval import Approval, ApprovalQuery
 from pegboard.errors import InvalidRequest
-from pegboard.features.approvals.schemas import TIMES, State, approval_to_dict, page_to_dict
-from pegboard.runtime import Pegboard
+
+if TYPE_CHECKING:
+    from pegboard.core.ports.approval import Approval
+    from pegboard.runtime import Pegboard
 
 T = TypeVar("T")
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The approval, as `ap_...`.")]
@@ -40,6 +41,9 @@ def list_approvals(
     json: JsonOption = False,
 ) -> None:
     """List approvals, newest first; those that wait for an answer unless told otherwise."""
+    from pegboard.core.ports.approval import ApprovalQuery
+    from pegboard.features.approvals.schemas import State, page_to_dict
+
     wanted = "" if state == "all" else state
     query = ApprovalQuery(state=wanted, tool=tool, limit=limit, cursor=cursor)
     with exits():
@@ -103,7 +107,7 @@ def edit(
         chosen = settings(board, data)
         wanted = _object(arguments)
 
-        async def change(opened: Pegboard) -> Approval:
+        async def change(opened: "Pegboard") -> "Approval":
             return await opened.approvals.decide(approval, "edit", arguments=wanted, note=note)
 
         with http_hint(chosen, f"POST /approvals/{approval}", '{"decision": "edit", ...}'):
@@ -134,7 +138,9 @@ def _object(text: str) -> dict[str, Any]:
     return value  # pyright: ignore[reportUnknownVariableType]  # JSON objects have text as keys
 
 
-def _said(approval: Approval, *, json: bool) -> None:
+def _said(approval: "Approval", *, json: bool) -> None:
+    from pegboard.features.approvals.schemas import TIMES, approval_to_dict
+
     data = approval_to_dict(approval)
     if json:
         say_json(data)
@@ -147,7 +153,7 @@ def _said(approval: Approval, *, json: bool) -> None:
         say(f"{key}: {shown}")
 
 
-def _row(approval: Approval) -> tuple[str, ...]:
+def _row(approval: "Approval") -> tuple[str, ...]:
     return (
         approval.id,
         approval.state,

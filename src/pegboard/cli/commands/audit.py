@@ -2,7 +2,7 @@
 
 import json as json_library
 import re
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -10,10 +10,11 @@ from pegboard.cli.exits import Exit, exits
 from pegboard.cli.kept import stored
 from pegboard.cli.options import DataOption, JsonOption, settings
 from pegboard.cli.output import moment, note, say, say_json, table
-from pegboard.core.ports.audit import AuditRecord
 from pegboard.errors import InvalidRequest
-from pegboard.features.audit import Audit
-from pegboard.features.audit.schemas import anchor_of, body_of, record_to_dict, report_to_dict
+
+if TYPE_CHECKING:
+    from pegboard.core.ports.audit import AuditRecord
+    from pegboard.features.audit import Audit
 
 T = TypeVar("T")
 _ANCHOR = re.compile(r"\d{1,15}:[0-9a-f]{64}")
@@ -37,6 +38,8 @@ def list_records(
     json: JsonOption = False,
 ) -> None:
     """List records, oldest first."""
+    from pegboard.features.audit.schemas import record_to_dict
+
     with exits():
         records = stored(
             settings(data=data),
@@ -61,6 +64,8 @@ def verify(
     json: JsonOption = False,
 ) -> None:
     """Check that no record was changed, removed or reordered; ends with 1 when one was."""
+    from pegboard.features.audit.schemas import anchor_of, report_to_dict
+
     with exits():
         if anchor and not _ANCHOR.fullmatch(anchor):
             raise InvalidRequest("--anchor: write SEQUENCE:HASH, as 'audit verify' prints it")
@@ -90,8 +95,9 @@ def export(
     data: DataOption = None,
 ) -> None:
     """Print every record as a line of JSON, oldest first."""
+    from pegboard.features.audit.schemas import record_to_dict
 
-    async def write(trail: Audit) -> None:
+    async def write(trail: "Audit") -> None:
         last = after
         while records := await trail.records(after=last, kind=kind, limit=_PAGE):
             for record in records:
@@ -102,7 +108,9 @@ def export(
         stored(settings(data=data), "GET /audit", lambda opened: write(opened.audit))
 
 
-def _row(record: AuditRecord) -> tuple[str, ...]:
+def _row(record: "AuditRecord") -> tuple[str, ...]:
+    from pegboard.features.audit.schemas import body_of
+
     body = body_of(record)
     what = next((body[key] for key in ("tool", "source", "subject", "action") if body.get(key)), "")
     who = next((body[key] for key in ("by", "principal") if body.get(key)), "")

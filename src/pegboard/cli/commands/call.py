@@ -1,20 +1,21 @@
 """`pegboard call NAME`: run one tool."""
 
-import asyncio
 import json as json_library
 import sys
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pegboard.cli.exits import Exit, exit_code, exits
 from pegboard.cli.options import BoardOption, DataOption, JsonOption, found, settings, with_board
 from pegboard.cli.output import note, say, say_json
-from pegboard.core.context import Arguments, Progress, ToolContext
-from pegboard.core.result import ToolResult
 from pegboard.errors import InvalidRequest, PegboardError
-from pegboard.runtime import Pegboard
+
+if TYPE_CHECKING:
+    from pegboard.core.context import Arguments, Progress
+    from pegboard.core.result import ToolResult
+    from pegboard.runtime import Pegboard
 
 
 def call(
@@ -38,8 +39,11 @@ def call(
     json: JsonOption = False,
 ) -> None:
     """Run a tool through the whole pipeline, and print its result."""
+    import asyncio
 
-    async def run(opened: Pegboard) -> ToolResult:
+    from pegboard.core.context import ToolContext
+
+    async def run(opened: "Pegboard") -> "ToolResult":
         ctx: ToolContext[Any] = ToolContext(
             idempotency_key=idempotency_key,
             deadline=None if not timeout else opened.monotonic() + timeout,
@@ -52,7 +56,7 @@ def call(
             note("without --data, files are written to a temporary folder and gone afterwards")
         return await opened.call(name, given, ctx)
 
-    def _writes_files(opened: Pegboard) -> bool:
+    def _writes_files(opened: "Pegboard") -> bool:
         spec = opened.find(name).spec if name in opened.registry else None
         return spec is not None and spec.category == "filesystem" and spec.effect != "read"
 
@@ -79,7 +83,7 @@ def call(
     raise typer.Exit(Exit.DONE)
 
 
-def _arguments(text: str, pairs: list[str]) -> Arguments:
+def _arguments(text: str, pairs: list[str]) -> "Arguments":
     if text and pairs:
         raise InvalidRequest("give the arguments as JSON or with --arg, not both")
     if text == "-":
@@ -99,6 +103,6 @@ def _pair(item: str) -> tuple[str, Any]:
         raise InvalidRequest(f"--arg {item}: what follows ':=' is not JSON: {error}") from error
 
 
-def _tell(progress: Progress) -> None:
+def _tell(progress: "Progress") -> None:
     total = f"/{progress.total:g}" if progress.total is not None else ""
     note(f"{progress.tool}: {progress.done:g}{total} {progress.message}")

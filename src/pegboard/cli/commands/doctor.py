@@ -2,7 +2,7 @@
 
 import platform
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -13,10 +13,9 @@ from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, 
 from pegboard.cli.output import counted, say_json, table
 from pegboard.cli.source_telling import reason_of
 from pegboard.errors import ConfigError
-from pegboard.registry.query import ToolQuery
-from pegboard.registry.unusable import unusable, why_unusable
-from pegboard.runtime import Pegboard, Settings
-from pegboard.runtime.kinds import known_kinds
+
+if TYPE_CHECKING:
+    from pegboard.runtime import Pegboard, Settings
 
 _EXTRAS = {
     "sql": "sqlglot",
@@ -35,6 +34,8 @@ A status is `ok`, `unused`, `unchecked` (another process has it), `missing`, `fa
 
 def doctor(*, board: BoardOption = None, data: DataOption = None, json: JsonOption = False) -> None:
     """Check the installation, the settings, the board file and each source."""
+    from pegboard.runtime.kinds import known_kinds
+
     checks: list[Check] = [
         ("python", "ok", platform.python_version()),
         ("pegboard", "ok", __version__),
@@ -66,7 +67,9 @@ def _extra(name: str, module: str) -> Check:
     return (f"extra {name}", "ok" if there else "missing", advice)
 
 
-def _settings(chosen: Settings) -> list[Check]:
+def _settings(chosen: "Settings") -> list[Check]:
+    from pegboard.runtime import Settings
+
     default = Settings()
     changed = {
         name: getattr(chosen, name)
@@ -76,7 +79,7 @@ def _settings(chosen: Settings) -> list[Check]:
     return [(f"setting {name}", "ok", str(value)) for name, value in changed.items()]
 
 
-def _all(chosen: Settings) -> list[Check]:
+def _all(chosen: "Settings") -> list[Check]:
     """The data and the board; where a server has the data, the board without them."""
     try:
         return _board(chosen)
@@ -91,9 +94,9 @@ def _all(chosen: Settings) -> list[Check]:
         return [held, ("board", "wrong", error.message)]
 
 
-def _board(chosen: Settings) -> list[Check]:
+def _board(chosen: "Settings") -> list[Check]:
     async def ask(
-        opened: Pegboard,
+        opened: "Pegboard",
     ) -> tuple[list[dict[str, Any]], tuple[str, ...], dict[str, str], list[Check]]:
         registry = opened.registry
         sandbox = {item.back_end: item.reason for item in await opened.sandbox_findings()}
@@ -125,7 +128,10 @@ def _detail(item: dict[str, Any], *, well: bool) -> str:
     return f"{count}: {reason}" if reason else count
 
 
-def _entries(opened: Pegboard) -> list[Check]:
+def _entries(opened: "Pegboard") -> list[Check]:
     """What stands in the list of tools, or was registered, and cannot be used."""
+    from pegboard.registry.query import ToolQuery
+    from pegboard.registry.unusable import unusable, why_unusable
+
     specs = unusable(opened.registry, ToolQuery())
     return [(f"tool {s.name}", "missing", why_unusable(s)) for s in specs if not s.source]

@@ -1,13 +1,15 @@
 """`pegboard explain NAME`: who may, and why."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pegboard.cli.exits import exits
 from pegboard.cli.options import BoardOption, JsonOption, found, settings, with_board
 from pegboard.cli.output import say, say_json, table
-from pegboard.runtime import Pegboard
+
+if TYPE_CHECKING:
+    from pegboard.runtime import Pegboard
 
 
 def explain(
@@ -18,7 +20,7 @@ def explain(
 ) -> None:
     """Say whether a tool may be called, by which rule, and what was checked."""
 
-    async def find(opened: Pegboard) -> dict[str, Any]:
+    async def find(opened: "Pegboard") -> dict[str, Any]:
         return opened.explain((await found(opened, name)).spec.name).to_dict()
 
     with exits():

@@ -1,7 +1,7 @@
 """`pegboard graph`: which tools need which."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -18,12 +18,13 @@ from pegboard.cli.options import (
 )
 from pegboard.cli.output import counted, note, say, say_json, table
 from pegboard.errors import InvalidRequest
-from pegboard.features.dependencies import graph_dict, what_breaks
-from pegboard.registry.dependencies import DependencyGraph, GraphChange
-from pegboard.registry.dependencies.graph import Direction
-from pegboard.runtime import Pegboard
+
+if TYPE_CHECKING:
+    from pegboard.registry.dependencies import DependencyGraph
+    from pegboard.runtime import Pegboard
 
 graph = typer.Typer(help="Show and change which tools need which.", no_args_is_help=True)
+Direction = Literal["both", "prerequisites", "dependants"]
 Tool = Annotated[str, typer.Argument(help="The tool's name or id.")]
 Mermaid = Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid flow chart.")]
 Names = Annotated[list[str] | None, typer.Option(help="A tool; repeatable.")]
@@ -42,7 +43,7 @@ def show_graph(
 ) -> None:
     """Show the whole graph."""
 
-    async def find(opened: Pegboard) -> dict[str, Any]:
+    async def find(opened: "Pegboard") -> dict[str, Any]:
         service = opened.dependencies
         return _shown(opened, service.current if version is None else service.at(version))
 
@@ -66,7 +67,7 @@ def around(
 ) -> None:
     """Show what a tool needs, and what needs it."""
 
-    async def find(opened: Pegboard) -> dict[str, Any]:
+    async def find(opened: "Pegboard") -> dict[str, Any]:
         service = opened.dependencies
         node = service.node(tool)
         return _shown(opened, service.current.around(node, depth=depth, direction=direction))
@@ -87,8 +88,9 @@ def breaks(
     json: JsonOption = False,
 ) -> None:
     """Show what no longer works when a tool fails."""
+    from pegboard.features.dependencies import what_breaks
 
-    async def find(opened: Pegboard) -> dict[str, Any]:
+    async def find(opened: "Pegboard") -> dict[str, Any]:
         service = opened.dependencies
         certain = opened.tool_health.replacements.certain if alternatives else None
         found = what_breaks(service.current, service.node(tool), stand_ins_of=certain)
@@ -116,7 +118,7 @@ def replacements(
 ) -> None:
     """Propose tools that could stand in for a tool, the best first, and say why."""
 
-    async def find(opened: Pegboard) -> dict[str, Any]:
+    async def find(opened: "Pegboard") -> dict[str, Any]:
         return opened.tool_health.replacements.of(tool).to_dict()
 
     with exits():
@@ -143,8 +145,9 @@ def update(
     json: JsonOption = False,
 ) -> None:
     """Change the graph, all of it or nothing (kept with --data)."""
+    from pegboard.registry.dependencies import GraphChange
 
-    async def change(opened: Pegboard) -> dict[str, Any]:
+    async def change(opened: "Pegboard") -> dict[str, Any]:
         wanted = GraphChange(
             add_nodes=tuple(add_node or ()),
             remove_nodes=tuple(remove_node or ()),
@@ -164,7 +167,9 @@ def _pair(text: str) -> tuple[str, str]:
     return first.strip(), second.strip()
 
 
-def _shown(opened: Pegboard, found: DependencyGraph) -> dict[str, Any]:
+def _shown(opened: "Pegboard", found: "DependencyGraph") -> dict[str, Any]:
+    from pegboard.features.dependencies import graph_dict
+
     return graph_dict(found, opened.dependencies.names(found.nodes))
 
 

@@ -1,17 +1,17 @@
 """`pegboard history`: what was called."""
 
-import asyncio
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pegboard.cli.exits import Exit, exits
 from pegboard.cli.options import DataOption, JsonOption, settings
 from pegboard.cli.output import moment, note, say, say_json, table
-from pegboard.core.ports.store import HistoryPage, HistoryQuery
-from pegboard.runtime import Settings
-from pegboard.runtime.wiring.history import history as open_history
+
+if TYPE_CHECKING:
+    from pegboard.core.ports.store import HistoryPage, HistoryQuery
+    from pegboard.runtime import Settings
 
 
 def history(
@@ -36,6 +36,10 @@ def history(
     json: JsonOption = False,
 ) -> None:
     """Show recorded calls, newest first; works while a server is running."""
+    import asyncio
+
+    from pegboard.core.ports.store import HistoryQuery
+
     query = HistoryQuery(
         tool=tool,
         source=source,
@@ -60,12 +64,16 @@ def history(
         note(f"more with --cursor {page.next_cursor}")
 
 
-async def _page(chosen: Settings, query: HistoryQuery) -> HistoryPage:
+async def _page(chosen: "Settings", query: "HistoryQuery") -> "HistoryPage":
+    from pegboard.runtime.wiring.history import history as open_history
+
     async with open_history(chosen) as opened:
         return await opened.calls(query)
 
 
-async def _detail(chosen: Settings, error_id: str) -> dict[str, Any] | None:
+async def _detail(chosen: "Settings", error_id: str) -> dict[str, Any] | None:
+    from pegboard.runtime.wiring.history import history as open_history
+
     async with open_history(chosen) as opened:
         return await opened.detail(error_id)
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from time import time
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -21,13 +21,13 @@ from pegboard.cli.options import (
     with_board,
 )
 from pegboard.cli.output import counted, first_line, note, say_json, table
-from pegboard.core.principal import LOCAL
 from pegboard.errors import ConfigError, InvalidRequest
-from pegboard.features.marketplace import Choice, Review, Wanted, added
-from pegboard.runtime import Pegboard, Settings
-from pegboard.runtime.board_file import LoadedBoard, load_board
-from pegboard.runtime.settings import environ
-from pegboard.runtime.wiring.kept import Kept
+
+if TYPE_CHECKING:
+    from pegboard.features.marketplace import Choice, Review
+    from pegboard.runtime import Pegboard, Settings
+    from pegboard.runtime.board_file import LoadedBoard
+    from pegboard.runtime.wiring.kept import Kept
 
 T = TypeVar("T")
 EntryArgument = Annotated[
@@ -64,6 +64,8 @@ def list_entries(
     json: JsonOption = False,
 ) -> None:
     """List what the marketplaces of the board offer."""
+    from pegboard.features.marketplace import Wanted
+
     wanted = Wanted(
         query=" ".join(words or ()),
         capability=capability,
@@ -124,6 +126,9 @@ def add(
     data: DataOption = None,
 ) -> None:
     """Put an entry into the board file, once you have looked at it."""
+    from pegboard.runtime.board_file import load_board
+    from pegboard.runtime.settings import environ
+
     with exits():
         choice = _choice(way, tools, name)
         review = _reviewed(entry, choice, board, digest=digest)
@@ -146,7 +151,7 @@ def add(
             show_source(path, source, load_board(path, environ()))
 
 
-def _refuse_sibling(loaded: LoadedBoard, source: Mapping[str, Any], *, named: bool) -> None:
+def _refuse_sibling(loaded: "LoadedBoard", source: Mapping[str, Any], *, named: bool) -> None:
     """Refuse a second source on a server of which the board has other tools.
 
     Raises:
@@ -166,7 +171,7 @@ def _refuse_sibling(loaded: LoadedBoard, source: Mapping[str, Any], *, named: bo
             )
 
 
-def _is_wanted(review: Review, *, yes: bool) -> bool:
+def _is_wanted(review: "Review", *, yes: bool) -> bool:
     """Show it, and ask whoever sits there.
 
     Raises:
@@ -182,13 +187,16 @@ def _is_wanted(review: Review, *, yes: bool) -> bool:
     return yes or typer.confirm("Put it on the board?", err=True)
 
 
-def _record(review: Review, chosen: Settings, path: Path) -> None:
+def _record(review: "Review", chosen: "Settings", path: Path) -> None:
     """Take it into the audit trail, where there is one and no server has it."""
+    from pegboard.core.principal import LOCAL
+    from pegboard.features.marketplace import added
+
     if chosen.data is None and chosen.database is None:
         return
     event = added(review, LOCAL, at=time(), file=path.name)
 
-    async def tell(opened: Kept) -> None:
+    async def tell(opened: "Kept") -> None:
         opened.tell(event)
 
     try:
@@ -197,12 +205,12 @@ def _record(review: Review, chosen: Settings, path: Path) -> None:
         note(f"pegboard: this is not in the audit trail: {error.message.partition(chr(10))[0]}")
 
 
-def _reviewed(entry: str, choice: Choice, board: Path | None, *, digest: str = "") -> Review:
+def _reviewed(entry: str, choice: "Choice", board: Path | None, *, digest: str = "") -> "Review":
     marketplace, _, rest = entry.partition("/")
     if not rest:
         raise InvalidRequest("write MARKET/ENTRY, as 'pegboard market list' shows them")
 
-    async def look(opened: Pegboard) -> Review:
+    async def look(opened: "Pegboard") -> "Review":
         if digest:
             return await opened.marketplace.confirm(marketplace, rest, choice, digest=digest)
         return await opened.marketplace.review(marketplace, rest, choice)
@@ -210,13 +218,15 @@ def _reviewed(entry: str, choice: Choice, board: Path | None, *, digest: str = "
     return _with_board(board, look)
 
 
-def _with_board(board: Path | None, use: Callable[[Pegboard], Awaitable[T]]) -> T:
+def _with_board(board: Path | None, use: "Callable[[Pegboard], Awaitable[T]]") -> T:
     """The board without what it keeps: a server may have that, and looking needs nothing of it."""
     chosen = settings(board).model_copy(update={"data": None, "database": None})
     return with_board(chosen, use, whole=False)
 
 
-def _choice(way: str, tools: str, name: str) -> Choice:
+def _choice(way: str, tools: str, name: str) -> "Choice":
+    from pegboard.features.marketplace import Choice
+
     wanted = tuple(item.strip() for item in tools.split(",") if item.strip())
     return Choice(way=way, tools=wanted, name=name)
 

@@ -3,7 +3,7 @@
 import shutil
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,8 +20,9 @@ from pegboard.cli.mcp_clients import (
 from pegboard.cli.options import BoardOption, DataOption, settings
 from pegboard.cli.output import note, say, say_json
 from pegboard.errors import ConfigError
-from pegboard.runtime import Settings
-from pegboard.runtime.settings import environ
+
+if TYPE_CHECKING:
+    from pegboard.runtime import Settings
 
 Globs = Annotated[
     list[str] | None,
@@ -97,6 +98,8 @@ def config(
     data: DataOption = None,
 ) -> None:
     """Show what to write into the configuration of an MCP client, or write it."""
+    from pegboard.runtime.settings import environ
+
     with exits():
         known = client_of(client)
         chosen = settings(board, data)
@@ -123,7 +126,7 @@ def config(
         note(f"Restart {known.title} if it runs.")
 
 
-def _command(chosen: Settings) -> list[str]:
+def _command(chosen: "Settings") -> list[str]:
     """What starts this board from anywhere."""
     program = shutil.which("pegboard")
     command = [program] if program else [sys.executable, "-m", "pegboard"]

@@ -1,7 +1,7 @@
 """`pegboard pins`: which definitions of upstreams are approved, and which wait for it."""
 
 import json as json_library
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from urllib.parse import quote, urlencode
 
 import typer
@@ -11,16 +11,12 @@ from pegboard.cli.kept import stored
 from pegboard.cli.options import DataOption, JsonOption, settings
 from pegboard.cli.output import moment, say, say_json, table
 from pegboard.cli.output import note as beside
-from pegboard.core.ports.catalogue import HeldDefinition, Pin
 from pegboard.errors import InvalidRequest
-from pegboard.features.pins import Pins
-from pegboard.features.pins.schemas import (
-    held_to_dict,
-    helds_to_dict,
-    pin_to_dict,
-    pins_to_dict,
-)
-from pegboard.features.pins.service import Decision
+
+if TYPE_CHECKING:
+    from pegboard.core.ports.catalogue import HeldDefinition, Pin
+    from pegboard.features.pins import Pins
+    from pegboard.features.pins.service import Decision
 
 T = TypeVar("T")
 SourceArgument = Annotated[str, typer.Argument(metavar="SOURCE", help="The name of the source.")]
@@ -52,6 +48,8 @@ def list_pins(
     json: JsonOption = False,
 ) -> None:
     """List the approved definitions."""
+    from pegboard.features.pins.schemas import pins_to_dict
+
     call = _query("/pins", source=source)
     with exits():
         page = stored(
@@ -79,6 +77,8 @@ def list_held(
     json: JsonOption = False,
 ) -> None:
     """List the definitions that are held back: changed ones, and those of new tools."""
+    from pegboard.features.pins.schemas import helds_to_dict
+
     call = _query("/tools/held", source=source, state=state)
     with exits():
         page = stored(
@@ -99,6 +99,8 @@ def show(
     source: SourceArgument, tool: ToolArgument, *, data: DataOption = None, json: JsonOption = False
 ) -> None:
     """Show what an upstream has changed of a tool's definition, or all of a new one."""
+    from pegboard.features.pins.schemas import held_to_dict
+
     with exits():
         call = "GET " + _query("/tools/held", source=source)
         found = stored(settings(data=data), call, lambda opened: opened.pins.get(source, tool))
@@ -123,6 +125,8 @@ def approve(
     json: JsonOption = False,
 ) -> None:
     """Approve a definition that is held back: the tool is as its upstream says from now on."""
+    from pegboard.features.pins.schemas import held_to_dict
+
     with exits():
         if everything == bool(tool):
             raise InvalidRequest("Name a tool, or approve whatever waits with --all.")
@@ -153,9 +157,11 @@ def reject(
 
 
 def _decide(
-    source: str, tool: str, decision: Decision, digest: str, data: Any, *, json: bool
+    source: str, tool: str, decision: "Decision", digest: str, data: Any, *, json: bool
 ) -> None:
-    async def decide(service: Pins) -> HeldDefinition:
+    from pegboard.features.pins.schemas import held_to_dict
+
+    async def decide(service: "Pins") -> "HeldDefinition":
         wanted = digest or (await service.get(source, tool)).digest
         return await service.decide(source, tool, decision, digest=wanted)
 
@@ -169,7 +175,9 @@ def _decide(
     _show(done, state=state)
 
 
-def _show(held: HeldDefinition, *, state: str = "") -> None:
+def _show(held: "HeldDefinition", *, state: str = "") -> None:
+    from pegboard.features.pins.schemas import held_to_dict
+
     row = held_to_dict(held, state=state)
     for key in ("source", "name", "tool", "state", "kind", "digest"):
         say(f"{key}: {row[key]}")
@@ -182,13 +190,17 @@ def _show(held: HeldDefinition, *, state: str = "") -> None:
                 say("\n".join(f"  {sign} {line}" for line in _lines(value)))
 
 
-def _pin_row(pin: Pin) -> tuple[str, ...]:
+def _pin_row(pin: "Pin") -> tuple[str, ...]:
+    from pegboard.features.pins.schemas import pin_to_dict
+
     row = pin_to_dict(pin)
     told = (row["source"], row["name"], row["tool"])
     return (*told, moment(pin.approved_at), pin.approved_by or "policy", pin.digest[:12])
 
 
-def _held_row(held: HeldDefinition) -> tuple[str, ...]:
+def _held_row(held: "HeldDefinition") -> tuple[str, ...]:
+    from pegboard.features.pins.schemas import held_to_dict
+
     row = held_to_dict(held)
     places = ", ".join(change["place"] for change in row["changes"])
     told = (row["source"], row["name"], row["tool"], row["state"])

@@ -20,11 +20,11 @@ from pegboard.cli.output import note, say, say_json
 from pegboard.cli.params import given_params
 from pegboard.cli.plan_files import is_plan_file, read_plan_file
 from pegboard.errors import InvalidRequest
-from pegboard.runtime import Pegboard
 
 if TYPE_CHECKING:
     from pegboard.core.graph import Graph
     from pegboard.planning import PlanRequest
+    from pegboard.runtime import Pegboard
 
 
 def plan(
@@ -78,7 +78,7 @@ def plan(
 
 
 async def _made(
-    request: "PlanRequest", svg: Path | None, opened: Pegboard
+    request: "PlanRequest", svg: Path | None, opened: "Pegboard"
 ) -> tuple[dict[str, Any], str]:
     from pegboard.features.plans.showing import show_plan
 
@@ -87,7 +87,7 @@ async def _made(
 
 
 async def _checked(
-    document: dict[str, Any], svg: Path | None, opened: Pegboard
+    document: dict[str, Any], svg: Path | None, opened: "Pegboard"
 ) -> tuple[dict[str, Any], str]:
     from pegboard.features.plans.showing import show_check
 

@@ -1,7 +1,7 @@
 """`pegboard run PLAN`: play a plan that is kept, or one in a file, to its end."""
 
 from shlex import quote
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,9 +19,10 @@ from pegboard.cli.options import (
 from pegboard.cli.params import given_params
 from pegboard.cli.plan_files import is_plan_file, read_plan_file
 from pegboard.errors import GraphInvalid, PlanNotFound
-from pegboard.features.runs import RunView
-from pegboard.runtime import Pegboard, Settings
-from pegboard.runtime.wiring.storage import place_of
+
+if TYPE_CHECKING:
+    from pegboard.features.runs import RunView
+    from pegboard.runtime import Pegboard, Settings
 
 
 def run(
@@ -51,8 +52,9 @@ def run(
     A goal is planned first: `pegboard plan GOAL --json > plan.json`, then `pegboard run plan.json`.
     """
     from pegboard.cli.run_telling import draw, tell, watched
+    from pegboard.runtime.wiring.storage import place_of
 
-    async def start(opened: Pegboard) -> RunView:
+    async def start(opened: "Pegboard") -> "RunView":
         if document is None:
             try:
                 return await opened.runs.start_plan(plan, params, key=key)
@@ -63,7 +65,7 @@ def run(
         graph, as_plan = read_graph(document), is_plan(document)
         return await opened.runs.start_graph(graph, params, key=key, as_plan=as_plan)
 
-    async def play(opened: Pegboard) -> RunView:
+    async def play(opened: "Pegboard") -> "RunView":
         began = opened.registry.kit.now()
         try:
             view = await start(opened)
@@ -84,8 +86,10 @@ def run(
     tell(view, json=json, options=said_again(board, data), is_kept=is_kept)
 
 
-def _instead(named: str, chosen: Settings) -> str:
+def _instead(named: str, chosen: "Settings") -> str:
     """What to type when there is no plan of this id."""
+    from pegboard.runtime.wiring.storage import place_of
+
     where = "" if place_of(chosen) is not None else "No plan is kept without --data DIR. "
     said = quote(named)
     return (

@@ -2,7 +2,7 @@
 
 import json as json_library
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 import typer
 
@@ -20,9 +20,10 @@ from pegboard.cli.options import (
 )
 from pegboard.cli.output import moment, note, say, say_json, table
 from pegboard.cli.params import one_of
-from pegboard.features.runs import RunView
-from pegboard.features.runs.schemas import State
-from pegboard.runtime import Pegboard, Settings
+
+if TYPE_CHECKING:
+    from pegboard.features.runs import RunView
+    from pegboard.runtime import Pegboard, Settings
 
 T = TypeVar("T")
 runs = typer.Typer(help="List and show runs, and let them go on or end.", no_args_is_help=True)
@@ -41,8 +42,9 @@ def list_runs(
 ) -> None:
     """List runs, newest first."""
     from pegboard.core.ports.run import RunQuery
+    from pegboard.features.runs.schemas import State
 
-    async def find(opened: Pegboard) -> tuple[tuple[RunView, ...], str]:
+    async def find(opened: "Pegboard") -> "tuple[tuple[RunView, ...], str]":
         page = await opened.runs.list(RunQuery(state=state, limit=limit, cursor=cursor))
         return page.runs, page.next_cursor
 
@@ -72,7 +74,7 @@ def show_run(
     from pegboard.cli.run_telling import draw, show
     from pegboard.graphs import drawing
 
-    async def find(opened: Pegboard) -> RunView:
+    async def find(opened: "Pegboard") -> "RunView":
         return await opened.runs.get(run_id)
 
     with exits():
@@ -86,19 +88,26 @@ def show_run(
         show(view, options=said_again(board, data))
 
 
-@runs.command("cancel")
-def cancel_run(
+@runs.command("pause")
+def pause_run(
     run_id: RunId, *, board: BoardOption = None, data: DataOption = None, json: JsonOption = False
 ) -> None:
-    """Cancel a run."""
+    """Start nothing new in a run; what is being done goes on to its end."""
 
-    async def cancel(opened: Pegboard) -> RunView:
-        await opened.runs.cancel(run_id)
+    async def pause(opened: "Pegboard") -> "RunView":
+        await opened.runs.pause(run_id)
         return await opened.runs.wait(run_id)
 
     with exits():
-        view = _on_board(settings(board, data), cancel, f"POST /runs/{run_id}/cancel")
-    say_json(view.to_dict()) if json else say(f"{view.id}  {view.result.state.value}")
+        view = _on_board(settings(board, data), pause, f"POST /runs/{run_id}/pause")
+    if json:
+        say_json(view.to_dict())
+        return
+    say(f"{view.id}  {view.result.state.value}")
+    if view.run.finished_at is None:
+        note(f"go on with it: pegboard runs resume {view.id}{said_again(board, data)}")
+    else:
+        note("it has ended: there is nothing to pause")
 
 
 @runs.command("resume")
@@ -108,7 +117,7 @@ def resume_run(
     """Go on with a run that was paused, or whose process died; what it has done is not repeated."""
     from pegboard.cli.run_telling import tell, watched
 
-    async def resume(opened: Pegboard) -> RunView:
+    async def resume(opened: "Pegboard") -> "RunView":
         last = await opened.runs.last_event(run_id)
         await opened.runs.resume(run_id)
         return await watched(opened, run_id, after=last, quiet=json)
@@ -116,6 +125,21 @@ def resume_run(
     with exits():
         view = _on_board(settings(board, data), resume, f"POST /runs/{run_id}/resume")
     tell(view, json=json, options=said_again(board, data))
+
+
+@runs.command("cancel")
+def cancel_run(
+    run_id: RunId, *, board: BoardOption = None, data: DataOption = None, json: JsonOption = False
+) -> None:
+    """Cancel a run."""
+
+    async def cancel(opened: "Pegboard") -> "RunView":
+        await opened.runs.cancel(run_id)
+        return await opened.runs.wait(run_id)
+
+    with exits():
+        view = _on_board(settings(board, data), cancel, f"POST /runs/{run_id}/cancel")
+    say_json(view.to_dict()) if json else say(f"{view.id}  {view.result.state.value}")
 
 
 @runs.command("answer")
@@ -131,7 +155,7 @@ def answer_run(
     """Answer what a run asks, and go on with it."""
     from pegboard.cli.run_telling import tell, watched
 
-    async def give(opened: Pegboard) -> RunView:
+    async def give(opened: "Pegboard") -> "RunView":
         last = await opened.runs.last_event(run_id)
         await opened.runs.answer(run_id, pending_id, given)
         return await watched(opened, run_id, after=last, quiet=json)
@@ -156,7 +180,7 @@ def send_to_run(
     """Send a run the message that a step of it waits for, and go on with it."""
     from pegboard.cli.run_telling import tell, watched
 
-    async def send(opened: Pegboard) -> RunView:
+    async def send(opened: "Pegboard") -> "RunView":
         last = await opened.runs.last_event(run_id)
         await opened.runs.send(run_id, event, given)
         return await watched(opened, run_id, after=last, quiet=json)
@@ -169,7 +193,7 @@ def send_to_run(
 
 
 def _on_board(
-    chosen: Settings, use: Callable[[Pegboard], Awaitable[T]], call: str, body: str = ""
+    chosen: "Settings", use: "Callable[[Pegboard], Awaitable[T]]", call: str, body: str = ""
 ) -> T:
     """Use the board; while a server has its data, name the request that does the same."""
     with http_hint(chosen, call, body):
@@ -183,7 +207,7 @@ def _value(text: str) -> Any:
         return text
 
 
-def _row(view: RunView) -> tuple[str, ...]:
+def _row(view: "RunView") -> tuple[str, ...]:
     return (
         view.id,
         view.run.state.value,

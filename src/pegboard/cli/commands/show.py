@@ -1,13 +1,15 @@
 """`pegboard show NAME`: everything about one tool."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pegboard.cli.exits import exits
 from pegboard.cli.options import BoardOption, JsonOption, found, settings, with_board
 from pegboard.cli.output import say, say_json
-from pegboard.runtime import Pegboard
+
+if TYPE_CHECKING:
+    from pegboard.runtime import Pegboard
 
 
 def show(
@@ -18,7 +20,7 @@ def show(
 ) -> None:
     """Show the whole specification of a tool, schemas included."""
 
-    async def find(opened: Pegboard) -> dict[str, Any]:
+    async def find(opened: "Pegboard") -> dict[str, Any]:
         return (await found(opened, name)).spec.to_dict()
 
     with exits():

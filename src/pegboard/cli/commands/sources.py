@@ -1,6 +1,6 @@
 """`pegboard sources`: where the tools come from, and how each source is doing."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -8,8 +8,10 @@ from pegboard.cli.exits import Exit, exits
 from pegboard.cli.options import BoardOption, JsonOption, settings, with_board
 from pegboard.cli.output import say_json, table
 from pegboard.cli.source_telling import count_of, reason_of, tell_of_log
-from pegboard.runtime import Pegboard
-from pegboard.runtime.source_state import SourceState
+
+if TYPE_CHECKING:
+    from pegboard.runtime import Pegboard
+    from pegboard.runtime.source_state import SourceState
 
 
 def sources(
@@ -22,7 +24,7 @@ def sources(
 ) -> None:
     """Show each source with its health, its number of tools, and what is wrong with it."""
 
-    async def ask(opened: Pegboard) -> tuple[list[dict[str, Any]], list[SourceState]]:
+    async def ask(opened: "Pegboard") -> "tuple[list[dict[str, Any]], list[SourceState]]":
         return await opened.health(), opened.sources
 
     with exits():

@@ -1,7 +1,7 @@
 """`pegboard switches`: turn tools, a source or all writes off, and on again."""
 
 import json as json_library
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,10 +10,11 @@ from pegboard.cli.kept import stored
 from pegboard.cli.options import DataOption, JsonOption, settings
 from pegboard.cli.output import moment, note, say, say_json, table
 from pegboard.cli.switch_telling import tell_of_nothing
-from pegboard.core.ports.switch import SwitchKind
 from pegboard.errors import InvalidRequest
-from pegboard.features.switches import KillSwitches, Thrown
-from pegboard.features.switches.schemas import switch_to_dict, switches_to_dict
+
+if TYPE_CHECKING:
+    from pegboard.core.ports.switch import SwitchKind
+    from pegboard.features.switches import KillSwitches, Thrown
 
 ToolArgument = Annotated[
     str,
@@ -34,6 +35,8 @@ switches = typer.Typer(
 @switches.command("list")
 def list_switches(*, data: DataOption = None, json: JsonOption = False) -> None:
     """List what is turned off."""
+    from pegboard.features.switches.schemas import switches_to_dict
+
     with exits():
         thrown = stored(
             settings(data=data), "GET /switches", lambda opened: opened.switches.thrown()
@@ -78,10 +81,12 @@ def on(
 def _turn(
     turn: str, tool: str, source: str, reason: str, data: DataOption, *, writes: bool, json: bool
 ) -> None:
+    from pegboard.features.switches.schemas import switch_to_dict
+
     kind, name = _meant(tool, source, writes=writes)
     wanted = {"turn": turn, "kind": kind, "name": name, "reason": reason}
 
-    async def work(service: KillSwitches) -> Thrown:
+    async def work(service: "KillSwitches") -> "Thrown":
         if turn == "on":
             return await service.on(kind, name)
         return await service.off(kind, name, reason=reason)
@@ -97,7 +102,7 @@ def _turn(
             tell_of_nothing(chosen, kind, name)
 
 
-def _meant(tool: str, source: str, *, writes: bool) -> tuple[SwitchKind, str]:
+def _meant(tool: str, source: str, *, writes: bool) -> "tuple[SwitchKind, str]":
     if sum(map(bool, (tool, source, writes))) != 1:
         raise InvalidRequest("Name one of these: a tool, --source SOURCE, or --writes.")
     if writes:
@@ -105,6 +110,6 @@ def _meant(tool: str, source: str, *, writes: bool) -> tuple[SwitchKind, str]:
     return ("tool", tool) if tool else ("source", source)
 
 
-def _row(thrown: Thrown) -> tuple[str, ...]:
+def _row(thrown: "Thrown") -> tuple[str, ...]:
     switch = thrown.switch
     return (switch.kind, switch.name, moment(switch.at), switch.by, switch.reason)

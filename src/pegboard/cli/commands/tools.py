@@ -1,6 +1,6 @@
 """`pegboard tools`: what is on the board."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -8,10 +8,10 @@ from pegboard.cli.exits import exits
 from pegboard.cli.options import BoardOption, JsonOption, settings, with_board
 from pegboard.cli.output import counted, first_line, note, say_json, table
 from pegboard.cli.unknown_values import tell_unknown
-from pegboard.core.tool import ToolSpec
-from pegboard.registry.query import ToolQuery
-from pegboard.registry.unusable import unusable, why_unusable
-from pegboard.runtime import Pegboard
+
+if TYPE_CHECKING:
+    from pegboard.core.tool import ToolSpec
+    from pegboard.runtime import Pegboard
 
 
 def tools(
@@ -29,6 +29,9 @@ def tools(
     json: JsonOption = False,
 ) -> None:
     """List the tools of the board, or search them."""
+    from pegboard.registry.query import ToolQuery
+    from pegboard.registry.unusable import unusable, why_unusable
+
     query = ToolQuery(
         query=search,
         source=source,
@@ -38,7 +41,7 @@ def tools(
         limit=limit,
     )
 
-    async def find(opened: Pegboard) -> tuple[list[ToolSpec], list[ToolSpec]]:
+    async def find(opened: "Pegboard") -> "tuple[list[ToolSpec], list[ToolSpec]]":
         for state in opened.sources:
             if state.status != "ok":
                 note(f"source '{state.name}' is {state.status}: {state.reason}")
@@ -68,7 +71,9 @@ def tools(
         note(_counted(len(usable), len(others), told=unavailable))
 
 
-def _why(spec: ToolSpec) -> dict[str, str]:
+def _why(spec: "ToolSpec") -> dict[str, str]:
+    from pegboard.registry.unusable import why_unusable
+
     reason = why_unusable(spec)
     return {"unavailable": reason} if reason else {}
 
