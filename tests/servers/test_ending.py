@@ -2,7 +2,7 @@
 
 import asyncio
 
-from pegboard.servers.ending import end, leave
+from pegboard.servers.ending import cut_short, end, leave, not_begun
 
 
 async def test_work_is_cancelled_once_and_may_tidy_up() -> None:
@@ -31,3 +31,9 @@ async def test_nothing_is_waited_for_where_nothing_runs() -> None:
     await leave()
 
     assert task.cancelled()
+
+
+def test_only_what_was_not_begun_may_be_made_again() -> None:
+    told = [(error.retryable, error.nothing_done) for error in (not_begun(), cut_short())]
+
+    assert told == [(True, True), (False, False)]

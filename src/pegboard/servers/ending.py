@@ -6,8 +6,29 @@ import sys
 from collections.abc import Collection
 from typing import Any
 
+from pegboard.errors import Unavailable
+
 LAST_WORDS = 3.0
 """Seconds that cancelled work has to tidy up."""
+_ELSEWHERE = 1.0
+"""Seconds after which another server may be asked, or this one once it has started again."""
+
+
+def not_begun() -> Unavailable:
+    """What a caller is told whose request came to a server that ends."""
+    return Unavailable(
+        "The server is ending; nothing of the request was begun.",
+        retry_after=_ELSEWHERE,
+        nothing_done=True,
+    )
+
+
+def cut_short() -> Unavailable:
+    """What a caller is told whose request a server was at work on when its time was over."""
+    return Unavailable(
+        "The server ended before the request did; nobody knows what of it took effect.",
+        permanent=True,
+    )
 
 
 async def end(tasks: "Collection[asyncio.Task[Any] | None]") -> None:

@@ -182,7 +182,7 @@ async def test_a_token_is_asked_for_as_on_every_other_path(tmp_path: Path, era: 
         ("POST", "/mcp", {"Origin": "http://evil.example"}, INITIALIZE, 403),
         ("POST", "/mcp", {"Accept": "application/json"}, INITIALIZE, 406),
         ("POST", "/mcp", {"Accept": "text/html"}, INITIALIZE, 406),
-        ("POST", "/mcp", {"Content-Type": "text/plain"}, INITIALIZE, 400),
+        ("POST", "/mcp", {"Content-Type": "text/plain"}, INITIALIZE, 415),
         ("POST", "/mcp", {}, "{", 400),
         ("POST", "/mcp", {}, '{"jsonrpc": "2.0"}', 400),
         ("POST", "/mcp", {}, "[" * 10_000, 400),
@@ -310,4 +310,35 @@ async def test_an_application_of_its_own_serves_it_too(tmp_path: Path) -> None:
         closed = await http.post("/mcp", json=INITIALIZE)
 
     assert opened.status_code == 200
-    assert closed.status_code == 503
+    assert (closed.status_code, closed.headers["retry-after"]) == (503, "1")
+    told = closed.json()
+    assert (told["code"], told["retryable"], told["retry_after"]) == ("unavailable", True, 1.0)
+
+
+async def test_a_request_that_is_whole_only_when_the_server_has_ended_was_not_begun(
+    tmp_path: Path,
+) -> None:
+    app = create_app(Pegboard(settings=live_settings(tmp_path)))
+    reading, rest = asyncio.Event(), asyncio.Event()
+
+    async def slowly() -> AsyncGenerator[bytes]:
+        yield b"{"
+        reading.set()
+        await rest.wait()
+        yield json.dumps(INITIALIZE)[1:].encode()
+
+    transport = httpx2.ASGITransport(app=app)
+    async with (
+        app.router.lifespan_context(app),
+        httpx2.AsyncClient(
+            transport=transport, base_url="http://127.0.0.1", headers=HEADERS
+        ) as http,
+    ):
+        asking = asyncio.create_task(http.post("/mcp", content=slowly()))
+        await reading.wait()
+        await app.state.mcp.close(grace=0)
+        rest.set()
+        answer = await asking
+
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+    assert (answer.json()["code"], answer.json()["retryable"]) == ("unavailable", True)

@@ -1,4 +1,5 @@
 import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -6,6 +7,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 from tests.servers.http.made import LOOPBACK, a_board, client_of
 
@@ -85,6 +87,69 @@ async def test_an_answer_that_has_begun_is_not_begun_again(
 
     assert [message["type"] for message in sent] == ["http.response.start"]
     assert "too late" in caplog.text
+
+
+async def cut_short(method: str, *messages: Message, has_begun: bool = False) -> list[Message]:
+    """What a client is told whose request is being answered when the server ends."""
+    coming, sent = list(messages), list[Message]()
+    reading = asyncio.Event()
+
+    async def receive() -> Message:
+        if coming:
+            return coming.pop(0)
+        reading.set()
+        return await asyncio.sleep(60, {"type": "http.disconnect"})
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if has_begun:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+        while messages:
+            await receive()
+        reading.set()
+        await asyncio.sleep(60)
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope: Scope = {"type": "http", "method": method, "path": "/x", "headers": []}
+    serving = asyncio.create_task(Shell(app)(scope, receive, send))
+    await reading.wait()
+    serving.cancel()
+    await asyncio.wait((serving,))
+    assert serving.cancelled()
+    return sent
+
+
+def part(*, more: bool) -> Message:
+    return {"type": "http.request", "body": b"{", "more_body": more}
+
+
+@pytest.mark.parametrize(
+    ("method", "messages", "retryable"),
+    [
+        ("GET", (), True),
+        ("GET", (part(more=False),), True),
+        ("POST", (part(more=True),), True),
+        ("POST", (part(more=True), part(more=False)), False),
+        ("POST", (), False),
+        ("DELETE", (), False),
+    ],
+    ids=["read", "read with a body", "half a body", "a body", "no body", "delete"],
+)
+async def test_the_end_of_the_server_says_whether_a_request_may_be_made_again(
+    method: str, messages: tuple[Message, ...], retryable: bool
+) -> None:
+    start, body = await cut_short(method, *messages)
+
+    headers, told = Headers(raw=start["headers"]), json.loads(body["body"])
+    assert (start["status"], told["code"], told["retryable"]) == (503, "unavailable", retryable)
+    assert headers.get("retry-after") == ("1" if retryable else None)
+
+
+async def test_the_end_of_the_server_begins_no_answer_twice() -> None:
+    sent = await cut_short("POST", part(more=False), has_begun=True)
+
+    assert [message["type"] for message in sent] == ["http.response.start"]
 
 
 @pytest.mark.parametrize("made", [Shell, lambda app: BodyLimit(app, max_bytes=1)])

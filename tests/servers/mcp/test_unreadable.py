@@ -9,10 +9,12 @@ from starlette.types import Message
 from tests.servers.http.live import live, live_settings, patient
 from tests.servers.http.test_mcp_endpoint import HEADERS, INITIALIZE
 
-from pegboard.servers.mcp.unreadable import NO_JSON, NO_MESSAGE, readable
+from pegboard.servers.mcp.envelope import BATCH, NO_JSON, NO_OBJECT, TOO_DEEP, TOO_LONG_NUMBER
+from pegboard.servers.mcp.unreadable import NO_MESSAGE, readable
 
-PARSE = NO_JSON.error.model_dump(exclude_unset=True)
-MESSAGE = NO_MESSAGE.error.model_dump(exclude_unset=True)
+NESTED = b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": %s}}'
+PARSE = {"code": -32700, "message": NO_JSON}
+DEEP = {"code": -32700, "message": TOO_DEEP}
 
 
 @pytest.mark.parametrize("version", [None, "2025-11-25"])
@@ -22,13 +24,13 @@ MESSAGE = NO_MESSAGE.error.model_dump(exclude_unset=True)
         (b"no json", PARSE),
         (b"", PARSE),
         (b"\xff\xfe", PARSE),
-        (b"[" * 100_000, PARSE),
-        (b"3", MESSAGE),
-        (b'{"jsonrpc": "2.0", "id": {"a": 1}, "method": 5}', MESSAGE),
-        (b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}', MESSAGE),
-        (json.dumps([INITIALIZE, INITIALIZE]).encode(), MESSAGE),
+        (b"[" * 100_000, DEEP),
+        (NESTED % (b"[" * 300 + b"]" * 300), DEEP),
+        (NESTED % (b"1" * 5_000), {"code": -32700, "message": TOO_LONG_NUMBER}),
+        (b"3", {"code": -32600, "message": NO_OBJECT}),
+        (json.dumps([INITIALIZE, INITIALIZE]).encode(), {"code": -32600, "message": BATCH}),
     ],
-    ids=["text", "nothing", "bytes", "deep", "number", "odd fields", "version", "batch"],
+    ids=["text", "nothing", "bytes", "deep", "deep params", "digits", "number", "batch"],
 )
 async def test_what_is_no_message_is_answered_in_one_short_sentence(
     tmp_path: Path, version: str | None, body: bytes, error: dict[str, Any]
@@ -62,6 +64,7 @@ async def sent(status: int, *parts: bytes) -> list[Message]:
     ("status", "body"),
     [
         (200, b'{"error": {"message": "Parse error: x"}}'),
+        (404, b'{"error": {"message": "Parse error: x"}}'),
         (400, b'{"error": {"message": "Bad Request: Missing session ID"}}'),
         (400, b'{"error": "Parse error: x"}'),
         (400, b"[]"),
@@ -81,4 +84,10 @@ async def test_the_length_is_that_of_the_new_body() -> None:
     start, body = await sent(400, b'{"error": {"message": "Parse error: line 1 column 9"}}')
 
     assert start["headers"] == [(b"content-length", str(len(body["body"])).encode())]
-    assert json.loads(body["body"])["error"] == PARSE
+    assert json.loads(body["body"]) == {"jsonrpc": "2.0", "id": None, "error": PARSE}
+
+
+async def test_what_the_sdk_finds_more_than_we_do_is_told_in_a_sentence_too() -> None:
+    _, body = await sent(400, b'{"error": {"message": "Validation error: 4 errors for ..."}}')
+
+    assert json.loads(body["body"])["error"] == {"code": -32600, "message": NO_MESSAGE}

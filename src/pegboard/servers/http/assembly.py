@@ -14,6 +14,7 @@ from pegboard.errors import PegboardError
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.body import JsonResponse
 from pegboard.servers.http.gate import Gate, admission
+from pegboard.servers.http.lingering import Lingering
 from pegboard.servers.http.mcp_endpoint import McpEndpoint
 from pegboard.servers.http.openapi import document
 from pegboard.servers.http.problem import answer_error, answer_framework, answer_invalid
@@ -75,6 +76,7 @@ def assembled(board: Pegboard) -> FastAPI:
         lifespan=lifespan,
         middleware=[
             Middleware(Shell),
+            Middleware(Lingering, max_bytes=board.settings.max_request_bytes),
             Middleware(Gate, admission=admitted, tickets=given),
             Middleware(BodyLimit, max_bytes=board.settings.max_request_bytes),
         ],

@@ -8,8 +8,9 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pegboard.core.principal import Principal
-from pegboard.errors import ConfigError, InvalidRequest
+from pegboard.errors import ConfigError, InvalidRequest, Unavailable
 from pegboard.runtime import Pegboard
+from pegboard.servers.ending import not_begun
 from pegboard.servers.http.problem import problem, problem_of
 from pegboard.servers.mcp.extra import require_mcp_extra
 from pegboard.servers.mcp.part import Part, check_part, unknown_source
@@ -43,7 +44,7 @@ class McpEndpoint:
             return
         sessions = await self._opened()
         if sessions is None:
-            await _CLOSED(scope, receive, send)
+            await problem_of(not_begun())(scope, receive, send)
             return
         principal: Principal = scope["state"]["principal"]
         task = asyncio.current_task()
@@ -52,6 +53,8 @@ class McpEndpoint:
             self._running.add(task)
         try:
             await sessions.handle(scope, receive, send, principal=principal, part=part)
+        except Unavailable as error:
+            await problem_of(error)(scope, receive, send)
         finally:
             if task is not None:
                 self._running.discard(task)
@@ -97,6 +100,3 @@ class McpEndpoint:
 
 def _load() -> None:
     import_module("pegboard.servers.mcp.sessions")
-
-
-_CLOSED = problem(503, "The server is ending.", code="unavailable")

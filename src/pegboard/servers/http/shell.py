@@ -6,9 +6,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pegboard.servers.http.problem import internal_problem, problem
+from pegboard.servers.ending import cut_short, not_begun
+from pegboard.servers.http.problem import internal_problem, problem, problem_of
 
 _LONGEST_UPLOAD = 60.0
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -31,6 +33,7 @@ class Shell:
             await self._app(scope, receive, send)
             return
         started = False
+        heard = _Heard(scope, receive)
 
         async def sending(message: Message) -> None:
             nonlocal started
@@ -42,11 +45,36 @@ class Shell:
             await send(message)
 
         try:
-            await self._app(scope, receive, sending)
+            await self._app(scope, heard.receive, sending)
+        except asyncio.CancelledError:  # the server ends, and the time of its requests is over
+            if not started:
+                why = cut_short() if heard.may_be_begun else not_begun()
+                await problem_of(why)(scope, receive, sending)
+            raise
         except Exception as error:  # noqa: BLE001 - the door's last resort: logged, and told by its id
             answer = internal_problem(error, during=f"{scope['method']} {scope['path']}")
             if not started:
                 await answer(scope, receive, sending)
+
+
+class _Heard:
+    """How much of a request has been heard: none whose body is read is begun before it is whole."""
+
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        self._receive = receive
+        self._is_safe = scope["method"] in _SAFE
+        self._is_asked = self._is_whole = False
+
+    @property
+    def may_be_begun(self) -> bool:
+        """Whether it may have had an effect."""
+        return not self._is_safe and (self._is_whole or not self._is_asked)
+
+    async def receive(self) -> Message:
+        self._is_asked = True
+        message = await self._receive()
+        self._is_whole = self._is_whole or not message.get("more_body", False)
+        return message
 
 
 class BodyLimit:

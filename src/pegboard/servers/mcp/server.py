@@ -13,6 +13,7 @@ from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.callers import CURRENT, Callers
 from pegboard.servers.mcp.catalogue import PAGE, Catalogue
 from pegboard.servers.mcp.handlers import Handlers
+from pegboard.servers.mcp.params import named
 from pegboard.servers.mcp.parking import Parking
 from pegboard.servers.mcp.part import WHOLE, Part
 from pegboard.servers.mcp.rounds import Rounds
@@ -85,6 +86,7 @@ class BoardServer:
         )
         if not self._board.settings.traces:
             server.middleware.clear()  # it makes a span for each message, whoever wants it
+        server.middleware.append(named)
         for method, params, handle in handlers.table():
             server.add_request_handler(method, params, handle)
         server.add_notification_handler(

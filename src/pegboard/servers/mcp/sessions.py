@@ -7,20 +7,23 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from pegboard.core.principal import Principal
 from pegboard.execution.call import owner_of
 from pegboard.runtime import Pegboard
+from pegboard.servers.ending import not_begun
 from pegboard.servers.mcp.callers import CURRENT, PART, Caller
+from pegboard.servers.mcp.envelope import fault_of
+from pegboard.servers.mcp.headers import from_now_on, stands_alone, unfit
 from pegboard.servers.mcp.part import Part
+from pegboard.servers.mcp.refusals import refusal
 from pegboard.servers.mcp.server import BoardServer
 from pegboard.servers.mcp.shares import PLACE, Shares
 from pegboard.servers.mcp.unique import Unique
 from pegboard.servers.mcp.unreadable import readable
+from pegboard.servers.mcp.whole import read
 
 MOST = 1_000
 """Sessions at once; one more is refused until another ends."""
@@ -47,6 +50,7 @@ class Sessions:
         self._server.sdk.middleware.append(self._shares)
         self._unique = Unique(self._manager.handle_request)
         self._ending = asyncio.Event()
+        self._is_ending = False
         self._task: asyncio.Task[None] | None = None
 
     @classmethod
@@ -63,27 +67,48 @@ class Sessions:
     async def handle(
         self, scope: Scope, receive: Receive, send: Send, *, principal: Principal, part: Part
     ) -> None:
-        """Answer a request; a session answers none but the caller's who began it."""
+        """Answer a request; a session answers none but the caller's who began it.
+
+        Raises:
+            Unavailable: The sessions end; nothing was begun, and nothing is answered yet.
+        """
+        again = await self._fitting(scope, receive, send)
+        if again is None:
+            return
+        if self._is_ending:
+            raise not_begun()
         scope["state"][PART] = part
         owner = owner_of(principal)
         token = AccessToken(token="", client_id=owner, scopes=[])
         scope["user"] = AuthenticatedUser(token)
         before = CURRENT.set(Caller(principal=principal, part=part))
         try:
-            await self._handle(scope, receive, readable(send), owner=owner)
+            await self._handle(scope, again, readable(send), owner=owner)
         finally:
             CURRENT.reset(before)
 
+    async def _fitting(self, scope: Scope, receive: Receive, send: Send) -> Receive | None:
+        """A way to read the body of a request that the SDK can answer; else it is answered here."""
+        refused = unfit(scope)
+        if refused is None and scope["method"] == "POST":
+            body, receive = await read(receive)
+            if body is None:  # the client has left
+                return None
+            fault = fault_of(body)
+            if fault is not None:
+                refused = refusal(400, fault.code, fault.message, request_id=fault.request_id)
+        if refused is None:
+            return receive
+        await refused(scope, receive, send)
+        return None
+
     async def _handle(self, scope: Scope, receive: Receive, send: Send, *, owner: str) -> None:
-        headers = Headers(scope=scope)
-        session = headers.get(MCP_SESSION_ID_HEADER)
-        version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
-        stands_alone = version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS
+        session = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
         if session is not None and scope["method"] == "DELETE":
             ending = self._shares.ending(session, send)
             await self._manager.handle_request(scope, receive, ending)
-        elif stands_alone or scope["method"] != "POST":
-            await self._manager.handle_request(scope, receive, send)
+        elif stands_alone(scope) or scope["method"] != "POST":
+            await self._manager.handle_request(from_now_on(scope), receive, send)
         elif session is not None:
             await self._unique.handle(scope, receive, send, owner=owner, session=session)
         else:
@@ -108,6 +133,7 @@ class Sessions:
 
     async def close(self) -> None:
         """End all sessions and their calls."""
+        self._is_ending = True
         await self._server.close()
         self._ending.set()
         if self._task is not None:

@@ -8,9 +8,10 @@ from typing import Any
 
 import msgspec
 from mcp_types import INVALID_REQUEST
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pegboard.servers.mcp.refusals import refusal
+from pegboard.servers.mcp.whole import read
 
 _PATIENCE = 0.25
 """Seconds for an exchange to end whose answer its client may have read already."""
@@ -52,8 +53,8 @@ class Unique:
             owner: Whose request it is: nobody learns what others have asked.
             session: The id of the session.
         """
-        body, again = await _read(receive)
-        given = _id_of(body)
+        body, again = await read(receive)
+        given = _id_of(body or b"")
         if given is None:
             await self._app(scope, again, send)
             return
@@ -86,22 +87,3 @@ def _id_of(body: bytes) -> str | int | None:
     if not isinstance(head.method, str) or isinstance(head.id, bool):
         return None
     return head.id if isinstance(head.id, (str, int)) else None
-
-
-async def _read(receive: Receive) -> tuple[bytes, Receive]:
-    """The body, whose length and time the server bounds, and a way to read it again."""
-    pieces: list[bytes] = []
-    is_whole = False
-    message: Message = {"type": "http.request"}
-    while message["type"] == "http.request" and not is_whole:
-        message = await receive()
-        pieces.append(message.get("body", b""))
-        is_whole = not message.get("more_body", False)
-    body = b"".join(pieces)
-    gone = message["type"] != "http.request"  # the client has left in the middle
-    waiting = [message if gone else {"type": "http.request", "body": body, "more_body": False}]
-
-    async def again() -> Message:
-        return waiting.pop() if waiting else await receive()
-
-    return body, again

@@ -1,4 +1,7 @@
-"""What is no message of JSON-RPC: answered over HTTP in its own words, not in those of a parser."""
+"""A refusal of the SDK's over HTTP in words of our own, not in those of a parser.
+
+What `envelope.py` lets pass is refused only where the SDK reads more strictly than it.
+"""
 
 import json
 from typing import Any, cast
@@ -7,20 +10,16 @@ from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Send
 
-NO_JSON = JSONRPCError(
-    jsonrpc="2.0",
-    id=None,
-    error=ErrorData(code=PARSE_ERROR, message="Parse error: the body is not JSON"),
-)
-NO_MESSAGE = JSONRPCError(
-    jsonrpc="2.0",
-    id=None,
-    error=ErrorData(
-        code=INVALID_REQUEST,
-        message="The body is not one message of JSON-RPC 2.0; a batch is not taken",
-    ),
-)
-_INSTEAD = {"Parse error: ": NO_JSON, "Validation error: ": NO_MESSAGE}
+from pegboard.servers.mcp.envelope import NO_JSON, TOO_DEEP, TOO_LONG_NUMBER
+
+NO_MESSAGE = "The body is not one message of JSON-RPC 2.0"
+
+_INSTEAD = {
+    "Parse error: recursion limit": (PARSE_ERROR, TOO_DEEP),
+    "Parse error: number out of range": (PARSE_ERROR, TOO_LONG_NUMBER),
+    "Parse error": (PARSE_ERROR, NO_JSON),
+    "Validation error: ": (INVALID_REQUEST, NO_MESSAGE),
+}
 """How the texts begin that the SDK makes of a parser's, and what is said instead."""
 
 
@@ -53,4 +52,8 @@ def _instead(body: bytes) -> JSONRPCError | None:
         return None
     error: Any = cast("dict[str, Any]", found).get("error") if isinstance(found, dict) else None
     text = str(cast("dict[str, Any]", error).get("message")) if isinstance(error, dict) else ""
-    return next((item for start, item in _INSTEAD.items() if text.startswith(start)), None)
+    return next((_error(*item) for start, item in _INSTEAD.items() if text.startswith(start)), None)
+
+
+def _error(code: int, message: str) -> JSONRPCError:
+    return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=message))
