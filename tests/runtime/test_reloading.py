@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.errors import ConfigError
+from pegboard.errors import AuditUnavailable, ConfigError, PegboardError
 from pegboard.runtime import Pegboard, Settings
 from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.reloading import Reloading
@@ -114,3 +114,28 @@ async def test_without_a_file_there_is_nothing_to_follow() -> None:
     await reloading.close()
 
     assert board.given == []
+
+
+async def test_a_reload_that_cannot_be_proved_yet_is_made_later(file: Path) -> None:
+    """Nobody else asks again; what is wrong for other reasons waits for the file to change."""
+    errors: list[PegboardError] = [ConfigError("wrong"), *[AuditUnavailable("full")] * 2]
+    tries: list[int] = []
+    done = asyncio.Event()
+
+    async def reopen(_loaded: LoadedBoard) -> None:
+        tries.append(len(errors))
+        if errors:
+            raise errors.pop()
+        done.set()
+
+    reloading = Reloading(Settings(board=file), reopen)
+    reloading.watch(0.01)
+    write(file, ONE.replace("std", "tools"))
+    await until(lambda: reloading.problem == "wrong")
+    await asyncio.sleep(0.05)
+    first = list(tries)
+    write(file, ONE)
+    await done.wait()
+    await reloading.close()
+
+    assert (first, tries, reloading.problem) == ([3, 2, 1], [3, 2, 1, 0], "")

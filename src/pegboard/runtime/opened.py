@@ -6,12 +6,14 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
+from pegboard.core.event import BoardChanged
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError
 from pegboard.execution import Kit
 from pegboard.execution.emitter import Emitter
+from pegboard.execution.proving import proved
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.absent import Absent
 from pegboard.runtime.board_file import LoadedBoard
@@ -27,7 +29,7 @@ from pegboard.runtime.source_set import SourceSet
 from pegboard.runtime.source_state import SourceState
 from pegboard.runtime.static_tools import check_names, static_tools
 from pegboard.runtime.wiring.approvals import approvals as wired_approvals
-from pegboard.runtime.wiring.board_events import tell_of_policy, tell_of_sections
+from pegboard.runtime.wiring.board_events import about_reload, tell_of_policy, tell_of_sections
 from pegboard.runtime.wiring.catalogue import CatalogueParts
 from pegboard.runtime.wiring.kit import kit as wired_kit
 from pegboard.runtime.wiring.listeners import ClosingListener
@@ -72,6 +74,7 @@ class Opened:
         self._static: tuple[str, ...] = ()
         self._masking = Masking()
         self._env = graph_env(loaded)
+        self._prove = proof(settings, storage)
         self._stack, self._entries = AsyncExitStack(), AsyncExitStack()
         self.sources: SourceSet
         self.parts: CatalogueParts
@@ -132,10 +135,20 @@ class Opened:
 
         Raises:
             ConfigError: The new board is wrong; nothing has changed then.
+            AuditUnavailable: The audit trail is required and cannot take it; nothing has changed.
         """
+        states, kit = _by_name(checked(loaded)), self.registry.kit
+        known = self._loaded, self.sources.states
+
+        def about() -> BoardChanged:
+            return about_reload(known, (loaded, states), at=kit.now())
+
+        async with proved(self._prove, about, kit=kit, done="reloaded"):
+            await self._reopened(loaded, states)
+
+    async def _reopened(self, loaded: LoadedBoard, states: dict[str, SourceState]) -> None:
         policy, env = policy_of(loaded), graph_env(loaded)
-        states = checked(loaded)
-        static = await static_tools(loaded, self._opening(_by_name(states)))
+        static = await static_tools(loaded, self._opening(states))
         if loaded.board.network != self._loaded.board.network:
             raise ConfigError(
                 f"{loaded.where(('network',))}: a changed network needs a restart of the server"
@@ -144,10 +157,10 @@ class Opened:
             raise ConfigError(
                 f"{loaded.where(('sandbox',))}: a changed sandbox needs a restart of the server"
             )
-        check_names(static, loaded, sources=_by_name(states), others=self._others())
+        check_names(static, loaded, sources=states, others=self._others())
         await self.parts.check_graph(loaded)
         # nothing below is refused: from here on the new board holds
-        self._masking.use(_secrets(loaded, self._settings, states))
+        self._masking.use(_secrets(loaded, self._settings, list(states.values())))
         kit = replace(self.registry.kit, policy=policy, redact=self._masking.for_calls)
         known, self._loaded = self._loaded, loaded
         self._env.clear()
@@ -157,7 +170,7 @@ class Opened:
         tell_of_policy(kit, before, policy)
         tell_of_sections(kit, known.board, loaded.board)
         self._put_static(static)
-        await self._follow(_by_name(states))
+        await self._follow(states)
         await self.parts.catalogue.load(anew=True)
         self.parts.look_again()
 
@@ -171,7 +184,10 @@ class Opened:
         self.registry.apply(kit)
         self._services, self.sandbox = services(self._loaded, self._settings, stack)
         self.pins = PinParts(
-            self.registry, self.storage, pinning=lambda: self._loaded.board.pinning
+            self.registry,
+            self.storage,
+            pinning=lambda: self._loaded.board.pinning,
+            prove=self._prove,
         )
         self.sources = SourceSet(
             self._services,
@@ -197,8 +213,7 @@ class Opened:
         self.plans, self.runs = plans_and_runs(
             self.registry, self._settings, self.storage, stack, parts=self.parts, env=self._env
         )
-        prove = proof(self._settings, self.storage)
-        self.approvals = wired_approvals(self.registry, self.runs, stack, prove=prove)
+        self.approvals = wired_approvals(self.registry, self.runs, stack, prove=self._prove)
 
     def _made_parts(self, absent: Absent) -> CatalogueParts:
         return CatalogueParts(
@@ -208,6 +223,7 @@ class Opened:
             loaded=lambda: self._loaded,
             owner_of_name=absent.owner,
             is_shared=self._settings.database is not None,
+            prove=self._prove,
         )
 
     def _opening(self, states: Mapping[str, SourceState]) -> Opening:

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from functools import partial
 
-from pegboard.errors import ConfigError, PegboardError
+from pegboard.errors import AuditUnavailable, ConfigError, PegboardError
 from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.file_following import follow
 from pegboard.runtime.given import board_given
@@ -36,6 +36,8 @@ class Reloading:
 
         Raises:
             ConfigError: What is wrong, with its line.
+            AuditUnavailable: The audit trail is required and cannot take it: the board is as it
+                was.
         """
         async with self._turn:
             try:
@@ -50,7 +52,8 @@ class Reloading:
     def watch(self, every: float) -> None:
         """Reload whenever the file changes, until `close`; seconds between two looks."""
         if self._watcher is None and self._settings.board is not None:
-            following = follow(self._settings.board, self._reread, every=every)
+            reread = partial(self._reread, every)
+            following = follow(self._settings.board, reread, every=every)
             self._watcher = asyncio.create_task(following, name="follow the board file")
 
     async def close(self) -> None:
@@ -60,9 +63,17 @@ class Reloading:
             watcher.cancel()
             await asyncio.wait([watcher])
 
-    async def _reread(self) -> None:
-        with suppress(PegboardError):  # kept in `problem`, and shown by every door that tells of it
-            await self.reload()
+    async def _reread(self, pause: float) -> None:
+        """Follow the file; while the audit trail cannot take that, ask again: nobody else does."""
+        while True:
+            try:
+                await self.reload()
+            except AuditUnavailable:
+                await asyncio.sleep(pause)
+            except PegboardError:  # kept in `problem`, and shown by every door that tells of it
+                return
+            else:
+                return
 
 
 def _check_says_something(loaded: LoadedBoard) -> None:

@@ -269,3 +269,23 @@ def test_a_graph_is_at_every_version_what_a_simple_model_says(
             assert (after, linked) == states[new]
             assert not set(diff.added_nodes) & nodes
             assert not set(diff.added_edges) & edges
+
+
+def test_what_is_taken_back_was_never_there() -> None:
+    graph, other = chain(), chain()
+    before = graph.current
+    graph.apply(GraphChange(remove_edges=(("a_v1", "b_v1"),)))
+    graph.apply(GraphChange(add_nodes=("d_v1",), add_edges=(("c_v1", "a_v1"),)))
+    graph.at(2)
+    graph.take_back(before)
+    with pytest.raises(DependencyCycle):
+        graph.apply(GraphChange(add_edges=(("c_v1", "a_v1"),)))
+    with pytest.raises(VersionNotFound):
+        graph.at(2)
+    change = GraphChange(add_nodes=("e_v1",), add_edges=(("a_v1", "e_v1"),))
+    graph.apply(change)
+    other.apply(change)
+
+    assert graph.current == other.current
+    assert graph.diff(0, 2) == other.diff(0, 2)
+    assert graph.at(1) == other.at(1) == before

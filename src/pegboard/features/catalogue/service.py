@@ -1,16 +1,19 @@
 """Registering, versioning and removing tools while the board runs."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from datetime import date
 from typing import Any
 
 from pegboard.core.collecting import collecting_later
+from pegboard.core.ports.audit import Prove, unproved
 from pegboard.core.ports.catalogue import CatalogueStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import InvalidRequest, ToolNotFound
 from pegboard.execution.call import owner_of
+from pegboard.execution.proving import proved
 from pegboard.features.catalogue.building import Builds, drafted
 from pegboard.features.catalogue.days import midnight, note_on
 from pegboard.features.catalogue.drafts import Drafts
@@ -18,7 +21,7 @@ from pegboard.features.catalogue.loading import restored
 from pegboard.features.catalogue.policy import check_may_change
 from pegboard.features.catalogue.reading import CatalogueReader
 from pegboard.features.catalogue.shelf import Shelf
-from pegboard.features.catalogue.telling import changes
+from pegboard.features.catalogue.telling import about_to, changes
 from pegboard.features.catalogue.unhurried import unhurried
 from pegboard.features.catalogue.views import Registered
 from pegboard.registry import ToolRegistry
@@ -49,6 +52,7 @@ class CatalogueService(CatalogueReader):
         owner_of_name: Which source a name belongs to; empty when it is free.
         changed: Called after each change, when the registry holds it.
         check: Refuses tools that are fine one by one and not together; raises a `PegboardError`.
+        prove: Has each change first, before anything is kept; a bulk is one.
     """
 
     def __init__(
@@ -60,12 +64,14 @@ class CatalogueService(CatalogueReader):
         owner_of_name: Callable[[str], str],
         changed: Callable[[], Awaitable[None]] = _nothing,
         check: Callable[[Sequence[ToolSpec]], None] = _unchecked,
+        prove: Prove = unproved,
     ) -> None:
         super().__init__(registry, Shelf(registry, owner_of_name))
         self._store = store
         self._builds = builds
         self._changed = changed
         self._check = check
+        self._prove = prove
         self._revision = -1
         self._lock = asyncio.Lock()
 
@@ -91,23 +97,30 @@ class CatalogueService(CatalogueReader):
 
         Raises:
             AccessDenied: The caller may not.
+            AuditUnavailable: The audit trail is required and cannot take it: nothing is changed,
+                as with the other changes here.
             InvalidRequest: Definitions are wrong; says which, and where.
             DuplicateTool: A name belongs to a source, or to the board file.
             DependencyCycle: Tools would need each other; names the cycle.
         """
         check_may_change(principal, "the catalogue")
-        async with self._lock:
+        async with self._lock, AsyncExitStack() as deciding:
             with collecting_later(len(definitions)):
                 found, before = await self._registered(
-                    definitions, by=owner_of(principal), origin=origin
+                    definitions, deciding, principal=principal, origin=origin
                 )
         await self._told("registered", before, principal, origin=origin)
         return found
 
     async def _registered(
-        self, definitions: Sequence[Mapping[str, Any]], *, by: str, origin: str
+        self,
+        definitions: Sequence[Mapping[str, Any]],
+        deciding: AsyncExitStack,
+        *,
+        principal: Principal,
+        origin: str,
     ) -> tuple[list[Registered], dict[str, str]]:
-        attempts = _ATTEMPTS
+        attempts, by = _ATTEMPTS, owner_of(principal)
         while True:
             await self._load()
             drafts = Drafts(self._registry.versions, self._shelf.stored)
@@ -118,6 +131,11 @@ class CatalogueService(CatalogueReader):
                 (draft, draft.kept(now, by=by, origin=origin)) async for draft in unhurried(made)
             ]
             changing = [item for draft, item in pairs if self._shelf.changes(draft)]
+            if changing and attempts == _ATTEMPTS:  # decided once, however often it is tried
+                about = ((item.name, item.digest) for _, item in pairs)
+                await deciding.enter_async_context(
+                    self._decided("register", about, principal, origin=origin)
+                )
             try:
                 if changing:
                     await self._store.add(changing)
@@ -148,9 +166,10 @@ class CatalogueService(CatalogueReader):
             if wire not in self._shelf.active:
                 raise ToolNotFound(name)
             before = {wire: self._shelf.version_of(wire)}
-            await self._store.deactivate(wire)
-            self._shelf.take_off(wire)
-            await self._seen()
+            async with self._decided("remove", [(wire, "")], principal, version=before[wire]):
+                await self._store.deactivate(wire)
+                self._shelf.take_off(wire)
+                await self._seen()
         await self._told("removed", before, principal)
 
     async def roll_back(
@@ -171,10 +190,11 @@ class CatalogueService(CatalogueReader):
             version = self._registry.versions.get(wire, version).version
             self._shelf.check_free(wire)
             before = {wire: self._shelf.version_of(wire)}
-            await self._store.activate(wire, version)
-            tool = self._registry.versions.roll_back(wire, version)
-            self._shelf.swap(wire, tool)
-            await self._seen()
+            async with self._decided("roll_back", [(wire, "")], principal, version=version):
+                await self._store.activate(wire, version)
+                tool = self._registry.versions.roll_back(wire, version)
+                self._shelf.swap(wire, tool)
+                await self._seen()
         await self._told("rolled_back", before, principal, version=version)
         return Registered(spec=tool.spec, version=version, is_current=True)
 
@@ -202,17 +222,18 @@ class CatalogueService(CatalogueReader):
             current = versions.current(wire).version
             version = versions.get(wire, version or current).version
             is_current = version == current and wire in self._shelf.active
-            await self._store.mark(
-                wire,
-                version,
-                status="deprecated",
-                deprecated_at=self._registry.kit.now(),
-                deprecated_until=midnight(on),
-            )
-            tool = versions.deprecate(wire, version, on=on)
-            if is_current:
-                self._shelf.swap(wire, tool)
-            await self._seen()
+            async with self._decided("deprecate", [(wire, "")], principal, version=version):
+                await self._store.mark(
+                    wire,
+                    version,
+                    status="deprecated",
+                    deprecated_at=self._registry.kit.now(),
+                    deprecated_until=midnight(on),
+                )
+                tool = versions.deprecate(wire, version, on=on)
+                if is_current:
+                    self._shelf.swap(wire, tool)
+                await self._seen()
         before = {wire: self._shelf.version_of(wire)}
         await self._told("deprecated", before, principal, version=version)
         note = note_on(on, self._registry.kit.now())
@@ -238,13 +259,25 @@ class CatalogueService(CatalogueReader):
         if revision == self._revision + 1:
             self._revision = revision
 
+    def _decided(
+        self, action: str, items: Iterable[tuple[str, str]], principal: Principal, **detail: Any
+    ) -> AbstractAsyncContextManager[None]:
+        """What is inside is done once the trail has it, where the trail is required."""
+        kit = self._registry.kit
+        return proved(
+            self._prove,
+            lambda: about_to(action, items, principal=principal, at=kit.now(), **detail),
+            kit=kit,
+        )
+
     async def _told(
         self, action: str, before: Mapping[str, str], principal: Principal, **detail: Any
     ) -> None:
-        await self._changed()
         kit = self._registry.kit
         after = {name: self._shelf.version_of(name) for name in before}
-        at = kit.now()
-        events = changes(action, before, after, principal=principal, at=at, **detail)
-        async for event in unhurried(events):
-            kit.emitter.emit(event)
+        try:
+            await self._changed()
+        finally:  # it is done, whatever could not follow it
+            events = changes(action, before, after, principal=principal, at=kit.now(), **detail)
+            async for event in unhurried(events):
+                kit.emitter.emit(event)

@@ -1,10 +1,11 @@
 """What somebody has done to registered tools, for whoever has to prove it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pegboard.core.event import BoardChanged
 from pegboard.core.principal import Principal
+from pegboard.execution.proving import named
 
 _AT_ONCE = 500
 """So many tools are told of in one event."""
@@ -42,3 +43,32 @@ def changes(
             tenant=principal.tenant,
             detail={**detail, "versions": versions},
         )
+
+
+def about_to(
+    action: str,
+    items: Iterable[tuple[str, str]],
+    *,
+    principal: Principal,
+    at: float,
+    **detail: Any,
+) -> BoardChanged:
+    """What somebody is about to do to tools: one event, however many they are.
+
+    Args:
+        action: `register`, `remove`, `roll_back` or `deprecate`.
+        items: The name of each, and the digest of what it is registered as, if it is.
+        principal: Who does it.
+        at: Unix seconds.
+        detail: What else is told.
+    """
+    told = named(items)
+    return BoardChanged(
+        kind="catalogue",
+        action=action,
+        at=at,
+        subject=told["names"][0] if told["count"] == 1 else "",
+        by=principal.id,
+        tenant=principal.tenant,
+        detail={**detail, **told},
+    )

@@ -60,6 +60,24 @@ class Recorded(Dependencies):
             self.made.append(Made(version=after.version, change=told, origin=origin))
         return after
 
+    def would_change(self, change: GraphChange, *, origin: str) -> bool:
+        """Whether it would make a version.
+
+        Raises:
+            DependencyCycle: It would close a cycle; names it in order.
+            DependencyNotFound: A node or an edge is not there; names the nearest.
+        """
+        before = self.current
+        is_changed = self.apply(change, origin=origin) is not before
+        if is_changed:
+            self.take_back(before)
+        return is_changed
+
+    def take_back(self, to: DependencyGraph) -> None:
+        """As `Dependencies.take_back`; what is taken back need not be kept."""
+        super().take_back(to)
+        self.made = [made for made in self.made if made.version <= to.version]
+
     @classmethod
     def played(cls, changes: Iterable[DependencyChange]) -> "Recorded":
         """The graph that these changes make, from the first one on."""

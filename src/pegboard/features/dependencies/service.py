@@ -1,18 +1,22 @@
 """The dependency graph of a board: what tools, the board file and callers of the API say."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
-from typing import Any
 
 from pegboard.access import may_know
 from pegboard.core.event import BoardChanged
+from pegboard.core.ports.audit import Prove, unproved
 from pegboard.core.ports.catalogue import DependencyStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import AccessDenied, DependencyCycle, Unavailable
 from pegboard.execution.call import owner_of
+from pegboard.execution.proving import proved
+from pegboard.features.dependencies.keeping import kept, kept_whole
 from pegboard.features.dependencies.recorded import Recorded
+from pegboard.features.dependencies.telling import change_dict, graph_event
 from pegboard.registry import ToolRegistry
 from pegboard.registry.dependencies import (
     DependencyGraph,
@@ -42,14 +46,18 @@ class DependencyService:
     Args:
         registry: The board's tools.
         store: Keeps every change.
+        prove: Has each change that somebody asks for first, before it is made.
 
     Attributes:
         cycles: What tools say of themselves and would close a cycle; left out of the graph.
     """
 
-    def __init__(self, registry: ToolRegistry, store: DependencyStore) -> None:
+    def __init__(
+        self, registry: ToolRegistry, store: DependencyStore, *, prove: Prove = unproved
+    ) -> None:
         self._registry = registry
         self._store = store
+        self._prove = prove
         self._graph = Recorded()
         self._lock = asyncio.Lock()
         self.cycles: tuple[DependencyCycle, ...] = ()
@@ -130,7 +138,7 @@ class DependencyService:
             )
             graph.apply(GraphChange(remove_nodes=self._outdated(graph.current)), origin=_BOARD)
 
-        await self._change(change, by="")
+        await self._change(change)
 
     async def declare(self) -> None:
         """Make the graph say what the tools of the board say of themselves now."""
@@ -139,7 +147,7 @@ class DependencyService:
         def change(graph: Recorded) -> None:
             self.cycles = declare(graph, specs, is_away=self._is_away)
 
-        await self._change(change, by="")
+        await self._change(change)
 
     def check(self, specs: Sequence[ToolSpec]) -> None:
         """Refuse tools that are to be registered and would need each other, or themselves.
@@ -168,6 +176,8 @@ class DependencyService:
             AccessDenied: The caller may not.
             DependencyCycle: It would close a cycle; names it.
             DependencyNotFound: A node or an edge is not there; names the nearest.
+            AuditUnavailable: The audit trail is required and cannot take it: nothing is changed.
+            Unavailable: It could not be kept; as far as this server knows nothing is changed.
         """
         if not principal.has_scope(SCOPE):
             raise AccessDenied("the dependency graph", f"the caller lacks the scope {SCOPE}")
@@ -177,22 +187,12 @@ class DependencyService:
             add_edges=self._edges(change.add_edges),
             remove_edges=self._edges(change.remove_edges),
         )
-        before = self.current.version
-        by = owner_of(principal)
-        await self._change(lambda graph: graph.apply(named, origin=origin), by=by)
-        graph = self.current
-        if graph.version != before:
-            now = self._registry.kit.now()
-            event = BoardChanged(
-                kind="graph",
-                action="changed",
-                at=now,
-                by=principal.id,
-                tenant=principal.tenant,
-                detail={"version": graph.version},
-            )
-            self._registry.kit.emitter.emit(event)
-        return graph
+        version = await self._ask(named, origin, principal)
+        if version:
+            kit = self._registry.kit
+            detail = {"version": version}
+            kit.emitter.emit(graph_event("changed", principal, at=kit.now(), detail=detail))
+        return self.current
 
     def node(self, name: str) -> str:
         """The id of a tool that is named by id or by name; what is no tool stays as it is."""
@@ -240,51 +240,50 @@ class DependencyService:
         kit = self._registry.kit
         return may_know(principal, tool.spec, policy=kit.policy, switches=kit.switches)
 
-    async def _change(self, do: Callable[[Recorded], object], *, by: str) -> None:
+    async def _change(self, do: Callable[[Recorded], object]) -> None:
         """Do it, and keep what it did; where another server was first, on top of what that did."""
         async with self._lock:
             for _ in range(_TRIES):
                 graph = self._graph
                 do(graph)
-                if await self._kept(graph, by):
+                if await kept(graph, self._store, at=self._registry.kit.now()):
                     return
                 self._graph = Recorded.played(await self._store.changes())
-        raise Unavailable("Others change the dependency graph all the time.", retry_after=1.0)
+        raise _too_busy()
 
-    async def _kept(self, graph: Recorded, by: str) -> bool:
-        now = self._registry.kit.now()
-        while graph.made:
-            if not await self._store.append(graph.made[0].kept(now, by)):
-                return False
-            del graph.made[0]
-        return True
+    async def _ask(self, change: GraphChange, origin: str, principal: Principal) -> int:
+        """Do what somebody asks for: kept, or not done; the version that it makes, 0 for none."""
+        kit, by = self._registry.kit, owner_of(principal)
+        is_decided = self._prove is unproved
+        async with self._lock, AsyncExitStack() as deciding:
+            for _ in range(_TRIES):
+                # what the board says and could not be kept yet, this caller did not say
+                if await kept(self._graph, self._store, at=kit.now()):
+                    if not is_decided:
+                        if not self._graph.would_change(change, origin=origin):
+                            return 0
+                        await deciding.enter_async_context(self._decided(change, principal))
+                        is_decided = True
+                    version = await kept_whole(
+                        change, self._graph, self._store, origin=origin, at=kit.now(), by=by
+                    )
+                    if version is not None:
+                        return version
+                self._graph = Recorded.played(await self._store.changes())
+            raise _too_busy()
+
+    def _decided(
+        self, change: GraphChange, principal: Principal
+    ) -> AbstractAsyncContextManager[None]:
+        """What is inside is done once the trail has it."""
+        kit = self._registry.kit
+
+        def about() -> BoardChanged:
+            return graph_event("change", principal, at=kit.now(), detail=change_dict(change))
+
+        return proved(self._prove, about, kit=kit)
 
 
-def graph_dict(graph: DependencyGraph, names: Mapping[str, str]) -> dict[str, Any]:
-    """A graph as JSON-compatible data.
-
-    Args:
-        graph: What to show.
-        names: Wire names by id; a node without one is no tool of the board now.
-    """
-    return {
-        "version": graph.version,
-        "nodes": [
-            {
-                "id": node,
-                "name": names.get(node, ""),
-                "is_missing": node not in names,
-                "origins": list(graph.origins_of_node(node)),
-            }
-            for node in graph.nodes
-        ],
-        "edges": [
-            {
-                "prerequisite": edge.prerequisite,
-                "dependant": edge.dependant,
-                "origins": list(edge.origins),
-            }
-            for edge in graph.edges
-        ],
-        "layers": [list(layer) for layer in graph.layers()],
-    }
+def _too_busy() -> Unavailable:
+    said = "Others change the dependency graph all the time."
+    return Unavailable(said, retry_after=1.0, nothing_done=True)

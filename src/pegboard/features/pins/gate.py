@@ -3,12 +3,15 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
 from pegboard.core.event import BoardChanged
+from pegboard.core.ports.audit import Prove, unproved
 from pegboard.core.ports.catalogue import HeldDefinition, Pin, PinStore
 from pegboard.core.tool import Tool
 from pegboard.errors import PegboardError
+from pegboard.execution.proving import named, proved
 from pegboard.features.pins.definitions import upstream_of
 from pegboard.features.pins.holding import kept, state_of
 from pegboard.features.pins.sorting import Sorting
@@ -52,6 +55,7 @@ class Gate:
         store: What is approved, and what waits.
         policy: What the operator wants of a source, by its name.
         new: What the operator wants of the tools that it lists later than its first ones.
+        prove: Has first what is pinned by itself; what it cannot have is not on the board.
     """
 
     def __init__(
@@ -61,11 +65,13 @@ class Gate:
         *,
         policy: Callable[[str], PinningPolicy],
         new: Callable[[str], NewPolicy],
+        prove: Prove = unproved,
     ) -> None:
         self._registry = registry
         self._store = store
         self._policy = policy
         self._new = new
+        self._prove = prove
 
     async def judged(self, source: str, tools: Sequence[Tool]) -> Judged:
         """The tools as they may be put on the board; what is new is pinned, what changed judged.
@@ -104,17 +110,36 @@ class Gate:
         return standing != frozenset((item.name, item.digest, state_of(item)) for item in held)
 
     async def _keep(self, sorting: Sorting) -> str:
+        fresh = [*sorting.first, *sorting.accepted]
         try:
-            await self._store.approve([*sorting.first, *sorting.accepted])
-            await self._store.hold(sorting.refused)
-            for name in sorting.over:
-                await self._store.drop(sorting.source, name=name)
+            async with self._proved(fresh, sorting) if fresh else nullcontext():
+                await self._store.approve(fresh)
+                await self._store.hold(sorting.refused)
+                for name in sorting.over:
+                    await self._store.drop(sorting.source, name=name)
         except PegboardError as error:
             _LOG.warning("what %s lists could not be pinned: %s", sorting.source, error)
             sorting.cannot_pin(f"its definition could not be pinned: {error.message}")
             return f"its definitions could not be pinned: {error.message}"
         self._tell(sorting)
         return ""
+
+    def _proved(self, fresh: Sequence[Pin], sorting: Sorting) -> AbstractAsyncContextManager[None]:
+        """What nobody is asked about is pinned once the trail has it, where it is required."""
+
+        def about() -> BoardChanged:
+            return BoardChanged(
+                kind="definition",
+                action="pin",
+                at=sorting.at,
+                subject=fresh[0].name if len(fresh) == 1 else "",
+                detail={
+                    **named((pin.name, pin.digest) for pin in fresh),
+                    "source": sorting.source,
+                },
+            )
+
+        return proved(self._prove, about, kit=self._registry.kit)
 
     def _tell(self, sorting: Sorting) -> None:
         if sorting.first:

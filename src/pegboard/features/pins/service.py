@@ -1,22 +1,28 @@
 """What the service does with definitions of upstreams: show and approve them."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from types import MappingProxyType
 from typing import Literal
 
 from msgspec import structs
 
 from pegboard.core.event import BoardChanged
 from pegboard.core.names import split_wire_name
+from pegboard.core.ports.audit import Prove, unproved
 from pegboard.core.ports.catalogue import HeldDefinition, Pin, PinDecision, PinStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import AccessDenied, DefinitionChanged, DefinitionNotHeld
 from pegboard.execution.call import owner_of
+from pegboard.execution.proving import named, proved
 from pegboard.features.pins.holding import kept, rejected, state_of
 from pegboard.features.pins.pages import Page, page_of
 from pegboard.features.pins.policy import check_may_approve
 from pegboard.registry import ToolRegistry
 
 Decision = Literal["approve", "reject"]
+_DONE: Mapping[Decision, str] = {"approve": "approved", "reject": "rejected"}
+_FASTER = "somebody else decided at the same time"
 
 
 async def _nothing(_source: str) -> None:
@@ -36,6 +42,7 @@ class Pins:
         store: What is approved, and what waits.
         decided: Told the source of each decision, once it is kept: puts its tools on the board
             anew.
+        prove: Has each decision first, before it is taken.
     """
 
     def __init__(
@@ -44,10 +51,12 @@ class Pins:
         store: PinStore,
         *,
         decided: Callable[[str], Awaitable[None]] = _nothing,
+        prove: Prove = unproved,
     ) -> None:
         self._registry = registry
         self._store = store
         self._decided = decided
+        self._prove = prove
 
     async def pins(
         self,
@@ -127,6 +136,7 @@ class Pins:
             AccessDenied: The caller may not, or the board blocks changes of this source.
             DefinitionNotHeld: Nothing is held of this tool, or somebody else was faster.
             DefinitionChanged: Another definition is held by now.
+            AuditUnavailable: The audit trail is required and cannot take it: nothing is decided.
         """
         held = await self.get(source, name, principal=principal)
         _check_same(held, digest, name)
@@ -147,6 +157,7 @@ class Pins:
         Raises:
             AccessDenied: The caller may not.
             DefinitionNotHeld: Nothing waits.
+            AuditUnavailable: The audit trail is required and cannot take it: nothing is decided.
         """
         check_may_approve(principal, source)
         waiting = [item for item in await self._store.held(source) if _waits(item)]
@@ -172,22 +183,59 @@ class Pins:
             )
             for item in held
         ]
-        done = [kept.seen for kept in await self._store.decide(wanted)]
-        for item in done:
-            self._registry.kit.emitter.emit(
-                BoardChanged(
-                    kind="definition",
-                    action="approved" if decision == "approve" else "rejected",
-                    at=now,
-                    subject=_tool(item) or item.name,
-                    by=principal.id,
-                    tenant=principal.tenant,
-                    detail={"source": item.source, "name": item.name, "digest": item.digest},
-                )
-            )
+        async with self._proved(held, decision, principal) if held else nullcontext():
+            done = [kept.seen for kept in await self._store.decide(wanted)]
+            for item in done:
+                self._tell(_DONE[decision], item, principal)
+            if self._prove is not unproved:
+                names, told = {item.name for item in done}, {"action": decision, "reason": _FASTER}
+                for item in held:
+                    if item.name not in names:
+                        self._tell("failed", item, principal, more=told)
         for source in dict.fromkeys(item.source for item in done):
             await self._decided(source)
         return done
+
+    def _proved(
+        self, held: Sequence[HeldDefinition], decision: Decision, principal: Principal
+    ) -> AbstractAsyncContextManager[None]:
+        """What is inside is done once the trail has it, where the trail is required."""
+        kit = self._registry.kit
+
+        def about() -> BoardChanged:
+            told = named((_tool(item) or item.name, item.digest) for item in held)
+            return BoardChanged(
+                kind="definition",
+                action=decision,
+                at=kit.now(),
+                subject=told["names"][0] if len(held) == 1 else "",
+                by=principal.id,
+                tenant=principal.tenant,
+                detail={**told, "source": held[0].source},
+            )
+
+        return proved(self._prove, about, kit=kit)
+
+    def _tell(
+        self,
+        action: str,
+        item: HeldDefinition,
+        principal: Principal,
+        *,
+        more: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        kit = self._registry.kit
+        kit.emitter.emit(
+            BoardChanged(
+                kind="definition",
+                action=action,
+                at=kit.now(),
+                subject=_tool(item) or item.name,
+                by=principal.id,
+                tenant=principal.tenant,
+                detail={"source": item.source, "name": item.name, "digest": item.digest, **more},
+            )
+        )
 
 
 def _check_same(held: HeldDefinition, digest: str, name: str) -> None:

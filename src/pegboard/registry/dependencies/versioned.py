@@ -85,6 +85,18 @@ class Dependencies:
             self._remember(new, delta)
             return new
 
+    def take_back(self, to: DependencyGraph) -> None:
+        """Let the newest version be one that was it before, as if nothing had come after it."""
+        with self._lock:
+            for version in range(to.version + 1, self.version + 1):
+                gone = self._deltas.pop(version, None)
+                self._entries -= gone.size if gone else 0
+                self._made.pop(version, None)
+            edges = [(node, other) for node in to.nodes for other in to.neighbours(node)]
+            self._ranks = Ranks()  # an order of what is gone need not be one of what is back
+            self._ranks.add(to.nodes, edges, to)
+            self.current = to
+
     def at(self, version: int) -> DependencyGraph:
         """The graph as it was.
 

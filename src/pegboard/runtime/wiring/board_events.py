@@ -1,5 +1,6 @@
 """What changes a board's rules becomes an event, for whoever has to prove it later."""
 
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -9,6 +10,8 @@ from pegboard.access import Policy
 from pegboard.core.event import BoardChanged, digest_of
 from pegboard.execution import Kit
 from pegboard.runtime.board import Board
+from pegboard.runtime.board_file import LoadedBoard
+from pegboard.runtime.source_state import SourceState
 
 _SECTIONS = ("pinning", "healing", "catalogue")
 """Of a board file: what upstreams, runs and registrations may do by themselves."""
@@ -51,6 +54,43 @@ def tell_of_sections(kit: Kit, before: Board, after: Board) -> None:
         kit.emitter.emit(
             BoardChanged(kind="policy", action="changed", at=kit.now(), subject=name, detail=detail)
         )
+
+
+def about_reload(
+    known: tuple[LoadedBoard, Mapping[str, SourceState]],
+    new: tuple[LoadedBoard, Mapping[str, SourceState]],
+    *,
+    at: float,
+) -> BoardChanged:
+    """What is about to become of a board whose file is read again.
+
+    Args:
+        known: The board as it is, and its sources by name.
+        new: As its file says now.
+        at: Unix seconds.
+    """
+    (before, had), (after, has) = known, new
+    path = after.path
+    return BoardChanged(
+        kind="board",
+        action="reload",
+        at=at,
+        subject="" if path is None else path.name,
+        detail={
+            "before": _written(before),
+            "after": _written(after),
+            "added": sorted(has.keys() - had.keys()),
+            "removed": sorted(had.keys() - has.keys()),
+            "changed": sorted(
+                name for name in has.keys() & had.keys() if has[name].opener != had[name].opener
+            ),
+        },
+    )
+
+
+def _written(loaded: LoadedBoard) -> str:
+    """The digest of a file as it is written: of the names of its secrets, not of what they are."""
+    return "" if loaded.located is None else digest_of(loaded.located.value)
 
 
 def _rules(policy: Policy) -> dict[str, Any]:

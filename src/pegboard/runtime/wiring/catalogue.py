@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from pegboard.core.health import Health, HealthStatus
+from pegboard.core.ports.audit import Prove
 from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError, DependencyCycle, PegboardError
 from pegboard.features.catalogue import CatalogueService, Once
@@ -51,6 +52,7 @@ class CatalogueParts:
         loaded: The board file as it is now.
         owner_of_name: Which source a name belongs to; empty when it is free.
         is_shared: Whether other servers change the same storage.
+        prove: Has each change of the catalogue and of the graph first.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class CatalogueParts:
         loaded: Callable[[], LoadedBoard],
         owner_of_name: Callable[[str], str],
         is_shared: bool,
+        prove: Prove,
     ) -> None:
         self._loaded = loaded
         self._is_shared = is_shared
@@ -76,7 +79,7 @@ class CatalogueParts:
         self._loop = asyncio.get_running_loop()
         self._follower: asyncio.Task[None] | None = None
         self._registry = registry
-        self.dependencies = DependencyService(registry, storage.dependencies)
+        self.dependencies = DependencyService(registry, storage.dependencies, prove=prove)
         self.catalogue = CatalogueService(
             registry,
             storage.catalogue,
@@ -84,6 +87,7 @@ class CatalogueParts:
             owner_of_name=owner_of_name,
             changed=self.dependencies.declare,
             check=self.dependencies.check,
+            prove=prove,
         )
         self.marketplace = marketplace(
             registry, self.catalogue, opening.services, loaded=loaded, within=opening.within

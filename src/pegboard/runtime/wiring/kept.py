@@ -53,7 +53,7 @@ async def kept(settings: Settings) -> AsyncGenerator[Kept]:
         yield Kept(
             approvals=Approvals(registry, prove=prove),
             audit=Audit(opened.audit, flush=opened.flush),
-            pins=Pins(registry, opened.pins),
+            pins=Pins(registry, opened.pins, prove=prove),
             tell=emitter.emit,
             switches=KillSwitches(registry, opened.switches, prove=prove),
         )

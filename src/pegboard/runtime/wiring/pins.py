@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
+from pegboard.core.ports.audit import Prove, unproved
 from pegboard.errors import PegboardError
 from pegboard.features.pins import Gate, Pins
 from pegboard.features.pins.gate import Standing
@@ -29,6 +30,7 @@ class PinParts:
         registry: The board's tools.
         storage: What the board remembers.
         pinning: What the board file says of it now.
+        prove: Has each decision first.
     """
 
     def __init__(
@@ -37,16 +39,21 @@ class PinParts:
         storage: "Storage",
         *,
         pinning: Callable[[], PinningEntry],
+        prove: Prove = unproved,
     ) -> None:
 
         def new(source: str) -> NewPolicy:
             return pinning().new.of(source)
 
         self._gate = Gate(
-            registry, storage.pins, policy=lambda source: pinning().of(source), new=new
+            registry,
+            storage.pins,
+            policy=lambda source: pinning().of(source),
+            new=new,
+            prove=prove,
         )
         self.placing = Placing(registry, self._gate)
-        self.service = Pins(registry, storage.pins, decided=self.placing.again)
+        self.service = Pins(registry, storage.pins, decided=self.placing.again, prove=prove)
 
     def follow(self, stack: AsyncExitStack, *, every: float = _LOOK_SECONDS) -> None:
         """See what is decided on other servers, until the stack is closed."""

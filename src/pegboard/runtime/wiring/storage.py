@@ -95,7 +95,7 @@ class _PastOpening:
 
 
 def proof(settings: Settings, storage: "Storage") -> Prove:
-    """What lets nobody decide while the trail cannot take it, where the trail is required."""
+    """What lets nobody decide or change while the trail cannot take it, where it is required."""
     if not settings.audit_required:
         return unproved
 
@@ -104,7 +104,7 @@ def proof(settings: Settings, storage: "Storage") -> Prove:
             await storage.audit.append([entry])
         except Unavailable as error:
             raise AuditUnavailable(
-                "Nothing was decided: it could not be written into the audit trail, which has to "
+                "Nothing was done: it could not be written into the audit trail, which has to "
                 f"have it first. {error.message}",
                 retry_after=error.retry_after,
                 nothing_done=True,

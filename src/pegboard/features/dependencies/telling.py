@@ -1,0 +1,34 @@
+"""What somebody does to the dependency graph, for whoever has to prove it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from pegboard.core.event import BoardChanged, digest_of
+from pegboard.core.principal import Principal
+from pegboard.registry.dependencies import GraphChange
+
+_MOST_TOLD = 500
+
+
+def graph_event(
+    action: str, principal: Principal, *, at: float, detail: Mapping[str, Any]
+) -> BoardChanged:
+    """What is about to be done to the graph (`change`), or was (`changed`)."""
+    return BoardChanged(
+        kind="graph",
+        action=action,
+        at=at,
+        by=principal.id,
+        tenant=principal.tenant,
+        detail=detail,
+    )
+
+
+def change_dict(change: GraphChange) -> dict[str, Any]:
+    """What the audit trail has of a change: of each list the beginning, and the digest of all."""
+    whole = {name: items for name, items in asdict(change).items() if items}
+    return {
+        "digest": digest_of(whole),
+        **{name: list(items[:_MOST_TOLD]) for name, items in whole.items()},
+    }

@@ -1,0 +1,154 @@
+"""A required audit trail has each decision of `service` and each pin of `gate` first."""
+
+from typing import Any
+
+import pytest
+from tests.features.pins.made import NARROWER, WIDER, Board, foreign, said
+
+from pegboard.core.event import BoardChanged, Event
+from pegboard.core.gate import Gate as StorageGate
+from pegboard.core.ports.audit import AuditEntry
+from pegboard.core.ports.catalogue import PinDecision
+from pegboard.core.principal import Principal
+from pegboard.errors import AuditUnavailable, DefinitionNotHeld, StoreUnavailable
+from pegboard.features.pins import Gate, Pins
+from pegboard.storage.memory.pins import MemoryPins
+
+ANN = Principal(id="ann", tenant="acme", scopes=frozenset({"catalogue:write"}))
+
+
+class Trail:
+    """What the trail has; while it is away it takes nothing."""
+
+    def __init__(self) -> None:
+        self.is_away = False
+        self.decisions: list[AuditEntry] = []
+        self.events: list[BoardChanged] = []
+
+    async def prove(self, entry: AuditEntry) -> None:
+        if self.is_away:
+            raise AuditUnavailable("the disk is full", nothing_done=True)
+        self.decisions.append(entry)
+
+    def on_event(self, event: Event) -> None:
+        assert isinstance(event, BoardChanged)
+        self.events.append(event)
+
+
+class Slow(MemoryPins):
+    """A store in which somebody else decides first about one, or that goes away."""
+
+    first = ""
+    goes = False
+
+    async def decide(self, decisions: Any) -> Any:
+        if self.goes:
+            raise StoreUnavailable("it went")
+        others = [item for item in decisions if item.seen.name == self.first]
+        await super().decide([PinDecision(seen=item.seen, then=_rejected(item)) for item in others])
+        return await super().decide(decisions)
+
+
+def _rejected(decision: PinDecision) -> Any:
+    from msgspec import structs
+
+    return structs.replace(decision.seen, diff={"rejected_by": "bob"})
+
+
+async def a_board(*names: str) -> tuple[Board, Trail, Slow]:
+    """A board on which these tools have changed, from now on with a required trail."""
+    board, trail, store = Board(), Trail(), Slow(StorageGate())
+    board.store = store
+    board.gate = Gate(board.registry, store, policy=lambda _: board.policy, new=lambda _: "accept")
+    await board.lists(*(foreign(said(name)) for name in names))
+    await board.lists(*(foreign(said(name, input_schema=NARROWER)) for name in names))
+    board.registry.kit.emitter.add(trail)
+    board.pins = Pins(board.registry, store, prove=trail.prove)
+    board.gate = Gate(
+        board.registry,
+        store,
+        policy=lambda _: board.policy,
+        new=lambda _: "accept",
+        prove=trail.prove,
+    )
+    return board, trail, store
+
+
+@pytest.mark.parametrize(("decision", "done"), [("approve", "approved"), ("reject", "rejected")])
+async def test_no_decision_is_taken_that_the_trail_cannot_take(decision: Any, done: str) -> None:
+    board, trail, store = await a_board("find")
+    [before] = await store.held()
+    trail.is_away = True
+    with pytest.raises(AuditUnavailable):
+        await board.pins.decide("web", "find", decision, digest=before.digest, principal=ANN)
+    held, told = list(await store.held()), list(trail.events)
+    trail.is_away = False
+    await board.pins.decide("web", "find", decision, digest=before.digest, principal=ANN)
+
+    assert (held, told) == ([before], [])
+    [entry], [event] = trail.decisions, trail.events
+    assert (entry.kind, entry.tenant) == ("decision", "acme")
+    body = {name: entry.body[name] for name in ("about", "action", "subject", "by", "source")}
+    assert body == {
+        "about": "definition",
+        "action": decision,
+        "subject": "web__find",
+        "by": "ann",
+        "source": "web",
+    }
+    assert (event.action, event.subject) == (done, "web__find")
+
+
+async def test_all_that_waits_is_one_decision_and_what_somebody_else_decided_is_told() -> None:
+    board, trail, store = await a_board("find", "look", "read")
+    store.first = "look"
+    approved = await board.pins.approve_all("web", principal=ANN)
+    with pytest.raises(DefinitionNotHeld):
+        await board.pins.approve_all("web", principal=ANN)
+
+    [entry] = trail.decisions
+    names = ["web__find", "web__look", "web__read"]
+    assert (entry.body["count"], entry.body["subject"]) == (3, "")
+    assert (entry.body["names"], [item.name for item in approved]) == (names, ["find", "read"])
+    assert [(event.action, event.subject) for event in trail.events] == [
+        ("approved", "web__find"),
+        ("approved", "web__read"),
+        ("failed", "web__look"),
+    ]
+    assert trail.events[-1].detail["reason"] == "somebody else decided at the same time"
+
+
+async def test_a_store_that_goes_away_after_the_decision_is_told() -> None:
+    board, trail, store = await a_board("find")
+    store.goes = True
+    with pytest.raises(StoreUnavailable):
+        await board.pins.approve_all("web", principal=ANN)
+
+    assert [(event.action, event.detail["action"]) for event in trail.events] == [
+        ("unknown", "approve")
+    ]
+
+
+async def test_what_nobody_is_asked_about_is_on_the_board_only_once_the_trail_has_it() -> None:
+    board, trail, store = await a_board("find")
+    board.policy = "auto"
+    [known] = await store.held()
+    new = foreign(said("fresh"))
+    same = foreign(said("find"))
+    trail.is_away = True
+    judged = await board.gate.judged("web", [same, new])
+    pinned = [pin.name for pin in await store.pins()]
+    trail.is_away = False
+    again = await board.gate.judged("web", [same, new])
+    wider = await board.gate.judged("web", [same, foreign(said("fresh", input_schema=WIDER))])
+
+    assert (pinned, "could not be pinned: the disk is full" in judged.fault) == (["find"], True)
+    assert judged.tools[0].spec.unavailable == ""
+    assert "the disk is full" in judged.tools[1].spec.unavailable
+    assert (again.fault, [tool.spec.unavailable for tool in again.tools]) == ("", ["", ""])
+    assert (wider.fault, known.name) == ("", "find")
+    assert [(entry.body["action"], entry.body["subject"]) for entry in trail.decisions] == [
+        ("pin", "fresh"),
+        ("pin", "fresh"),
+    ]
+    assert [event.action for event in trail.events] == ["pinned", "accepted"]
