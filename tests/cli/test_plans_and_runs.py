@@ -240,7 +240,14 @@ def test_a_run_that_is_not_there_is_told(wish: str, planned: Path, pegboard: Com
     done = pegboard("runs", wish, "r_none", "--data", "data")
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("pegboard: There is no run 'r_none'.")
+    assert done.stderr == "pegboard: There is no run 'r_none'.\n"
+
+
+def test_where_no_run_is_kept_the_option_that_is_missing_is_named(pegboard: Command) -> None:
+    done = pegboard("runs", "pause", "r_none")
+
+    assert done.returncode == 2
+    assert "There is no run 'r_none'. No run is kept without --data DIR:" in done.stderr
 
 
 @pytest.mark.slow

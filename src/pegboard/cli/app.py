@@ -1,12 +1,11 @@
 """The commands in one list; each is loaded when it is chosen."""
 
-import io
-import sys
 from typing import ClassVar
 
 import typer
 
 from pegboard.cli.lazy_group import LazyGroup
+from pegboard.cli.streams import streams
 
 
 class Commands(LazyGroup):
@@ -64,7 +63,5 @@ def version(
 
 def main() -> None:
     """The entry point of the `pegboard` command."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # what a tool says may fit no encoding
-    app()
+    with streams():
+        app()

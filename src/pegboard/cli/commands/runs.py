@@ -20,6 +20,7 @@ from pegboard.cli.options import (
 )
 from pegboard.cli.output import moment, note, say, say_json, table
 from pegboard.cli.params import one_of
+from pegboard.errors import RunNotFound
 
 if TYPE_CHECKING:
     from pegboard.features.runs import RunView
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 runs = typer.Typer(help="List and show runs, and let them go on or end.", no_args_is_help=True)
+_NOT_KEPT = "No run is kept without --data DIR: name the one that it was begun with."
 RunId = Annotated[str, typer.Argument(help="The run's id.")]
 
 
@@ -195,9 +197,20 @@ def send_to_run(
 def _on_board(
     chosen: "Settings", use: "Callable[[Pegboard], Awaitable[T]]", call: str, body: str = ""
 ) -> T:
-    """Use the board; while a server has its data, name the request that does the same."""
+    """Use the board; while a server has its data, name the request that does the same.
+
+    Raises:
+        RunNotFound: There is none of this id; says what is missing when no run is kept at all.
+    """
+    from pegboard.runtime.wiring.storage import place_of
+
     with http_hint(chosen, call, body):
-        return with_board(chosen, use, whole=False)
+        try:
+            return with_board(chosen, use, whole=False)
+        except RunNotFound as error:
+            if place_of(chosen) is not None:
+                raise
+            raise RunNotFound(f"{error.message} {_NOT_KEPT}") from error
 
 
 def _value(text: str) -> Any:
