@@ -89,8 +89,8 @@ def test_a_deep_object_may_be_deeper() -> None:
 
     assert [unquote(piece) for piece in pieces] == [
         "color[a][b]=1",
-        "color[c]=1",
-        "color[c]=2",
+        "color[c][0]=1",
+        "color[c][1]=2",
         "color[e]=true",
     ]
 

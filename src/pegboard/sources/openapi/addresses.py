@@ -114,14 +114,15 @@ def _filled(url: str, described: Node, given: Mapping[str, str]) -> str:
         name = match[1]
         about = mapping(described.get(name))
         value = given.get(name, _scalar(about.get("default")))
-        if not value and name not in given:
+        if not value and name not in given and about.get("default") != "":
             raise BadAddress(f"Set server_variables: {{{name}: ...}}; the document has no default.")
         allowed = [_scalar(item) for item in sequence(about.get("enum"))]
         if allowed and value not in allowed:
             raise BadAddress(
                 f"server_variables: {name} is one of {', '.join(allowed)}; found {value!r}."
             )
-        return value
+        # exports write `https://host/{basePath}` with the default `/prod`
+        return value.lstrip("/") if match.start() and url[match.start() - 1] == "/" else value
 
     return _VARIABLE.sub(value_of, url)
 

@@ -89,7 +89,7 @@ def body_plan(body: Body, schemas: Schemas, content_type: str) -> BodyPlan:
         schemas: Those of the tool that takes it.
         content_type: Which of its types the operator wants; empty or unknown means the best.
     """
-    chosen = content_type if content_type in body.media else best_type(body.media)
+    chosen = content_type if content_type in body.media else _best(body.media, schemas)
     kind, place = kind_of(chosen), media_schema(body.media[chosen])
     encoding = body.media[chosen].at("encoding")
     encodings = {name: encoding.at(name).fields for name in encoding.fields}
@@ -109,6 +109,21 @@ def body_plan(body: Body, schemas: Schemas, content_type: str) -> BodyPlan:
 def best_type(media: Mapping[str, Any]) -> str:
     """The type of body that says most, in the document's order: JSON before forms before text."""
     return min(media, key=lambda name: _KINDS.index(kind_of(name)))
+
+
+def _best(media: Mapping[str, Located], schemas: Schemas) -> str:
+    """The same, but parts instead of what is to hold a file and cannot."""
+    chosen = best_type(media)
+    parts = next((name for name in media if kind_of(name) == "multipart"), "")
+    if not parts or kind_of(chosen) not in ("json", "form"):
+        return chosen
+    return parts if _takes_file(media[chosen], schemas) else chosen
+
+
+def _takes_file(media: Located, schemas: Schemas) -> bool:
+    found: dict[str, Located] = {}
+    _flatten(media_schema(media), schemas, found, set(), 0)
+    return any(_file_shape(place, schemas) for place in found.values())
 
 
 def kind_of(content_type: str) -> Kind:
@@ -206,11 +221,29 @@ def _field_schema(place: Located, schemas: Schemas, kind: Kind) -> Schema:
     resolved = schemas.resolved(place)
     about = resolved.fields.get("description")
     shown = {"description": about} if isinstance(about, str) and about.strip() else {}
+    match _file_shape(place, schemas):
+        case "file":
+            more = {"description": f"{about} ({FILE['description']})"} if shown else {}
+            return {**FILE, **more}
+        case "files":
+            return {"type": "array", "items": FILE, **shown}
+        case _:
+            return schemas.translated(place)
+
+
+def _file_shape(place: Located, schemas: Schemas) -> Literal["file", "files", ""]:
+    """Whether a part is a file or several; one that may be left out is an alternative to null."""
+    resolved = schemas.resolved(place)
+    for key in ("anyOf", "oneOf"):
+        parts = [schemas.resolved(part) for part in resolved.at(key).items()]
+        others = [part for part in parts if not has_type(part, "null")]
+        if len(others) == 1:
+            resolved = others[0]
     if _is_file(resolved):
-        return {**FILE, **({"description": f"{about} ({FILE['description']})"} if shown else {})}
+        return "file"
     if has_type(resolved, "array") and _is_file(schemas.resolved(resolved.at("items"))):
-        return {"type": "array", "items": FILE, **shown}
-    return schemas.translated(place)
+        return "files"
+    return ""
 
 
 def _is_file(place: Located) -> bool:

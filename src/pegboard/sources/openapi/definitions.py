@@ -119,16 +119,17 @@ def _without_loops(definitions: Definitions, names: Sequence[str]) -> Definition
     else:
         return definitions
     copies = deepcopy({name: definitions.schemas[name] for name in names})
+    done: set[str] = set()
     for name in names:
-        _break_loops(name, copies)
+        if name not in done:
+            _break_loops(name, copies, done)
     return Definitions(copies)
 
 
-def _break_loops(start: str, definitions: dict[str, Schema]) -> None:
+def _break_loops(start: str, definitions: dict[str, Schema], done: set[str]) -> None:
     """Cut what applies itself to the same value again and again: `A: {allOf: [A]}`."""
     path: list[str] = [start]
     waiting: list[Iterator[tuple[Schema, str, bool]]] = [_in_place(definitions[start])]
-    done: set[str] = set()
     while waiting:
         found = next(waiting[-1], None)
         if found is None:

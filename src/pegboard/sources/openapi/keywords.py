@@ -25,6 +25,8 @@ _COUNTS = (
     "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
     "minContains", "maxContains",
 )  # fmt: skip
+# what may refuse null, whatever stands beside it
+_ELSEWHERE = frozenset({"const", "$ref", "allOf", "anyOf", "oneOf"})
 _LONGEST_DESCRIPTION = 1_500
 _LARGEST_VALUE = 1_000
 
@@ -155,10 +157,7 @@ class Keywords:
 
 def with_null(schema: dict[str, Any]) -> dict[str, Any]:
     """The same schema that takes null too."""
-    if "const" in schema or not ("type" in schema or "enum" in schema or "$ref" in schema):
-        combined = schema.keys() & {"const", "allOf", "anyOf", "oneOf"}
-        return {"anyOf": [schema, {"type": "null"}]} if combined else schema
-    if "$ref" in schema:
+    if schema.keys() & _ELSEWHERE:
         return {"anyOf": [schema, {"type": "null"}]}
     made = dict(schema)
     kinds = made.get("type")

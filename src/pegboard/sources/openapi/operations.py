@@ -105,8 +105,8 @@ class Reader:
     def all(self) -> Iterator[Operation]:
         """Every operation, in the document's order."""
         for path, item in mapping(self.root.get("paths")).items():
-            if not path.startswith("/"):
-                continue  # an extension: `x-...`
+            if path.startswith("x-"):
+                continue  # an extension
             try:
                 place = self.references.resolve(Located(node=item))
             except BadReference as error:
@@ -120,7 +120,7 @@ class Reader:
         """One method of a path item."""
         place = item.at(method)
         node = place.fields
-        problem, parameters, body = CLIMBS if climbs(path) else "", (), None
+        problem, parameters, body = _path_problem(path), (), None
         try:
             parameters = self._parameters(path, item, place)
             body = self.body(place, item)
@@ -235,6 +235,12 @@ class Reader:
             if name not in described
         )
         return tuple(made)
+
+
+def _path_problem(path: str) -> str:
+    if not path.startswith("/"):
+        return "Its path does not begin with '/', so that nobody knows where it goes."
+    return CLIMBS if climbs(path) else ""
 
 
 def _is_not_one(parameter: Parameter, named_in_path: Sequence[str]) -> bool:

@@ -25,6 +25,7 @@ _SINGLE = (
 )  # fmt: skip
 _HOLDS_OTHERS = frozenset({*_LISTS, *_SINGLE, "items", "properties", "patternProperties", "$ref"})
 _DEEPEST = 60
+_MOST_PARTS = 100
 _UNFIT = re.compile(r"[^a-zA-Z0-9_.-]+")
 
 
@@ -143,6 +144,30 @@ class Schemas:
                 # open alternatives that a property tells apart all fit, as JSON Schema sees it
                 loose = chosen and key == "oneOf" and "anyOf" not in made
                 made["anyOf" if loose else key] = parts
+        if "allOf" in made:
+            self._ask_not_for_hidden(place, made)
+
+    def _ask_not_for_hidden(self, place: Located, made: Schema) -> None:
+        """What one part of an `allOf` hides, no other part may require: models that inherit do."""
+        hidden = self._hidden_names(place)
+        for part in (made, *made["allOf"]):
+            if hidden and "required" in part:
+                part["required"] = [name for name in part["required"] if name not in hidden]
+
+    def _hidden_names(self, place: Located) -> set[str]:
+        """The properties that go only the other way, those of all parts of an `allOf` included."""
+        found: set[str] = set()
+        seen: set[int] = set()
+        waiting = [place]
+        while waiting and len(seen) < _MOST_PARTS:
+            part = self.resolved(waiting.pop())
+            if id(part.node) in seen:
+                continue
+            seen.add(id(part.node))
+            properties = part.at("properties")
+            found |= {name for name in properties.fields if self.is_hidden(properties.at(name))}
+            waiting.extend(part.at("allOf").items())
+        return found
 
     def _alternative(self, item: Located, depth: int, by: Discriminator | None) -> Schema:
         made = self._schema(item, depth + 1)

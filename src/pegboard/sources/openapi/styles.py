@@ -84,12 +84,12 @@ def written_form(
         InvalidRequest: It cannot be written there.
     """
     key = _quoted(name, name)
-    pairs = _pairs(value, name)
-    if pairs is not None and style == "deepObject":
+    if style == "deepObject" and isinstance(value, (Mapping, list)):
         return [
             f"{_quoted(f'{name}{path}', name)}={_quoted(item, name, safe)}"
             for path, item in _deep(value, name)
         ]
+    pairs = _pairs(value, name, repeats=explode)
     if pairs is not None and explode:
         return [f"{_quoted(part, name)}={_quoted(item, name, safe)}" for part, item in pairs]
     if pairs is not None:
@@ -225,18 +225,23 @@ def _matrix(
     return f";{name}={joined}" if joined else f";{name}"
 
 
-def _pairs(value: Any, name: str) -> Pairs | None:
-    """Names and values of an object; None for anything else."""
+def _pairs(value: Any, name: str, *, repeats: bool = False) -> Pairs | None:
+    """Names and values of an object, an array once or an item a pair; None for anything else."""
     if not isinstance(value, Mapping):
         return None
     fields = cast("Mapping[str, Any]", value)
+    if repeats:
+        return [(key, text) for key, item in fields.items() for text in _texts(item, name)]
     return [(key, written(item, name)) for key, item in fields.items() if item is not None]
 
 
+def _texts(value: Any, name: str) -> list[str]:
+    items = cast("list[Any]", value) if isinstance(value, list) else [value]
+    return [written(item, name) for item in items if item is not None]
+
+
 def _items(value: Any, name: str) -> list[str]:
-    if isinstance(value, list):
-        return [written(item, name) for item in cast("list[Any]", value) if item is not None]
-    return [] if isinstance(value, Mapping) else [written(value, name)]
+    return [] if isinstance(value, Mapping) else _texts(value, name)
 
 
 def _innermost(items: Sequence[Any], depth: int) -> Iterator[Any]:
@@ -267,14 +272,14 @@ def _quoted_separator(style: str) -> str:
 
 
 def _deep(value: Any, name: str) -> list[tuple[str, str]]:
-    """`[a][b]` paths of an object's values; arrays repeat their path."""
-    found: list[tuple[str, str]] = []
-    for key, item in cast("Mapping[str, Any]", value).items():
-        if isinstance(item, Mapping):
-            found.extend((f"[{key}]{path}", text) for path, text in _deep(item, name))
-        elif item is not None:
-            found.extend((f"[{key}]", text) for text in _items(item, name))
-    return found
+    """`[a][b]` paths of values; OpenAPI leaves arrays open, and servers that read it count them."""
+    if not isinstance(value, (Mapping, list)):
+        return [] if value is None else [("", written(value, name))]
+    if isinstance(value, list):
+        pairs = enumerate(cast("list[Any]", value))
+    else:
+        pairs = cast("Mapping[str, Any]", value).items()
+    return [(f"[{key}]{path}", text) for key, item in pairs for path, text in _deep(item, name)]
 
 
 def _quoted(text: str, name: str, safe: str = _UNRESERVED) -> str:
