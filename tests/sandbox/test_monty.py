@@ -233,12 +233,12 @@ async def test_a_worker_stands_behind_a_wall_without_environment(
 ) -> None:
     monkeypatch.setenv("PLANTED_SECRET", "s3cret-s3cret")
     seen: list[tuple[dict[str, str], str, list[int]]] = []
+    before = processes()  # each run has a worker of its own; one of another may be ending
 
     async def look() -> None:
-        for child in psutil.Process().children(recursive=True):
-            if child.name() == "monty":
-                status = _status(child.pid)
-                seen.append((child.environ(), status["Seccomp"], [child.uids().real]))
+        for child in _workers(since=before):
+            status = _status(child.pid)
+            seen.append((child.environ(), status["Seccomp"], [child.uids().real]))
 
     outcome = await run_code(code_sandbox, "look()", functions={"look": look})
 
@@ -250,10 +250,11 @@ async def test_a_worker_stands_behind_a_wall_without_environment(
 
 
 async def test_a_killed_worker_is_an_error_and_not_our_end(code_sandbox: ProbedSandbox) -> None:
+    before = processes()
+
     async def stab() -> None:
-        for child in psutil.Process().children(recursive=True):
-            if child.name() == "monty":
-                child.kill()
+        for child in _workers(since=before):
+            child.kill()
 
     outcome = await run_code(code_sandbox, "stab()\n1", functions={"stab": stab})
 
@@ -293,6 +294,11 @@ async def test_code_runs_beside_the_event_loop(code_sandbox: ProbedSandbox) -> N
     await asyncio.wait([task])
 
     assert not any(ended)  # one that holds the loop ends before it lets go
+
+
+def _workers(*, since: set[int]) -> list[psutil.Process]:
+    new = [psutil.Process(pid) for pid in processes() - since]
+    return [process for process in new if process.name() == "monty"]
 
 
 def _folders() -> set[str]:
