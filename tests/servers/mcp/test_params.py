@@ -89,3 +89,26 @@ async def test_what_fits_is_handed_back() -> None:
 
     ctx: Any = Ctx()
     assert await params.named(ctx, handle) == {"is": "fine"}
+
+
+async def test_a_session_whose_beginning_did_not_fit_says_that_it_has_not_begun(
+    tmp_path: Path,
+) -> None:
+    unfit = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
+    later = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    async with live(live_settings(tmp_path)) as url, patient(headers=HEADERS) as http:
+        opened = await http.post(f"{url}/mcp", json=unfit)
+        known = {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
+        answer = await http.post(f"{url}/mcp", json=later, headers=known)
+
+    assert "params.capabilities: Field required" in opened.text
+    assert params.UNINITIALIZED in answer.text
+
+
+async def test_another_error_of_the_protocol_stays() -> None:
+    async def handle(_ctx: Request) -> Any:
+        raise MCPError(INVALID_PARAMS, "Resource not found")
+
+    ctx: Any = Ctx()
+    with pytest.raises(MCPError, match="Resource not found"):
+        await params.named(ctx, handle)

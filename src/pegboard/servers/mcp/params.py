@@ -5,7 +5,7 @@ from typing import Any
 
 from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS
+from mcp_types import INVALID_PARAMS, ErrorData
 from pydantic import ValidationError
 
 from pegboard.errors import shortened_name
@@ -13,6 +13,8 @@ from pegboard.servers.mcp.telling import Request
 
 MOST = 5
 """Faults that are named."""
+UNINITIALIZED = "This session is not initialized: begin with 'initialize', and params that fit it"
+_SDK_UNINITIALIZED = ErrorData(code=INVALID_PARAMS, message="Invalid request parameters", data="")
 
 
 async def named(ctx: Request, call_next: CallNext) -> HandlerResult:
@@ -23,6 +25,10 @@ async def named(ctx: Request, call_next: CallNext) -> HandlerResult:
     """
     try:
         return await call_next(ctx)
+    except MCPError as error:
+        if error.error == _SDK_UNINITIALIZED:
+            raise MCPError(INVALID_PARAMS, UNINITIALIZED) from error
+        raise
     except ValidationError as error:
         faults = error.errors(include_url=False, include_context=False, include_input=False)
         said = "; ".join(f"{_dotted(item['loc'])}: {item['msg']}" for item in faults[:MOST])

@@ -10,6 +10,7 @@ import msgspec
 from mcp_types import INVALID_REQUEST
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from pegboard.servers.mcp.answered import Answered
 from pegboard.servers.mcp.refusals import refusal
 from pegboard.servers.mcp.whole import read
 
@@ -64,8 +65,10 @@ class Unique:
             await answer(scope, again, send)
             return
         ended = self._open[key] = asyncio.get_running_loop().create_future()
+        answered = Answered(send, given)
         try:
-            await self._app(scope, again, send)
+            await self._app(scope, again, answered.send)
+            await answered.end()
         finally:
             del self._open[key]
             ended.set_result(None)
