@@ -244,8 +244,10 @@ def test_a_run_that_is_not_there_is_told(wish: str, planned: Path, pegboard: Com
 
 
 def test_where_no_run_is_kept_the_option_that_is_missing_is_named(pegboard: Command) -> None:
-    done = pegboard("runs", "pause", "r_none")
+    listed, done = pegboard("runs", "list"), pegboard("runs", "pause", "r_none")
 
+    assert listed.returncode == 0
+    assert listed.stderr.startswith("No run is kept without --data DIR:")
     assert done.returncode == 2
     assert "There is no run 'r_none'. No run is kept without --data DIR:" in done.stderr
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 runs = typer.Typer(help="List and show runs, and let them go on or end.", no_args_is_help=True)
-_NOT_KEPT = "No run is kept without --data DIR: name the one that it was begun with."
+_NOT_KEPT = "No run is kept without --data DIR: name the one that runs are begun with."
 RunId = Annotated[str, typer.Argument(help="The run's id.")]
 
 
@@ -45,6 +45,7 @@ def list_runs(
     """List runs, newest first."""
     from pegboard.core.ports.run import RunQuery
     from pegboard.features.runs.schemas import State
+    from pegboard.runtime.wiring.storage import place_of
 
     async def find(opened: "Pegboard") -> "tuple[tuple[RunView, ...], str]":
         page = await opened.runs.list(RunQuery(state=state, limit=limit, cursor=cursor))
@@ -52,11 +53,14 @@ def list_runs(
 
     with exits():
         one_of(get_args(State), state, option="--state")
-        found, following = _on_board(settings(board, data), find, "GET /runs")
+        chosen = settings(board, data)
+        found, following = _on_board(chosen, find, "GET /runs")
     if json:
         say_json({"runs": [view.to_dict() for view in found], "next_cursor": following or None})
         return
     table(("run", "state", "begun", "ms", "plan", "graph"), map(_row, found))
+    if place_of(chosen) is None:
+        note(_NOT_KEPT)
     if following:
         note(f"more with --cursor {following}")
 
