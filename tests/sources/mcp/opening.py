@@ -73,6 +73,15 @@ def is_alive(process: int) -> bool:
         return False
 
 
+GUARDED = (
+    "import psutil\n"
+    "def is_guarded():\n"
+    "    ours = psutil.Process().children()\n"
+    "    return any('pegboard-guard' in child.cmdline() for child in ours)\n"
+)
+"""For a program that is to crash: whether the guard of its server runs, which starts last."""
+
+
 def words_of(process: psutil.Process) -> str:
     """Its command line; none of one that has ended meanwhile."""
     try:

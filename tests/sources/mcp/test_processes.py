@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.sources.mcp.opening import WORKSHOP, opened, until
+from tests.sources.mcp.opening import GUARDED, WORKSHOP, opened, until
 
 from pegboard.sources.mcp.processes import VARIABLE, Family, chain, fresh_mark
 
@@ -74,6 +74,7 @@ def test_a_crash_of_ours_takes_along_what_left_the_group(tmp_path: Path) -> None
     seconds = _unheard_of()
     script = tmp_path / "board.py"
     script.write_text(
+        f"{GUARDED}"
         "import asyncio, os, pathlib, signal\n"
         "from pegboard.core.ports.services import Services\n"
         "from pegboard.sources.mcp import KIND\n"
@@ -84,7 +85,7 @@ def test_a_crash_of_ours_takes_along_what_left_the_group(tmp_path: Path) -> None
         "    config = McpConfig(command='sh', args=('-c', program))\n"
         "    source = await KIND.open('s', config, Services())\n"
         "    asyncio.ensure_future(source.tools())\n"
-        "    while not there.exists():\n"
+        "    while not (there.exists() and is_guarded()):\n"
         "        await asyncio.sleep(0.05)\n"
         "    print(open('/proc/self/stat').read() and 'there', flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

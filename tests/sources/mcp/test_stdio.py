@@ -15,6 +15,7 @@ import pytest
 from tests.sources.mcp.opening import (
     ANN,
     BOB,
+    GUARDED,
     STDIO,
     WORKSHOP,
     by_action,
@@ -144,6 +145,7 @@ async def _awaited(work: object) -> object:
 def test_a_crash_of_ours_takes_servers_and_their_children_along(tmp_path: Path) -> None:
     script = tmp_path / "board.py"
     script.write_text(
+        f"{GUARDED}"
         "import asyncio, os, pathlib, signal\n"
         "from pegboard.core.ports.services import Services\n"
         "from pegboard.sources.mcp import KIND\n"
@@ -153,7 +155,9 @@ def test_a_crash_of_ours_takes_servers_and_their_children_along(tmp_path: Path) 
         "    source = await KIND.open('s', config, Services())\n"
         "    asyncio.ensure_future(source.tools())\n"
         f"    folder = pathlib.Path({str(tmp_path)!r})\n"
-        "    while sum(item.stat().st_size > 0 for item in folder.glob('*.pid')) < 2:\n"
+        "    def are_there():\n"
+        "        return sum(item.stat().st_size > 0 for item in folder.glob('*.pid')) == 2\n"
+        "    while not (are_there() and is_guarded()):\n"
         "        await asyncio.sleep(0.05)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
         "asyncio.run(main())\n"
