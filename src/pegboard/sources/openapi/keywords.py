@@ -4,7 +4,8 @@ OpenAPI 3.0 and Swagger 2.0 have a dialect of their own (`nullable`, `exclusiveM
 documents in the wild have mistakes. What cannot be kept is named in `$comment`.
 """
 
-import math
+import re
+import sys
 from functools import lru_cache
 from typing import Any
 
@@ -29,6 +30,10 @@ _COUNTS = (
 _ELSEWHERE = frozenset({"const", "$ref", "allOf", "anyOf", "oneOf"})
 _LONGEST_DESCRIPTION = 1_500
 _LARGEST_VALUE = 1_000
+_LARGEST_NUMBER = sys.float_info.max
+_LARGEST_COUNT = 2**53
+_WHOLE = re.compile(r"-?[0-9]{1,30}")
+_DECIMAL = re.compile(r"-?[0-9]{1,15}\.[0-9]{1,15}")
 
 
 class Keywords:
@@ -98,7 +103,7 @@ class Keywords:
             made["multipleOf"] = step
         for key in _COUNTS:
             count = self._number(key)
-            if count is not None and count >= 0 and float(count).is_integer():
+            if count is not None and 0 <= count <= _LARGEST_COUNT and float(count).is_integer():
                 made[key] = int(count)
         if node.get("uniqueItems") is True:
             made["uniqueItems"] = True
@@ -112,7 +117,7 @@ class Keywords:
                 value = int(value) if value.strip().lstrip("+-").isdigit() else float(value)
             except ValueError:
                 value = None
-        if not isinstance(value, (int, float)) or not math.isfinite(value):
+        if not isinstance(value, (int, float)) or not abs(value) <= _LARGEST_NUMBER:
             self.lost.append(key)
             return None
         return value
@@ -182,11 +187,16 @@ def is_pattern(pattern: str) -> bool:
 
 
 def _as_meant(value: Any, kind: object) -> Any:
-    """A value of an enum in its declared type: YAML reads `enum: [1, 2]` as numbers."""
+    """A value of an enum in its declared type: YAML reads `[1, 2]` as numbers, `["1"]` as text."""
     if kind == "string" and isinstance(value, (bool, int, float)):
         return str(value).lower() if isinstance(value, bool) else str(value)
-    if kind == "integer" and isinstance(value, str) and value.lstrip("-").isdigit():
-        return int(value)
+    if isinstance(value, str):
+        if kind in ("integer", "number") and _WHOLE.fullmatch(value):
+            return int(value)
+        if kind == "number" and _DECIMAL.fullmatch(value):
+            return float(value)
+        if kind == "boolean" and value in ("true", "false"):
+            return value == "true"
     return value
 
 
