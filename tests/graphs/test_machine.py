@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Coroutine
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -18,6 +19,7 @@ from pegboard.graphs import KINDS
 from pegboard.graphs.structure import structure_faults
 from pegboard.testing import FakeClock
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 ENDS = {NodeState.COMPLETED, NodeState.FAILED}
 OUTCOMES: st.SearchStrategy[Any] = st.sampled_from(
     ["completed", "completed", "completed", "failed", "any"]
