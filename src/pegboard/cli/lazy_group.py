@@ -50,10 +50,6 @@ class LazyGroup(LightGroup):
         ]
         self._signs = TyperGroup(name=self.name, commands=signs, params=self.params)
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - typer passes it
-        """The names, in the order of the help."""
-        return list(self.commands)
-
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the part of the help that lists the commands."""
         self._signs.format_commands(ctx, formatter)
