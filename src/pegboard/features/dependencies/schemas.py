@@ -1,11 +1,8 @@
 """What requests and answers about the dependency graph look like."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
-
-from pegboard.registry.dependencies import DependencyGraph
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 MOST = 20_000
@@ -132,33 +129,3 @@ class GraphDiffAnswer(BaseModel):
     added_edges: list[list[str]]
     removed_edges: list[list[str]]
     changed_origins: list[OriginChange]
-
-
-def graph_dict(graph: DependencyGraph, names: Mapping[str, str]) -> dict[str, Any]:
-    """A graph as JSON-compatible data.
-
-    Args:
-        graph: What to show.
-        names: Wire names by id; a node without one is no tool of the board now.
-    """
-    return {
-        "version": graph.version,
-        "nodes": [
-            {
-                "id": node,
-                "name": names.get(node, ""),
-                "is_missing": node not in names,
-                "origins": list(graph.origins_of_node(node)),
-            }
-            for node in graph.nodes
-        ],
-        "edges": [
-            {
-                "prerequisite": edge.prerequisite,
-                "dependant": edge.dependant,
-                "origins": list(edge.origins),
-            }
-            for edge in graph.edges
-        ],
-        "layers": [list(layer) for layer in graph.layers()],
-    }
