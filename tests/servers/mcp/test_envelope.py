@@ -83,6 +83,8 @@ def test_what_cannot_be_read_is_answered_without_an_id(
         ('"result": {}, "error": {}', "An answer has a result or an error, not both"),
         ('"result": 3', "The result or error of an answer must be an object"),
         ('"error": null', "The result or error of an answer must be an object"),
+        ('"result": null, "error": null', "The result or error of an answer must be an object"),
+        ('"method": null, "result": null', "The method must be a text"),
         (
             '"method": "ping", "error": {"code": 1, "message": "x"}',
             "A message has a method, or else a result or an error, and not both",
@@ -108,6 +110,12 @@ def test_what_is_wrong_beside_the_id_is_answered_under_it(
         '"id": 1, "result": {}',
         '"id": null, "error": {"code": 1, "message": "x"}',
         '"id": 123456789012345678901234567890, "method": "ping"',
+        '"id": 1, "method": "ping", "params": null, "result": null, "error": null',
+        '"method": "notifications/initialized", "result": null, "error": null',
+        '"id": 1, "result": {}, "error": null',
+        '"id": 1, "result": null, "error": {"code": 1, "message": "x"}',
+        '"id": null, "result": null, "error": {"code": 1, "message": "x"}',
+        '"id": 1, "method": null, "params": null, "result": {}, "error": null',
     ],
 )
 def test_a_message_passes(rest: str) -> None:

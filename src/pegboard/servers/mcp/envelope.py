@@ -23,6 +23,8 @@ BATCH = "A batch is not taken: send each message in a request of its own"
 NO_OBJECT = "The body is not one message of JSON-RPC 2.0: it must be an object"
 ID = f"The id of a request is a text or a whole number, of at most {LONGEST_ID:,} characters"
 
+_NOTHING = (b"", b"null")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
@@ -75,9 +77,10 @@ def is_id(value: Any) -> bool:
 def _said(message: _Envelope, *, has_id: bool) -> str | None:
     if message.jsonrpc != "2.0":
         return 'The message must say "jsonrpc": "2.0"'
-    if message.method is not msgspec.UNSET:
-        return _said_of_request(message, has_id=has_id)
-    return _said_of_answer(message, has_id=has_id)
+    is_answer = message.method is None and bool(_told(message))
+    if message.method is msgspec.UNSET or is_answer:
+        return _said_of_answer(message, has_id=has_id)
+    return _said_of_request(message, has_id=has_id)
 
 
 def _said_of_request(message: _Envelope, *, has_id: bool) -> str | None:
@@ -85,7 +88,7 @@ def _said_of_request(message: _Envelope, *, has_id: bool) -> str | None:
         return f"{ID}, and not {_kind(message.id)}; a notification has none"
     if not isinstance(message.method, str):
         return "The method must be a text"
-    if bytes(message.result) or bytes(message.error):
+    if _told(message):
         return "A message has a method, or else a result or an error, and not both"
     if not _is_object(message.params) and bytes(message.params) != b"null":
         return f"The params of '{shortened_name(message.method)}' must be an object"
@@ -93,16 +96,21 @@ def _said_of_request(message: _Envelope, *, has_id: bool) -> str | None:
 
 
 def _said_of_answer(message: _Envelope, *, has_id: bool) -> str | None:
-    result, error = message.result, message.error
-    if not bytes(result) and not bytes(error):
+    told = _told(message)
+    if not bytes(message.result) and not bytes(message.error):
         return "The message has no method, and neither a result nor an error"
-    if not has_id and (message.id is not None or bytes(result)):
+    if not has_id and (message.id is not None or message.result in told):
         return f"{ID}; an answer has that of its request"
-    if bytes(result) and bytes(error):
+    if len(told) > 1:
         return "An answer has a result or an error, not both"
-    if not _is_object(result if bytes(result) else error):
+    if not all(map(_is_object, told)) or not told:
         return "The result or error of an answer must be an object"
     return None
+
+
+def _told(message: _Envelope) -> list[msgspec.Raw]:
+    """The result and the error that are there: some write what is not there as null."""
+    return [item for item in (message.result, message.error) if bytes(item) not in _NOTHING]
 
 
 def _is_object(value: msgspec.Raw) -> bool:
