@@ -123,11 +123,15 @@ def answering(*, headers: Any = CLOSE, reads: int = 0) -> Any:
 
 
 async def exchanged(
-    client: Client, app: Any, *headers: tuple[bytes, bytes], **patience: Any
+    client: Client,
+    app: Any,
+    *headers: tuple[bytes, bytes],
+    version: str = "1.1",
+    **patience: Any,
 ) -> Client:
     """The client, once its request is answered."""
     door = Lingering(app, max_bytes=1_000, patience=Patience(**patience))
-    scope = {"type": "http", "headers": list(headers)}
+    scope = {"type": "http", "http_version": version, "headers": list(headers)}
     await door(scope, client.receive, client.send)
     return client
 
@@ -199,6 +203,12 @@ async def test_every_other_answer_passes_as_it_is(
 async def test_a_client_that_closes_by_itself_is_heard_too() -> None:
     client = Client(sending(5))
     await exchanged(client, answering(headers=()), SHORT, (b"connection", b"TE, Close"))
+
+    assert client.sent_at == [0, 0, 5]
+
+
+async def test_a_client_of_http_1_0_is_heard_too_whose_connection_never_stays() -> None:
+    client = await exchanged(Client(sending(5)), answering(headers=()), SHORT, version="1.0")
 
     assert client.sent_at == [0, 0, 5]
 

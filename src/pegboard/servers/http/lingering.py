@@ -62,6 +62,7 @@ class _Exchange:
         self, scope: Scope, receive: Receive, send: Send, *, max_bytes: int, patience: Patience
     ) -> None:
         self._headers = Headers(scope=scope)
+        self._is_last = scope["http_version"] == "1.0"  # which the server closes after each answer
         self._receive, self._send = receive, send
         self._max_bytes, self._patience = max_bytes, patience
         self._is_whole = False
@@ -77,7 +78,7 @@ class _Exchange:
             headers = MutableHeaders(scope=message)
             if not _is_bounded(self._headers, self._max_bytes):
                 headers["Connection"] = "close"
-            self._closes = _closes(headers) or _closes(self._headers)
+            self._closes = self._is_last or _closes(headers) or _closes(self._headers)
         is_last = not message.get("more_body", False) and message["type"] == "http.response.body"
         if not is_last or not self._closes or self._is_whole:
             await self._send(message)
