@@ -127,6 +127,29 @@ async def test_of_a_change_that_fails_the_trail_says_whether_it_was_made(
     )
 
 
+async def test_who_goes_while_the_decision_is_written_leaves_it_with_an_outcome() -> None:
+    trail, is_asked = Trail(), asyncio.Event()
+
+    async def prove(entry: AuditEntry) -> None:
+        await trail.prove(entry)
+        is_asked.set()
+        await asyncio.Event().wait()
+
+    async def change() -> None:
+        async with proved(prove, the_change, kit=trail.kit):
+            trail.has.append("it is done")
+
+    changing = asyncio.create_task(change())
+    await is_asked.wait()
+    changing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await changing
+
+    _, event = trail.has
+    assert isinstance(event, BoardChanged)
+    assert (event.action, event.detail["reason"]) == ("failed", "CancelledError")
+
+
 def test_of_very_many_the_first_are_named_and_the_digest_stands_for_all() -> None:
     pairs = [(f"t{number}", str(number)) for number in range(501)]
     told, other = named(iter(pairs)), named([*pairs[:500], ("t500", "another")])

@@ -165,6 +165,26 @@ async def test_a_reload_that_could_not_be_proved_leaves_the_board_as_it_was(
     assert report.fault == ""
 
 
+async def test_a_board_that_was_reloaded_is_told_as_such_although_its_tools_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Pegboard(settings=settings("sqlite", tmp_path)) as board:
+
+        async def away() -> int:
+            raise StoreUnavailable("its disk is gone", nothing_done=True)
+
+        store = cast("Any", board)._opened.storage.catalogue
+        monkeypatch.setattr(store, "revision", away)
+        (tmp_path / "board.yaml").write_text(BOARD.replace("std", "tools"))
+        with pytest.raises(StoreUnavailable, match="its disk is gone"):
+            await board.reload()
+        await board.flush()
+        told = [json.loads(record.body) for record in await board.audit.records(kind="board")]
+        now = [source.name for source in board.sources]
+
+    assert (now, [body["action"] for body in told]) == (["tools"], ["reloaded"])
+
+
 async def test_a_changed_file_is_followed_once_the_trail_can_take_it(tmp_path: Path) -> None:
     async with Pegboard(settings=settings("sqlite", tmp_path)) as board:
         audit = Away(board)

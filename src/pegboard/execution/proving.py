@@ -43,7 +43,12 @@ async def proved(
         "subject": wanted.subject,
         "by": wanted.by,
     }
-    await prove(AuditEntry(kind="decision", at=wanted.at, tenant=wanted.tenant, body=body))
+    entry = AuditEntry(kind="decision", at=wanted.at, tenant=wanted.tenant, body=body)
+    try:
+        await prove(entry)
+    except asyncio.CancelledError as error:  # the trail may have it all the same
+        kit.emitter.emit(unfinished(wanted, error, at=kit.now(), is_begun=False))
+        raise
     try:
         yield
     except BaseException as error:
@@ -53,18 +58,21 @@ async def proved(
         kit.emitter.emit(structs.replace(wanted, action=done, at=kit.now()))
 
 
-def unfinished(wanted: BoardChanged, error: BaseException, *, at: float) -> BoardChanged:
+def unfinished(
+    wanted: BoardChanged, error: BaseException, *, at: float, is_begun: bool = True
+) -> BoardChanged:
     """What the trail hears of a decision that was not, or perhaps not, carried out.
 
     Args:
         wanted: What was about to be done.
         error: What came between.
         at: Unix seconds.
+        is_begun: Whether that came after the first of it could be done.
     """
     known = isinstance(error, PegboardError)
     return structs.replace(
         wanted,
-        action="unknown" if _may_be_done(error) else "failed",
+        action="unknown" if is_begun and _may_be_done(error) else "failed",
         at=at,
         detail={
             "action": wanted.action,

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
+from pegboard.access import Policy
 from pegboard.core.event import BoardChanged
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.services import Services
@@ -16,6 +17,7 @@ from pegboard.execution.emitter import Emitter
 from pegboard.execution.proving import proved
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.absent import Absent
+from pegboard.runtime.board import EnvValue
 from pegboard.runtime.board_file import LoadedBoard
 from pegboard.runtime.board_tools import board_tools
 from pegboard.runtime.entry_opening import Opening
@@ -144,10 +146,19 @@ class Opened:
             return about_reload(known, (loaded, states), at=kit.now())
 
         async with proved(self._prove, about, kit=kit, done="reloaded"):
-            await self._reopened(loaded, states)
+            policy, env = policy_of(loaded), graph_env(loaded)
+            static = await self._static_of(loaded, states)
+            # nothing below is refused: from here on the new board holds
+            self._hold(loaded, states, policy=policy, env=env)
+            self._put_static(static)
+        await self._follow(states)
+        await self.parts.catalogue.load(anew=True)
+        self.parts.look_again()
 
-    async def _reopened(self, loaded: LoadedBoard, states: dict[str, SourceState]) -> None:
-        policy, env = policy_of(loaded), graph_env(loaded)
+    async def _static_of(
+        self, loaded: LoadedBoard, states: dict[str, SourceState]
+    ) -> Sequence[Tool]:
+        """The tools of the `tools:` list of a board that can take the place of this one."""
         static = await static_tools(loaded, self._opening(states))
         if loaded.board.network != self._loaded.board.network:
             raise ConfigError(
@@ -159,7 +170,16 @@ class Opened:
             )
         check_names(static, loaded, sources=states, others=self._others())
         await self.parts.check_graph(loaded)
-        # nothing below is refused: from here on the new board holds
+        return static
+
+    def _hold(
+        self,
+        loaded: LoadedBoard,
+        states: Mapping[str, SourceState],
+        *,
+        policy: Policy,
+        env: Mapping[str, EnvValue],
+    ) -> None:
         self._masking.use(_secrets(loaded, self._settings, list(states.values())))
         kit = replace(self.registry.kit, policy=policy, redact=self._masking.for_calls)
         known, self._loaded = self._loaded, loaded
@@ -169,10 +189,6 @@ class Opened:
         self.registry.apply(kit)
         tell_of_policy(kit, before, policy)
         tell_of_sections(kit, known.board, loaded.board)
-        self._put_static(static)
-        await self._follow(states)
-        await self.parts.catalogue.load(anew=True)
-        self.parts.look_again()
 
     async def close(self) -> None:
         """Close everything in reverse order."""

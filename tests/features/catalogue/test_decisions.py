@@ -184,6 +184,33 @@ async def test_what_is_done_is_told_although_nothing_could_follow_it(
     assert [(event.action, event.subject) for event in trail.events] == [("registered", "one")]
 
 
+@pytest.mark.parametrize("name", CHANGES)
+async def test_a_change_is_done_although_the_store_cannot_be_read_after_it(name: str) -> None:
+    class Unreadable(MemoryCatalogue):
+        looks = -1
+
+        async def revision(self) -> int:
+            self.looks -= 1
+            if self.looks == 0:
+                raise StoreUnavailable("it cannot be read", nothing_done=True)
+            return await super().revision()
+
+    storage = MemoryStorage()
+    storage.catalogue = store = Unreadable(Gate())
+    catalogue, trail = a_catalogue(storage)
+    await catalogue.register([ONE])
+    await catalogue.register([NEWER])
+    trail.events[:], store.looks = [], 2  # the first look is before the change
+    await CHANGES[name](catalogue)
+    await catalogue.load()
+    other = service(storage, ToolRegistry())
+    await other.load()
+
+    [event] = trail.events
+    assert event.action not in {"failed", "unknown"}
+    assert catalogue.history("one") == other.history("one")
+
+
 async def test_without_a_required_trail_a_failure_is_not_told() -> None:
     storage, trail, registry = MemoryStorage(), Trail(), ToolRegistry()
     storage.catalogue = store = Failing(Gate())

@@ -158,6 +158,22 @@ async def test_a_version_that_another_server_took_is_no_second_decision() -> Non
     assert [event.detail["version"] for event in trail.events] == [2]
 
 
+async def test_of_a_change_that_another_server_makes_meanwhile_the_trail_hears() -> None:
+    class Slower(MemoryDependencies):
+        async def append(self, change: DependencyChange) -> bool:
+            if change.by:
+                await super().append(change)  # another server is asked for the same
+            return await super().append(change)
+
+    graph, trail = a_graph(Slower(Gate()))
+    await graph.update(EDGE, principal=ANN)
+
+    assert (len(trail.decisions), graph.current.version) == (1, 1)
+    [event] = trail.events
+    assert (event.action, event.detail["action"]) == ("failed", "change")
+    assert "somebody else" in event.detail["reason"]
+
+
 async def test_a_change_that_never_comes_first_is_refused() -> None:
     class Busy(MemoryDependencies):
         async def append(self, change: DependencyChange) -> bool:

@@ -40,6 +40,12 @@ class Slow(MemoryPins):
 
     first = ""
     goes = False
+    is_full = False
+
+    async def hold(self, held: Any) -> None:
+        if self.is_full:
+            raise StoreUnavailable("its disk is full", nothing_done=True)
+        await super().hold(held)
 
     async def decide(self, decisions: Any) -> Any:
         if self.goes:
@@ -152,3 +158,16 @@ async def test_what_nobody_is_asked_about_is_on_the_board_only_once_the_trail_ha
         ("pin", "fresh"),
     ]
     assert [event.action for event in trail.events] == ["pinned", "accepted"]
+
+
+async def test_what_is_pinned_is_told_although_what_changed_could_not_be_held() -> None:
+    board, trail, store = await a_board("find")
+    store.is_full = True
+    other = foreign(said("find", input_schema=NARROWER | {"title": "another"}))
+    judged = await board.gate.judged("web", [foreign(said("fresh")), other])
+    store.is_full = False
+    again = await board.gate.judged("web", [foreign(said("fresh")), other])
+
+    assert ("its disk is full" in judged.fault, again.fault) == (True, "")
+    assert [entry.body["subject"] for entry in trail.decisions] == ["fresh"]
+    assert [event.action for event in trail.events] == ["pinned", "held"]

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from datetime import date
 from typing import Any
 
@@ -11,7 +11,7 @@ from pegboard.core.ports.audit import Prove, unproved
 from pegboard.core.ports.catalogue import CatalogueStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
-from pegboard.errors import InvalidRequest, ToolNotFound
+from pegboard.errors import InvalidRequest, ToolNotFound, Unavailable
 from pegboard.execution.call import owner_of
 from pegboard.execution.proving import proved
 from pegboard.features.catalogue.building import Builds, drafted
@@ -253,11 +253,13 @@ class CatalogueService(CatalogueReader):
     async def _seen(self) -> None:
         """What this server has just written needs no reading.
 
-        Where another one has written since the last look too, all of it is read with the next.
+        Where another one has written since the last look too, or the store does not say, all of it
+        is read with the next.
         """
-        revision = await self._store.revision()
-        if revision == self._revision + 1:
-            self._revision = revision
+        with suppress(Unavailable):  # what is written is done, whoever asks for it
+            revision = await self._store.revision()
+            if revision == self._revision + 1:
+                self._revision = revision
 
     def _decided(
         self, action: str, items: Iterable[tuple[str, str]], principal: Principal, **detail: Any

@@ -34,6 +34,7 @@ Edge = tuple[str, str]
 _BOARD = "board"
 _SPEC = "spec"
 _TRIES = 8
+_FASTER = "somebody else made the same change at the same time"
 
 
 class DependencyService:
@@ -267,6 +268,11 @@ class DependencyService:
                     version = await kept_whole(
                         change, self._graph, self._store, origin=origin, at=kit.now(), by=by
                     )
+                    if version == 0 and self._prove is not unproved:
+                        told = {"action": "change", "reason": _FASTER}
+                        kit.emitter.emit(
+                            graph_event("failed", principal, at=kit.now(), detail=told)
+                        )
                     if version is not None:
                         return version
                 self._graph = Recorded.played(await self._store.changes())

@@ -114,14 +114,15 @@ class Gate:
         try:
             async with self._proved(fresh, sorting) if fresh else nullcontext():
                 await self._store.approve(fresh)
-                await self._store.hold(sorting.refused)
-                for name in sorting.over:
-                    await self._store.drop(sorting.source, name=name)
+            self._tell_pinned(sorting)  # they are, whatever cannot be held
+            await self._store.hold(sorting.refused)
+            for name in sorting.over:
+                await self._store.drop(sorting.source, name=name)
         except PegboardError as error:
             _LOG.warning("what %s lists could not be pinned: %s", sorting.source, error)
             sorting.cannot_pin(f"its definition could not be pinned: {error.message}")
             return f"its definitions could not be pinned: {error.message}"
-        self._tell(sorting)
+        self._tell_held(sorting)
         return ""
 
     def _proved(self, fresh: Sequence[Pin], sorting: Sorting) -> AbstractAsyncContextManager[None]:
@@ -141,11 +142,13 @@ class Gate:
 
         return proved(self._prove, about, kit=self._registry.kit)
 
-    def _tell(self, sorting: Sorting) -> None:
+    def _tell_pinned(self, sorting: Sorting) -> None:
         if sorting.first:
             self._emit("pinned", sorting, sorting.first[0], count=len(sorting.first))
         for pin in sorting.accepted:
             self._emit("accepted", sorting, pin, digest=pin.digest)
+
+    def _tell_held(self, sorting: Sorting) -> None:
         for held in sorting.refused:
             told = {"digest": held.digest, "kind": kept(held).get("kind", "")}
             self._emit("held" if state_of(held) == "waiting" else "blocked", sorting, held, **told)
