@@ -1,5 +1,6 @@
 """The command as a process whose streams are closed, full, gone or narrow."""
 
+import errno
 import os
 import shlex
 import subprocess
@@ -74,6 +75,23 @@ def test_what_fits_no_encoding_is_escaped(folder: Path) -> None:
 def test_what_else_goes_wrong_is_not_hidden() -> None:
     with pytest.raises(FileNotFoundError), streams():
         Path("/nowhere/at/all").read_text()
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EPIPE, errno.EBADF])
+def test_the_error_of_a_file_is_not_told_as_one_of_stdout(number: int) -> None:
+    before = sys.stdout, sys.stderr
+    with pytest.raises(OSError, match="of the data directory") as caught, streams():
+        raise OSError(number, "of the data directory")
+
+    assert caught.value.errno == number
+    assert (sys.stdout, sys.stderr) == before
+
+
+def test_a_full_stderr_is_not_told_as_stdout(folder: Path) -> None:
+    done = _shell("tools 2>/dev/full", folder)
+
+    assert "my__greet" in done.stdout
+    assert done.returncode == 1
 
 
 def _shell(command: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
