@@ -24,6 +24,7 @@ settings.register_profile("ci", derandomize=True, print_blob=True, **_PATIENT)
 settings.register_profile("explore", max_examples=2000, **_PATIENT)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
+_POSTGRES = {"postgres", "postgres_server", "own_postgres", "own_server"}
 _LOCAL_NAMES = {"", "localhost", "localhost.localdomain"}
 
 
@@ -31,6 +32,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Refuse ids that hold an address: no two processes would agree on the list of tests."""
     if nameless := [item.nodeid for item in items if " at 0x" in item.nodeid]:
         raise pytest.UsageError("Give these cases ids of their own:\n" + "\n".join(nameless))
+    for item in items:
+        if _needs_postgres(item) and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(180))  # the first of them pays for its start
+
+
+def _needs_postgres(item: pytest.Item) -> bool:
+    params: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+    fixtures = getattr(item, "fixturenames", ())
+    return "postgres" in params.values() or not _POSTGRES.isdisjoint(fixtures)
 
 
 def pytest_collection_finish() -> None:

@@ -98,6 +98,7 @@ def test_all_that_waits_is_told_as_json(changed: Command) -> None:
     assert [item["state"] for item in done["held"]] == ["approved", "approved"]
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

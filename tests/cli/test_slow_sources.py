@@ -86,6 +86,7 @@ def test_a_call_of_a_source_that_hangs_ends_with_its_deadline_and_the_reason(
     assert time.monotonic() - began < 40  # the other source has a minute
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("command", [("show", "hung__pay"), ("explain", "hung__pay")])
 def test_a_tool_of_a_hung_source_is_waited_for_and_then_told(
     command: tuple[str, ...], pegboard: Command, folder: Path, silent: int

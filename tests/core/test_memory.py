@@ -246,6 +246,7 @@ async def test_stores_of_one_gate_close_together() -> None:
             sweep()
 
 
+@pytest.mark.timeout(60)
 def test_of_many_threads_one_gets_the_key() -> None:
     store, winners, together = MemoryOutcomes(), list[int](), threading.Barrier(8)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.durability.served import Server, a_board, journal, step, until
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 CHAIN = [f"s{number}" for number in range(20)]
 

@@ -62,6 +62,7 @@ async def test_a_task_that_goes_on_is_cancelled_again(clock: FakeClock) -> None:
     assert entry.take_back()
 
 
+@pytest.mark.timeout(60)
 async def test_a_task_with_its_own_timer_is_cancelled_again_too(ticker: Ticker) -> None:
     entry = add(ticker, 0.001)
     for _ in range(2):

@@ -210,6 +210,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.timeout(60)
 @given(JSON)
 def test_a_value_can_always_be_written_so_that_it_stands_for_itself(value: object) -> None:
     written = escaped(value)

@@ -159,6 +159,7 @@ def test_without_a_trail_none_can_be_required(settings: dict[str, Any]) -> None:
         storage(wanted, redact=None)
 
 
+@pytest.mark.timeout(60)
 async def test_nothing_is_decided_that_could_not_be_proved_but_turning_off(tmp_path: Path) -> None:
     """An approval stays pending and what is off stays off; what is turned off is off at once."""
     async with a_board(data=tmp_path) as board, client_of(board) as client:

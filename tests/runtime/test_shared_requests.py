@@ -12,7 +12,7 @@ from tests.durability.served import Asked, Server, a_board, two_servers, until
 from tests.storage.conftest import postgres, postgres_server
 
 __all__ = ["postgres", "postgres_server"]
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 LEASE = 2.0
 LONG = 5.0

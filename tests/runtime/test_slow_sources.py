@@ -44,7 +44,7 @@ def _status(board: Pegboard, name: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(40)
+@pytest.mark.timeout(120)
 async def test_a_board_with_hung_and_dead_sources_opens_at_once(tmp_path: Path) -> None:
     with silent_port() as silent, dead_port() as dead:
         path = _written(
@@ -96,7 +96,7 @@ async def test_a_board_with_hung_and_dead_sources_opens_at_once(tmp_path: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(40)
+@pytest.mark.timeout(120)
 async def test_closing_a_board_whose_sources_have_not_answered_leaves_nothing(
     tmp_path: Path,
 ) -> None:
@@ -160,7 +160,7 @@ def _everything() -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(40)
+@pytest.mark.timeout(120)
 async def test_the_graph_takes_in_what_comes_late_and_keeps_it_over_a_restart(
     tmp_path: Path,
 ) -> None:
@@ -224,7 +224,7 @@ async def test_a_stored_registration_never_takes_a_name_that_a_late_source_may_b
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(40)
+@pytest.mark.timeout(120)
 async def test_a_run_begins_when_its_tools_are_there_and_a_plan_says_what_is_missing(
     tmp_path: Path,
 ) -> None:

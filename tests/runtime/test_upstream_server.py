@@ -41,6 +41,7 @@ def upstream(made: Made, *, within: float) -> UpstreamServer:
     return UpstreamServer("openapi", config, made[2], within=within)
 
 
+@pytest.mark.timeout(60)
 async def test_who_comes_while_a_server_hangs_waits_with_the_first_and_no_longer(
     hanging: Made,
 ) -> None:

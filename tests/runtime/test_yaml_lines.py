@@ -57,6 +57,7 @@ def test_a_cycle_of_aliases_is_refused() -> None:
         load_yaml("a: &a [*a]\n", "board.yaml")
 
 
+@pytest.mark.timeout(60)
 def test_a_deep_file_is_refused() -> None:
     with pytest.raises(ConfigError):
         load_yaml("[" * 3000, "board.yaml")

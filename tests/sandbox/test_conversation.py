@@ -93,6 +93,7 @@ async def test_functions_are_not_called_without_end(code_sandbox: ProbedSandbox)
     assert 0 < calls <= MOST_SUSPENSIONS
 
 
+@pytest.mark.timeout(60)
 async def test_a_slow_function_counts_in_the_time(code_sandbox: ProbedSandbox) -> None:
     async def slow() -> None:
         await asyncio.sleep(60)

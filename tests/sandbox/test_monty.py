@@ -112,6 +112,7 @@ async def test_code_does_not_get_out(
     assert "s3cret" not in repr(outcome)
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("code", "stopped"),
     [

@@ -113,6 +113,7 @@ async def test_nothing_of_our_environment_arrives(
     assert names <= {b"MINE", b"PATH", b"HOME", b"TMPDIR", b"LANG", b"PWD", b"LC_CTYPE"}
 
 
+@pytest.mark.timeout(60)
 async def test_what_a_job_is_given_does_not_show_in_command_lines(sandbox: ProbedSandbox) -> None:
     job = SandboxJob(command=("/bin/sleep", "1"), environment={"KEY": "s3cret-in-orders"})
     task = asyncio.create_task(sandbox.run(job))
@@ -176,6 +177,7 @@ async def test_many_processes_take_no_more_memory_than_allowed(sandbox: ProbedSa
     assert outcome.exit_code == 137
 
 
+@pytest.mark.timeout(60)
 async def test_processor_time_has_its_limit(sandbox: ProbedSandbox) -> None:
     limits = SandboxLimits(timeout=40, cpu_seconds=1)
 
@@ -252,6 +254,7 @@ async def test_a_cancelled_job_leaves_nothing(sandbox: ProbedSandbox) -> None:
     assert left_behind().since(before) == []
 
 
+@pytest.mark.timeout(60)
 async def test_what_ends_a_job_has_the_time_that_a_machine_takes_which_stands_still(
     sandbox: ProbedSandbox,
 ) -> None:

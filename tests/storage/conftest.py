@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -12,17 +11,6 @@ from tests.storage.made import a_storage, is_postgres
 from pegboard.storage import Storage
 from pegboard.storage.tables import METADATA
 from pegboard.testing import FakeClock
-
-_SLOW_START = 60
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The first test that needs the server pays for its start."""
-    for item in items:
-        names = getattr(item, "fixturenames", ())
-        params: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
-        if "postgres" in params.values() or {"postgres", "own_postgres"} & set(names):
-            item.add_marker(pytest.mark.timeout(_SLOW_START))
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
 from tests.storage.made import NOON, a_result, a_start, a_written, an_outcome
 from tests.storage.test_approvals import an_approval
 from tests.storage.test_audit import an_entry
@@ -126,6 +127,7 @@ class Points:
         self.taken.append(copy)
 
 
+@pytest.mark.timeout(60)
 async def test_after_a_crash_each_operation_is_there_whole_or_not_at_all(
     tmp_path: Path, clock: FakeClock
 ) -> None:

@@ -19,11 +19,13 @@ JSON: Any = st.recursive(
 )
 
 
+@pytest.mark.timeout(60)
 @given(JSON)
 def test_any_json_value_comes_back_equal(value: Any) -> None:
     assert load(dump(value), object) == value
 
 
+@pytest.mark.timeout(60)
 @given(st.dictionaries(TEXT, JSON, max_size=3))
 def test_a_copy_is_equal_and_shares_nothing(data: dict[str, Any]) -> None:
     event = RunEvent(kind="x", at=1.5, data=data)

@@ -156,6 +156,7 @@ def contract(kind: type[MemoryDurability]) -> DurabilityContract:
     return Suite()
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(("promise", "kind"), BROKEN.items(), ids=BROKEN)
 def test_what_breaks_a_promise_is_found(
     promise: str, kind: type[MemoryDurability], monkeypatch: pytest.MonkeyPatch

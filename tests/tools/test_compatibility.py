@@ -151,6 +151,7 @@ def _is_endless(schema: Any, root: Any, seen: tuple[str, ...]) -> bool:
     return any(_is_endless(item, root, seen) for item in same_place)
 
 
+@pytest.mark.timeout(60)
 @given(DOCUMENT, DOCUMENT)
 @settings(max_examples=120)
 def test_an_answer_holds_for_every_value_of_a_small_world(one: Any, other: Any) -> None:

@@ -50,6 +50,7 @@ async def megabytes_async() -> AsyncIterator[str]:
         yield MB
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "function", [numbers, numbers_async, tool(inline=True)(numbers)], ids=["sync", "async", "loop"]
 )
@@ -87,6 +88,7 @@ async def test_text_and_bytes_count_wherever_they_are(run: Any, part: Any) -> No
         await run(parts, {})
 
 
+@pytest.mark.timeout(60)
 async def test_a_part_that_contains_itself_ends_too(run: Any) -> None:
     loop: list[Any] = []
     loop.append(loop)

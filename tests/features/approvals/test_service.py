@@ -262,6 +262,7 @@ async def test_a_run_is_woken_by_each_decision_and_once_more_if_it_did_not_wait_
     assert sorted(woken[1:]) == [("r1", approval), ("r3", "forgotten")]
 
 
+@pytest.mark.timeout(60)
 async def test_catching_up_looks_through_every_page_of_what_is_undecided() -> None:
     registry, woken = a_registry(), list[str]()
     ids = [await asked_in_a_run(registry, f"r{number}") for number in range(1_100)]

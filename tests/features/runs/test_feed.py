@@ -193,6 +193,7 @@ class _Stumbling(MemoryRuns):
         return await super().get(id)
 
 
+@pytest.mark.timeout(60)
 async def test_what_has_to_be_provable_is_told_though_the_store_stumbles() -> None:
     store = _Stumbling(Gate(), clock=SystemClock())
     start = RunStart(run_id="r", graph={}, params={}, principal=LOCAL, created_at=1.0)
@@ -220,6 +221,7 @@ class _Odd(MemoryRuns):
         return await super().emit(run_id, events)
 
 
+@pytest.mark.timeout(60)
 async def test_a_failure_that_nobody_foresaw_holds_up_no_other_run_and_is_tried_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -199,6 +199,7 @@ async def test_whoever_cancels_a_run_is_told_that_it_is_cancelled_and_again(
     assert bench.decided == ["cancelled"]
 
 
+@pytest.mark.timeout(60)
 async def test_a_tool_that_ignores_its_cancellation_is_not_waited_for_long(bench: Bench) -> None:
     bench.stubborn = True
     view = await bench.runs.start_graph(LONG)

@@ -186,6 +186,7 @@ async def test_a_closed_store_is_not_asked_again_and_nothing_is_on_for_that(
     assert store.tries == tries == 2
 
 
+@pytest.mark.timeout(60)
 async def test_it_is_tried_again_and_again_one_after_the_other() -> None:
     registry, switches = insisting(store := Away())
     await switches.off("tool", "pay")

@@ -84,6 +84,7 @@ async def test_the_server_says_who_it_is(tmp_path: Path, mode: str) -> None:
     assert capabilities.completions is not None
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("address", "names"),
     [
@@ -140,6 +141,7 @@ async def test_a_source_as_itself_has_its_own_names_and_uris(era: str) -> None:
     assert json.loads(templated.contents[0].text)["id"] == "7"
 
 
+@pytest.mark.timeout(60)
 async def test_progress_arrives_while_a_call_runs(era: str) -> None:
     heard = Heard()
     async with live(fixtures()) as url, connected(f"{url}/mcp/fixtures", era) as client:
@@ -148,6 +150,7 @@ async def test_progress_arrives_while_a_call_runs(era: str) -> None:
     assert [(done, total) for done, total, _ in heard.progress] == [(0, 100), (50, 100), (100, 100)]
 
 
+@pytest.mark.timeout(60)
 async def test_two_clients_call_at_once_and_keep_their_own_state(tmp_path: Path, era: str) -> None:
     async with (
         live(live_settings(tmp_path)) as url,
@@ -278,6 +281,7 @@ async def test_a_client_that_goes_away_in_the_modern_era_takes_its_call_with_it(
         await until(is_recorded)
 
 
+@pytest.mark.timeout(60)
 async def test_without_the_extra_one_line_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,6 +77,7 @@ def operations(made: dict[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
+@pytest.mark.timeout(60)
 async def test_the_document_names_every_path_once(client: httpx2.AsyncClient) -> None:
     made = await document(client)
 
@@ -94,6 +95,7 @@ async def test_the_document_points_nowhere_outside(client: httpx2.AsyncClient) -
         assert (await client.get(path)).status_code == 404
 
 
+@pytest.mark.timeout(60)
 async def test_every_reference_leads_somewhere(client: httpx2.AsyncClient) -> None:
     made = await document(client)
 
@@ -152,6 +154,7 @@ async def test_requests_are_closed(client: httpx2.AsyncClient) -> None:
     assert "default" not in schemas["ExecuteRequest"]["properties"]["name"]
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("method", "path", "sent", "status"),
     [

@@ -24,7 +24,7 @@ from pegboard.servers.http import create_app
 from pegboard.servers.http.openapi import document
 from pegboard.servers.http.server import run
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(480)]
 
 SETTINGS = Settings(port=0)
 AS_PUBLISHED = document(create_app(Pegboard(settings=SETTINGS)), needs_token=False)

@@ -85,6 +85,7 @@ async def test_a_client_that_goes_away_while_it_sends_is_no_error(
     assert said == []
 
 
+@pytest.mark.timeout(60)
 async def test_the_end_of_the_server_is_the_end_of_its_calls(tmp_path: Path) -> None:
     data = tmp_path / "data"
     loop = asyncio.get_running_loop()
@@ -112,6 +113,7 @@ async def test_a_call_that_ends_in_time_is_answered_before_the_server_ends(tmp_p
     assert answer.json()["output"] == "done"
 
 
+@pytest.mark.timeout(60)
 async def test_a_tool_that_will_not_end_does_not_keep_the_server(tmp_path: Path) -> None:
     async with patient() as client:
         async with live(live_settings(tmp_path), grace=1) as url:
@@ -170,6 +172,7 @@ async def test_a_signal_while_sources_open_ends_the_server_at_once(tmp_path: Pat
     assert heard == []
 
 
+@pytest.mark.timeout(60)
 async def test_the_server_follows_its_board_file(tmp_path: Path) -> None:
     settings = live_settings(tmp_path, reload="on")
     board = tmp_path / "board.yaml"
@@ -183,6 +186,7 @@ async def test_the_server_follows_its_board_file(tmp_path: Path) -> None:
         await until(is_hidden)
 
 
+@pytest.mark.timeout(60)
 async def test_a_server_that_does_not_follow_its_file_stays_as_it_was(tmp_path: Path) -> None:
     board = tmp_path / "board.yaml"
     async with live_client(live_settings(tmp_path, reload="off")) as client:

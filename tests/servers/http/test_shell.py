@@ -21,6 +21,7 @@ async def chunks(count: int, size: int = 1000) -> AsyncIterator[bytes]:
         yield b" " * size
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "path", ["/healthz", "/tools", "/nothing", "/tools?limit=0", "/openapi.json", "/metrics"]
 )

@@ -114,6 +114,7 @@ async def test_who_ends_a_session_while_a_call_runs_is_told_so(tmp_path: Path) -
     assert "before the request was answered" in told["error"]["message"]
 
 
+@pytest.mark.timeout(60)
 async def test_the_end_of_the_server_is_told_to_a_call_that_runs(tmp_path: Path) -> None:
     app = create_app(Pegboard(settings=live_settings(tmp_path)))
     transport = httpx2.ASGITransport(app=app)

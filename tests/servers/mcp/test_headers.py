@@ -15,6 +15,7 @@ def scope_of(method: str, **headers: str) -> Scope:
     return {"type": "http", "method": method, "headers": given}
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("version", [{}, {"MCP-Protocol-Version": "2026-07-28"}], ids=["", "new"])
 @pytest.mark.parametrize(
     ("changed", "status", "named"),

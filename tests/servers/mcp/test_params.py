@@ -68,6 +68,7 @@ async def session(tmp_path: Path) -> AsyncGenerator[Any]:
         yield ask
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("message", "said"),
     [

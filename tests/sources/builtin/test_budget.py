@@ -22,6 +22,7 @@ def test_a_value_weighs_about_what_it_is_when_written(value: Any) -> None:
     assert Budget().weigh(value) * 3 >= written / 2
 
 
+@pytest.mark.timeout(60)
 @given(value=JSON)
 def test_what_is_shared_weighs_as_often_as_it_is_written(value: Any) -> None:
     budget = Budget()

@@ -162,6 +162,7 @@ def test_what_cannot_be_done_says_why(arguments: dict[str, Any], reason: str) ->
         json_transform(**arguments)
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("document", "expression"),
     [
@@ -202,6 +203,7 @@ def test_a_query_that_would_explode_is_stopped(document: Any, expression: str) -
     assert time.process_time() - started < 6
 
 
+@pytest.mark.timeout(60)
 def test_copies_that_would_explode_are_stopped() -> None:
     patch = [{"op": "copy", "from": "", "path": f"/{number}"} for number in range(60)]
 

@@ -20,6 +20,7 @@ def test_a_pattern_that_makes_others_hang_is_quick(pattern: str) -> None:
     assert time.process_time() - started < 2
 
 
+@pytest.mark.timeout(60)
 def test_a_pattern_that_looks_far_ahead_for_each_match_is_stopped() -> None:
     matches = Pattern("(?s)a.*b|a").matches("a" * 500_000)
 

@@ -100,6 +100,7 @@ async def test_a_base_address_is_respected() -> None:
     assert page["links"] == [{"text": "z", "url": "https://other.example/x/y"}]
 
 
+@pytest.mark.timeout(60)
 async def test_a_long_page_is_read_in_parts_that_make_the_whole() -> None:
     paragraphs = "".join(f"<p>Paragraph number {n} says something.</p>" for n in range(200))
     whole = (await fetch(html(paragraphs), max_length=200_000))["text"]

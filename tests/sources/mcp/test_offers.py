@@ -3,6 +3,7 @@
 from typing import Any
 
 import mcp_types as types
+import pytest
 from tests.sources.mcp.opening import STDIO, call_of, opened
 
 from pegboard.core.offers import Completes, Completion, PromptArgument
@@ -14,6 +15,8 @@ from pegboard.sources.mcp.offers import (
     resources_of,
 )
 from pegboard.sources.mcp.source import McpSource
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
 
 
 async def _resources(source: McpSource) -> dict[str, Any]:

@@ -160,6 +160,7 @@ def wide(count: int) -> dict[str, Any]:
     }
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("schema", "schemas"),
     [

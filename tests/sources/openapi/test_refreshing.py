@@ -57,6 +57,7 @@ async def served(api: Api) -> AsyncGenerator[tuple[Server, Any]]:
             await source.close()
 
 
+@pytest.mark.timeout(60)
 async def test_a_change_of_the_document_is_told_and_what_is_the_same_is_not() -> None:
     api, told = Api(), list[int]()
     async with served(api) as (_, source):
@@ -74,6 +75,7 @@ async def test_a_change_of_the_document_is_told_and_what_is_the_same_is_not() ->
     assert (api.statuses.count(200), api.statuses[-1]) == (2, 304)
 
 
+@pytest.mark.timeout(60)
 async def test_a_document_that_cannot_be_read_leaves_the_tools_and_is_said_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -92,6 +94,7 @@ async def test_a_document_that_cannot_be_read_leaves_the_tools_and_is_said_once(
     assert "its server answered 500" in said[0]
 
 
+@pytest.mark.timeout(60)
 async def test_nothing_is_asked_once_the_source_is_closed_nor_where_nobody_is_told() -> None:
     api = Api()
     async with served(api) as (_, source):
@@ -108,6 +111,7 @@ async def test_nothing_is_asked_once_the_source_is_closed_nor_where_nobody_is_to
     assert api.statuses == [200, 304]
 
 
+@pytest.mark.timeout(60)
 async def test_new_tools_of_an_api_are_on_the_board_by_themselves(tmp_path: Path) -> None:
     api = Api()
     async with serving(api.answer) as server:

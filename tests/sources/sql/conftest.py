@@ -14,14 +14,6 @@ from tests.sources.sql.attacks import SCHEMA, SECRET
 from pegboard.sources.sql import client, sqlite_schema
 
 CHINOOK = Path(__file__).parents[3] / "examples" / "shop" / "chinook.db"
-_SLOW_START = 60
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The first test that needs the server pays for its start."""
-    for item in items:
-        if "postgres_server" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.timeout(_SLOW_START))
 
 
 @pytest.fixture(autouse=True)

@@ -139,6 +139,7 @@ async def test_a_database_that_drops_every_connection_is_unavailable() -> None:
     assert len(driver.opened) == 2
 
 
+@pytest.mark.timeout(60)
 async def test_a_call_that_hangs_is_cut_soon_after_its_deadline(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -167,6 +168,7 @@ async def test_a_call_that_is_cancelled_is_cut_at_once() -> None:
     assert driver.opened[0].aborted.is_set()
 
 
+@pytest.mark.timeout(60)
 async def test_one_that_finds_no_connection_free_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -240,6 +240,7 @@ async def test_a_closed_port_is_told_at_once() -> None:
     assert "hush" not in str(refused.value)
 
 
+@pytest.mark.timeout(60)
 async def test_health_of_a_server_that_is_not_there_has_a_deadline() -> None:
     from pegboard.core.ports.services import Services
     from pegboard.sources.sql import KIND

@@ -144,6 +144,7 @@ async def test_a_file_that_takes_the_place_of_another_is_read_at_once(vault: Pat
         assert await ask.rows("SELECT count(*) FROM artist") == [[2]]
 
 
+@pytest.mark.timeout(60)
 async def test_a_table_that_was_made_meanwhile_is_found(vault: Path) -> None:
     async with opened(f"sqlite:///{vault}") as ask:
         changes: list[int] = []

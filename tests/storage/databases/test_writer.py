@@ -264,6 +264,7 @@ async def test_an_operation_at_fault_itself_fails_alone(tmp_path: Path, clock: F
     assert result is not None
 
 
+@pytest.mark.timeout(60)
 async def test_too_many_at_once_are_told_to_come_back(tmp_path: Path, clock: FakeClock) -> None:
     async with open_storage(tmp_path, clock=clock) as storage:
         async with held(storage):

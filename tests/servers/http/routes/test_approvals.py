@@ -142,6 +142,7 @@ async def test_a_cancelled_run_leaves_the_inbox_and_the_trail_tells_who(tmp_path
     ] == [{"action": "cancelled", "subject": run_id, "by": "local"}]
 
 
+@pytest.mark.timeout(60)
 async def test_a_failed_run_leaves_the_inbox_by_itself(client: httpx2.AsyncClient) -> None:
     body = {"graph": {**PAYING, "timeout": 6}}  # it asks long before
     run_id = (await client.post("/runs", json=body)).json()["run_id"]

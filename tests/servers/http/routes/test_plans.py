@@ -185,6 +185,7 @@ async def test_a_document_that_is_no_plan_is_told_as_faults(client: httpx2.Async
     assert {"document_unknown", "document_missing"} <= {fault["code"] for fault in found["faults"]}
 
 
+@pytest.mark.timeout(60)
 async def test_a_plan_runs_with_what_it_was_made_with_or_with_something_else(
     client: httpx2.AsyncClient,
 ) -> None:

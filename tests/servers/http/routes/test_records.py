@@ -101,6 +101,7 @@ async def test_history_tells_the_newest_call_first(client: httpx2.AsyncClient) -
     assert [call["status"] for call in calls] == ["failed", "completed"]
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -128,6 +129,7 @@ async def test_history_is_filtered(
     assert [call["tool"] for call in calls] == found
 
 
+@pytest.mark.timeout(60)
 async def test_rows_of_the_history_have_the_keys_that_the_document_names(tmp_path: Path) -> None:
     board = a_board(tmp_path, data=tmp_path / "data", store_arguments=True)
     async with client_of(board) as client:

@@ -267,6 +267,7 @@ async def test_a_run_is_followed_over_a_socket_and_taken_up_where_it_broke(tmp_p
     assert rest == events[3:]
 
 
+@pytest.mark.timeout(60)
 async def test_a_run_outlives_its_server(tmp_path: Path) -> None:
     settings = live_settings(tmp_path, data=tmp_path / "data")
     graph = {
