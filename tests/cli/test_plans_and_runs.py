@@ -1,5 +1,6 @@
 """`pegboard plan`, `run` and `runs`: for people, and through a real `kill -9`."""
 
+import asyncio
 import json
 import os
 import shlex
@@ -8,9 +9,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.conftest import Command
+
+from pegboard.graphs.documents import read_graph
+from pegboard.runtime import Pegboard, Settings
 
 STEPS = '''
 import time
@@ -218,6 +223,17 @@ def test_a_run_that_waits_is_paused_and_says_how_to_go_on(planned: Path, pegboar
     assert (resumed["run_id"], resumed["state"]) == (run_id, "waiting")
 
 
+@pytest.mark.parametrize("moment", [{"seconds": 3600}, {"event": "never", "seconds": 3600}])
+def test_a_run_that_waits_for_a_moment_is_paused_before_it(
+    moment: dict[str, Any], planned: Path, pegboard: Command
+) -> None:
+    run_id = asyncio.run(_begun({"id": "sleep", "kind": "wait", "wait": moment}, planned))
+
+    paused = pegboard("runs", "pause", run_id, "--data", "data")
+
+    assert (paused.returncode, paused.stdout.split()) == (0, [run_id, "paused"])
+
+
 def test_a_run_that_has_ended_is_not_paused(planned: Path, pegboard: Command) -> None:
     run_id = _waiting(planned, pegboard)
     pegboard("runs", "cancel", run_id, "--data", "data")
@@ -412,6 +428,13 @@ def test_a_file_is_checked_and_says_which_steps_are_wrong(planned: Path, pegboar
     assert "fault: steps.say.input_mapping.word: 'my__last' needs 'word'" in wrong.stderr
     assert (planned / "wrong.svg").exists()
     assert none.stderr.startswith("fault: steps: ")
+
+
+async def _begun(node: dict[str, Any], planned: Path) -> str:
+    """The id of a run of this step alone, left by whoever played it."""
+    settings = Settings(board=planned / "board.yaml", data=planned / "data")
+    async with Pegboard(settings=settings) as board:
+        return (await board.runs.start_graph(read_graph({"nodes": [node]}))).id
 
 
 def _waiting(planned: Path, pegboard: Command) -> str:

@@ -24,6 +24,9 @@ _LATE_NEWS = 5.0
 """Seconds in which it is told what was written down, on a machine that has much to do."""
 
 _LOOK_AGAIN = 0.02
+_PAUSED_YET = 0.1
+"""Seconds between two looks whether a run is paused."""
+
 _CODES = {NodeState.COMPLETED: Exit.DONE, NodeState.WAITING: Exit.UNAVAILABLE}
 
 
@@ -49,6 +52,26 @@ async def watched(board: Pegboard, run_id: str, *, after: int = 0, quiet: bool) 
                         await asyncio.wait([telling], timeout=_LOOK_AGAIN)
             telling.cancel()
             await asyncio.wait([telling])
+
+
+async def paused(board: Pegboard, run_id: str) -> RunView:
+    """Pause a run; how it is once nothing of it is being done, also if it waits for a moment.
+
+    Raises:
+        RunNotFound: There is no such run.
+        Unavailable: It cannot be played here and now.
+    """
+    view = await board.runs.pause(run_id)
+    settling = asyncio.create_task(board.runs.wait(run_id))
+    try:
+        while view.run.state is not NodeState.PAUSED:
+            if (await asyncio.wait([settling], timeout=_PAUSED_YET))[0]:
+                return settling.result()
+            view = await board.runs.get(run_id)
+        return view
+    finally:
+        settling.cancel()
+        await asyncio.wait([settling])
 
 
 def draw(view: RunView, *, svg: Path | None, timeline: Path | None) -> None:

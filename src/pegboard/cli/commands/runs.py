@@ -99,10 +99,10 @@ def pause_run(
     run_id: RunId, *, board: BoardOption = None, data: DataOption = None, json: JsonOption = False
 ) -> None:
     """Start nothing new in a run; what is being done goes on to its end."""
+    from pegboard.cli.run_telling import paused
 
     async def pause(opened: "Pegboard") -> "RunView":
-        await opened.runs.pause(run_id)
-        return await opened.runs.wait(run_id)
+        return await paused(opened, run_id)
 
     with exits():
         view = _on_board(settings(board, data), pause, f"POST /runs/{run_id}/pause")
