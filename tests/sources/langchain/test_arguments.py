@@ -171,6 +171,34 @@ async def test_a_class_of_its_own_has_the_same_names() -> None:
     assert (await call(Mail(), {"origin": "Ada", "maxCount": 2})).text == "Ada 2"
 
 
+async def test_an_old_model_may_bound_what_can_be_left_out() -> None:
+    class Bounded(old.BaseModel):
+        sender: str = old.Field(alias="from", max_length=9)
+        count: int = old.Field(1, ge=1)
+
+    schema = spec_of(Bounded).input_schema
+
+    assert schema["properties"]["count"]["minimum"] == 1
+    assert (await call(made(Bounded), {"from": "Ada"})).unwrap() == {"sender": "Ada", "count": 1}
+
+
+async def test_a_model_of_another_title_refuses_arguments_with_its_reasons() -> None:
+    class Titled(BaseModel):
+        model_config = ConfigDict(title="A mail")
+
+        count: int
+
+        @field_validator("count")
+        @classmethod
+        def is_even(cls, value: int) -> int:
+            if value % 2:
+                raise ValueError("not odd ones")
+            return value
+
+    with pytest.raises(ToolArgumentError, match="not odd ones"):
+        (await call(made(Titled), {"count": 3})).unwrap()
+
+
 async def test_an_alias_in_a_signature_is_none_to_langchain() -> None:
     @tool
     def mail(sender: Annotated[str, Field(alias="from")]) -> str:

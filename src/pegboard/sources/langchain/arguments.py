@@ -80,6 +80,8 @@ def has_overridden_arun(tool: Any) -> bool:
 def _schema(tool: Any) -> dict[str, Any]:
     from langchain_core.utils.pydantic import model_json_schema
 
+    if _is_old(tool.args_schema):
+        return _old_schema(tool, {name: to for name, to in _names(tool).items() if to})
     shape: Any = tool.tool_call_schema
     if tool.args_schema is None and set(tool.args) == {"tool_input"}:
         shape = {"properties": tool.args, "required": ["tool_input"]}
@@ -87,8 +89,6 @@ def _schema(tool: Any) -> dict[str, Any]:
     schema = cast("dict[str, Any]", shape if is_schema else model_json_schema(shape))
     names = {name: taken for name, taken in _names(tool).items() if taken}
     shown = set(cast("Mapping[str, Any]", schema.get("properties", {})))
-    if _is_old(tool.args_schema):
-        return schema if shown == set(names.values()) else _old_schema(tool, names)
     if all(name == taken for name, taken in names.items()) and names.keys() <= shown:
         return schema
     return _new_schema(tool, names)
@@ -159,8 +159,11 @@ def _hidden(tool: Any) -> Mapping[str, Any]:
 
     full: Any = tool.get_input_schema()
     annotations = cast("Mapping[str, Any]", get_all_basemodel_annotations(full))
-    shown = _fields(tool.tool_call_schema).keys()
-    found = {name: known for name, known in annotations.items() if name not in shown}
+    if _is_old(full):  # LangChain cannot make a part of each of these
+        found = {name: known for name, known in annotations.items() if _is_injected(known)}
+    else:
+        shown = _fields(tool.tool_call_schema).keys()
+        found = {name: known for name, known in annotations.items() if name not in shown}
     for name, field in _fields(full).items():
         # what LangChain forgets, because the model takes it by another name
         if name not in annotations and _is_injected(known := _annotation_of(full, name, field)):

@@ -81,7 +81,7 @@ def calling(name: str, schema: Any) -> Generator[None]:
     except ToolException as error:
         raise ToolFailed(shortened(str(error), LONGEST_MESSAGE) or f"'{name}' failed.") from error
     except ValidationError as error:
-        if error.title != getattr(schema, "__name__", None):
+        if schema is None or isinstance(schema, dict) or error.title != _title_of(schema):
             raise
         faults: Sequence[Any] = error.errors(include_url=False, include_context=False)
         raise ToolArgumentError(name, _problems(faults)) from error
@@ -89,6 +89,11 @@ def calling(name: str, schema: Any) -> Generator[None]:
         if error.model is not schema:
             raise
         raise ToolArgumentError(name, _problems(error.errors())) from error
+
+
+def _title_of(model: Any) -> str:
+    """What pydantic calls a model in its errors."""
+    return getattr(model, "model_config", {}).get("title") or model.__name__
 
 
 def result_of(name: str, output: Any) -> ToolResult:
