@@ -207,3 +207,16 @@ def test_a_form_knows_how_its_fields_are_written() -> None:
     assert plan.fields is not None
     assert plan.encodings == {"name": {"style": "deepObject"}}
     assert plan.fields[0].encoding == {"style": "deepObject"}
+
+
+@pytest.mark.parametrize("key", ["allOf", "anyOf"])
+@pytest.mark.parametrize("last", [{"type": "object"}, {"$ref": "#/components/schemas/S0"}])
+def test_schemas_within_schemas_are_looked_at_once_each(key: str, last: Any) -> None:
+    schemas: dict[str, Any] = {
+        f"S{depth}": {key: [{"$ref": f"#/components/schemas/S{depth + 1}"}] * 30}
+        for depth in range(7)
+    }
+    plan = planned({"$ref": "#/components/schemas/S0"}, **schemas, S7={key: [last] * 30})
+
+    assert plan.fields is None
+    assert "unevaluatedProperties" not in plan.schema

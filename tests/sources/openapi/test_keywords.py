@@ -34,6 +34,14 @@ from pegboard.sources.openapi.keywords import Keywords, is_pattern, with_null
             {"type": "string", "enum": ["1", "2.5", "true"]},
         ),
         ({"type": "integer", "enum": ["1", "-2"]}, {"type": "integer", "enum": [1, -2]}),
+        (
+            {"type": ["integer", "null"], "enum": ["1", None]},
+            {"type": ["integer", "null"], "enum": [1, None]},
+        ),
+        (
+            {"type": ["string", "integer"], "enum": ["1", 1]},
+            {"type": ["string", "integer"], "enum": ["1", 1]},
+        ),
         ({"maxLength": 2**70, "minItems": 10**300}, {}),
         ({"type": "integer", "enum": ["--1", "²"]}, {"type": "integer", "enum": ["--1", "²"]}),
         (

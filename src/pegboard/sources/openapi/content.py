@@ -14,6 +14,7 @@ from pegboard.sources.openapi.operations import Body
 from pegboard.sources.openapi.schemas import Schema, Schemas, has_type, media_schema
 
 Kind = Literal["json", "form", "multipart", "text", "file"]
+Coverage = Literal["names", "nothing", "open"]
 FORM = "application/x-www-form-urlencoded"
 _KINDS: tuple[Kind, ...] = ("json", "form", "multipart", "text", "file")
 _TEXT = ("application/xml", "application/graphql", "application/yaml", "application/x-yaml")
@@ -122,7 +123,7 @@ def _best(media: Mapping[str, Located], schemas: Schemas) -> str:
 
 def _takes_file(media: Located, schemas: Schemas) -> bool:
     found: dict[str, Located] = {}
-    _flatten(media_schema(media), schemas, found, set(), 0)
+    _flatten(media_schema(media), schemas, found, set(), {}, 0)
     return any(_file_shape(place, schemas) for place in found.values())
 
 
@@ -153,7 +154,7 @@ def _whole(body: Body, place: Located, schemas: Schemas, kind: Kind) -> Schema:
         schema: Schema = {"type": "string"}
     else:
         schema = dict(schemas.translated(place))
-        if _coverage(place, schemas, 0) == "names":
+        if _coverage(place, schemas, {}, 0) == "names":
             schema["unevaluatedProperties"] = False
     about = body.description.strip()
     return {**schema, "description": shortened(about, 1_500)} if about else schema
@@ -175,7 +176,7 @@ def _fields(
         return None
     found: dict[str, Located] = {}
     required: set[str] = set()
-    if not _flatten(place, schemas, found, required, 0) or not found:
+    if not _flatten(place, schemas, found, required, {}, 0) or not found:
         return None
     shown = {name: one for name, one in found.items() if not schemas.is_hidden(one)}
     if required - found.keys():
@@ -192,7 +193,12 @@ def _fields(
 
 
 def _flatten(
-    place: Located, schemas: Schemas, found: dict[str, Located], required: set[str], depth: int
+    place: Located,
+    schemas: Schemas,
+    found: dict[str, Located],
+    required: set[str],
+    seen: dict[int, Node],
+    depth: int,
 ) -> bool:
     """Gather the properties of a plain object, or of several in an `allOf`; False if it is none."""
     place = schemas.resolved(place)
@@ -201,8 +207,10 @@ def _flatten(
     closed = node.get("additionalProperties") is False
     if closed and "allOf" not in node:
         meant.discard("additionalProperties")
-    if meant - _SAYS_NOTHING - {"allOf"} or depth > _DEEPEST:
+    if meant - _SAYS_NOTHING - {"allOf"} or depth > _DEEPEST or id(node) in seen:
         return False
+    if "allOf" in node:
+        seen[id(node)] = node  # what stands twice in others would be gone through ever more often
     if node.get("nullable") is True or node.get("type", "object") != "object":
         return False
     properties = place.at("properties")
@@ -211,7 +219,8 @@ def _flatten(
     found.update((name, properties.at(name)) for name in properties.fields)
     required.update(texts(node.get("required")))
     return all(
-        _flatten(part, schemas, found, required, depth + 1) for part in place.at("allOf").items()
+        _flatten(part, schemas, found, required, seen, depth + 1)
+        for part in place.at("allOf").items()
     )
 
 
@@ -256,19 +265,31 @@ def _is_file(place: Located) -> bool:
     )
 
 
-def _coverage(place: Located, schemas: Schemas, depth: int) -> Literal["names", "nothing", "open"]:
+def _coverage(
+    place: Located, schemas: Schemas, known: dict[int, tuple[Node, Coverage]], depth: int
+) -> Coverage:
     """Whether a schema names all properties it is meant to have, so that others can be refused."""
     place = schemas.resolved(place)
     node = place.fields
+    if id(node) not in known:
+        known[id(node)] = node, "open"  # what holds itself has no end
+        known[id(node)] = node, _coverage_of(place, schemas, known, depth)
+    return known[id(node)][1]
+
+
+def _coverage_of(
+    place: Located, schemas: Schemas, known: dict[int, tuple[Node, Coverage]], depth: int
+) -> Coverage:
+    node = place.fields
     if depth > _DEEPEST or node.keys() & _OPEN or node.get("type", "object") != "object":
         return "open"
-    parts = [_coverage(part, schemas, depth + 1) for part in place.at("allOf").items()]
+    parts = [_coverage(part, schemas, known, depth + 1) for part in place.at("allOf").items()]
     if "open" in parts:
         return "open"
     names = bool(node.get("properties")) or "names" in parts
     for key in ("oneOf", "anyOf"):
         branches: Sequence[str] = [
-            _coverage(part, schemas, depth + 1) for part in place.at(key).items()
+            _coverage(part, schemas, known, depth + 1) for part in place.at(key).items()
         ]
         if "open" in branches or ("nothing" in branches and not names):
             return "open"

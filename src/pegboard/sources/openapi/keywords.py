@@ -82,7 +82,9 @@ class Keywords:
         values = sequence(self._node.get("enum"))
         if not values:
             return
-        kind = self.made.get("type")
+        names = sequence(kind := self.made.get("type"))
+        if len(others := [name for name in names if name != "null"]) == 1:
+            kind = others[0]
         unique = {_json(value): value for value in (_as_meant(item, kind) for item in values)}
         self.made["enum"] = list(unique.values())
 
