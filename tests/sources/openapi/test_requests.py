@@ -182,3 +182,28 @@ def test_whatever_a_path_argument_says_the_path_has_the_same_segments(value: str
     assert (url.netloc, url.query, url.fragment) == ("api.test", "", "")
     start, files, own, end = url.path.split("/")[1:]
     assert (start, files, unquote(own), end) == ("v1", "files", value, "end")
+
+
+@pytest.mark.parametrize("place", ["query", "cookie"])
+def test_no_object_says_what_only_the_operator_says(place: Any) -> None:
+    schema = {"type": "object"}
+    node: dict[str, Any] = {
+        "parameters": [
+            {"name": "more", "in": place, "explode": True, "schema": schema},
+            {"name": "tenant", "in": place, "schema": {}},
+            {"name": "page", "in": place, "schema": {}},
+        ]
+    }
+    made = Route(
+        method="post",
+        base=BASE,
+        path="/a",
+        credential=(Part(location=place, name="key", value="secret"),),
+    )
+    planning = planned(node, "/a", hidden={"tenant": "acme"})
+
+    for name in ("tenant", "Tenant", "key"):
+        with pytest.raises(InvalidRequest, match=f"'more' must not have '{name}'"):
+            build(made, planning, {"more": {name: "other"}})
+    sent = build(made, planning, {"more": {"page": 2}})
+    assert "page=2" in (sent.url if place == "query" else sent.headers["cookie"])

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 from pegboard.errors import InvalidRequest
@@ -53,6 +53,7 @@ def build(route: Route, plan: Plan, given: Mapping[str, Any]) -> Built:
         InvalidRequest: An argument cannot be sent where it belongs.
     """
     values = {**plan.values, **given} if plan.values else given
+    _check_names(given, plan, route.credential)
     path, query, headers, cookies = _parameters(route.path, plan, values)
     for part in route.credential:
         if part.location == "query":
@@ -71,6 +72,28 @@ def build(route: Route, plan: Plan, given: Mapping[str, Any]) -> Built:
     pieces = [piece for piece in (literal_query, *query) if piece]
     url = f"{route.base}{literal}" + (f"?{'&'.join(pieces)}" if pieces else "")
     return Built(url=url, headers=sent, content=content)
+
+
+def _check_names(given: Mapping[str, Any], plan: Plan, credential: tuple[Part, ...]) -> None:
+    """Let no object that is written as pairs say what only the operator says.
+
+    Raises:
+        InvalidRequest: One has the name of the credential, or of a hidden argument.
+    """
+    for argument in plan.arguments:
+        value, parameter = given.get(argument.name), argument.parameter
+        if not (isinstance(value, Mapping) and parameter.explode and parameter.style == "form"):
+            continue
+        place, shown = parameter.location, plan.schema["properties"]
+        kept = {part.name.lower() for part in credential if part.location == place}
+        kept |= {
+            one.parameter.name.lower()
+            for one in plan.arguments
+            if one.parameter.location == place and one.name not in shown
+        }
+        for name in cast("Mapping[str, Any]", value):
+            if name.lower() in kept:
+                raise InvalidRequest(f"'{argument.name}' must not have '{name[:100]}'.")
 
 
 def _parameters(
