@@ -5,7 +5,12 @@ import jsonschema_rs
 import msgspec
 import pytest
 
-from pegboard.sources.openapi.definitions import MOST_BYTES, Definitions, finished
+from pegboard.sources.openapi.definitions import (
+    MOST_APPLIED,
+    MOST_BYTES,
+    Definitions,
+    finished,
+)
 
 
 def ref(name: str) -> dict[str, Any]:
@@ -97,3 +102,31 @@ def test_what_many_schemas_share_is_never_changed() -> None:
     assert definitions.schemas == before
     assert finished(ref("A"), definitions) == first
     assert "refers to itself" in str(again["$defs"])
+
+
+@pytest.mark.parametrize("closes", [{}, {"not": ref("A0")}], ids=["tree", "loop"])
+@pytest.mark.parametrize("key", ["allOf", "anyOf"])
+def test_what_multiplies_itself_is_cut(key: str, closes: dict[str, Any]) -> None:
+    definitions: dict[str, Any] = {
+        f"A{depth}": {key: [ref(f"A{depth + 1}"), {"allOf": [ref(f"A{depth + 1}")]}]}
+        for depth in range(60)
+    }
+    definitions["A60"] = {"type": "object", **closes}
+    before = deepcopy(definitions)
+    result = finished(ref("A0"), Definitions(definitions))
+    counts: dict[str, int] = {}
+    for depth in range(60, -1, -1):
+        named = str(result["$defs"][f"A{depth}"]).count(f"'#/$defs/A{depth + 1}'")
+        counts[f"A{depth}"] = 1 + named * counts.get(f"A{depth + 1}", 0)
+
+    assert max(counts.values()) <= MOST_APPLIED
+    assert counts["A50"] == 2**11 - 1
+    assert definitions == before
+    jsonschema_rs.validator_for(result).is_valid({"a": [None]})
+
+
+def test_what_is_used_often_and_multiplies_little_stays() -> None:
+    definitions = {"A": {"allOf": [ref("B")] * 50}, "B": {"anyOf": [ref("C")] * 50}, "C": {}}
+    made = Definitions(definitions)
+
+    assert finished(ref("A"), made)["$defs"] == definitions

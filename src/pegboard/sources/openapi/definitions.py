@@ -10,6 +10,8 @@ import msgspec
 
 Schema = dict[str, Any]
 MOST_BYTES = 200_000
+MOST_APPLIED = 100_000
+"""So many schemas may apply to one value: whoever refers twice to the next doubles them."""
 _PREFIX = "#/$defs/"
 _IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
 _IN_PLACE_SINGLE = ("if", "then", "else", "not")
@@ -26,7 +28,7 @@ class Definitions:
     def __init__(self, schemas: Mapping[str, Schema] | None = None) -> None:
         self.schemas: dict[str, Schema] = dict(schemas or {})
         self._uses: dict[str, frozenset[str]] = {}
-        self._in_place: dict[str, frozenset[str]] = {}
+        self._in_place: dict[str, tuple[str, ...]] = {}
         self._wordless: dict[str, Schema] = {}
 
     def uses(self, name: str) -> frozenset[str]:
@@ -47,11 +49,11 @@ class Definitions:
             found = self._wordless[name] = _wordless(self.schemas[name])
         return found
 
-    def in_place(self, name: str) -> frozenset[str]:
-        """The definitions that one applies to the same value."""
+    def in_place(self, name: str) -> tuple[str, ...]:
+        """The definitions that one applies to the same value, as often as it does."""
         found = self._in_place.get(name)
         if found is None:
-            found = frozenset(one[1] for one in _in_place(self.schemas[name]))
+            found = tuple(one[1] for one in _in_place(self.schemas[name]))
             self._in_place[name] = found
         return found
 
@@ -110,20 +112,45 @@ def _names_in(node: Any) -> Iterator[str]:
 
 
 def _without_loops(definitions: Definitions, names: Sequence[str]) -> Definitions:
-    """The same where nothing loops; else copies of what is needed, cut where it does."""
+    """The same where nothing loops or multiplies; else copies of what is needed, cut there."""
     applied = {name: definitions.in_place(name) for name in names}
     try:
-        TopologicalSorter(applied).prepare()
+        order = list(TopologicalSorter(applied).static_order())
     except CycleError:
         pass
     else:
-        return definitions
+        counts: dict[str, int] = {}
+        for name in order:
+            counts[name] = 1 + sum(counts[other] for other in applied.get(name, ()))
+        if max(counts.values()) <= MOST_APPLIED:
+            return definitions
     copies = deepcopy({name: definitions.schemas[name] for name in names})
     done: set[str] = set()
     for name in names:
         if name not in done:
             _break_loops(name, copies, done)
+    _cut_multiples(copies)
     return Definitions(copies)
+
+
+def _cut_multiples(definitions: dict[str, Schema]) -> None:
+    """Cut what would apply too many schemas to one value: `A: {allOf: [B, B]}`, and B the same."""
+    applied = {name: [one[1] for one in _in_place(part)] for name, part in definitions.items()}
+    counts: dict[str, int] = {}
+    for name in TopologicalSorter(applied).static_order():
+        counts[name] = 1
+        for holder, other, negated in list(_in_place(definitions.get(name, {}))):
+            if counts[name] + counts[other] > MOST_APPLIED:
+                _cut(holder, _CUT, negated=negated)
+            else:
+                counts[name] += counts[other]
+
+
+def _cut(holder: Schema, why: str, *, negated: bool) -> None:
+    holder.pop("$ref", None)
+    holder["$comment"] = why
+    if negated:
+        holder["not"] = {}
 
 
 def _break_loops(start: str, definitions: dict[str, Schema], done: set[str]) -> None:
@@ -138,10 +165,7 @@ def _break_loops(start: str, definitions: dict[str, Schema], done: set[str]) -> 
             continue
         holder, name, negated = found
         if name in path:
-            del holder["$ref"]
-            holder["$comment"] = "The document's schema refers to itself here."
-            if negated:
-                holder["not"] = {}
+            _cut(holder, "The document's schema refers to itself here.", negated=negated)
         elif name not in done:
             path.append(name)
             waiting.append(_in_place(definitions[name]))
