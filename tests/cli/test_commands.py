@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Command
+from tests.peers.disk import no_room
 
 
 def test_tools_lists_what_may_be_seen(pegboard: Command) -> None:
@@ -223,6 +224,17 @@ def test_init_writes_a_board_that_works_and_overwrites_nothing(pegboard: Command
     assert again.returncode == 2
     assert "overwrites nothing" in again.stderr
     assert called.stdout == "Hello Ada!\n"
+
+
+def test_init_leaves_nothing_behind_where_there_is_no_room(pegboard: Command) -> None:
+    with no_room():  # the command inherits it
+        full = pegboard("init", "new")
+    wrote = pegboard("init", "new")
+
+    assert full.returncode == 2
+    assert full.stderr.startswith("pegboard: new/board.yaml: ")
+    assert "Nothing was written" in full.stderr
+    assert wrote.returncode == 0
 
 
 def test_doctor_checks_everything(pegboard: Command, folder: Path) -> None:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.peers.disk import no_room
 
 from pegboard.errors import ConfigError
 from pegboard.storage import open_storage
@@ -75,3 +76,10 @@ def test_an_address_that_cannot_be_written_is_not_known(tmp_path: Path) -> None:
     say_address(tmp_path / "gone", "http://127.0.0.1:8451")
 
     assert said_address(tmp_path / "gone") == ""
+
+
+def test_a_directory_without_room_is_refused_and_free_afterwards(tmp_path: Path) -> None:
+    with no_room(), pytest.raises(ConfigError, match=r"cannot be written: .* Make room"):
+        DirectoryLock(tmp_path)
+
+    DirectoryLock(tmp_path).release()

@@ -62,12 +62,25 @@ def init(
                 raise ConfigError(f"{file} exists already; init overwrites nothing.")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(_BOARD, encoding="utf-8")
-            tools.write_text(_TOOLS, encoding="utf-8")
         except OSError as error:
             raise ConfigError(f"{error.filename}: {error.strerror}") from error
+        _write({path: _BOARD, tools: _TOOLS})
     option = "" if path == Path("board.yaml") else f" --board {path}"
     say(f"Wrote {path} and {tools}. Try:")
     say(f"  pegboard tools{option}")
     say(f"  pegboard call mine__greet --arg name=Ada --arg times=2{option}")
     say(f"  pegboard serve{option}")
+
+
+def _write(contents: dict[Path, str]) -> None:
+    """Write new files, or none of them."""
+    written: list[Path] = []
+    for file, text in contents.items():
+        try:
+            with file.open("x", encoding="utf-8") as opened:
+                written.append(file)
+                opened.write(text)
+        except OSError as error:
+            for made in written:
+                made.unlink(missing_ok=True)
+            raise ConfigError(f"{file}: {error.strerror}. Nothing was written.") from error

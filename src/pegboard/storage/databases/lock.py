@@ -43,8 +43,15 @@ class DirectoryLock:
                 f"The data directory {directory} cannot be locked: {error.strerror}. "
                 "Keep it on a local disk and name it with --data DIR."
             ) from error
-        os.ftruncate(self._file, 0)
-        os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+        try:
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+        except OSError as error:
+            self.release()
+            raise ConfigError(
+                f"The data directory {directory} cannot be written: {error.strerror}. "
+                "Make room there, or name another with --data DIR."
+            ) from error
 
     def release(self) -> None:
         """Give it back; safe to call twice."""
