@@ -138,8 +138,13 @@ def test_what_nobody_can_tell_is_left_out() -> None:
 def test_the_process_and_its_children_are_there() -> None:
     metrics = Metrics()
     with subprocess.Popen(
-        [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ):
+        [sys.executable, "-c", "print(flush=True), input()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"\n"  # a process that has just begun holds nothing
         during = scraped(metrics)
     none = frozenset[tuple[str, str]]()
 

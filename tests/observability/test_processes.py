@@ -1,9 +1,9 @@
-"""Counting the processes below this one."""
+"""Counting the processes below this one, in a process of its own: children of other tests end."""
 
+import json
 import subprocess
 import sys
-
-from pegboard.observability.processes import children
+from typing import Any
 
 PARENT = """
 import subprocess, sys
@@ -11,37 +11,41 @@ child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"])
 print("two", flush=True)
 child.wait()
 """
+LIVING = """
+import json, subprocess, sys
+from pegboard.observability.processes import children
+before = children()
+command = [sys.executable, "-c", sys.argv[1]]
+with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+    assert parent.stdout.readline() == b"two\\n"
+    during = children()
+after = children()
+print(json.dumps([[found.number, found.memory] for found in (before, during, after)]))
+"""
+ENDED = """
+import json, os, subprocess, sys
+from pegboard.observability.processes import children
+child = subprocess.Popen([sys.executable, "-c", ""])
+os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+ended = children()
+child.wait()
+print(json.dumps(ended.number))
+"""
 
 
 def test_children_and_theirs_are_counted_until_they_end() -> None:
-    before = children()
-    command = [sys.executable, "-c", PARENT]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
-        assert parent.stdout is not None
-        assert parent.stdout.readline() == b"two\n"
-        during = children()
-    after = children()
+    before, during, after = counted(LIVING, PARENT)
 
-    assert during.number - before.number == 2
-    assert during.memory - before.memory > 2_000_000
-    assert after.number == before.number
+    assert (before, after) == ([0, 0], [0, 0])
+    assert during[0] == 2
+    assert during[1] > 2_000_000
 
 
 def test_a_child_that_nobody_has_collected_yet_is_no_process() -> None:
-    before = children()
-    child = subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE)
-    assert child.stdout is not None
-    child.stdout.read()  # its end: whoever held the other side is gone
-    during = wait_until_it_ends(child.pid)
-    child.wait()
-    child.stdout.close()
-
-    assert during == before.number
+    assert counted(ENDED) == 0
 
 
-def wait_until_it_ends(process: int) -> int:
-    """How many children there are once this one has ended; it stays uncollected."""
-    import os
-
-    os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
-    return children().number
+def counted(code: str, *arguments: str) -> Any:
+    """What a program prints."""
+    command = [sys.executable, "-c", code, *arguments]
+    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)

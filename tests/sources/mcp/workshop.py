@@ -54,9 +54,9 @@ def die() -> str:
 @server.tool()
 async def wait(seconds: float, file: str, ctx: Context[Any, Any]) -> str:
     """Take a while; tell how far it is; leave a file when cancelled."""
-    await ctx.report_progress(1, 2, "half")
-    await ctx.info({"step": "half"}, logger_name="glue")  # pyright: ignore[reportDeprecated] - servers do
     try:
+        await ctx.report_progress(1, 2, "half")
+        await ctx.info({"step": "half"}, logger_name="glue")  # pyright: ignore[reportDeprecated] - servers do
         await asyncio.sleep(seconds)
     except asyncio.CancelledError:
         os.close(os.open(file, os.O_CREAT))
