@@ -45,7 +45,7 @@ def test_one_takes_over_from_the_other_and_repeats_nothing(tmp_path: Path, postg
 
     assert seen["state"] == "in_progress"
     assert kinds(asked) == [("unknown", "e")]
-    assert took < LEASE + 5.0
+    assert took < 25  # with the usual lease it takes thirty seconds and more
     assert ended["output"] == {"c": "c"}
     assert again["output"] == {"f": "f"}
     assert told[0] == "event: run_started"

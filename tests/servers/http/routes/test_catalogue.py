@@ -367,6 +367,7 @@ async def test_ten_thousand_tools_are_registered_at_once(tmp_path: Path) -> None
     assert took < 15  # alone on a machine about 3 s; this one is shared
 
 
+@pytest.mark.timeout(60)
 async def test_what_was_registered_is_there_after_a_restart(tmp_path: Path) -> None:
     (tmp_path / "http_registered.py").write_text(MODULE)
 
