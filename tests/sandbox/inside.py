@@ -1,7 +1,6 @@
 """Runs small programs inside a sandbox, and looks for what they leave behind."""
 
 import asyncio
-import contextlib
 import os
 import sys
 import time
@@ -12,6 +11,7 @@ from tempfile import gettempdir
 from typing import Any
 
 import psutil
+from tests.peers.descriptors import descriptors
 
 from pegboard.core.ports.sandbox import (
     CodeJob,
@@ -108,15 +108,7 @@ class Found:
 def left_behind() -> Found:
     """What there is now."""
     folders = {entry.name for entry in Path(gettempdir()).glob("pegboard-job-*")}
-    return Found(processes(), _descriptors(), folders)
-
-
-def _descriptors() -> set[tuple[str, str]]:
-    found: set[tuple[str, str]] = set()
-    for number in os.listdir("/proc/self/fd"):  # noqa: PTH208 - its own descriptor is closed again
-        with contextlib.suppress(FileNotFoundError):
-            found.add((number, str(Path("/proc/self/fd", number).readlink())))
-    return found
+    return Found(processes(), descriptors(), folders)
 
 
 async def until(holds: Callable[[], bool]) -> None:

@@ -2,10 +2,10 @@
 
 import os
 import socket
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tests.peers.descriptors import descriptors
 
 from pegboard.tools.plain_files import read_file, read_start
 
@@ -72,8 +72,4 @@ def test_nothing_stays_open(tmp_path: Path) -> None:
 
 def _open_in(folder: Path) -> list[str]:
     """Which descriptors point here or to a device; tests before may give back others meanwhile."""
-    found: list[str] = []
-    for number in os.listdir("/proc/self/fd"):  # noqa: PTH208 - it has closed its own by now
-        with suppress(FileNotFoundError):
-            found.append(str(Path("/proc/self/fd", number).readlink()))
-    return sorted(path for path in found if path in {str(folder.resolve()), "/dev/zero"})
+    return sorted(path for _, path in descriptors() if path in {str(folder.resolve()), "/dev/zero"})

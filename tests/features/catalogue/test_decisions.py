@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 from tests.features.catalogue.made import service
+from tests.features.trail import Trail
 
 from pegboard import ToolRegistry
-from pegboard.core.event import BoardChanged, Event
 from pegboard.core.gate import Gate
-from pegboard.core.ports.audit import AuditEntry
 from pegboard.core.ports.catalogue import ToolVersion
 from pegboard.core.principal import Principal
 from pegboard.errors import AuditUnavailable, InvalidRequest, StoreUnavailable, ToolNotFound
@@ -21,28 +20,6 @@ from pegboard.storage.memory.catalogue import MemoryCatalogue
 ANN = Principal(id="ann", tenant="acme", scopes=frozenset({"catalogue:write"}))
 ONE = {"name": "one", "description": "first"}
 NEWER = {"name": "one", "description": "second"}
-
-
-class Trail:
-    """What the trail has; while it is away it takes nothing."""
-
-    def __init__(self) -> None:
-        self.is_away = False
-        self.decisions: list[AuditEntry] = []
-        self.events: list[BoardChanged] = []
-
-    async def prove(self, entry: AuditEntry) -> None:
-        if self.is_away:
-            raise AuditUnavailable("the disk is full", nothing_done=True)
-        self.decisions.append(entry)
-
-    def on_event(self, event: Event) -> None:
-        if isinstance(event, BoardChanged):
-            self.events.append(event)
-
-    @property
-    def decided(self) -> list[tuple[Any, ...]]:
-        return [(item.body["action"], item.body["subject"]) for item in self.decisions]
 
 
 class Failing(MemoryCatalogue):

@@ -3,11 +3,10 @@
 from typing import Any
 
 import pytest
+from tests.features.trail import Trail
 
 from pegboard import ToolRegistry
-from pegboard.core.event import BoardChanged, Event
 from pegboard.core.gate import Gate
-from pegboard.core.ports.audit import AuditEntry
 from pegboard.core.ports.catalogue import DependencyChange
 from pegboard.core.principal import Principal
 from pegboard.errors import (
@@ -27,24 +26,6 @@ from pegboard.storage.memory.dependencies import MemoryDependencies
 
 ANN = Principal(id="ann", tenant="acme", scopes=frozenset({"graph:write"}))
 EDGE = GraphChange(add_nodes=("a", "b"), add_edges=(("a", "b"),))
-
-
-class Trail:
-    """What the trail has; while it is away it takes nothing."""
-
-    def __init__(self) -> None:
-        self.is_away = False
-        self.decisions: list[AuditEntry] = []
-        self.events: list[BoardChanged] = []
-
-    async def prove(self, entry: AuditEntry) -> None:
-        if self.is_away:
-            raise AuditUnavailable("the disk is full", nothing_done=True)
-        self.decisions.append(entry)
-
-    def on_event(self, event: Event) -> None:
-        assert isinstance(event, BoardChanged)
-        self.events.append(event)
 
 
 class Failing(MemoryDependencies):

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 from tests.features.pins.made import NARROWER, WIDER, Board, foreign, said
+from tests.features.trail import Trail
 
-from pegboard.core.event import BoardChanged, Event
 from pegboard.core.gate import Gate as StorageGate
-from pegboard.core.ports.audit import AuditEntry
 from pegboard.core.ports.catalogue import PinDecision
 from pegboard.core.principal import Principal
 from pegboard.errors import AuditUnavailable, DefinitionNotHeld, StoreUnavailable
@@ -15,24 +14,6 @@ from pegboard.features.pins import Gate, Pins
 from pegboard.storage.memory.pins import MemoryPins
 
 ANN = Principal(id="ann", tenant="acme", scopes=frozenset({"catalogue:write"}))
-
-
-class Trail:
-    """What the trail has; while it is away it takes nothing."""
-
-    def __init__(self) -> None:
-        self.is_away = False
-        self.decisions: list[AuditEntry] = []
-        self.events: list[BoardChanged] = []
-
-    async def prove(self, entry: AuditEntry) -> None:
-        if self.is_away:
-            raise AuditUnavailable("the disk is full", nothing_done=True)
-        self.decisions.append(entry)
-
-    def on_event(self, event: Event) -> None:
-        assert isinstance(event, BoardChanged)
-        self.events.append(event)
 
 
 class Slow(MemoryPins):
@@ -153,7 +134,7 @@ async def test_what_nobody_is_asked_about_is_on_the_board_only_once_the_trail_ha
     assert "the disk is full" in judged.tools[1].spec.unavailable
     assert (again.fault, [tool.spec.unavailable for tool in again.tools]) == ("", ["", ""])
     assert (wider.fault, known.name) == ("", "find")
-    assert [(entry.body["action"], entry.body["subject"]) for entry in trail.decisions] == [
+    assert trail.decided == [
         ("pin", "fresh"),
         ("pin", "fresh"),
     ]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.peers.descriptors import descriptors
 
 from pegboard.errors import InvalidRequest, ToolFailed
 from pegboard.sources.builtin.jail import Jail
@@ -257,11 +258,8 @@ def test_no_descriptor_is_left_open(jail: Jail, root: Path) -> None:
 
 def _open_below(folder: Path) -> list[str]:
     """What descriptors of ours point to; those of tests before may be given back at any time."""
-    found: list[str] = []
-    for number in os.listdir("/proc/self/fd"):  # noqa: PTH208 - it has closed its own by now
-        with suppress(FileNotFoundError):
-            found.append(str(Path("/proc/self/fd", number).readlink()))
-    return sorted(path for path in found if Path(path).is_relative_to(folder.resolve()))
+    at = [Path(path) for _, path in descriptors()]
+    return sorted(str(path) for path in at if path.is_relative_to(folder.resolve()))
 
 
 def test_names_that_are_not_utf8_are_passed_over(jail: Jail, root: Path) -> None:
