@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from functions import ARGUMENTS, FUNCTIONS, Order, add_up, count_letter, find_letter
 from pegboard import ToolRegistry
 from pegboard.core.event import Event
-from pegboard.execution import Kit
+from pegboard.execution import CallEnvironment
 from pegboard.execution.emitter import Emitter
 from pegboard.storage import open_storage
 from pegboard.tools import tool
@@ -78,7 +78,7 @@ async def durable(*, history: bool = False, at_once: int = 1) -> AsyncIterator[C
     with TemporaryDirectory() as folder:
         async with open_storage(folder, max_queued=1_000_000) as storage:
             listeners = [Last(), storage.listener] if history else [Last()]
-            kit = Kit(emitter=Emitter(listeners), journal=storage.journal)
+            kit = CallEnvironment(emitter=Emitter(listeners), journal=storage.journal)
             yield _calls(ToolRegistry(_tools("write", inline=True), kit=kit), at_once=at_once)
 
 

@@ -99,7 +99,7 @@ def _beside() -> list[str]:
 def errors_page() -> str:
     """The error tree, and a line for each code."""
     from pegboard import errors
-    from pegboard.servers.http.statuses import STATUSES
+    from pegboard.servers.http.error_statuses import STATUSES
 
     kinds = [
         kind
@@ -143,7 +143,7 @@ def settings_page() -> str:
 
 def board_page() -> str:
     """The board file."""
-    from pegboard.runtime.board import Board
+    from pegboard.runtime.board_file.models import Board
 
     return _page(
         "board.yaml",
@@ -155,7 +155,7 @@ def board_page() -> str:
 
 def sources_page() -> str:
     """The kinds of source and their `config:`."""
-    from pegboard.runtime.kinds import known_kinds, load_kind
+    from pegboard.runtime.plugins import known_kinds, load_kind
 
     kinds = [load_kind(name) for name in known_kinds()]
     parts: list[str] = []
@@ -196,7 +196,7 @@ def cli_page() -> str:
     from typer.main import get_command
 
     from pegboard.cli.app import app
-    from pegboard.cli.exits import Exit
+    from pegboard.cli.exit_codes import Exit
 
     parts: list[str] = []
     for name, command in _commands("pegboard", get_command(app)):

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tests.peers.postgres import end_postgres
 
+from pegboard.concurrency import log_once
 from pegboard.testing import FakeClock
-from pegboard.tools import foreign_log
 
 # A shared machine makes wall-clock deadlines and "data generation is slow" say nothing about us.
 _PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -51,7 +51,7 @@ def pytest_collection_finish() -> None:
 
 def pytest_runtest_setup() -> None:
     """What fails is told as new in each test, whatever a test before it was told."""
-    foreign_log._told.clear()
+    log_once._told.clear()
 
 
 def pytest_sessionfinish() -> None:

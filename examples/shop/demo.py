@@ -16,7 +16,7 @@ from plan import take_a_record_back
 from systems import running
 from telling import cut, headline
 
-from pegboard.core.ports.store import HistoryQuery
+from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.result import ToolResult
 from pegboard.runtime import Pegboard, Settings
 

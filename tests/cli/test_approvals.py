@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Command
 
-from pegboard.core.ports.audit import AuditEntry
+from pegboard.core.ports.audit_store import AuditEntry
 from pegboard.storage import open_storage
 
 SWAPPED = """

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Command
 
-from pegboard.cli.graph_drawing import as_mermaid, as_tree
+from pegboard.cli.output.dependency_graph import as_mermaid, as_tree
 
 GRAPH = """
 graph:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Command
 
-from pegboard.graphs.documents import read_graph
+from pegboard.graphs.documents.read import read_graph
 from pegboard.runtime import Pegboard, Settings
 
 STEPS = '''

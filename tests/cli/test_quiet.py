@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from pegboard.cli.quiet import quiet
+from pegboard.cli.quiet import hide_source_tracebacks
 from pegboard.runtime import Settings
 
 _LOG = logging.getLogger("pegboard.sources")
@@ -22,7 +22,7 @@ def _fail() -> None:
 def test_stacks_are_left_out_and_plain_warnings_are_not(
     log: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with quiet(Settings(log=log)):
+    with hide_source_tracebacks(Settings(log=log)):
         _fail()
 
     assert capsys.readouterr().err == "scripts run without a sandbox\n"
@@ -46,9 +46,9 @@ def test_what_the_mcp_library_says_of_a_server_is_left_to_the_reason_of_its_sour
 
 def test_whoever_wants_the_log_is_left_with_it() -> None:
     before = list(_LOG.handlers)
-    with quiet(Settings(log="stderr")):
+    with hide_source_tracebacks(Settings(log="stderr")):
         within = list(_LOG.handlers)
-    with quiet(Settings()):
+    with hide_source_tracebacks(Settings()):
         pass
 
     assert within == before == _LOG.handlers

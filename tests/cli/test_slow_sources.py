@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Command
 
-from pegboard.storage.databases.lock import DirectoryLock
+from pegboard.storage.databases.directory_lock import DirectoryLock
 
 _HUNG = """
 network: {allow_hosts: [127.0.0.1]}

@@ -2,7 +2,7 @@ import gc
 
 import pytest
 
-from pegboard.core.collecting import collecting_later, how_many
+from pegboard.core.collecting import collecting_later, length_or_zero
 
 
 def test_the_collector_rests_while_very_much_is_made() -> None:
@@ -38,4 +38,4 @@ def test_the_collector_works_again_after_a_failure() -> None:
 
 @pytest.mark.parametrize(("items", "count"), [([1, 2], 2), ((1,), 1), (3, 0), ("ab", 0), (None, 0)])
 def test_what_is_no_list_of_a_document_has_no_things(items: object, count: int) -> None:
-    assert how_many(items) == count
+    assert length_or_zero(items) == count

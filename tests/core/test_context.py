@@ -7,8 +7,15 @@ from typing import Any
 
 import pytest
 
-from pegboard.core.asking import Answer, LogLine, Question, Sample, SampleMessage, SampleRequest
 from pegboard.core.context import Arguments, Progress, ToolContext
+from pegboard.core.elicitation import (
+    Answer,
+    LogLine,
+    Question,
+    Sample,
+    SampleMessage,
+    SampleRequest,
+)
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import TextPart, ToolResult
 from pegboard.errors import NobodyToAsk

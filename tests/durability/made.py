@@ -7,10 +7,10 @@ from typing import Any
 
 from pegboard import SchemaTool, ToolContext, ToolRegistry, ToolSpec
 from pegboard.core.graph import Edge, Graph, Node, Wait
-from pegboard.core.ports.run import RunStore
+from pegboard.core.ports.run_store import RunStore
 from pegboard.core.tool import Effect
 from pegboard.durability import StoredDurability
-from pegboard.execution import Kit
+from pegboard.execution import CallEnvironment
 from pegboard.graphs import GraphRunner
 
 OBJECT: dict[str, Any] = {"type": "object", "additionalProperties": True}
@@ -45,7 +45,7 @@ class Process:
         self.held = asyncio.Event()
         options.setdefault("every", 0.02)
         self.durability = StoredDurability(store, **options)
-        self.registry = ToolRegistry(kit=Kit(now=options.get("now", time.time)))
+        self.registry = ToolRegistry(kit=CallEnvironment(now=options.get("now", time.time)))
         for name, effect in (("read", Effect.READ), ("write", Effect.WRITE)):
             spec = ToolSpec(name=name, description=name, effect=effect, input_schema=OBJECT)
             self.registry.add(SchemaTool(spec=spec, run=self._run))

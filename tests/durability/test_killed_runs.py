@@ -57,8 +57,8 @@ PLAYING = """
 import asyncio, os, sys
 from pathlib import Path
 from pegboard.core.graph import Edge, Graph, Node, Wait
-from pegboard.core.ports.approval import ApprovalQuery
-from pegboard.core.ports.run import RunQuery
+from pegboard.core.ports.approval_store import ApprovalQuery
+from pegboard.core.ports.run_store import RunQuery
 from pegboard.runtime import Pegboard, Settings
 
 import pegboard.durability, pegboard.features.approvals, pegboard.features.runs

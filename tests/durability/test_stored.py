@@ -12,7 +12,7 @@ from tests.storage.made import a_storage
 
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import RunStart, RunSteps, Signal
-from pegboard.core.ports.run import RunStore
+from pegboard.core.ports.run_store import RunStore
 from pegboard.core.principal import LOCAL
 from pegboard.core.run import RunResult
 from pegboard.errors import InvalidRequest, RunNotFound, Unavailable

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from pegboard.core.graph import NodeState
-from pegboard.core.ports.durability import Interrupted, Recorded, RunStart, Signal
-from pegboard.core.ports.run import RunStore
+from pegboard.core.ports.durability import Interrupted, RunStart, Signal, StepRecord
+from pegboard.core.ports.run_store import RunStore
 from pegboard.core.principal import LOCAL
 from pegboard.core.run import RunResult
-from pegboard.durability.ledger import Ledger
+from pegboard.durability.replay_state import ReplayState
 from pegboard.durability.stored_steps import StoredSteps
 from pegboard.storage import MemoryStorage
 
@@ -27,7 +27,7 @@ async def store() -> AsyncIterator[RunStore]:
 
 async def steps_of(store: RunStore) -> tuple[StoredSteps, asyncio.Event]:
     ear = asyncio.Event()
-    ledger = Ledger(store, START, "us", ear=ear, now=lambda: 2.0)
+    ledger = ReplayState(store, START, "us", ear=ear, now=lambda: 2.0)
     return StoredSteps(await ledger.read()), ear
 
 
@@ -56,7 +56,7 @@ async def test_what_was_done_is_found_and_what_was_begun_is_told(store: RunStore
         await steps.do(steps.reserve("unmarked"), failing)
     later, _ = await steps_of(store)
 
-    assert later.found(later.reserve("done")) == Recorded(value=[1, 2])
+    assert later.found(later.reserve("done")) == StepRecord(value=[1, 2])
     assert isinstance(later.found(later.reserve("marked")), Interrupted)
     assert later.found(later.reserve("unmarked")) is None
 

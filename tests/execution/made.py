@@ -11,11 +11,11 @@ from pegboard.core.event import CallRecord, Event
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Effect, ToolSpec
-from pegboard.execution import Kit
-from pegboard.execution.call import Run
+from pegboard.execution import CallEnvironment
+from pegboard.execution.call_state import CallState
+from pegboard.execution.compiled_tool import CompiledTool
+from pegboard.execution.deadline_timer import DeadlineTimer
 from pegboard.execution.emitter import Emitter
-from pegboard.execution.target import Target
-from pegboard.execution.ticker import Ticker
 from pegboard.testing import FakeClock
 
 T = TypeVar("T")
@@ -61,7 +61,7 @@ class Following:
         self._outcomes: Sequence[ToolResult | BaseException] = outcomes or (DONE,)
         self.calls = 0
 
-    async def __call__(self, call: Run) -> ToolResult:
+    async def __call__(self, call: CallState) -> ToolResult:
         outcome = self._outcomes[min(self.calls, len(self._outcomes) - 1)]
         self.calls += 1
         call.attempts += 1
@@ -79,20 +79,20 @@ def a_spec(name: str = "find", **changes: Any) -> ToolSpec:
     return ToolSpec(name=name, **(fields | changes))
 
 
-def a_target(spec: ToolSpec | None = None, *, keyed: bool = False, run: Any = None) -> Target:
+def a_target(spec: ToolSpec | None = None, *, keyed: bool = False, run: Any = None) -> CompiledTool:
     """A tool as steps see it."""
 
     async def does_nothing(_arguments: Mapping[str, Any], _ctx: ToolContext[Any]) -> Any:
         return "done"
 
-    return Target(PlainTool(spec or a_spec(), run or does_nothing), keyed=keyed)
+    return CompiledTool(PlainTool(spec or a_spec(), run or does_nothing), keyed=keyed)
 
 
-def a_kit(*listeners: Heard, clock: FakeClock | None = None, **changes: Any) -> Kit:
+def a_kit(*listeners: Heard, clock: FakeClock | None = None, **changes: Any) -> CallEnvironment:
     """A fresh kit; on a test's clock when there is one."""
     if clock is not None:
         changes = {"now": clock.time, "monotonic": clock.monotonic} | changes
-    return Kit(emitter=Emitter(listeners), **changes)
+    return CallEnvironment(emitter=Emitter(listeners), **changes)
 
 
 def a_call(
@@ -102,13 +102,13 @@ def a_call(
     deadline: float | None = None,
     key: str | None = None,
     **changes: Any,
-) -> Run:
+) -> CallState:
     """A call on its way."""
     ctx: ToolContext[Any] = ToolContext(
         principal=principal, deadline=deadline, idempotency_key=key, run_id="r1", parent_id="p1"
     )
     fields: dict[str, Any] = {"id": "c1", "name": "find", "started": 0.0, "started_at": 0.0}
-    return Run(raw=raw, ctx=ctx, deadline=deadline, **(fields | changes))
+    return CallState(raw=raw, ctx=ctx, deadline=deadline, **(fields | changes))
 
 
 class _Selector(selectors.DefaultSelector):
@@ -133,7 +133,7 @@ def in_virtual_time(
     loop = asyncio.SelectorEventLoop(_Selector(clock))
     own: Any = loop
     own.time = clock.monotonic
-    own._pegboard_ticker = Ticker(loop, monotonic=clock.monotonic)
+    own._pegboard_ticker = DeadlineTimer(loop, monotonic=clock.monotonic)
     try:
         return loop.run_until_complete(work(clock))
     finally:

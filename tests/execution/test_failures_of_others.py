@@ -24,10 +24,10 @@ from pegboard.errors import (
     ToolTimeout,
     Unavailable,
 )
-from pegboard.execution.breakers import Breaker, Breakers
 from pegboard.execution.emitter import Emitter
-from pegboard.execution.kit import Kit
-from pegboard.execution.redaction import redactor
+from pegboard.execution.environment import CallEnvironment
+from pegboard.execution.limits.breakers import Breaker, Breakers
+from pegboard.execution.results.redaction import redactor
 from pegboard.testing import FakeClock
 
 PASSWORD = "correct-horse-battery"
@@ -179,7 +179,7 @@ async def test_what_a_tool_raises_ends_no_run_and_shows_no_password(
 
 async def test_a_known_secret_is_not_even_in_what_a_tool_says_on_purpose() -> None:
     heard = Heard()
-    kit = Kit(redact=redactor((PASSWORD,)), emitter=Emitter([heard]))
+    kit = CallEnvironment(redact=redactor((PASSWORD,)), emitter=Emitter([heard]))
 
     @tool
     async def connect() -> None:
@@ -376,7 +376,9 @@ async def test_a_breaker_closes_after_a_probe_that_is_refused(clock: FakeClock) 
     breakers = Breakers()
     breakers.add("api", Breaker("api", threshold=2, recovery=5, monotonic=clock.monotonic))
     spec = ToolSpec(name="api__fetch", source="api", input_schema={}, effect=Effect.READ)
-    registry = ToolRegistry([SchemaTool(spec=spec, run=fetch)], kit=Kit(breakers=breakers))
+    registry = ToolRegistry(
+        [SchemaTool(spec=spec, run=fetch)], kit=CallEnvironment(breakers=breakers)
+    )
 
     codes = [(await registry.call("api__fetch")).error for _ in range(3)]
     clock.advance(5)

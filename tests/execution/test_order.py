@@ -10,11 +10,11 @@ from pegboard.access import Policy
 from pegboard.core.event import CallStarted
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Effect, Limits, Retry
-from pegboard.execution.breakers import Breaker, Breakers
-from pegboard.execution.call import Handler
-from pegboard.execution.kit import Kit
+from pegboard.execution.call_state import Handler
+from pegboard.execution.compiled_tool import CompiledTool
+from pegboard.execution.environment import CallEnvironment
+from pegboard.execution.limits.breakers import Breaker, Breakers
 from pegboard.execution.order import ORDER, _end, compile_path
-from pegboard.execution.target import Target
 
 ALWAYS = ["record", "validate", "decide", "shape", "deadline", "check_output", "run"]
 
@@ -30,7 +30,7 @@ class Journal:
         self.log.append(f"started {event.tool}")
 
 
-def built(target: Target, kit: Kit) -> list[str]:
+def built(target: CompiledTool, kit: CallEnvironment) -> list[str]:
     """The steps that do something for this tool."""
     following = Following()
     return [step.__name__ for step in ORDER if step(target, kit, following) is not following]
@@ -118,7 +118,9 @@ async def test_a_call_passes_down_the_order_and_its_result_back_up() -> None:
         log.append("run")
         return "done"
 
-    def watched(step: Any, target: Target, kit: Kit, following: Handler) -> Handler:
+    def watched(
+        step: Any, target: CompiledTool, kit: CallEnvironment, following: Handler
+    ) -> Handler:
         async def below(call: Any) -> ToolResult:
             log.append(f"< {step.__name__}")
             result = await following(call)

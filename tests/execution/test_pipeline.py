@@ -29,14 +29,14 @@ from pegboard.errors import (
     ToolTimeout,
     Unavailable,
 )
-from pegboard.execution import Kit, Pipeline, Settings
+from pegboard.execution import CallDefaults, CallEnvironment, Pipeline
 from pegboard.testing import FakeClock
 
 
 class Board:
     """Tools by name and a pipeline over them."""
 
-    def __init__(self, *tools: Tool, kit: Kit | None = None) -> None:
+    def __init__(self, *tools: Tool, kit: CallEnvironment | None = None) -> None:
         self.tools: dict[str, Tool] = {tool.spec.name: tool for tool in tools}
         self.heard = Heard()
         self.pipeline = Pipeline(self.tools.get, self.near, kit or a_kit(self.heard))
@@ -237,7 +237,7 @@ async def test_a_batch_is_bounded_by_the_boards_setting() -> None:
         await asyncio.sleep(0.001)
         running -= 1
 
-    board = Board(a_tool(answer=answer), kit=a_kit(settings=Settings(batch_concurrency=3)))
+    board = Board(a_tool(answer=answer), kit=a_kit(settings=CallDefaults(batch_concurrency=3)))
     await board.pipeline.call_many([("find", None)] * 12)
 
     assert most == 3
@@ -250,7 +250,7 @@ async def test_a_call_without_a_deadline_has_the_boards(clock: FakeClock) -> Non
         deadlines.append(ctx.deadline)
 
     for setting in (100.0, 0.0):
-        kit = a_kit(clock=clock, settings=Settings(call_timeout=setting, attempt_timeout=0))
+        kit = a_kit(clock=clock, settings=CallDefaults(call_timeout=setting, attempt_timeout=0))
         await Board(a_tool(answer=answer), kit=kit).call("find")
 
     assert deadlines == [clock.monotonic() + 100, None]
@@ -292,7 +292,7 @@ def test_waiting_for_a_turn_ends_at_the_deadline() -> None:
     async def work(clock: FakeClock) -> tuple[list[ToolResult], float]:
         board = Board(
             a_tool(answer=hangs, limits=Limits(concurrency=1), timeout=0),
-            kit=a_kit(clock=clock, settings=Settings(longest_wait=1000)),
+            kit=a_kit(clock=clock, settings=CallDefaults(longest_wait=1000)),
         )
         ctx: ToolContext[Any] = ToolContext(deadline=clock.monotonic() + 5)
         begin = clock.monotonic()

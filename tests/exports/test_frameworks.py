@@ -22,7 +22,8 @@ from pegboard import CallRecord, Principal, ToolContext, ToolResult, exports
 from pegboard.core import result as results
 from pegboard.core.result import AudioPart, ImagePart
 from pegboard.errors import ConfigError, InvalidRequest, SyncUse
-from pegboard.exports import langchain_tool, registry_toolset
+from pegboard.exports import langchain_tool
+from pegboard.exports.pydantic_ai_toolset import ModelRetry, _answer
 from pegboard.registry import ToolRegistry
 
 ANN = ToolContext(principal=Principal(id="ann", scopes=frozenset({"payments"})))
@@ -249,7 +250,7 @@ async def test_pictures_arrive_as_pictures(registry: ToolRegistry) -> None:
 
 
 def test_every_kind_of_part_has_a_content_that_pydantic_ai_takes() -> None:
-    content = registry_toolset._answer(ToolResult(content=PARTS)).return_value
+    content = _answer(ToolResult(content=PARTS)).return_value
 
     assert [item if isinstance(item, str) else item.media_type for item in content] == [
         "a",
@@ -264,8 +265,8 @@ def test_every_kind_of_part_has_a_content_that_pydantic_ai_takes() -> None:
 def test_what_a_caller_can_mend_goes_back_to_the_model() -> None:
     failed = ToolResult(content="No such table.", is_error=True, error=InvalidRequest("x"))
 
-    with pytest.raises(registry_toolset.ModelRetry, match="No such table"):
-        registry_toolset._answer(failed)
+    with pytest.raises(ModelRetry, match="No such table"):
+        _answer(failed)
 
 
 async def test_each_caller_of_pydantic_ai_sees_and_calls_for_itself(registry: ToolRegistry) -> None:

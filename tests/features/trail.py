@@ -1,7 +1,7 @@
 """An audit trail that is required, may be away, and says what it was told."""
 
 from pegboard.core.event import BoardChanged, Event
-from pegboard.core.ports.audit import AuditEntry
+from pegboard.core.ports.audit_store import AuditEntry
 from pegboard.errors import AuditUnavailable
 
 

@@ -10,7 +10,7 @@ from tests.graphs.made import Bench, World
 from pegboard.core.graph import Graph, NodeState
 from pegboard.core.run import Pending, RunResult
 from pegboard.durability import MemoryJournal
-from pegboard.execution.ticker import Ticker
+from pegboard.execution.deadline_timer import DeadlineTimer
 from pegboard.testing import FakeClock
 
 _DEAD: list[Any] = []  # what a dead process had is kept, so that nothing of it is ever cleaned up
@@ -74,7 +74,7 @@ class Life:
     ) -> None:
         self.result: RunResult | None = None
         loop = MortalLoop(clock, dies_at=dies_at)
-        loop._pegboard_ticker = Ticker(loop, monotonic=clock.monotonic)  # type: ignore[attr-defined]  # as the kernel keeps it
+        loop._pegboard_ticker = DeadlineTimer(loop, monotonic=clock.monotonic)  # type: ignore[attr-defined]  # as the kernel keeps it
 
         async def main() -> None:
             bench = Bench(clock, world, journal=journal)

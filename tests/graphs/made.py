@@ -8,12 +8,12 @@ from tests.execution.made import Heard, in_virtual_time
 
 from pegboard import SchemaTool, ToolContext, ToolRegistry, ToolSpec
 from pegboard.core.graph import Edge, Graph, Node
-from pegboard.core.memory import MemoryResults
+from pegboard.core.memory_results import MemoryResults
 from pegboard.core.run import RunResult
 from pegboard.core.tool import Effect
 from pegboard.durability import MemoryDurability, MemoryJournal
 from pegboard.errors import ToolFailed, Unavailable
-from pegboard.execution import Kit
+from pegboard.execution import CallEnvironment
 from pegboard.execution.emitter import Emitter
 from pegboard.graphs import GraphRunner, run_graph
 from pegboard.testing import FakeClock
@@ -63,7 +63,7 @@ class Bench:
         self.world = world or World()
         self.heard = Heard()
         self.registry = ToolRegistry(
-            kit=Kit(
+            kit=CallEnvironment(
                 emitter=Emitter((self.heard,)),
                 now=clock.time,
                 monotonic=clock.monotonic,

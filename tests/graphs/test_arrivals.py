@@ -3,8 +3,8 @@ from typing import Any
 
 from pegboard import ToolRegistry, tool
 from pegboard.core.graph import Fallback, Graph, Node
-from pegboard.durability.memory import MemoryDurability
-from pegboard.execution import Kit
+from pegboard.durability.memory.durability import MemoryDurability
+from pegboard.execution import CallEnvironment
 from pegboard.graphs import GraphRunner
 from pegboard.graphs.arrivals import arrivals
 
@@ -36,7 +36,7 @@ class Coming:
 
 async def test_only_tools_that_are_not_there_are_waited_for_wherever_they_are_named() -> None:
     coming = Coming()
-    registry = ToolRegistry([here], kit=Kit(coming=coming))
+    registry = ToolRegistry([here], kit=CallEnvironment(coming=coming))
     inner = Graph(nodes=(Node(id="a", tool="deep__tool"),))
     graph = Graph(
         nodes=(
@@ -53,7 +53,7 @@ async def test_only_tools_that_are_not_there_are_waited_for_wherever_they_are_na
 
 async def test_a_run_that_is_started_too_early_begins_when_its_tool_has_come() -> None:
     coming = Coming("late")
-    registry = ToolRegistry([here], kit=Kit(coming=coming))
+    registry = ToolRegistry([here], kit=CallEnvironment(coming=coming))
     graph = Graph(nodes=(Node(id="a", tool="late"),), output="$.steps.a.output")
     runner = GraphRunner(registry, durability=MemoryDurability())
     running: asyncio.Task[Any] = asyncio.create_task(runner.run(graph))

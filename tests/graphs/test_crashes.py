@@ -8,7 +8,7 @@ from tests.graphs.made import World, after, call, states
 
 from pegboard.core.graph import Edge, Fallback, ForEach, Graph, Node, Repeat, Wait
 from pegboard.core.run import RunResult
-from pegboard.durability.journal import Kept
+from pegboard.durability.memory.journal import JournalEntry
 from pegboard.testing import FakeClock
 
 
@@ -87,7 +87,7 @@ def lived(graph: Graph, *deaths: int) -> tuple[Life, World]:
     return live(0), world
 
 
-def _recorded(runs: dict[str, Kept]) -> set[str]:
+def _recorded(runs: dict[str, JournalEntry]) -> set[str]:
     steps = runs["r"].steps if "r" in runs else {}
     done = {path for path, step in steps.items() if step.value is not None}
     # a call that failed has a fallback, which is called under the same path

@@ -14,9 +14,9 @@ from tests.graphs.made import Bench, World
 
 from pegboard.core.graph import Edge, Fallback, Graph, Node, NodeState, Wait
 from pegboard.core.run import NodeRun, RunResult
-from pegboard.execution.ticker import Ticker
+from pegboard.execution.deadline_timer import DeadlineTimer
 from pegboard.graphs import KINDS
-from pegboard.graphs.structure import structure_faults
+from pegboard.graphs.checks.structure import structure_faults
 from pegboard.testing import FakeClock
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
@@ -154,7 +154,7 @@ class Runs(RuleBasedStateMachine):
 
     def _new_loop(self) -> MortalLoop:
         loop = MortalLoop(self.clock, dies_at=0)
-        loop._pegboard_ticker = Ticker(loop, monotonic=self.clock.monotonic)  # type: ignore[attr-defined]  # as the kernel keeps it
+        loop._pegboard_ticker = DeadlineTimer(loop, monotonic=self.clock.monotonic)  # type: ignore[attr-defined]  # as the kernel keeps it
         return loop
 
 

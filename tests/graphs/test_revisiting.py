@@ -11,7 +11,7 @@ from pegboard.core.graph import Edge, ForEach, Graph, Node, NodeState, Wait
 from pegboard.core.run import RunResult
 from pegboard.core.tool import Effect
 from pegboard.durability import MemoryDurability
-from pegboard.durability.journal import MemoryJournal
+from pegboard.durability.memory.journal import MemoryJournal
 from pegboard.errors import ToolFailed
 from pegboard.graphs import GraphRunner
 

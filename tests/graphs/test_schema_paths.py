@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.graphs.schema_paths import Seen, schema_at
+from pegboard.graphs.schema_paths import SubSchema, schema_at
 
 TEXT = {"type": "string"}
 DEFS = {"item": {"type": "object", "properties": {"id": TEXT}}, "loop": {"$ref": "#/$defs/loop"}}
@@ -76,7 +76,7 @@ def test_a_schema_says_what_is_at_a_place(keys: tuple[Any, ...], schema: Any) ->
     ],
 )
 def test_where_a_schema_says_nothing_nothing_is_known(keys: tuple[Any, ...]) -> None:
-    assert schema_at(PAGE, keys) == Seen()
+    assert schema_at(PAGE, keys) == SubSchema()
 
 
 @pytest.mark.parametrize(
@@ -97,5 +97,5 @@ def test_a_place_that_cannot_be_there_says_why(keys: tuple[Any, ...], problem: s
 
 
 def test_without_a_schema_nothing_is_known() -> None:
-    assert schema_at(None, ("x",)) == Seen()
+    assert schema_at(None, ("x",)) == SubSchema()
     assert schema_at(PAGE, ()).schema is PAGE

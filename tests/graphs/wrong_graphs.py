@@ -241,9 +241,9 @@ TABLE: dict[str, tuple[tuple[Node, ...], dict[str, Any], str]] = {
         ),
         {},
         (
-            "nodes[1].input.text input_misfit | nodes[2].input.text input_misfit | "
-            "nodes[3].input.n input_misfit | nodes[4].input.tags input_misfit | "
-            "nodes[6].input.text input_misfit"
+            "nodes[1].input.text input_mismatch | nodes[2].input.text input_mismatch | "
+            "nodes[3].input.n input_mismatch | nodes[4].input.tags input_mismatch | "
+            "nodes[6].input.text input_mismatch"
         ),
     ),
     "an output that may not fit": (
@@ -365,8 +365,8 @@ TABLE: dict[str, tuple[tuple[Node, ...], dict[str, Any], str]] = {
         ),
         {},
         (
-            "~nodes[1].input.n input_doubtful | nodes[2].input.text input_misfit | "
-            "nodes[3].input.text input_misfit"
+            "~nodes[1].input.n input_doubtful | nodes[2].input.text input_mismatch | "
+            "nodes[3].input.text input_mismatch"
         ),
     ),
     "rounds without an end": (
@@ -489,7 +489,7 @@ TABLE: dict[str, tuple[tuple[Node, ...], dict[str, Any], str]] = {
         ),
         {},
         (
-            "nodes[2].input.x path_dangling | nodes[3].input.text input_misfit | "
+            "nodes[2].input.x path_dangling | nodes[3].input.text input_mismatch | "
             "nodes[5].input.x path_dangling"
         ),
     ),

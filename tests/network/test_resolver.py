@@ -4,9 +4,9 @@ import threading
 
 import pytest
 
+from pegboard.concurrency.thread_pool import ThreadPool
 from pegboard.errors import Overloaded
 from pegboard.network.resolver import system_resolver
-from pegboard.tools.threads import ThreadPool
 
 
 async def test_this_machine_is_found_by_its_name_and_once() -> None:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Awaitable, Callable
 
 from pegboard import MCPClient, ToolContext
-from pegboard.core.asking import Answer, Question, Sample, SampleRequest
+from pegboard.core.elicitation import Answer, Question, Sample, SampleRequest
 from pegboard.core.result import TextPart
 
 

@@ -2,7 +2,7 @@ from tests.planning.board import a_tool
 
 from pegboard.core.tool import Status
 from pegboard.planning.candidates import ranked
-from pegboard.planning.knowledge import NoKnowledge, Standing
+from pegboard.planning.tool_health import NoKnowledge, Standing
 
 
 class Sick:

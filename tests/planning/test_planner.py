@@ -10,7 +10,7 @@ from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, Tool
 from pegboard.errors import CannotPlan, ToolNotFound
 from pegboard.planning import ChainLink, Plan, Planner, PlanRequest
-from pegboard.planning.knowledge import UNKNOWN, Standing
+from pegboard.planning.tool_health import UNKNOWN, Standing
 from pegboard.registry import ToolRegistry
 
 FETCH = a_tool("web_fetcher", {"url": "string"}, {"content": "string"}, capabilities=("fetch",))

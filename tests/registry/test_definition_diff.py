@@ -15,7 +15,7 @@ from pegboard.registry.definition_diff import (
     digest_of,
     spec_of,
 )
-from pegboard.registry.schema_diff import Kind
+from pegboard.schemas.diff import Kind
 
 FIELDS: dict[str, Any] = {
     "input_schema": {"type": "object"},

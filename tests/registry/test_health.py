@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pegboard.core.health import HEALTHY, Health, HealthStatus
 from pegboard.core.tool import Status, ToolSpec
 from pegboard.registry.dependencies import Dependencies, DependencyGraph, GraphChange
-from pegboard.registry.dependencies.change import Edge
+from pegboard.registry.dependencies.changes import Edge
 from pegboard.registry.health import UNKNOWN, propagated, stated_health, updated, worse
 
 DOWN = Health(status=HealthStatus.UNHEALTHY, reason="HTTP 503")

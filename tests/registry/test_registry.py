@@ -28,8 +28,8 @@ from pegboard.errors import (
     ToolNotFound,
     ToolSignatureError,
 )
-from pegboard.execution.kit import Kit
-from pegboard.execution.redaction import redactor
+from pegboard.execution.environment import CallEnvironment
+from pegboard.execution.results.redaction import redactor
 from pegboard.registry.query import ToolQuery
 
 ADA = Principal(id="ada", tenant="acme")
@@ -172,7 +172,7 @@ def test_registering_costs_the_same_for_each_of_many_tools() -> None:
 def test_policy_and_listeners_stand_in_the_kit_when_there_is_one() -> None:
     for options in ({"policy": Policy(deny=("*",))}, {"listeners": [Heard()]}):
         with pytest.raises(ConfigError, match="within the kit"):
-            ToolRegistry(kit=Kit(), **options)  # type: ignore[arg-type]  # one of two options at a time
+            ToolRegistry(kit=CallEnvironment(), **options)  # type: ignore[arg-type]  # one of two options at a time
 
 
 # who sees it
@@ -258,7 +258,7 @@ def test_what_is_shown_is_never_what_would_be_denied(
     registry = ToolRegistry(
         [SchemaTool(spec=spec, run=run) for spec in specs],
         on_conflict="replace",
-        kit=Kit(policy=policy, switches=off),
+        kit=CallEnvironment(policy=policy, switches=off),
     )
     denied = {
         item.spec.name
@@ -317,7 +317,7 @@ async def test_another_kit_holds_from_the_next_call_on() -> None:
     heard = Heard()
     registry = ToolRegistry([add], listeners=[heard])
     await registry.call("add", {"a": 1})
-    registry.apply(Kit(policy=Policy(deny=("add",))))
+    registry.apply(CallEnvironment(policy=Policy(deny=("add",))))
 
     assert isinstance((await registry.call("add", {"a": 1})).error, AccessDenied)
     assert registry.kit.policy.deny == ("add",)
@@ -392,7 +392,7 @@ async def test_one_caller_never_sees_what_another_has_left() -> None:
     def mine(ctx: ToolContext[Any]) -> dict[str, str]:
         return {"owner": ctx.principal.id}
 
-    registry = ToolRegistry([mine], kit=Kit(redact=redactor(("never",))))
+    registry = ToolRegistry([mine], kit=CallEnvironment(redact=redactor(("never",))))
 
     async def ask(principal_id: str, key: str | None = None) -> ToolResult:
         ctx: ToolContext[Any] = ToolContext(

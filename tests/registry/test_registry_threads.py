@@ -9,13 +9,13 @@ from typing import Any
 from tests.execution.made import Heard
 
 from pegboard import Policy, Principal, ToolContext, ToolRegistry, tool
+from pegboard.concurrency.thread_pool import POOL
 from pegboard.core.tool import Limits, Retry
 from pegboard.errors import ToolTimeout, Unavailable
-from pegboard.execution import Kit
+from pegboard.execution import CallEnvironment
+from pegboard.execution.deadline_timer import DeadlineTimer
 from pegboard.execution.emitter import Emitter
-from pegboard.execution.ticker import Ticker
 from pegboard.testing import FakeClock
-from pegboard.tools.threads import POOL
 
 _FAILED_ONCE: set[tuple[str, int]] = set()
 
@@ -75,14 +75,14 @@ async def test_a_thread_that_hangs_is_given_up_with_a_record_and_comes_back(
 ) -> None:
     heard, released = Heard(), threading.Event()
     loop: Any = asyncio.get_running_loop()
-    loop._pegboard_ticker = Ticker(loop, monotonic=clock.monotonic)  # as the kernel keeps it
+    loop._pegboard_ticker = DeadlineTimer(loop, monotonic=clock.monotonic)  # as the kernel keeps it
 
     @tool(effect="read", timeout=5)
     def hangs() -> None:
         clock.advance(5)  # it has begun by then, however slow the machine is
         released.wait()
 
-    kit = Kit(emitter=Emitter([heard]), now=clock.time, monotonic=clock.monotonic)
+    kit = CallEnvironment(emitter=Emitter([heard]), now=clock.time, monotonic=clock.monotonic)
     registry = ToolRegistry([hangs], kit=kit)
     result = await registry.call("hangs")
     given_up = POOL.abandoned

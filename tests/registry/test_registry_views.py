@@ -9,7 +9,7 @@ from tests.registry.made import a_tool, add
 from pegboard import Policy, ToolContext, ToolRegistry, tool
 from pegboard.core.tool import Limits
 from pegboard.errors import AccessDenied, DuplicateTool, InvalidRequest, ToolNotFound
-from pegboard.execution.kit import Kit, Settings
+from pegboard.execution.environment import CallDefaults, CallEnvironment
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ async def test_another_name_is_no_way_around_the_rules(rule: str) -> None:
 
 
 async def test_another_name_is_no_way_around_a_limit() -> None:
-    kit = Kit(settings=Settings(longest_wait=0))
+    kit = CallEnvironment(settings=CallDefaults(longest_wait=0))
     registry = ToolRegistry([a_tool("find", limits=Limits(rate=1, per=60))], kit=kit)
     view = registry.renamed({"find": "look"})
 

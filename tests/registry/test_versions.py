@@ -9,8 +9,8 @@ from tests.registry.made import a_tool, add
 from pegboard import Policy, ToolRegistry, tool
 from pegboard.core.tool import Effect, Status, Tool
 from pegboard.errors import VersionNotFound
-from pegboard.registry.schema_diff import Kind
 from pegboard.registry.versions import VersionedTool, Versions
+from pegboard.schemas.diff import Kind
 from pegboard.tools import as_tool
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)

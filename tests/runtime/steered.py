@@ -8,14 +8,14 @@ from pydantic import BaseModel
 
 from pegboard.core.event import Event
 from pegboard.core.health import HEALTHY, Health
-from pegboard.core.offers import Prompt, PromptSpec, Resource
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source, SourceKind
+from pegboard.core.resources_and_prompts import Prompt, PromptSpec, Resource
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import SourceUnavailable
 from pegboard.execution.emitter import Emitter
-from pegboard.runtime.source_set import SourceSet
-from pegboard.runtime.source_state import Opener, SourceState
+from pegboard.runtime.sources.state import Opener, SourceState
+from pegboard.runtime.sources.supervisor import SourceSupervisor
 from pegboard.tools import SchemaTool
 
 
@@ -96,7 +96,7 @@ class Board:
         self.listed: dict[str, tuple[str, ...]] = {}
         self.offered: dict[str, tuple[str, ...]] = {}
         self.updates: list[tuple[str, str]] = []
-        self.set = SourceSet(
+        self.set = SourceSupervisor(
             Services(),
             timeout=timeout,
             patience=patience,

@@ -9,7 +9,7 @@ from pegboard.core.graph import Fallback, Graph, Node, NodeState
 from pegboard.errors import GraphInvalid
 from pegboard.graphs import write_graph
 from pegboard.runtime import Pegboard, Settings
-from pegboard.runtime.kinds import known_kinds
+from pegboard.runtime.plugins import known_kinds
 
 _PLUG = """
 from pydantic import BaseModel

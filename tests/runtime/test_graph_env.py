@@ -10,7 +10,7 @@ from pegboard.core.graph import Graph, Node
 from pegboard.errors import ConfigError, GraphInvalid
 from pegboard.graphs import read_graph
 from pegboard.runtime import Pegboard, Settings
-from pegboard.runtime.board_file import parse_board
+from pegboard.runtime.board_file.load import parse_board
 from pegboard.runtime.graph_env import graph_env
 
 BOARD = "env: {region: eu, retries: 3, share: 0.5, strict: true}\n"
@@ -137,8 +137,8 @@ async def test_a_changed_board_holds_for_new_runs(tmp_path: Path) -> None:
     [
         pytest.param({"region": "$.env.HOME"}, "env_unknown", id="the process's environment"),
         pytest.param({"region": "$.env.region.x"}, "path_dangling", id="below a text"),
-        pytest.param({"region": "eu", "retries": "$.env.share"}, "input_misfit", id="a half"),
-        pytest.param({"region": "eu", "retries": "$.env.strict"}, "input_misfit", id="a boolean"),
+        pytest.param({"region": "eu", "retries": "$.env.share"}, "input_mismatch", id="a half"),
+        pytest.param({"region": "eu", "retries": "$.env.strict"}, "input_mismatch", id="a boolean"),
     ],
 )
 async def test_what_it_does_not_have_is_told_ahead(

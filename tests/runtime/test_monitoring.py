@@ -8,10 +8,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from pegboard import Pegboard, tool
 from pegboard.core.graph import Edge, Graph, Node
-from pegboard.core.ports.approval import ApprovalQuery
+from pegboard.core.ports.approval_store import ApprovalQuery
 from pegboard.features.runs import RunView
 from pegboard.runtime import Settings
-from pegboard.runtime.wiring.kept import kept
+from pegboard.runtime.wiring.offline import kept
 
 PAID: list[int] = []
 BOARD = "sources: []\npolicy: {ask: [pay]}\n"

@@ -5,9 +5,9 @@ import pytest
 from tests.execution.made import virtually
 
 from pegboard.core.ports.source import SourceKind
-from pegboard.runtime.board import Board
+from pegboard.runtime.board_file.models import Board
 from pegboard.runtime.patience import OWN, wait_for_sources
-from pegboard.runtime.source_state import Opener, SourceState
+from pegboard.runtime.sources.state import Opener, SourceState
 from pegboard.testing import FakeClock
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pegboard import ToolContext, ToolFailed, tool
-from pegboard.core.ports.store import HistoryQuery
+from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.principal import Principal
 from pegboard.errors import ConfigError, SourceUnavailable, ToolNotFound
 from pegboard.runtime import Pegboard, Settings

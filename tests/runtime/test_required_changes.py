@@ -15,8 +15,8 @@ from tests.storage.databases.conftest import own_postgres, own_server
 from tests.storage.made import is_postgres
 
 from pegboard import Pegboard
-from pegboard.core.ports.audit import AuditEntry, AuditRecord
-from pegboard.core.ports.catalogue import HeldDefinition
+from pegboard.core.ports.audit_store import AuditEntry, AuditRecord
+from pegboard.core.ports.catalogue_stores import HeldDefinition
 from pegboard.errors import AuditUnavailable, ConfigError, StoreUnavailable
 from pegboard.runtime import Settings
 

@@ -11,9 +11,9 @@ from tests.storage.made import a_record, ids
 from tests.storage.test_runs import a_result
 
 from pegboard import Pegboard
-from pegboard.core.ports.audit import AuditEntry, AuditRecord
+from pegboard.core.ports.audit_store import AuditEntry, AuditRecord
 from pegboard.core.ports.durability import RunStart
-from pegboard.core.ports.run import Plan, RunQuery
+from pegboard.core.ports.run_store import Plan, RunQuery
 from pegboard.core.principal import LOCAL
 from pegboard.runtime import Settings
 from pegboard.runtime.wiring.retention import let_go

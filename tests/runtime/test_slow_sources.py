@@ -16,7 +16,7 @@ from pegboard.errors import GraphInvalid, SourceUnavailable
 from pegboard.runtime import Pegboard, Settings
 
 # a thread, where the source would load it, has no room for what pytest makes of its plugins
-importlib.import_module("pegboard.sources.mcp.transports")
+importlib.import_module("pegboard.sources.mcp.transport.transports")
 
 HEAD = "network: {allow_hosts: [127.0.0.1]}\n"
 
@@ -154,7 +154,7 @@ async def test_tools_that_come_late_are_called_by_whoever_waited(tmp_path: Path)
 
 
 def _everything() -> Any:
-    from pegboard.core.ports.store import HistoryQuery
+    from pegboard.core.ports.call_stores import HistoryQuery
 
     return HistoryQuery(limit=100)
 

@@ -15,13 +15,13 @@ from tests.storage.conftest import postgres, postgres_server
 from tests.storage.databases.conftest import own_postgres, own_server
 
 from pegboard import Pegboard, ToolRegistry
-from pegboard.core.gate import Gate
-from pegboard.core.ports.switch import Switch
+from pegboard.concurrency.closable_lock import ClosableLock
+from pegboard.core.ports.kill_switch_store import Switch
 from pegboard.errors import Unavailable
-from pegboard.features.switches import KillSwitches
+from pegboard.features.kill_switches import KillSwitches
 from pegboard.runtime import Settings
-from pegboard.runtime.wiring.switches import follow
-from pegboard.storage.memory.switches import MemorySwitches
+from pegboard.runtime.wiring.kill_switches import follow
+from pegboard.storage.memory.kill_switches import MemorySwitches
 
 __all__ = ["own_postgres", "own_server", "postgres", "postgres_server"]
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
@@ -159,7 +159,7 @@ class _Odd(MemorySwitches):
 async def test_a_failure_that_nobody_foresaw_does_not_end_the_following(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    store, registry = _Odd(Gate()), ToolRegistry()
+    store, registry = _Odd(ClosableLock()), ToolRegistry()
     await store.put(Switch(kind="writes", name="", reason="a fire", at=1.0))
     following = asyncio.create_task(follow(KillSwitches(registry, store), every=0.01))
     while not registry.kit.switches.state()["writes"]:  # noqa: ASYNC110 - the follower looks by itself

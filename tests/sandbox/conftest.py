@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.sandbox.inside import HastyClock
 
-from pegboard.sandbox import BACK_ENDS, ProbedSandbox, commands
+from pegboard.sandbox import BACK_ENDS, ProbedSandbox, run_command
 
 _PROBED: dict[str, ProbedSandbox] = {}
 """One for each back end, probed by the first test that needs it."""
@@ -46,7 +46,7 @@ def common(tmp_path: Path) -> Path:
 def hasty(monkeypatch: pytest.MonkeyPatch) -> HastyClock:
     """The time that commands are given, for a test to let pass."""
     clock = HastyClock()
-    monkeypatch.setattr(commands, "time", clock)
+    monkeypatch.setattr(run_command, "time", clock)
     return clock
 
 

@@ -13,7 +13,7 @@ from pegboard.errors import Unavailable
 from pegboard.sandbox import ProbedSandbox
 from pegboard.sandbox.kernel import landlock_abi
 from pegboard.sandbox.monty import MontyEngine
-from pegboard.sandbox.worker import Launcher
+from pegboard.sandbox.monty_worker import Launcher
 
 
 @pytest.mark.parametrize(

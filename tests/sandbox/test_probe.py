@@ -9,10 +9,10 @@ import pytest
 
 from pegboard.core.ports.sandbox import SandboxJob
 from pegboard.sandbox import BACK_ENDS
-from pegboard.sandbox.back_end import BackEnd, Seat
-from pegboard.sandbox.filter import AF_INET, AF_UNIX, FilterRules
+from pegboard.sandbox.backend import BackEnd, JobUser
 from pegboard.sandbox.landlock import Landlock
 from pegboard.sandbox.probe import why_not
+from pegboard.sandbox.seccomp import AF_INET, AF_UNIX, FilterRules
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ async def landlock() -> Landlock:
 
 
 class _WithoutFileRules(Landlock):
-    def landlock(self, job: SandboxJob, seat: Seat, /) -> dict[str, Any] | None:
+    def landlock(self, job: SandboxJob, seat: JobUser, /) -> dict[str, Any] | None:
         rules = super().landlock(job, seat)
         return (
             None
@@ -36,20 +36,20 @@ class _WithoutFileRules(Landlock):
 
 
 class _WithSockets(Landlock):
-    def rules(self, job: SandboxJob, seat: Seat, /) -> FilterRules:
+    def rules(self, job: SandboxJob, seat: JobUser, /) -> FilterRules:
         return dataclasses.replace(super().rules(job, seat), families=(AF_UNIX, AF_INET))
 
 
 class _AsOurUser(Landlock):
-    def rules(self, job: SandboxJob, seat: Seat, /) -> FilterRules:
+    def rules(self, job: SandboxJob, seat: JobUser, /) -> FilterRules:
         return dataclasses.replace(super().rules(job, seat), owns_others=False)
 
-    def orders(self, job: SandboxJob, seat: Seat) -> dict[str, Any]:
+    def orders(self, job: SandboxJob, seat: JobUser) -> dict[str, Any]:
         return {**super().orders(job, seat), "uid": None}
 
 
 class _ThatTellsMore(Landlock):
-    def orders(self, job: SandboxJob, seat: Seat) -> dict[str, Any]:
+    def orders(self, job: SandboxJob, seat: JobUser) -> dict[str, Any]:
         orders = super().orders(job, seat)
         return {**orders, "environment": {**orders["environment"], "SECRET": "x"}}
 
@@ -90,17 +90,17 @@ class _Lacking(Landlock):
 
 
 class _Broken(Landlock):
-    def walls(self, _job: SandboxJob, _seat: Seat, /) -> list[str]:
+    def walls(self, _job: SandboxJob, _seat: JobUser, /) -> list[str]:
         return ["/bin/sh", "-c", "echo no walls today >&2; exit 1"]
 
 
 class _Silent(Landlock):
-    def orders(self, job: SandboxJob, seat: Seat) -> dict[str, Any]:
+    def orders(self, job: SandboxJob, seat: JobUser) -> dict[str, Any]:
         return {**super().orders(job, seat), "command": ["/bin/sh", "-c", "echo odd >&2"]}
 
 
 class _Unreachable(Landlock):
-    def walls(self, _job: SandboxJob, _seat: Seat, /) -> list[str]:
+    def walls(self, _job: SandboxJob, _seat: JobUser, /) -> list[str]:
         return ["/no/such/program"]
 
 

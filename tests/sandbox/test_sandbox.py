@@ -9,7 +9,7 @@ import pytest
 from pegboard.core.ports.sandbox import CodeJob, SandboxJob
 from pegboard.errors import InvalidRequest, Unavailable
 from pegboard.sandbox import BACK_ENDS, CODE, ProbedSandbox
-from pegboard.sandbox.back_end import Seat
+from pegboard.sandbox.backend import JobUser
 from pegboard.sandbox.bubblewrap import Bubblewrap
 from pegboard.sandbox.kernel import landlock_abi
 from pegboard.sandbox.landlock import Landlock
@@ -91,7 +91,7 @@ def test_bubblewrap_mounts_what_a_job_names_and_nothing_else(tmp_path: Path) -> 
     inner.mkdir()
     job = SandboxJob(command=("x",), readable=(tmp_path,), writable=(inner,))
 
-    argv = Bubblewrap().walls(job, Seat(folder="/tmp", uid=None))
+    argv = Bubblewrap().walls(job, JobUser(folder="/tmp", uid=None))
 
     mounts = [tuple(argv[at : at + 2]) for at, word in enumerate(argv) if word.endswith("-bind")]
     tried = [argv[at + 1] for at, word in enumerate(argv) if word == "--ro-bind-try"]
@@ -105,7 +105,7 @@ def test_bubblewrap_mounts_what_a_job_names_and_nothing_else(tmp_path: Path) -> 
 def test_bubblewrap_shares_the_network_only_with_leave() -> None:
     job = SandboxJob(command=("x",), network=True)
 
-    assert "--unshare-net" not in Bubblewrap().walls(job, Seat(folder="/tmp", uid=None))
+    assert "--unshare-net" not in Bubblewrap().walls(job, JobUser(folder="/tmp", uid=None))
 
 
 def test_the_kernel_tells_its_version_of_landlock() -> None:

@@ -6,9 +6,7 @@ from pathlib import Path
 
 from tests.shape import tree
 
-LONG_MODULES: dict[str, str] = {
-    "errors.py": "one tree of all errors, drawn in its docstring",
-}
+LONG_MODULES: dict[str, str] = {}
 LONG_OTHER_FILES: dict[str, str] = {}
 OTHER_INIT_FILES: dict[str, str] = {
     "__init__.py": "the front door imports its names on first use",
@@ -17,8 +15,8 @@ OTHER_INIT_FILES: dict[str, str] = {
 VAGUE_NAMES = re.compile(r"_?(utils?|helpers?|managers?|common|base|misc)")
 
 
-def test_a_module_has_at_most_300_lines() -> None:
-    long = [tree.name(path) for path in tree.modules() if tree.length(path) > 300]
+def test_a_module_has_at_most_500_lines() -> None:
+    long = [tree.name(path) for path in tree.modules() if tree.length(path) > 500]
 
     assert tree.ratchet(long, LONG_MODULES) == []
 

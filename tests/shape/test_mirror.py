@@ -1,7 +1,7 @@
 """The tests mirror the modules: whoever changes one finds the other without searching.
 
 The tests of `room/module.py` are in `tests/room/test_module.py`, or, where a behaviour spans
-several modules, in a file of the same folder that imports the module by name.
+several modules, in a file of the same room that imports the module by name.
 """
 
 import ast
@@ -15,17 +15,16 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "cli/commands/serve.py": "tests/cli/test_serve.py",
     "cli/commands/*.py": "tests/cli/test_commands.py",
     "cli/options.py": "tests/cli/test_commands.py",
-    "durability/player.py": "tests/durability/test_memory.py",
+    "durability/memory/worker.py": "tests/durability/memory/test_durability.py",
     "exports/langchain_tool.py": "tests/exports/test_frameworks.py",
-    "exports/registry_toolset.py": "tests/exports/test_frameworks.py",
     "runtime/board_tools.py": "tests/runtime/test_pegboard.py",
-    "runtime/opened.py": "tests/runtime/test_pegboard.py",
+    "runtime/open_board.py": "tests/runtime/test_pegboard.py",
     "runtime/wiring/*.py": "tests/runtime/test_pegboard.py",
-    "servers/http/assembly.py": "tests/servers/http/test_app.py",
-    "servers/http/inputs.py": "tests/servers/http/test_app.py",
+    "servers/http/app_factory.py": "tests/servers/http/test_app.py",
+    "servers/http/dependencies.py": "tests/servers/http/test_app.py",
     "servers/http/uvicorn_server.py": "tests/servers/http/test_server.py",
     "sources/script/tools.py": "tests/sources/script/test_source.py",
-    "sources/functions/loading.py": "tests/sources/functions/test_source.py",
+    "sources/functions/tools.py": "tests/sources/functions/test_source.py",
 }
 """A glob over modules to the test file that drives them through what they are part of."""
 
@@ -81,10 +80,10 @@ def _mirrors(path: Path) -> bool:
 
 
 def _test_files(folder: Path) -> list[Path]:
-    """The tests of a folder and of those it lies in: a subfolder's may stand in its room's own."""
+    """The tests of the room that a folder belongs to, subfolders included."""
     inside = folder.relative_to(tree.TESTS)
-    folders = [folder, *(tree.TESTS / parent for parent in inside.parents if parent.parts)]
-    return [file for each in folders for file in each.glob("test_*.py")]
+    room = tree.TESTS / inside.parts[0] if inside.parts else tree.TESTS
+    return sorted(room.rglob("test_*.py") if inside.parts else room.glob("test_*.py"))
 
 
 @cache

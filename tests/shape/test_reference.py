@@ -12,11 +12,11 @@ import pegboard
 from pegboard import errors
 from pegboard.cli.app import app
 from pegboard.runtime import Pegboard
-from pegboard.runtime.board import Board
-from pegboard.runtime.kinds import known_kinds, load_kind
+from pegboard.runtime.board_file.models import Board
+from pegboard.runtime.plugins import known_kinds, load_kind
 from pegboard.runtime.settings import PREFIX, Settings
 from pegboard.servers.http import create_app
-from pegboard.servers.http.statuses import STATUSES
+from pegboard.servers.http.error_statuses import STATUSES
 from pegboard.sources.builtin import discover_builtin_tools
 
 REFERENCE = tree.ROOT / "docs" / "reference"

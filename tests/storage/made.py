@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from pegboard.core.event import CallRecord, CallStarted
+from pegboard.core.ports.call_stores import HistoryQuery, Outcome, StoredResult
 from pegboard.core.ports.clock import Clock
-from pegboard.core.ports.store import HistoryQuery, Outcome, StoredResult
 from pegboard.core.principal import Principal
 from pegboard.storage import MemoryStorage, Storage, open_storage
 

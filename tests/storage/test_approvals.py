@@ -9,7 +9,7 @@ from msgspec import ValidationError, structs
 from sqlalchemy import select, update
 from tests.storage.made import NOON, a_storage
 
-from pegboard.core.ports.approval import Approval, ApprovalQuery
+from pegboard.core.ports.approval_store import Approval, ApprovalQuery
 from pegboard.errors import InvalidRequest
 from pegboard.storage import Storage
 from pegboard.storage.json_text import dump

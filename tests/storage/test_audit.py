@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from tests.storage.made import NOON, a_record, a_storage, a_written
 
-from pegboard.core.ports.audit import AuditEntry, AuditReport
+from pegboard.core.ports.audit_store import AuditEntry, AuditReport
 from pegboard.errors import InvalidRequest, Unavailable
 from pegboard.storage import Storage
 from pegboard.testing import FakeClock

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.storage.made import NOON
 
-from pegboard.core.ports.catalogue import ToolVersion
+from pegboard.core.ports.catalogue_stores import ToolVersion
 from pegboard.errors import InvalidRequest
 from pegboard.storage import Storage
 

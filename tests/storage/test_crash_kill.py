@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from tests.storage.made import ROOT
 
-from pegboard.core.ports.run import RunQuery
+from pegboard.core.ports.run_store import RunQuery
 from pegboard.storage import open_storage
 
 BUSY = """
 import asyncio, sys
-from pegboard.core.ports.run import RunEvent, StoredStep
+from pegboard.core.ports.run_store import RunEvent, StoredStep
 from pegboard.storage import open_storage
 from tests.storage.made import NOON, a_written
 from tests.storage.test_approvals import an_approval

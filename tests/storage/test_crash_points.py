@@ -21,9 +21,9 @@ from tests.storage.test_runs import a_start as a_run_start
 from tests.storage.test_seen_tools import a_seen
 from tests.storage.test_switches import a_switch
 
-from pegboard.core.ports.catalogue import DependencyChange
+from pegboard.core.ports.catalogue_stores import DependencyChange
 from pegboard.core.ports.durability import Signal
-from pegboard.core.ports.run import Plan, RunEvent, StoredStep
+from pegboard.core.ports.run_store import Plan, RunEvent, StoredStep
 from pegboard.core.result import ToolResult
 from pegboard.storage import Storage, open_storage
 from pegboard.storage.databases.transaction import Operation, Transaction

@@ -4,7 +4,7 @@ import asyncio
 
 from tests.storage.made import NOON
 
-from pegboard.core.ports.catalogue import DependencyChange
+from pegboard.core.ports.catalogue_stores import DependencyChange
 from pegboard.storage import Storage
 
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from tests.storage.made import NOON, a_record, a_start, a_written, ids
 
-from pegboard.core.ports.store import HistoryQuery
+from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest
 from pegboard.storage import Storage

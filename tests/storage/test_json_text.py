@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.core.ports.run import RunEvent
+from pegboard.core.ports.run_store import RunEvent
 from pegboard.errors import InvalidRequest
 from pegboard.storage.json_text import copied, dump, load
 

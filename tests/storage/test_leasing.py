@@ -1,11 +1,11 @@
 """Who may play a run."""
 
 from pegboard.core.graph import NodeState
-from pegboard.storage.leasing import GOES_ON, lost
+from pegboard.storage.leasing import GOES_ON, lease_lost_error
 
 
 def test_whoever_lost_a_lease_need_not_try_again() -> None:
-    error = lost("r1")
+    error = lease_lost_error("r1")
 
     assert "'r1' is played by somebody else" in str(error)
     assert (error.retryable, error.nothing_done) == (False, True)

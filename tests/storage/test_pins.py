@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import structs
 from tests.storage.made import NOON
 
-from pegboard.core.ports.catalogue import HeldDefinition, Pin, PinDecision
+from pegboard.core.ports.catalogue_stores import HeldDefinition, Pin, PinDecision
 from pegboard.storage import Storage
 
 

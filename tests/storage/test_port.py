@@ -15,7 +15,7 @@ from tests.storage.made import (
     ids,
 )
 
-from pegboard.core.ports.store import HistoryQuery
+from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.result import ToolResult
 from pegboard.errors import Unavailable
 from pegboard.storage import Storage

@@ -7,7 +7,7 @@ import pytest
 from tests.storage.made import NOON, a_record, a_start, a_storage, a_written, ids
 
 from pegboard.core.event import SourceChanged, digest_of
-from pegboard.core.ports.store import HistoryQuery
+from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.storage import Storage
 from pegboard.testing import FakeClock
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from tests.storage.made import NOON, a_start, a_storage, a_written, ids
 
-from pegboard.core.ports.audit import AuditRecord
+from pegboard.core.ports.audit_store import AuditRecord
 from pegboard.errors import AuditUnavailable, Unavailable
 from pegboard.storage import Storage
-from pegboard.storage.auditing import unproved
+from pegboard.storage.audit_entries import unproved
 from pegboard.testing import FakeClock
 
 

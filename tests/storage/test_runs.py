@@ -8,7 +8,7 @@ from tests.storage.made import NOON
 
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import RunStart, Signal
-from pegboard.core.ports.run import (
+from pegboard.core.ports.run_store import (
     Plan,
     RunEvent,
     RunQuery,

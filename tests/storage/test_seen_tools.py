@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from tests.storage.made import NOON, a_storage
 
-from pegboard.core.gate import Gate
-from pegboard.core.ports.catalogue import SeenTool
+from pegboard.concurrency.closable_lock import ClosableLock
+from pegboard.core.ports.catalogue_stores import SeenTool
 from pegboard.errors import Unavailable
 from pegboard.storage import Storage
 from pegboard.storage.databases.sqlite import SqliteDatabase
-from pegboard.storage.memory.seen_tools import MemorySeenTools
-from pegboard.storage.sql.seen_tools import SqlSeenTools
+from pegboard.storage.memory.last_known_tools import MemorySeenTools
+from pegboard.storage.sql.last_known_tools import SqlSeenTools
 from pegboard.testing import FakeClock
 
 
@@ -56,7 +56,7 @@ async def test_beyond_the_bound_what_was_seen_first_is_forgotten(
     database = SqliteDatabase(tmp_path, clock=clock, sweep=lambda _: None, max_rows=10)
     seen = [a_seen(str(number), seen_at=NOON + number) for number in (3, 1, 2)]
     found: list[list[str]] = []
-    for store in (MemorySeenTools(Gate(), most=2), SqlSeenTools(database, most=2)):
+    for store in (MemorySeenTools(ClosableLock(), most=2), SqlSeenTools(database, most=2)):
         await store.put(seen)
         await store.put([a_seen("new", seen_at=NOON + 2.5)])
         found.append([tool.name for tool in await store.tools()])

@@ -4,34 +4,34 @@ from typing import Any
 
 import pytest
 
-from pegboard.core.approvals import MemoryApprovals
-from pegboard.core.memory import MemoryOutcomes, MemoryResults
+from pegboard.core.memory_approvals import MemoryApprovals
+from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
 from pegboard.storage import Storage
 from pegboard.storage.memory.audit import MemoryAudit
 from pegboard.storage.memory.calls import MemoryCalls
 from pegboard.storage.memory.catalogue import MemoryCatalogue
 from pegboard.storage.memory.dependencies import MemoryDependencies
+from pegboard.storage.memory.kill_switches import MemorySwitches
+from pegboard.storage.memory.last_known_tools import MemorySeenTools
+from pegboard.storage.memory.maintenance import MemoryUpkeep
 from pegboard.storage.memory.pins import MemoryPins
 from pegboard.storage.memory.run_journal import MemoryRunJournal
 from pegboard.storage.memory.runs import MemoryRuns
-from pegboard.storage.memory.seen_tools import MemorySeenTools
-from pegboard.storage.memory.switches import MemorySwitches
-from pegboard.storage.memory.upkeep import MemoryUpkeep
 from pegboard.storage.sql.approvals import SqlApprovals
 from pegboard.storage.sql.audit import SqlAudit, SqlAuditor
+from pegboard.storage.sql.call_recorder import SqlRecorder
 from pegboard.storage.sql.catalogue import SqlCatalogue
 from pegboard.storage.sql.dependencies import SqlDependencies
 from pegboard.storage.sql.history import SqlHistory
+from pegboard.storage.sql.kill_switches import SqlSwitches
+from pegboard.storage.sql.last_known_tools import SqlSeenTools
+from pegboard.storage.sql.maintenance import SqlUpkeep
 from pegboard.storage.sql.outcomes import SqlOutcomes
 from pegboard.storage.sql.pins import SqlPins
-from pegboard.storage.sql.recorder import SqlRecorder
 from pegboard.storage.sql.results import SqlResults
 from pegboard.storage.sql.run_journal import SqlRunJournal
 from pegboard.storage.sql.runs import SqlRuns
-from pegboard.storage.sql.seen_tools import SqlSeenTools
 from pegboard.storage.sql.storage import SqlStorage
-from pegboard.storage.sql.switches import SqlSwitches
-from pegboard.storage.sql.upkeep import SqlUpkeep
 
 PARTS: dict[str, tuple[type[Any], type[Any]]] = {
     "listener": (MemoryCalls, SqlRecorder),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.storage.made import NOON, a_storage
 
-from pegboard.core.ports.switch import Switch
+from pegboard.core.ports.kill_switch_store import Switch
 from pegboard.errors import Unavailable
 from pegboard.storage import Storage
 from pegboard.testing import FakeClock

@@ -10,8 +10,8 @@ from tests.storage.test_runs import WAITING
 from tests.storage.test_runs import a_result as a_run_result
 from tests.storage.test_runs import a_start as a_run_start
 
-from pegboard.core.ports.run import Plan, RunQuery
-from pegboard.core.ports.upkeep import Counts
+from pegboard.core.ports.maintenance import Counts
+from pegboard.core.ports.run_store import Plan, RunQuery
 from pegboard.storage import Storage
 from pegboard.testing import FakeClock
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from pegboard.core.ports.durability import Happened, RunStart, Signal, Slot
+from pegboard.core.ports.durability import RunStart, Signal, StepEvents, StepRef
 from pegboard.core.run import RunResult
 from pegboard.durability import MemoryDurability, MemoryJournal
-from pegboard.durability.journal import Kept
-from pegboard.durability.steps import MemorySteps
+from pegboard.durability.memory.journal import JournalEntry
+from pegboard.durability.memory.steps import MemorySteps
 from pegboard.errors import PegboardError
 from pegboard.testing import DurabilityContract
-from pegboard.testing.durability_plays import Odd
-from pegboard.testing.durability_steps import StepPromises
+from pegboard.testing.durability_scenarios import Odd
+from pegboard.testing.durability_step_contract import StepPromises
 
 
 class Broken(MemoryDurability):
@@ -31,27 +31,27 @@ class Broken(MemoryDurability):
 
 
 class ForgetsMarks(MemorySteps):
-    async def do(self, slot: Slot, work: Any, *, marked: bool = False, takes: str = "") -> Any:
+    async def do(self, slot: StepRef, work: Any, *, marked: bool = False, takes: str = "") -> Any:
         return await super().do(slot, work, takes=takes)
 
 
 class ForgetsOutcomes(MemorySteps):
-    async def do(self, slot: Slot, work: Any, *, marked: bool = False, takes: str = "") -> Any:
+    async def do(self, slot: StepRef, work: Any, *, marked: bool = False, takes: str = "") -> Any:
         return await work()
 
 
 class MarksEverything(MemorySteps):
-    async def do(self, slot: Slot, work: Any, *, marked: bool = False, takes: str = "") -> Any:
+    async def do(self, slot: StepRef, work: Any, *, marked: bool = False, takes: str = "") -> Any:
         return await super().do(slot, work, marked=True, takes=takes)
 
 
 class ForgetsWhatIsTaken(MemorySteps):
-    async def do(self, slot: Slot, work: Any, *, marked: bool = False, takes: str = "") -> Any:
+    async def do(self, slot: StepRef, work: Any, *, marked: bool = False, takes: str = "") -> Any:
         return await super().do(slot, work, marked=marked)
 
 
 class ChangesErrors(MemorySteps):
-    async def do(self, slot: Slot, work: Callable[[], Awaitable[Any]], **more: Any) -> Any:
+    async def do(self, slot: StepRef, work: Callable[[], Awaitable[Any]], **more: Any) -> Any:
         try:
             return await super().do(slot, work, **more)
         except Exception as error:
@@ -59,20 +59,20 @@ class ChangesErrors(MemorySteps):
 
 
 class MixesInnerSteps(MemorySteps):
-    def inside(self, slot: Slot) -> MemorySteps:
+    def inside(self, slot: StepRef) -> MemorySteps:
         return MemorySteps(self._journal, self._kept, self._now, None, prefix="/", start=self.start)
 
 
 class IsDeaf(MemorySteps):
-    async def next(self, tasks: Any) -> Happened:
+    async def next(self, tasks: Any) -> StepEvents:
         happened = await super().next(tasks)
-        return Happened(done=happened.done)
+        return StepEvents(done=happened.done)
 
 
 class TellsAgain(MemorySteps):
-    async def next(self, tasks: Any) -> Happened:
+    async def next(self, tasks: Any) -> StepEvents:
         happened = await super().next(tasks)
-        return Happened(done=happened.done, signals=tuple(self._kept.signals.values()))
+        return StepEvents(done=happened.done, signals=tuple(self._kept.signals.values()))
 
 
 class StartsAgain(MemoryDurability):
@@ -120,7 +120,7 @@ class ForgetsWhatARunBeganWith(MemoryDurability):
 
 class LosesSignals(MemoryDurability):
     async def signal(self, run_id: str, signal: Signal) -> bool:
-        kept: Kept = self.journal.run(run_id)
+        kept: JournalEntry = self.journal.run(run_id)
         return kept.signals.setdefault(signal.id, signal) is signal
 
 
@@ -161,7 +161,7 @@ def contract(kind: type[MemoryDurability]) -> DurabilityContract:
 def test_what_breaks_a_promise_is_found(
     promise: str, kind: type[MemoryDurability], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pegboard.testing.durability_plays._DEADLINE", 1.0)
+    monkeypatch.setattr("pegboard.testing.durability_scenarios._DEADLINE", 1.0)
 
     getattr(contract(MemoryDurability), promise)()
     with pytest.raises((AssertionError, TimeoutError, PegboardError)):

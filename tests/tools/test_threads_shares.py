@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from pegboard.concurrency.thread_pool import POOL, ThreadPool
 from pegboard.errors import Overloaded
 from pegboard.registry import ToolRegistry
 from pegboard.tools import tool
-from pegboard.tools.threads import POOL, ThreadPool
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pegboard import SchemaTool, ToolContext
-from pegboard.core.names import wire_name
 from pegboard.core.tool import Effect, Tool, ToolSpec
+from pegboard.core.wire_names import wire_name
 from pegboard.errors import SourceUnavailable, ToolFailed
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pegboard.access.kill_switches import Switches
 from pegboard.access.policy import Policy
-from pegboard.access.switches import Switches
 from pegboard.core.decision import Action, Decision, Verdict
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Status, ToolSpec

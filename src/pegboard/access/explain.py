@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pegboard.access.decide import decide, refusals
+from pegboard.access.kill_switches import Switches
 from pegboard.access.policy import Policy
-from pegboard.access.switches import Switches
 from pegboard.core.decision import Action, Decision
 from pegboard.core.principal import Principal
 from pegboard.core.tool import ToolSpec

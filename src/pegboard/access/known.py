@@ -1,8 +1,8 @@
 """Whether a caller may know of a tool, also while nobody can use it."""
 
 from pegboard.access.decide import decide
+from pegboard.access.kill_switches import Switches
 from pegboard.access.policy import Policy
-from pegboard.access.switches import Switches
 from pegboard.core.decision import Action
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Status, ToolSpec

@@ -5,7 +5,7 @@ from typing import ClassVar
 import typer
 
 from pegboard.cli.lazy_group import LazyGroup
-from pegboard.cli.streams import streams
+from pegboard.cli.safe_stdio import streams
 
 
 class Commands(LazyGroup):

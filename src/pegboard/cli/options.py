@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from pegboard.cli.quiet import quiet
+from pegboard.cli.quiet import hide_source_tracebacks
 from pegboard.errors import ToolNotFound
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def settings(board: Path | None = None, data: Path | None = None) -> "Settings":
     return found
 
 
-def said_again(board: Path | None, data: Path | None) -> str:
+def explicit_options(board: Path | None, data: Path | None) -> str:
     """The options that another command needs to find the same; empty, or with a space before."""
     given = (("--board", board), ("--data", data))
     return "".join(f" {name} {quote(str(path))}" for name, path in given if path is not None)
@@ -77,7 +77,7 @@ def with_board(
                 await board.settled()
             return await use(board)
 
-    with quiet(chosen):
+    with hide_source_tracebacks(chosen):
         return asyncio.run(run())
 
 

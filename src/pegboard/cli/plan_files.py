@@ -28,7 +28,7 @@ def read_plan_file(named: str) -> dict[str, Any]:
         InvalidRequest: It cannot be read, or holds no JSON or YAML object.
         ConfigError: It is no YAML; says where.
     """
-    from pegboard.tools.plain_files import read_file
+    from pegboard.tools.safe_files import read_file
 
     path = Path(named)
     try:
@@ -53,6 +53,6 @@ def _json(text: str, named: str) -> Any:
 
 
 def _yaml(text: str, named: str) -> Any:
-    from pegboard.runtime.yaml_lines import load_yaml
+    from pegboard.runtime.board_file.yaml_positions import load_yaml
 
     return load_yaml(text, named).value

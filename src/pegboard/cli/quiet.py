@@ -14,7 +14,7 @@ _FOREIGN = ("mcp", "client")
 
 
 @contextmanager
-def quiet(chosen: "Settings") -> Generator[None]:
+def hide_source_tracebacks(chosen: "Settings") -> Generator[None]:
     """Print no stacks of foreign code: a command tells its reason where it tells of sources.
 
     Whoever wants to see them sets PEGBOARD_LOG, as `PEGBOARD_LOG=stderr pegboard sources`.

@@ -29,6 +29,6 @@ def collecting_later(count: int) -> Generator[None]:
         gc.enable()
 
 
-def how_many(items: Any) -> int:
+def length_or_zero(items: Any) -> int:
     """How many things are in a list of a document; 0 where that is none."""
     return len(cast("Sequence[Any]", items)) if isinstance(items, (list, tuple)) else 0

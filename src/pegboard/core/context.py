@@ -16,8 +16,8 @@ from pegboard.errors import NobodyToAsk
 if TYPE_CHECKING:
     from logging import Logger, LoggerAdapter
 
-    from pegboard.core.asking import Answer, LogLevel, LogLine, Question, Sample, SampleRequest
-    from pegboard.core.ports.asker import Asker
+    from pegboard.core.elicitation import Answer, LogLevel, LogLine, Question, Sample, SampleRequest
+    from pegboard.core.ports.elicitor import Elicitor
 
 Deps = TypeVar("Deps", default=None)
 
@@ -84,7 +84,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
     workspace: Path | None = None
     on_progress: Callable[[Progress], None] | None = None
     on_log: "Callable[[LogLine], None] | None" = None
-    asker: "Asker | None" = None
+    asker: "Elicitor | None" = None
     caller: Call | None = None
 
     @property
@@ -117,7 +117,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
             logger: Which part of the tool speaks.
         """
         if self.on_log is not None:
-            from pegboard.core.asking import LogLine
+            from pegboard.core.elicitation import LogLine
 
             self.on_log(
                 LogLine(call_id=self.call_id, tool=self.tool, level=level, data=data, logger=logger)

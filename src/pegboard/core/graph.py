@@ -221,3 +221,17 @@ class Graph:
     def changed(self, **changes: Any) -> "Graph":
         """A copy with some fields changed."""
         return replace(self, **changes)
+
+
+LARGE = 200
+"""Nodes from which a graph is checked, read and rendered in another thread."""
+
+
+def is_large(graph: Graph) -> bool:
+    """Whether a graph, with those within it, takes long to look at."""
+    waiting, count = [graph], 0
+    while waiting and count < LARGE:
+        inner = waiting.pop()
+        count += len(inner.nodes)
+        waiting += [node.graph for node in inner.nodes[:LARGE] if node.graph is not None]
+    return count >= LARGE

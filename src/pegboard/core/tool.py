@@ -228,9 +228,37 @@ class ToolSpec:
 
     def to_dict(self) -> dict[str, Any]:
         """The spec as JSON-compatible data, schemas included, empty fields left out."""
-        from pegboard.core.export import spec_to_dict
-
-        return spec_to_dict(self)
+        data: dict[str, Any] = {
+            "id": self.id,
+            "name": self.name,
+            "title": self.title or self.name,
+            "description": self.description,
+            "category": self.category,
+            "effect": self.effect.value,
+            "version": self.version,
+            "status": self.status.value,
+            "source": self.source,
+            "input_schema": self.input_schema,
+        }
+        optional: dict[str, Any] = {
+            "output_schema": self.output_schema,
+            "action": self.action,
+            "handler": self.handler,
+            "credential": self.credential,
+            "idempotent": self.idempotent,
+            "capabilities": list(self.capabilities),
+            "supported_tasks": list(self.supported_tasks),
+            "tags": list(self.tags),
+            "dependencies": list(self.dependencies),
+            "scopes": list(self.scopes),
+            "timeout": self.timeout,
+            "retry": _plain(self.retry),
+            "limits": _plain(self.limits),
+            "cache_ttl": self.cache_ttl if self.cacheable else None,
+            "exclusive": self.exclusive or None,
+            "unavailable": self.unavailable,
+        }
+        return data | {key: value for key, value in optional.items() if value not in (None, "", [])}
 
 
 def _member(tool: str, field: str, kind: type[StrEnum], value: object) -> StrEnum:
@@ -279,3 +307,13 @@ class UpstreamTool(Tool, Protocol):
     def overridden(self) -> frozenset[str]:
         """The fields of the spec in which the operator's word holds."""
         ...
+
+
+def _plain(value: Any) -> Any:
+    from msgspec import json
+
+    return json.decode(json.encode(value, enc_hook=_named))
+
+
+def _named(value: Any) -> str:
+    return value.__name__ if isinstance(value, type) else str(value)

@@ -7,16 +7,16 @@ import time
 from collections.abc import Callable
 from typing import Self
 
+from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import Play, RunStart, Signal
-from pegboard.core.ports.run import LEASE, RunStore, StoredRun
+from pegboard.core.ports.run_store import LEASE, RunStore, StoredRun
 from pegboard.core.run import RunResult
-from pegboard.durability.alarms import Alarms
-from pegboard.durability.deaths import Deaths
-from pegboard.durability.resting import ids_in, is_due, is_settled
-from pegboard.durability.stored_player import StoredPlayer
+from pegboard.durability.crash_loops import CrashCounter
+from pegboard.durability.suspension import ids_in, is_due, is_settled
+from pegboard.durability.wakeups import Wakeups
+from pegboard.durability.worker import StoredPlayer
 from pegboard.errors import PegboardError, RunNotFound, Unavailable
-from pegboard.tools.going_on import going_on
 
 _LOG = logging.getLogger("pegboard.durability")
 _UNFINISHED = tuple(state for state in NodeState if not state.is_final)
@@ -67,8 +67,8 @@ class StoredDurability:
         self._now = now
         self._play: Play | None = None
         self._players: dict[str, StoredPlayer] = {}
-        self._alarms = Alarms(self._again, first=again)
-        self._deaths = Deaths(store, self._owner, most=deaths, now=now)
+        self._alarms = Wakeups(self._again, first=again)
+        self._deaths = CrashCounter(store, self._owner, most=deaths, now=now)
         self._tending: asyncio.Task[None] | None = None
         self._follows = False
         self._closed = False
@@ -235,7 +235,7 @@ class StoredDurability:
         renewed = self._now()
         while True:
             await asyncio.sleep(self._every)
-            with going_on(_LOG, "runs cannot be tended"):
+            with log_and_continue(_LOG, "runs cannot be tended"):
                 try:
                     if (now := self._now()) - renewed >= self._lease / 3:
                         await self._renew()

@@ -4,17 +4,17 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from pegboard.concurrency.wait_any import TaskWaiter
 from pegboard.core.ports.durability import (
-    Happened,
     Interrupted,
-    Recorded,
     RunStart,
     RunSteps,
-    Slot,
+    StepEvents,
+    StepRecord,
+    StepRef,
 )
 from pegboard.core.run import RunResult
-from pegboard.core.watch import Watch
-from pegboard.durability.ledger import Ledger
+from pegboard.durability.replay_state import ReplayState
 
 
 class StoredSteps:
@@ -26,38 +26,38 @@ class StoredSteps:
         hears: Whether it hears of signals: the run's own steps do.
     """
 
-    def __init__(self, ledger: Ledger, *, prefix: str = "", hears: bool = True) -> None:
+    def __init__(self, ledger: ReplayState, *, prefix: str = "", hears: bool = True) -> None:
         self._ledger = ledger
         self._prefix = prefix
         self._hears = hears
         self._reserved: set[str] = set()
-        self._watch = Watch()
+        self._watch = TaskWaiter()
 
     @property
     def start(self) -> RunStart:
         return self._ledger.start
 
-    def reserve(self, step: str) -> Slot:
+    def reserve(self, step: str) -> StepRef:
         path = f"{self._prefix}{step}"
         if path in self._reserved:
             raise ValueError(f"the step '{path}' was reserved before in this play")
         self._reserved.add(path)
-        return Slot(step=path)
+        return StepRef(step=path)
 
-    def inside(self, slot: Slot) -> RunSteps:
+    def inside(self, slot: StepRef) -> RunSteps:
         return StoredSteps(self._ledger, prefix=f"{slot.step}/", hears=False)
 
-    def found(self, slot: Slot) -> Recorded | Interrupted | None:
+    def found(self, slot: StepRef) -> StepRecord | Interrupted | None:
         step = self._ledger.steps.get(slot.step)
         if step is None:
             return None
         if step.finished_at is None:
             return Interrupted(started_at=step.started_at)
-        return Recorded(value=step.value)
+        return StepRecord(value=step.value)
 
     async def do(
         self,
-        slot: Slot,
+        slot: StepRef,
         work: Callable[[], Awaitable[Any]],
         *,
         marked: bool = False,
@@ -71,14 +71,14 @@ class StoredSteps:
         await ledger.record(slot.step, started_at, value, takes=takes)
         return value
 
-    async def next(self, tasks: "Mapping[str, asyncio.Future[Any]]") -> Happened:
+    async def next(self, tasks: "Mapping[str, asyncio.Future[Any]]") -> StepEvents:
         while True:
             if self._hears and self._ledger.ear.is_set():
                 await self._ledger.listen()
             signals = self._ledger.tell() if self._hears else ()
             done = tuple(key for key, task in tasks.items() if task.done())
             if signals or done or not tasks:
-                return Happened(done=done, signals=signals)
+                return StepEvents(done=done, signals=signals)
             await self._wait(tasks)
 
     async def park(self, seen: RunResult) -> bool:  # noqa: ARG002 - it is stored when the play ends

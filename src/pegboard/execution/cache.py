@@ -7,8 +7,8 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from pegboard.core.copies import detached
 from pegboard.core.result import Part, ResourcePart, TextPart, ToolResult
+from pegboard.core.result_copy import detach
 from pegboard.core.tool import Tool
 from pegboard.errors import ToolTimeout
 
@@ -76,7 +76,7 @@ class ResultCache:
             if entry.expires <= self._monotonic():
                 self._forget(key)
                 return None
-        return detached(entry.result)
+        return detach(entry.result)
 
     async def get_or_make(
         self,
@@ -112,7 +112,7 @@ class ResultCache:
                 return await self._fly(flight_key, make, tool, ttl), False
             shared = await _landed(flight, remaining())
             if shared is not None:
-                return detached(shared), True
+                return detach(shared), True
 
     def clear(self) -> None:
         """Forget every answer."""
@@ -134,7 +134,7 @@ class ResultCache:
         try:
             result = await make()
             if not result.is_error:
-                answer = detached(result)
+                answer = detach(result)
                 self._keep(key, answer, tool, ttl)
             return result
         finally:

@@ -8,28 +8,28 @@ start, spend, retry, deadline, run, check output, shape, count, record.
 from collections.abc import Callable
 
 from pegboard.core.result import ToolResult
-from pegboard.execution.call import Handler, Run
-from pegboard.execution.kit import Kit
-from pegboard.execution.steps.approve import approve
-from pegboard.execution.steps.breaker import breaker
+from pegboard.execution.call_state import CallState, Handler
+from pegboard.execution.compiled_tool import CompiledTool
+from pegboard.execution.environment import CallEnvironment
 from pegboard.execution.steps.cache import cache
 from pegboard.execution.steps.check_output import check_output
-from pegboard.execution.steps.count import count
+from pegboard.execution.steps.circuit_breaker import breaker
+from pegboard.execution.steps.count_in_flight import count
 from pegboard.execution.steps.deadline import deadline
 from pegboard.execution.steps.decide import decide
 from pegboard.execution.steps.idempotency import idempotency
-from pegboard.execution.steps.limit import limit
-from pegboard.execution.steps.recheck import recheck
+from pegboard.execution.steps.journal_start import start
+from pegboard.execution.steps.rate_limit import limit
+from pegboard.execution.steps.reauthorize import recheck
 from pegboard.execution.steps.record import record
+from pegboard.execution.steps.require_approval import approve
 from pegboard.execution.steps.retry import retry
 from pegboard.execution.steps.run import run
-from pegboard.execution.steps.shape import shape
-from pegboard.execution.steps.spend import spend
-from pegboard.execution.steps.start import start
+from pegboard.execution.steps.shape_result import shape
+from pegboard.execution.steps.use_approval import spend
 from pegboard.execution.steps.validate import validate
-from pegboard.execution.target import Target
 
-Step = Callable[[Target, Kit, Handler], Handler]
+Step = Callable[[CompiledTool, CallEnvironment, Handler], Handler]
 """Builds its part of a tool's path around what follows; gives back what follows if not needed."""
 
 ORDER: tuple[Step, ...] = (
@@ -53,7 +53,7 @@ ORDER: tuple[Step, ...] = (
 )
 
 
-def compile_path(target: Target, kit: Kit) -> Handler:
+def compile_path(target: CompiledTool, kit: CallEnvironment) -> Handler:
     """The path of one tool: only the steps that it needs, each knowing the next."""
     path: Handler = _end
     for step in reversed(ORDER):
@@ -61,5 +61,5 @@ def compile_path(target: Target, kit: Kit) -> Handler:
     return path
 
 
-async def _end(_call: Run) -> ToolResult:
+async def _end(_call: CallState) -> ToolResult:
     raise AssertionError("run is the last step")

@@ -11,14 +11,14 @@ from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable, ToolNotFound, shortened_name
-from pegboard.execution.arrival import arrival
 from pegboard.execution.batch import run_batch
-from pegboard.execution.call import Handler, Run
-from pegboard.execution.ids import new_call_id
-from pegboard.execution.kit import Kit
+from pegboard.execution.call_ids import new_call_id
+from pegboard.execution.call_state import CallState, Handler
+from pegboard.execution.compiled_tool import CompiledTool
+from pegboard.execution.environment import CallEnvironment
 from pegboard.execution.order import compile_path
 from pegboard.execution.steps.record import record
-from pegboard.execution.target import Target
+from pegboard.execution.wait_for_source import wait_for_source
 
 _DEFAULT_CONTEXT: ToolContext[Any] = ToolContext()
 
@@ -38,7 +38,7 @@ class Pipeline:
         self,
         lookup: Callable[[str], Tool | None],
         nearest: Callable[[str, Principal], Iterable[str]],
-        kit: Kit,
+        kit: CallEnvironment,
     ) -> None:
         self.kit = kit
         self._lookup = lookup
@@ -63,7 +63,7 @@ class Pipeline:
         started, deadline = self._monotonic(), ctx.deadline
         if deadline is None and self._call_timeout:
             deadline = started + self._call_timeout
-        run = Run(
+        run = CallState(
             id=new_call_id(),
             name=name,
             raw=arguments,
@@ -128,7 +128,7 @@ class Pipeline:
         if tool is None:
             return self._absent(paths)
         try:
-            target = Target(tool, keyed=paths is self._keyed)
+            target = CompiledTool(tool, keyed=paths is self._keyed)
             path = compile_path(target, self.kit)
         except Exception as error:  # noqa: BLE001 - recorded as the outcome of the call, by the path made here
             return record(None, self.kit, _raising(error))
@@ -142,9 +142,9 @@ class Pipeline:
     def _absent(self, paths: dict[str, Handler]) -> Handler:
         """The path of a name that no tool has, unless its source has yet to answer."""
 
-        async def handle(call: Run) -> ToolResult:
+        async def handle(call: CallState) -> ToolResult:
             try:
-                await arrival(self.kit, call.name, deadline=call.deadline)
+                await wait_for_source(self.kit, call.name, deadline=call.deadline)
             except asyncio.CancelledError as error:
                 return await record(None, self.kit, _raising(error))(call)
             if self._lookup(call.name) is None:
@@ -153,7 +153,7 @@ class Pipeline:
 
         return handle
 
-    async def _refuse_unknown(self, call: Run) -> ToolResult:
+    async def _refuse_unknown(self, call: CallState) -> ToolResult:
         reason = self.kit.why_absent(call.name)
         nearest = () if reason else tuple(self._nearest(call.name, call.ctx.principal))
         call.name = shortened_name(call.name)
@@ -165,7 +165,7 @@ class Pipeline:
 def _under(name: str, path: Handler) -> Handler:
     """The path of a tool that was called by its id: records and errors say its name."""
 
-    def handle(call: Run) -> Coroutine[Any, Any, ToolResult]:
+    def handle(call: CallState) -> Coroutine[Any, Any, ToolResult]:
         call.name = name
         return path(call)
 
@@ -179,7 +179,7 @@ def _at(place: int, ctx: ToolContext[Any] | None) -> ToolContext[Any] | None:
 
 
 def _raising(error: BaseException) -> Handler:
-    async def handle(_call: Run) -> ToolResult:
+    async def handle(_call: CallState) -> ToolResult:
         raise error
 
     return handle

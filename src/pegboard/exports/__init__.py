@@ -1,6 +1,7 @@
 """What a caller may see, as tools of others: model APIs, MCP, OpenAPI, LangChain, Pydantic AI."""
 
-from pegboard.exports.formats import (
+from pegboard.exports.frameworks import langchain_tools, pydantic_ai_toolset
+from pegboard.exports.json_formats import (
     anthropic_tools,
     compact_catalog,
     json_schemas,
@@ -9,7 +10,6 @@ from pegboard.exports.formats import (
     openai_tools,
     openapi_document,
 )
-from pegboard.exports.frameworks import langchain_tools, pydantic_ai_toolset
 
 __all__ = [
     "anthropic_tools",

@@ -1,10 +1,10 @@
 """Checking and running graphs."""
 
-from pegboard.graphs.check import check
-from pegboard.graphs.documents import read_graph, write_graph, write_plan
-from pegboard.graphs.faults import Fault
+from pegboard.graphs.checks.check import check
+from pegboard.graphs.checks.faults import Fault
+from pegboard.graphs.documents.read import read_graph, write_graph, write_plan
+from pegboard.graphs.dry_run import Preview, preview
 from pegboard.graphs.kinds import KINDS, NodeKind
-from pegboard.graphs.preview import Preview, preview
 from pegboard.graphs.runner import GraphRunner, run_graph
 
 __all__ = [

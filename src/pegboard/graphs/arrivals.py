@@ -1,11 +1,11 @@
 """Waiting for the tools of a graph whose sources have not answered yet."""
 
 from pegboard.core.graph import Graph
-from pegboard.execution.arrival import arrival
-from pegboard.graphs.board import Board
+from pegboard.execution.wait_for_source import wait_for_source
+from pegboard.graphs.tool_host import ToolHost
 
 
-async def arrivals(graph: Graph, board: Board) -> None:
+async def arrivals(graph: Graph, board: ToolHost) -> None:
     """Return when it is known which tools of a graph, and of the graphs within it, there are.
 
     No other source is waited for.
@@ -18,4 +18,4 @@ async def arrivals(graph: Graph, board: Board) -> None:
                 waiting.append(node.graph)
     for name in names:
         if board.find(name) is None:
-            await arrival(board.kit, name)
+            await wait_for_source(board.kit, name)

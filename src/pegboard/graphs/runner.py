@@ -7,24 +7,24 @@ from typing import Any, cast
 
 from msgspec import structs
 
-from pegboard.core.collecting import collecting_later, how_many
+from pegboard.concurrency.cooperative import in_thread
+from pegboard.core.collecting import collecting_later, length_or_zero
 from pegboard.core.context import ToolContext
-from pegboard.core.graph import Graph, NodeState
+from pegboard.core.graph import Graph, NodeState, is_large
 from pegboard.core.ports.durability import CONTROL, Durability, RunStart, RunSteps, Signal
 from pegboard.core.run import Pending, RunResult
 from pegboard.errors import AlreadyAnswered, InvalidRequest, Unavailable
 from pegboard.graphs.arrivals import arrivals
-from pegboard.graphs.board import Board
-from pegboard.graphs.check import refuse_faults
-from pegboard.graphs.documents import read_apart, write_graph
-from pegboard.graphs.fleeting import FleetingSteps
-from pegboard.graphs.healing import Heal, for_caller
+from pegboard.graphs.checks.check import refuse_faults
+from pegboard.graphs.checks.context import CheckContext, WasThere
+from pegboard.graphs.checks.params import checked
+from pegboard.graphs.documents.read import read_apart, write_graph
+from pegboard.graphs.engine.attempt import RunAttempt
+from pegboard.graphs.engine.attempt_limit import AttemptLimit
+from pegboard.graphs.engine.ephemeral_steps import EphemeralSteps
+from pegboard.graphs.engine.failover import SubstituteFinder, for_caller
 from pegboard.graphs.kinds import KINDS, NodeKind
-from pegboard.graphs.params import checked
-from pegboard.graphs.player import Player
-from pegboard.graphs.terms import Terms, WasThere
-from pegboard.graphs.tries import Tries
-from pegboard.graphs.turns import apart, is_large
+from pegboard.graphs.tool_host import ToolHost
 
 ContextOf = Callable[[RunStart], ToolContext[Any]]
 
@@ -43,7 +43,7 @@ async def run_graph(
     graph: Graph,
     params: Mapping[str, Any] | None = None,
     *,
-    board: Board,
+    board: ToolHost,
     ctx: ToolContext[Any] | None = None,
     kinds: Mapping[str, NodeKind] = KINDS,
     env: Mapping[str, Any] | None = None,
@@ -72,7 +72,7 @@ async def run_graph(
         InvalidRequest: The params do not fit.
     """
     ctx = ctx or ToolContext()
-    terms = Terms(board=board, principal=ctx.principal, kinds=kinds, env=env or {})
+    terms = CheckContext(board=board, principal=ctx.principal, kinds=kinds, env=env or {})
     await refuse_faults(graph, terms)
     checked(graph, params or {})
     start = RunStart(
@@ -84,8 +84,8 @@ async def run_graph(
         parent_id=ctx.call_id or ctx.parent_id,
         env=env or {},
     )
-    player = Player(graph, start, board=board, kinds=kinds, ctx=ctx)
-    return await player.play(FleetingSteps(start))
+    player = RunAttempt(graph, start, board=board, kinds=kinds, ctx=ctx)
+    return await player.play(EphemeralSteps(start))
 
 
 class GraphRunner:
@@ -112,13 +112,13 @@ class GraphRunner:
 
     def __init__(
         self,
-        board: Board,
+        board: ToolHost,
         *,
         durability: Durability,
         kinds: Mapping[str, NodeKind] = KINDS,
         env: Mapping[str, Any] | None = None,
         context: ContextOf | None = None,
-        heal: Heal | None = None,
+        heal: SubstituteFinder | None = None,
         was_there: WasThere | None = None,
     ) -> None:
         self.durability = durability
@@ -129,7 +129,7 @@ class GraphRunner:
         self._heal = heal
         self._was_there = was_there
         self._begun: dict[str, tuple[Graph, ToolContext[Any]]] = {}
-        self._tries = Tries(board)
+        self._tries = AttemptLimit(board)
         durability.attach(self._play)
 
     async def start(
@@ -154,7 +154,7 @@ class GraphRunner:
         """
         ctx = ctx or ToolContext()
         await arrivals(graph, self._board)
-        terms = Terms(
+        terms = CheckContext(
             board=self._board,
             principal=ctx.principal,
             kinds=self._kinds,
@@ -166,7 +166,7 @@ class GraphRunner:
         checked(graph, params or {})
         start = RunStart(
             run_id=run_id or new_run_id(),
-            graph=await apart(partial(write_graph, graph), is_large=is_large(graph)),
+            graph=await in_thread(partial(write_graph, graph), is_large=is_large(graph)),
             params=params or {},
             principal=ctx.principal,
             created_at=self._board.kit.now(),
@@ -265,9 +265,9 @@ class GraphRunner:
     async def _played(self, steps: RunSteps) -> RunResult:
         start = steps.start
         known = self._begun.get(start.run_id)
-        with collecting_later(0 if known else how_many(start.graph.get("nodes"))):
+        with collecting_later(0 if known else length_or_zero(start.graph.get("nodes"))):
             graph, ctx = known or (await read_apart(start.graph), self._context(start))
-        player = Player(
+        player = RunAttempt(
             graph, start, board=self._board, kinds=self._kinds, ctx=ctx, heal=self._heal
         )
         result = await player.play(steps)
@@ -287,7 +287,7 @@ def _check_answer(asked: Pending, answer: Any) -> None:
             choices = ", ".join(asked.choices)
             raise InvalidRequest(f"The answer is one of {choices}; found {given!r}.")
     elif asked.schema:
-        from pegboard.tools.raw_schema import compiled, output_problem
+        from pegboard.schemas.validator import compiled, output_problem
 
         problem = output_problem(compiled("answer", asked.schema), answer)
         if problem:

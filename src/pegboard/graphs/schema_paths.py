@@ -6,13 +6,13 @@ from typing import Any, cast
 from msgspec import Struct
 
 from pegboard.core.tool import JsonSchema
-from pegboard.graphs.references import Key
+from pegboard.graphs.expressions.references import Key
 
 _DEFS = ("$defs", "definitions")
 _MOST_REFS = 50
 
 
-class Seen(Struct, frozen=True, kw_only=True):
+class SubSchema(Struct, frozen=True, kw_only=True):
     """What is known of a place.
 
     Attributes:
@@ -24,40 +24,40 @@ class Seen(Struct, frozen=True, kw_only=True):
     problem: str = ""
 
 
-def schema_at(schema: JsonSchema | None, keys: Sequence[Key]) -> Seen:
+def schema_at(schema: JsonSchema | None, keys: Sequence[Key]) -> SubSchema:
     """The schema of what a path leads to.
 
     An object that lists its properties and does not speak of others is taken to have no others, as
     most authors mean it.
     """
     if schema is None:
-        return Seen()
+        return SubSchema()
     node: Any = schema
     for place, key in enumerate(keys):
         alternatives = _alternatives(schema, node)
         found = [_below(item, key) for item in alternatives]
         problems = [item for item in found if isinstance(item, str)]
         if len(problems) == len(found):
-            return Seen(problem=problems[0] if problems else "nothing can be there")
+            return SubSchema(problem=problems[0] if problems else "nothing can be there")
         open_ones = [item for item in found if not isinstance(item, str)]
         if None in open_ones or not open_ones:
-            return Seen()
+            return SubSchema()
         if len(open_ones) > 1:
             rest = [schema_at(_complete(schema, item), keys[place + 1 :]) for item in open_ones]
             return _any_of(rest)
         node = open_ones[0]
-    return Seen(schema=_complete(schema, node))
+    return SubSchema(schema=_complete(schema, node))
 
 
-def _any_of(seen: Sequence[Seen]) -> Seen:
+def _any_of(seen: Sequence[SubSchema]) -> SubSchema:
     schemas = [item.schema for item in seen if not item.problem]
     if not schemas:
         return seen[0]
     known = [dict(item) for item in schemas if item is not None]
     if len(known) < len(schemas):
-        return Seen()
+        return SubSchema()
     definitions = {key: item.pop(key) for item in known for key in _DEFS if key in item}
-    return Seen(schema={"anyOf": known, **definitions})
+    return SubSchema(schema={"anyOf": known, **definitions})
 
 
 def _complete(root: JsonSchema, node: Any) -> JsonSchema | None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.core.ports.http import HttpRequest, HttpResponse, HttpStream
 from pegboard.errors import InvalidRequest, Unavailable
-from pegboard.network.body import DECODED, decoded, read_body
-from pegboard.network.exchange import Hop, first_hop, redirects
-from pegboard.network.policy import GuardPolicy
 from pegboard.network.pools import Pools, tls_context
+from pegboard.network.redirects import Hop, first_hop, redirects
 from pegboard.network.resolver import Resolver, system_resolver
+from pegboard.network.response_body import DECODED, decoded, read_body
+from pegboard.network.ssrf_policy import GuardPolicy
 
 if TYPE_CHECKING:
     import httpcore2
@@ -97,7 +97,7 @@ class GuardedClient:
         await self._pools.close()
 
     def _backend(self) -> "httpcore2.AsyncNetworkBackend":
-        from pegboard.network.pinned import PinnedBackend
+        from pegboard.network.pinned_backend import PinnedBackend
 
         return PinnedBackend(self._policy, self._resolver)
 

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pegboard.tools.threads import ThreadPool
+    from pegboard.concurrency.thread_pool import ThreadPool
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """Takes a host name and a port, gives IP addresses in order of preference; raises OSError."""
@@ -30,6 +30,6 @@ async def system_resolver(host: str, port: int) -> Sequence[str]:
 @cache
 def _pool() -> "ThreadPool":
     """Threads of its own: a name server that hangs holds up no tools and no process exit."""
-    from pegboard.tools.threads import ThreadPool
+    from pegboard.concurrency.thread_pool import ThreadPool
 
     return ThreadPool(size=8, most_abandoned=32)

@@ -2,7 +2,7 @@
 
 from pegboard.observability.logs import JsonLog
 from pegboard.observability.metrics import Metrics
-from pegboard.observability.recent import RecentCalls
+from pegboard.observability.recent_calls import RecentCalls
 from pegboard.observability.traces import Traces
 
 __all__ = ["JsonLog", "Metrics", "RecentCalls", "Traces"]

@@ -17,10 +17,10 @@ from pegboard.core.event import (
     SourceChanged,
     StepEnded,
 )
-from pegboard.core.frozen import Frozen, clean_text, freeze
 from pegboard.core.ports.clock import Clock, SystemClock
-from pegboard.observability.outbox import Outbox
-from pegboard.observability.sinks import FileSink, Sink, StreamSink
+from pegboard.core.record_snapshot import RecordSnapshot, clean_text, freeze
+from pegboard.observability.background_queue import Outbox
+from pegboard.observability.log_sinks import FileSink, Sink, StreamSink
 
 _SYSTEM_CLOCK = SystemClock()
 _LEVELS = {
@@ -36,7 +36,7 @@ _LEVELS = {
 }
 
 _OfRun = RunStarted | RunRested | RunEnded | StepEnded
-_Fact = tuple[float, Frozen | SourceChanged | _OfRun]
+_Fact = tuple[float, RecordSnapshot | SourceChanged | _OfRun]
 
 
 class JsonLog:
@@ -127,16 +127,16 @@ class JsonLog:
         else:
             self._said = dropped
 
-    def _line(self, at: float, fact: Frozen | SourceChanged | _OfRun) -> str:
+    def _line(self, at: float, fact: RecordSnapshot | SourceChanged | _OfRun) -> str:
         match fact:
-            case Frozen():
+            case RecordSnapshot():
                 return self._encode(self._call(at, fact))
             case SourceChanged():
                 return self._encode(_source(at, fact))
             case _:
                 return self._encode(_of_run(at, fact))
 
-    def _call(self, at: float, frozen: Frozen) -> dict[str, Any]:
+    def _call(self, at: float, frozen: RecordSnapshot) -> dict[str, Any]:
         level = _LEVELS.get(frozen.record.status, "error")
         data: dict[str, Any] = {"time": _stamp(at), "level": level, "event": "call"}
         data |= {key: value for key, value in frozen.to_dict().items() if value != ""}

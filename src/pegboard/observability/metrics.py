@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from pegboard.core.event import CallRecord, Event
-from pegboard.core.ports.upkeep import Counts
+from pegboard.core.ports.maintenance import Counts
 from pegboard.errors import ConfigError
-from pegboard.observability.looked import Gauges, Looked, Sources
 from pegboard.observability.run_metrics import RunMetrics
+from pegboard.observability.scrape_gauges import Gauges, ScrapeGauges, Sources
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -89,7 +89,7 @@ class Metrics:
         self._by_tool: dict[str, Histogram] = {}
         self.counts: Counts | None = None
         self._runs = RunMetrics(self._registry)
-        looked = Looked(
+        looked = ScrapeGauges(
             in_flight=in_flight, dropped=dropped, sources=sources, counts=lambda: self.counts
         )
         self._registry.register(looked)

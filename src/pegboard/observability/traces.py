@@ -12,7 +12,7 @@ from msgspec import Struct
 from pegboard.core.event import CallRecord, Event, RunFinished, RunRested, RunStarted
 from pegboard.core.ports.clock import Clock, SystemClock
 from pegboard.errors import ConfigError
-from pegboard.observability.outbox import Outbox
+from pegboard.observability.background_queue import Outbox
 from pegboard.observability.run_spans import RunSpans
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from pegboard.access import decide
 from pegboard.core.decision import Action, Verdict
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, Status, Tool, ToolSpec
-from pegboard.execution import Kit
-from pegboard.planning.knowledge import Knowledge, Standing
+from pegboard.execution import CallEnvironment
+from pegboard.planning.tool_health import Knowledge, Standing
 
 _HEALTH = {"healthy": 1.0, "unknown": 0.8, "degraded": 0.4, "unhealthy": 0.0}
 _WEIGHTS = {"fit": 4.0, "health": 3.0, "reliability": 1.5, "latency": 1.0, "cost": 0.5}
@@ -35,7 +35,7 @@ class Candidate:
         return self.tool.spec
 
 
-def usable(tools: Iterable[Tool], principal: Principal, kit: Kit) -> list[Tool]:
+def usable(tools: Iterable[Tool], principal: Principal, kit: CallEnvironment) -> list[Tool]:
     """The tools that this caller may call, be it after an approval."""
     return [
         tool

@@ -4,18 +4,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pegboard.core.graph import Edge, Fallback, Graph, Node
-from pegboard.core.likeness import nearest_names
 from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.suggestions import nearest_names
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import CannotPlan
+from pegboard.planning.available_tools import AvailableTools, Prerequisites
 from pegboard.planning.candidates import Candidate, ranked
-from pegboard.planning.drafting import Draft
-from pegboard.planning.goals import tool_for
-from pegboard.planning.knowledge import Knowledge, NoKnowledge
+from pegboard.planning.goal_matching import tool_for
+from pegboard.planning.input_mapping import params_given
+from pegboard.planning.plan_builder import PlanBuilder
 from pegboard.planning.request import PlanRequest
 from pegboard.planning.result import Choice, Plan
-from pegboard.planning.stock import Prerequisites, Stock
-from pegboard.planning.wiring import params_given
+from pegboard.planning.tool_health import Knowledge, NoKnowledge
 from pegboard.registry import ToolRegistry
 
 
@@ -56,7 +56,7 @@ class Planner:
             CannotPlan: No tool answers the goal or has a capability; says which, and what is near.
             ToolNotFound: A chain names a tool that there is not.
         """
-        stock = Stock(self._registry, principal, self._prerequisites)
+        stock = AvailableTools(self._registry, principal, self._prerequisites)
         drafting = _Drafting(request, stock, self._knowledge)
         if request.goal:
             mode = "direct"
@@ -85,12 +85,12 @@ class Planner:
 class _Drafting:
     """One plan in the making."""
 
-    def __init__(self, request: PlanRequest, stock: Stock, knowledge: Knowledge) -> None:
+    def __init__(self, request: PlanRequest, stock: AvailableTools, knowledge: Knowledge) -> None:
         self._request = request
         self._stock = stock
         self._knowledge = knowledge
         self._before_others: set[str] = set()
-        self.draft = Draft(params_given(request.schema))
+        self.draft = PlanBuilder(params_given(request.schema))
 
     def goal(self, goal: str) -> None:
         """Direct mapping."""

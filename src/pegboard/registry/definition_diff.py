@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pegboard.core.tool import Limits, Retry, ToolSpec
-from pegboard.registry.schema_diff import Change, Kind, schema_changes
-from pegboard.tools.schema_document import canonical, plain
+from pegboard.schemas.diff import Change, Kind, schema_changes
+from pegboard.schemas.document import canonical, plain
 
 _WORDS = ("title", "description", "category", "tags")
 _OPERATORS = ("timeout", "retry", "limits", "max_result_bytes", "credential")

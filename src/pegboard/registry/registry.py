@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Any
 from pegboard.access import Explanation, Policy, Switches, decide, explain
 from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.decision import Action
-from pegboard.core.export import openai_tool
 from pegboard.core.ports.listener import Listener
 from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.provider_formats import openai_tool
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError, ToolNotFound
-from pegboard.registry.catalogue import Catalogue, OnConflict, checked
-from pegboard.registry.changes import Changes
-from pegboard.registry.offers import Offers
+from pegboard.registry.change_notifier import Changes
+from pegboard.registry.name_index import NameIndex, OnConflict, checked
 from pegboard.registry.query import ToolQuery, matches
-from pegboard.registry.renamed import RenamedTool
+from pegboard.registry.renamed_tool import RenamedTool
+from pegboard.registry.resources_and_prompts import Offers
 from pegboard.registry.versions import Versions
 from pegboard.tools import as_tool
-from pegboard.tools.function import FunctionTool
+from pegboard.tools.function_tool import FunctionTool
 
 if TYPE_CHECKING:  # loaded by the first registry: they bring asyncio, half of what an import costs
-    from pegboard.execution import Kit
-    from pegboard.execution.paging import ResultPage
+    from pegboard.execution import CallEnvironment
+    from pegboard.execution.results.paging import ResultPage
 
 
 class ToolRegistry:
@@ -56,17 +56,17 @@ class ToolRegistry:
         *,
         policy: Policy | None = None,
         listeners: Sequence[Listener] = (),
-        kit: "Kit | None" = None,
+        kit: "CallEnvironment | None" = None,
     ) -> None:
-        from pegboard.execution import Kit, Pipeline
+        from pegboard.execution import CallEnvironment, Pipeline
         from pegboard.execution.emitter import Emitter
 
         self.changes = Changes()
-        self._catalogue = Catalogue(self.changes)
+        self._catalogue = NameIndex(self.changes)
         self._on_conflict: OnConflict = checked(on_conflict)
         if kit is not None and (policy is not None or listeners):
             raise ConfigError("ToolRegistry: give the policy and the listeners within the kit")
-        self._kit = kit or Kit(policy=policy or Policy(), emitter=Emitter(listeners))
+        self._kit = kit or CallEnvironment(policy=policy or Policy(), emitter=Emitter(listeners))
         self.versions = self._catalogue.versions = Versions(self._kit.now)
         self.offers = Offers(self._kit, self.changes)
         self._pipeline = Pipeline(self._catalogue.find, self.nearest, self._kit)
@@ -74,7 +74,7 @@ class ToolRegistry:
             self.add(item)
 
     @property
-    def kit(self) -> "Kit":
+    def kit(self) -> "CallEnvironment":
         """What calls work with."""
         return self._kit
 
@@ -83,7 +83,7 @@ class ToolRegistry:
         """Kill switches, in force from the next call on."""
         return self._kit.switches
 
-    def apply(self, kit: "Kit") -> None:
+    def apply(self, kit: "CallEnvironment") -> None:
         """Call with another kit from now on; calls that run keep the one they began with."""
         from pegboard.execution import Pipeline
 
@@ -210,7 +210,7 @@ class ToolRegistry:
         Raises:
             SyncUse: The tool is an async function: use `await registry.call(...)`.
         """
-        from pegboard.registry.sync import LOOP_THREAD, refuse_async
+        from pegboard.registry.sync_bridge import LOOP_THREAD, refuse_async
 
         refuse_async(self._catalogue.find, [name])
         return LOOP_THREAD.run(self._pipeline.call_apart(name, arguments, ctx))
@@ -223,7 +223,7 @@ class ToolRegistry:
         Raises:
             SyncUse: One of the tools is an async function.
         """
-        from pegboard.registry.sync import LOOP_THREAD, refuse_async
+        from pegboard.registry.sync_bridge import LOOP_THREAD, refuse_async
 
         refuse_async(self._catalogue.find, [name for name, _ in calls])
         return LOOP_THREAD.run(self._pipeline.call_many(calls, ctx))
@@ -238,7 +238,7 @@ class ToolRegistry:
         """
         principal = (ctx or ToolContext()).principal
         size = self._kit.settings.max_result_bytes
-        from pegboard.execution.paging import read_page
+        from pegboard.execution.results.paging import read_page
 
         return await read_page(handle, self._kit.results, principal, page=page, size=size)
 
@@ -278,7 +278,7 @@ class ToolRegistry:
         return self._view(self._catalogue.items(), kit=replace(self._kit, policy=policy))
 
     def _view(
-        self, tools: Iterable[tuple[str, Tool]], *, kit: "Kit | None" = None
+        self, tools: Iterable[tuple[str, Tool]], *, kit: "CallEnvironment | None" = None
     ) -> "ToolRegistry":
         view = ToolRegistry(on_conflict=self._on_conflict, kit=kit or self._kit)
         view.versions = view._catalogue.versions = self.versions

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from pegboard.core.health import Health, HealthStatus
 from pegboard.core.tool import Status, ToolSpec
-from pegboard.tools.compatibility import Fit, Fits, schema_fits
-from pegboard.tools.schema_part import schema_at
+from pegboard.schemas.compatibility import Fit, Fits, schema_fits
+from pegboard.schemas.subschema import schema_at
 
 _HEALTH = {
     HealthStatus.HEALTHY: 1.0,

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.core.tool import Status, Tool
 from pegboard.errors import VersionNotFound
-from pegboard.registry.naming_versions import fits_pin, meant
-from pegboard.registry.renamed import RenamedTool
+from pegboard.registry.renamed_tool import RenamedTool
+from pegboard.registry.version_specifiers import fits_pin, meant
 
 if TYPE_CHECKING:  # what compares schemas is loaded when there is something to compare
     from pegboard.registry.definition_diff import DefinitionDiff
-    from pegboard.registry.schema_diff import Kind
+    from pegboard.schemas.diff import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from pegboard.core.context import ToolContext
 from pegboard.core.tool import Tool
-from pegboard.execution.handles import FORMAT
+from pegboard.execution.results.handles import FORMAT
 from pegboard.registry import ToolRegistry
 from pegboard.tools import as_tool, tool
 

@@ -1,8 +1,8 @@
 """The `env:` section of a board: what graphs may read as `$.env`."""
 
 from pegboard.errors import ConfigError
-from pegboard.runtime.board import EnvValue
-from pegboard.runtime.board_file import LoadedBoard
+from pegboard.runtime.board_file.load import LoadedBoard
+from pegboard.runtime.board_file.models import EnvValue
 from pegboard.runtime.secret_values import is_secretive, secret_values
 
 

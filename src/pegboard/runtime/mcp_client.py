@@ -16,9 +16,9 @@ from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
 from pegboard.errors import InvalidRequest, SourceUnavailable
 from pegboard.registry import ToolRegistry
-from pegboard.registry.sync import LOOP_THREAD
-from pegboard.runtime.board import NetworkEntry
-from pegboard.runtime.mcp_settings import Server, configs_of
+from pegboard.registry.sync_bridge import LOOP_THREAD
+from pegboard.runtime.board_file.models import NetworkEntry
+from pegboard.runtime.mcp_client_config import Server, configs_of
 from pegboard.runtime.wiring.network import http_client
 from pegboard.sources.mcp import KIND
 from pegboard.sources.mcp.config import McpConfig

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
-from pegboard.runtime.source_state import SourceState
+from pegboard.runtime.sources.state import SourceState
 
 OWN = 3
 """So many times longer are those waited for that run in this process."""

@@ -7,33 +7,33 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pegboard.access import Explanation
 from pegboard.core.context import Arguments, ToolContext
+from pegboard.core.ports.call_stores import History
 from pegboard.core.ports.listener import Listener
-from pegboard.core.ports.store import History
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable
-from pegboard.execution.arrival import arrival
+from pegboard.execution.wait_for_source import wait_for_source
 from pegboard.registry import ToolRegistry
-from pegboard.runtime.board_file import LoadedBoard
-from pegboard.runtime.given import board_given, settings_given, several
-from pegboard.runtime.opened import Opened
-from pegboard.runtime.reloading import Reloading
+from pegboard.runtime.argument_checks import as_tuple, board_given, settings_given
+from pegboard.runtime.board_file.load import LoadedBoard
+from pegboard.runtime.open_board import OpenBoard
+from pegboard.runtime.reload import Reloading
 from pegboard.runtime.settings import Settings
-from pegboard.runtime.source_state import SourceState
+from pegboard.runtime.sources.state import SourceState
 from pegboard.runtime.wiring.metrics import rendered
 
 if TYPE_CHECKING:
     from pegboard.features.approvals import Approvals
     from pegboard.features.audit import Audit
-    from pegboard.features.catalogue import CatalogueService, Once
+    from pegboard.features.catalogue import CatalogueService, IdempotentRequests
     from pegboard.features.dependencies import DependencyService
     from pegboard.features.health import BoardHealth
+    from pegboard.features.kill_switches import KillSwitches
     from pegboard.features.marketplace import Marketplace
     from pegboard.features.pins import Pins
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
-    from pegboard.features.switches import KillSwitches
     from pegboard.sandbox import Finding
 
 
@@ -69,10 +69,10 @@ class Pegboard:
     ) -> None:
         self.settings = settings_given(settings, board=board, data=data)
         self._brief = brief
-        self._own_tools = several("tools", tools)
-        self._own_listeners = several("listeners", listeners)
+        self._own_tools = as_tuple("tools", tools)
+        self._own_listeners = as_tuple("listeners", listeners)
         self._metrics = metrics
-        self._opened: Opened | None = None
+        self._opened: OpenBoard | None = None
         self._reloading = Reloading(self.settings, self._reopen)
 
     async def __aenter__(self) -> Self:
@@ -81,7 +81,7 @@ class Pegboard:
         Raises:
             ConfigError: The board file or a setting is wrong; says where and what to write.
         """
-        self._opened = await Opened.open(
+        self._opened = await OpenBoard.open(
             board_given(self.settings),
             self.settings,
             tools=self._own_tools,
@@ -175,7 +175,7 @@ class Pegboard:
         return self._open.parts.health
 
     @property
-    def once(self) -> "Once":
+    def once(self) -> "IdempotentRequests":
         """Does what is asked under an idempotency key once."""
         return self._open.parts.once
 
@@ -223,7 +223,7 @@ class Pegboard:
             ToolNotFound: There is none.
             SourceUnavailable: Its source is not there now; says why.
         """
-        await arrival(self.registry.kit, name)
+        await wait_for_source(self.registry.kit, name)
         return self.find(name)
 
     def find(self, name: str) -> Tool:
@@ -284,7 +284,7 @@ class Pegboard:
         await self._open.reopen(loaded)
 
     @property
-    def _open(self) -> Opened:
+    def _open(self) -> OpenBoard:
         if self._opened is None:
             raise RuntimeError("the board is not open: use 'async with Pegboard(...) as board'")
         return self._opened

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
-from pegboard.core.likeness import nearest_names
+from pegboard.core.suggestions import nearest_names
 from pegboard.errors import ConfigError
 
 PREFIX = "PEGBOARD_"

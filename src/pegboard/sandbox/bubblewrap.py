@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from pegboard.core.ports.sandbox import SandboxJob
-from pegboard.sandbox.back_end import BackEnd, Seat, readable
-from pegboard.sandbox.filter import AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, FilterRules
+from pegboard.sandbox.backend import BackEnd, JobUser, readable
 from pegboard.sandbox.kernel import landlock_abi
+from pegboard.sandbox.seccomp import AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, FilterRules
 
 FOLDER = "/tmp"  # noqa: S108 - inside, where it is nobody else's
 _SHARED_MEMORY = 16 << 20
@@ -29,7 +29,7 @@ class Bubblewrap(BackEnd):
             return "bwrap is not installed; install it (on Debian: apt install bubblewrap)"
         return ""
 
-    def walls(self, job: SandboxJob, seat: Seat, /) -> list[str]:
+    def walls(self, job: SandboxJob, seat: JobUser, /) -> list[str]:
         argv = [shutil.which("bwrap") or "bwrap", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
         argv += [] if job.network else ["--unshare-net"]
         if seat.uid is None:
@@ -54,7 +54,7 @@ class Bubblewrap(BackEnd):
         argv += _binds(readable(job), [str(path) for path in job.writable])
         return [*argv, "--remount-ro", "/", "--"]
 
-    def landlock(self, job: SandboxJob, _seat: Seat, /) -> dict[str, Any] | None:
+    def landlock(self, job: SandboxJob, _seat: JobUser, /) -> dict[str, Any] | None:
         """Only its scopes: abstract sockets matter where the network is shared."""
         abi = landlock_abi()
         if abi < _ABI_WITH_SCOPES:
@@ -69,7 +69,7 @@ class Bubblewrap(BackEnd):
             "devices": nothing,
         }
 
-    def rules(self, job: SandboxJob, _seat: Seat, /) -> FilterRules:
+    def rules(self, job: SandboxJob, _seat: JobUser, /) -> FilterRules:
         """Unix sockets are its own, except that a shared network has shared abstract ones."""
         families: tuple[int, ...] = (AF_UNIX, AF_INET, AF_INET6, AF_NETLINK)
         if job.network and landlock_abi() < _ABI_WITH_SCOPES:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from pegboard.core.ports.sandbox import SandboxJob
-from pegboard.sandbox.back_end import DEVICES, BackEnd, Seat, readable
-from pegboard.sandbox.filter import AF_INET, AF_INET6, FilterRules
+from pegboard.sandbox.backend import DEVICES, BackEnd, JobUser, readable
 from pegboard.sandbox.kernel import landlock_abi
+from pegboard.sandbox.seccomp import AF_INET, AF_INET6, FilterRules
 
 _OF_THE_SUPERVISOR = 1
 _LEAST_ABI = 3  # before it, files outside could be cut short
@@ -37,10 +37,10 @@ class Landlock(BackEnd):
             )
         return ""
 
-    def walls(self, _job: SandboxJob, _seat: Seat, /) -> list[str]:
+    def walls(self, _job: SandboxJob, _seat: JobUser, /) -> list[str]:
         return []
 
-    def landlock(self, job: SandboxJob, seat: Seat, /) -> dict[str, Any] | None:
+    def landlock(self, job: SandboxJob, seat: JobUser, /) -> dict[str, Any] | None:
         return {
             "abi": self._abi,
             "files": True,
@@ -50,7 +50,7 @@ class Landlock(BackEnd):
             "devices": list(DEVICES),
         }
 
-    def rules(self, job: SandboxJob, seat: Seat, /) -> FilterRules:
+    def rules(self, job: SandboxJob, seat: JobUser, /) -> FilterRules:
         """Without a network namespace, no socket can be made at all unless the job may."""
         families = (AF_INET, AF_INET6) if job.network else ()
         return FilterRules(families=families, namespaces=False, owns_others=seat.uid is None)

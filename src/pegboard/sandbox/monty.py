@@ -12,8 +12,8 @@ from typing import Any
 
 from pegboard.core.ports.sandbox import CodeJob, CodeOutcome, SandboxLimits
 from pegboard.errors import PegboardError
-from pegboard.sandbox.conversation import Conversation
-from pegboard.sandbox.worker import Launcher
+from pegboard.sandbox.monty_session import Conversation
+from pegboard.sandbox.monty_worker import Launcher
 
 _MOST_AT_ONCE = 8
 _MISSING = "Python code needs pydantic-monty: pip install 'pegboard[sandbox]'"

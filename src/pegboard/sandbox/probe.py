@@ -13,9 +13,9 @@ from typing import Any
 
 from pegboard.core.ports.sandbox import SandboxJob, SandboxLimits, SandboxOutcome
 from pegboard.errors import PegboardError
-from pegboard.sandbox.back_end import BackEnd, interpreter_of_ours
-from pegboard.sandbox.commands import run_command
-from pegboard.sandbox.filter import supported
+from pegboard.sandbox.backend import BackEnd, interpreter_of_ours
+from pegboard.sandbox.run_command import run_command
+from pegboard.sandbox.seccomp import supported
 
 _ATTACK = Path(__file__).with_name("attack.py")
 _GIVEN = ["PATH", "HOME", "TMPDIR", "LANG", "LC_CTYPE"]

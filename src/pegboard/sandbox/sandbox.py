@@ -7,13 +7,13 @@ from weakref import WeakKeyDictionary
 
 from pegboard.core.ports.sandbox import CodeJob, CodeOutcome, SandboxJob, SandboxOutcome
 from pegboard.errors import Unavailable
-from pegboard.sandbox.back_end import BackEnd
+from pegboard.sandbox.backend import BackEnd
 from pegboard.sandbox.bubblewrap import Bubblewrap
-from pegboard.sandbox.commands import run_command
-from pegboard.sandbox.job import check_job
+from pegboard.sandbox.job_checks import check_job
 from pegboard.sandbox.landlock import Landlock
 from pegboard.sandbox.monty import MontyEngine
 from pegboard.sandbox.probe import why_not
+from pegboard.sandbox.run_command import run_command
 
 BACK_ENDS: tuple[BackEnd, ...] = (Bubblewrap(), Landlock())
 """Those for commands, the stronger first."""

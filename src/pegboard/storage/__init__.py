@@ -1,7 +1,7 @@
 """What the board remembers: history, starts of writes, stored results, first outcomes."""
 
 from pegboard.storage.memory.storage import MemoryStorage
-from pegboard.storage.opening import open_history, open_storage
+from pegboard.storage.open import open_history, open_storage
 from pegboard.storage.port import Storage
 
 __all__ = ["MemoryStorage", "Storage", "open_history", "open_storage"]

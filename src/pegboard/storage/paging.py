@@ -1,6 +1,6 @@
 """Pages of what was stored: an order that never changes, and cursors into it."""
 
-from pegboard.core import cursors
+from pegboard.core import pagination
 from pegboard.errors import InvalidRequest
 
 MAX_LIMIT = 1_000
@@ -22,7 +22,7 @@ def page_size(limit: int) -> int:
 
 def cursor_of(position: Position) -> str:
     """Where the next page starts, for `position_of`."""
-    return cursors.cursor_of(*position)
+    return pagination.cursor_of(*position)
 
 
 def position_of(cursor: str) -> Position | None:
@@ -31,5 +31,5 @@ def position_of(cursor: str) -> Position | None:
     Raises:
         InvalidRequest: The cursor is not one of ours.
     """
-    place = cursors.place_of(cursor, float, int)
+    place = pagination.place_of(cursor, float, int)
     return None if place is None else (place[0], place[1])

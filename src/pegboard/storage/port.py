@@ -3,19 +3,19 @@
 from types import TracebackType
 from typing import Protocol, Self
 
-from pegboard.core.ports.approval import ApprovalStore
-from pegboard.core.ports.audit import AuditStore
-from pegboard.core.ports.catalogue import (
+from pegboard.core.ports.approval_store import ApprovalStore
+from pegboard.core.ports.audit_store import AuditStore
+from pegboard.core.ports.call_stores import History, Journal, OutcomeStore, ResultStore
+from pegboard.core.ports.catalogue_stores import (
     CatalogueStore,
     DependencyStore,
     PinStore,
     SeenToolStore,
 )
+from pegboard.core.ports.kill_switch_store import SwitchStore
 from pegboard.core.ports.listener import Listener
-from pegboard.core.ports.run import RunStore
-from pegboard.core.ports.store import History, Journal, OutcomeStore, ResultStore
-from pegboard.core.ports.switch import SwitchStore
-from pegboard.core.ports.upkeep import Upkeep
+from pegboard.core.ports.maintenance import StorageMaintenance
+from pegboard.core.ports.run_store import RunStore
 
 
 class Auditor(Listener, Protocol):
@@ -105,7 +105,7 @@ class Storage(Protocol):
         ...
 
     @property
-    def upkeep(self) -> Upkeep:
+    def upkeep(self) -> StorageMaintenance:
         """Counts what is open, and lets go of what is old."""
         ...
 

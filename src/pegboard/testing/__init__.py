@@ -1,7 +1,7 @@
 """What we ship to people who write plugs: suites that say what a plug must keep, and doubles."""
 
-from pegboard.testing.clock import FakeClock
 from pegboard.testing.durability_contract import DurabilityContract
+from pegboard.testing.fake_clock import FakeClock
 from pegboard.testing.source_contract import SourceContract
 
 __all__ = ["DurabilityContract", "FakeClock", "SourceContract"]

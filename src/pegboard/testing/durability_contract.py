@@ -7,8 +7,16 @@ from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import Durability, RunSteps, Signal
 from pegboard.core.run import Pending, RunResult
 from pegboard.errors import PegboardError, RunNotFound
-from pegboard.testing.durability_plays import Odd, ended, ends, giving, raises, start_of, waiting
-from pegboard.testing.durability_steps import StepPromises
+from pegboard.testing.durability_scenarios import (
+    Odd,
+    ended,
+    ends,
+    giving,
+    raises,
+    start_of,
+    waiting,
+)
+from pegboard.testing.durability_step_contract import StepPromises
 
 
 class DurabilityContract(StepPromises):

@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
 from pegboard.core.health import Health, HealthStatus
-from pegboard.core.names import is_source_name, is_wire_name, split_wire_name
 from pegboard.core.ports.source import Source, SourceKind
 from pegboard.core.tool import Effect, Status, Tool, ToolSpec
+from pegboard.core.wire_names import is_source_name, is_wire_name, split_wire_name
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _DEADLINE = 30.0

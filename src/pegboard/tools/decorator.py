@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, Unpack, cast, overload
 
-from pegboard.core.export import openai_tool
+from pegboard.core.provider_formats import openai_tool
 from pegboard.errors import ToolSignatureError
-from pegboard.tools.function import FunctionTool, is_async
-from pegboard.tools.hints import is_plain, shown_name
+from pegboard.tools.function_tool import FunctionTool, is_async
 from pegboard.tools.lazy_spec import LazySpec
-from pegboard.tools.options import ToolOptions, checked_options
 from pegboard.tools.signature import Signature, name_of, read_signature, resolve_hints, unwrapped
+from pegboard.tools.tool_options import ToolOptions, checked_options
+from pegboard.tools.type_hints import is_plain, shown_name
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 MARK = "__pegboard_tool__"
@@ -89,7 +89,7 @@ def checked_types(function: str, signature: Signature) -> Signature:
                 f"'{shown_name(item)}'; give one another alias"
             )
     if not all(is_plain(item.hint) for item in signature.parameters):
-        from pegboard.tools.schema import check_types
+        from pegboard.tools.function_schema import check_types
 
         check_types(function, signature)
     return signature

@@ -6,10 +6,10 @@ from typing import Any, cast
 
 from pydantic_core import to_json
 
+from pegboard.concurrency.thread_pool import POOL
 from pegboard.core.context import Progress, ToolContext
 from pegboard.core.result import TextPart
 from pegboard.errors import ToolFailed
-from pegboard.tools.threads import POOL
 
 MOST_PARTS = 100_000
 MOST_BYTES = 64 * 1024 * 1024

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any
 
 from pegboard.core.context import ToolContext
-from pegboard.core.names import is_wire_name, wire_name
 from pegboard.core.tool import ToolSpec
+from pegboard.core.wire_names import is_wire_name, wire_name
 from pegboard.errors import ToolSignatureError
 
 Run = Callable[[Mapping[str, Any], ToolContext[Any]], Awaitable[Any]]
@@ -68,6 +68,6 @@ class SchemaTool:
 
 
 def _closed(spec: ToolSpec) -> Mapping[str, Any]:
-    from pegboard.tools.raw_schema import closed
+    from pegboard.tools.schema_arguments import closed
 
     return closed(spec.input_schema)

@@ -8,7 +8,7 @@ from tests.execution.made import ADA, BOB, DONE, Following, a_call, a_kit, a_spe
 
 from pegboard.core.result import ToolResult
 from pegboard.errors import ToolTimeout
-from pegboard.execution.call import Run
+from pegboard.execution.call_state import CallState
 from pegboard.execution.steps.cache import cache
 from pegboard.testing import FakeClock
 
@@ -64,7 +64,7 @@ async def test_another_tool_of_the_same_name_has_answers_of_its_own() -> None:
 async def test_who_waits_for_the_same_answer_stops_at_their_deadline(clock: FakeClock) -> None:
     landed = asyncio.Event()
 
-    async def flies(_call: Run) -> ToolResult:
+    async def flies(_call: CallState) -> ToolResult:
         await landed.wait()
         return DONE
 

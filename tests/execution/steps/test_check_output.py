@@ -6,12 +6,12 @@ import pytest
 from tests.execution.made import a_call, a_kit, a_spec, a_target
 
 from pegboard.errors import ToolOutputError
-from pegboard.execution.call import Run
+from pegboard.execution.call_state import CallState
 from pegboard.execution.steps.check_output import check_output
 
 
 async def checked(value: Any, **spec: Any) -> Any:
-    async def following(_call: Run) -> Any:
+    async def following(_call: CallState) -> Any:
         return value
 
     return await check_output(a_target(a_spec(**spec)), a_kit(), following)(a_call())

@@ -11,22 +11,25 @@ from tests.execution.made import DONE, Following, a_call, a_kit, a_spec, a_targe
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Effect, Retry
 from pegboard.errors import ToolFailed, ToolTimeout
-from pegboard.execution import Settings
-from pegboard.execution.call import Handler, Run
-from pegboard.execution.failures import failed_result
+from pegboard.execution import CallDefaults
+from pegboard.execution.call_state import CallState, Handler
+from pegboard.execution.deadline_timer import TICK
+from pegboard.execution.errors_for_readers import failed_result
 from pegboard.execution.steps.deadline import deadline
-from pegboard.execution.ticker import TICK
 from pegboard.testing import FakeClock
 
 
 def built(
-    following: Callable[[Run], Awaitable[ToolResult]], *, timeout: float | None = None, **kit: Any
+    following: Callable[[CallState], Awaitable[ToolResult]],
+    *,
+    timeout: float | None = None,
+    **kit: Any,
 ) -> Handler:
     given: Any = following
     return deadline(a_target(a_spec(timeout=timeout)), a_kit(**kit), given)
 
 
-async def sleeps(_call: Run) -> ToolResult:
+async def sleeps(_call: CallState) -> ToolResult:
     await asyncio.sleep(60)
     return DONE
 
@@ -47,7 +50,7 @@ def test_an_attempt_ends_at_its_timeout(seconds: float) -> None:
 
 
 def raises(error: Exception) -> Handler:
-    async def following(_call: Run) -> ToolResult:
+    async def following(_call: CallState) -> ToolResult:
         raise error
 
     return following
@@ -126,7 +129,7 @@ async def test_the_nearest_end_holds_and_the_tool_is_told(
 ) -> None:
     now = clock.monotonic()
     call = a_call(deadline=None if deadline is None else now + deadline)
-    kit: dict[str, Any] = {"clock": clock, "settings": Settings(attempt_timeout=setting)}
+    kit: dict[str, Any] = {"clock": clock, "settings": CallDefaults(attempt_timeout=setting)}
 
     assert await built(Following(), timeout=own, **kit)(call) == DONE
     assert call.until == now + until
@@ -144,7 +147,7 @@ def test_a_tool_that_swallows_one_cancellation_is_cancelled_again() -> None:
     swallowed: list[float] = []
 
     async def work(clock: FakeClock) -> float:
-        async def stubborn(_call: Run) -> ToolResult:
+        async def stubborn(_call: CallState) -> ToolResult:
             while not swallowed:
                 try:
                     await asyncio.sleep(60)
@@ -162,7 +165,7 @@ def test_a_tool_that_swallows_one_cancellation_is_cancelled_again() -> None:
 
 
 async def test_a_late_answer_is_an_answer_and_leaves_the_task_alone() -> None:
-    async def late(_call: Run) -> ToolResult:
+    async def late(_call: CallState) -> ToolResult:
         try:
             await asyncio.sleep(60)
         except asyncio.CancelledError:
@@ -175,7 +178,7 @@ async def test_a_late_answer_is_an_answer_and_leaves_the_task_alone() -> None:
 
 
 async def test_an_error_on_the_way_out_is_told_and_leaves_the_task_alone() -> None:
-    async def fails_late(_call: Run) -> ToolResult:
+    async def fails_late(_call: CallState) -> ToolResult:
         try:
             await asyncio.sleep(60)
         except asyncio.CancelledError:
@@ -197,7 +200,7 @@ async def test_a_cancellation_from_outside_is_not_a_timeout() -> None:
 
 
 async def test_a_cancellation_from_outside_wins_over_a_timeout_at_the_same_time() -> None:
-    async def waits(_call: Run) -> ToolResult:
+    async def waits(_call: CallState) -> ToolResult:
         try:
             await asyncio.sleep(60)
         except asyncio.CancelledError:
@@ -246,7 +249,7 @@ async def test_a_timeout_while_the_caller_cleans_up_after_being_cancelled_is_a_t
 async def test_a_call_within_a_call_is_cut_off_with_it() -> None:
     inner = built(sleeps, timeout=60)
 
-    async def outer(call: Run) -> ToolResult:
+    async def outer(call: CallState) -> ToolResult:
         return await inner(a_call(deadline=call.until))
 
     with pytest.raises(ToolTimeout):
@@ -285,7 +288,7 @@ def test_with_a_clock_of_its_own_a_kit_times_by_it() -> None:
 
 
 async def test_a_clock_that_is_far_from_the_machines_ends_nothing_early(clock: FakeClock) -> None:
-    async def takes_a_while(_call: Run) -> ToolResult:
+    async def takes_a_while(_call: CallState) -> ToolResult:
         await asyncio.sleep(0.05)
         return DONE
 

@@ -9,8 +9,8 @@ import pytest
 from tests.execution.made import ADA, BOB, DONE, Following, a_call, a_kit, a_spec, a_target
 
 from pegboard.core.event import digest_of
-from pegboard.core.memory import MemoryOutcomes
-from pegboard.core.ports.store import Outcome, OutcomeStore
+from pegboard.core.memory_results import MemoryOutcomes
+from pegboard.core.ports.call_stores import Outcome, OutcomeStore
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Effect, Retry, ToolSpec
@@ -24,8 +24,8 @@ from pegboard.errors import (
     ToolTimeout,
     Unavailable,
 )
-from pegboard.execution.call import Handler, Run
-from pegboard.execution.redaction import redactor
+from pegboard.execution.call_state import CallState, Handler
+from pegboard.execution.results.redaction import redactor
 from pegboard.execution.steps.idempotency import idempotency
 from pegboard.testing import FakeClock
 
@@ -34,7 +34,7 @@ READ = a_target(WRITES).read
 PAID = ToolResult(content="paid", structured={"n": 1})
 
 
-def asked(raw: Any = '{"n": 1}', *, key: str = "k", **changes: Any) -> Run:
+def asked(raw: Any = '{"n": 1}', *, key: str = "k", **changes: Any) -> CallState:
     """A call with a key; its arguments are read."""
     return a_call(raw, key=key, arguments=READ(raw), **changes)
 
@@ -50,13 +50,13 @@ class Keys:
         self.kit = a_kit(outcomes=self.store, **kit)
         self.spec = spec
 
-    def handle(self, following: Callable[[Run], Any] | None = None) -> Handler:
+    def handle(self, following: Callable[[CallState], Any] | None = None) -> Handler:
         after: Any = following or self.following
         return idempotency(a_target(self.spec, keyed=True), self.kit, after)
 
     async def call(
         self, *, key: str = "k", raw: Any = '{"n": 1}', principal: Principal = ADA
-    ) -> tuple[ToolResult | PegboardError, Run]:
+    ) -> tuple[ToolResult | PegboardError, CallState]:
         run = asked(raw, key=key, principal=principal)
         try:
             return await self.handle()(run), run
@@ -126,7 +126,7 @@ class Slow:
         self.calls = 0
         self._outcome = outcome
 
-    async def __call__(self, call: Run) -> ToolResult:
+    async def __call__(self, call: CallState) -> ToolResult:
         self.calls += 1
         call.attempts += 1
         self.begun.set()
@@ -243,7 +243,7 @@ async def test_a_failure_is_the_outcome_unless_nothing_can_happen_twice(
 async def test_a_call_that_was_refused_before_its_tool_leaves_the_key_free() -> None:
     keys = Keys()
 
-    async def limited(_call: Run) -> ToolResult:
+    async def limited(_call: CallState) -> ToolResult:
         raise RateLimited("too many")
 
     with pytest.raises(RateLimited):
@@ -275,7 +275,7 @@ async def test_no_secret_is_kept_with_an_outcome() -> None:
 async def cancelled_midway(keys: Keys, *, started: bool) -> None:
     begun = asyncio.Event()
 
-    async def hangs(call: Run) -> ToolResult:
+    async def hangs(call: CallState) -> ToolResult:
         call.attempts += started
         begun.set()
         await asyncio.sleep(60)

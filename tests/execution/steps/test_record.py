@@ -29,10 +29,10 @@ from pegboard.errors import (
     ToolTimeout,
     Unavailable,
 )
-from pegboard.execution.call import Run
+from pegboard.execution.call_state import CallState
 from pegboard.execution.emitter import Emitter
-from pegboard.execution.kit import Settings
-from pegboard.execution.redaction import redactor
+from pegboard.execution.environment import CallDefaults
+from pegboard.execution.results.redaction import redactor
 from pegboard.execution.steps.record import record
 from pegboard.testing import FakeClock
 
@@ -42,7 +42,7 @@ ENDLESS["n"] = ENDLESS
 
 
 async def recorded(
-    *outcomes: Any, call: Run | None = None, spec: Any = SPEC, **kit: Any
+    *outcomes: Any, call: CallState | None = None, spec: Any = SPEC, **kit: Any
 ) -> tuple[ToolResult, CallRecord]:
     heard = Heard()
     target = None if spec is None else a_target(spec)
@@ -53,7 +53,7 @@ async def recorded(
 async def test_a_record_says_everything_about_a_call(clock: FakeClock) -> None:
     heard = Heard()
 
-    async def following(call: Run) -> ToolResult:
+    async def following(call: CallState) -> ToolResult:
         clock.advance(1.5)
         call.attempts, call.cached, call.replayed = 2, True, True
         call.decision = Decision(verdict=Verdict.ALLOW, reason="because", rule="x")
@@ -187,7 +187,7 @@ async def test_a_foreign_error_quotes_arguments_only_where_they_are_kept(
 ) -> None:
     error = ToolFailed("It failed.")
     error.__cause__ = ValueError("no card PLANTED")
-    _, seen = await recorded(error, call=a_call(raw), settings=Settings(keep_arguments=kept))
+    _, seen = await recorded(error, call=a_call(raw), settings=CallDefaults(keep_arguments=kept))
 
     assert ("PLANTED" in seen.error_detail) is kept
     assert "ValueError: no card" in seen.error_detail

@@ -29,7 +29,7 @@ from pegboard.errors import (
     ToolTimeout,
     Unavailable,
 )
-from pegboard.execution.call import Run
+from pegboard.execution.call_state import CallState
 from pegboard.execution.steps.retry import retry
 from pegboard.testing import FakeClock
 
@@ -37,7 +37,7 @@ AT_ONCE = Retry(max_retries=2, backoff=0)
 
 
 async def attempts(
-    error: PegboardError, policy: Retry = AT_ONCE, *, call: Run | None = None, **spec: Any
+    error: PegboardError, policy: Retry = AT_ONCE, *, call: CallState | None = None, **spec: Any
 ) -> int:
     """How often a tool that always fails so is tried."""
     following = Following(error)
@@ -173,7 +173,7 @@ def waits(policy: Retry, *errors: PegboardError, random: float = 1.0) -> list[fl
     async def work(clock: FakeClock) -> None:
         following = Following(*errors)
 
-        async def timed(call: Run) -> ToolResult:
+        async def timed(call: CallState) -> ToolResult:
             starts.append(clock.monotonic())
             return await following(call)
 
@@ -244,7 +244,7 @@ def test_retries_stay_within_the_deadline(
     async def work(clock: FakeClock) -> tuple[list[float], float]:
         begin, starts = clock.monotonic(), list[float]()
 
-        async def takes_time(_call: Run) -> ToolResult:
+        async def takes_time(_call: CallState) -> ToolResult:
             starts.append(clock.monotonic() - begin)
             clock.advance(seconds)
             raise Unavailable("down", retry_after=after)

@@ -9,10 +9,10 @@ from tests.execution.made import a_call, a_kit, a_target
 
 from pegboard.core.context import Progress, ToolContext
 from pegboard.errors import PegboardError, ToolFailed, Unavailable
-from pegboard.execution.call import Run
+from pegboard.execution.call_state import CallState
+from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.order import _end
 from pegboard.execution.steps.run import run
-from pegboard.execution.target import Target
 from pegboard.tools import as_tool
 
 
@@ -47,7 +47,7 @@ async def test_a_tool_that_does_not_look_at_its_context_is_not_given_a_new_one()
         return a
 
     call = a_call(arguments={"a": 1})
-    target = Target(as_tool(add), keyed=False)
+    target = CompiledTool(as_tool(add), keyed=False)
 
     assert await run(target, a_kit(), _end)(call) == 1
 
@@ -132,7 +132,7 @@ async def test_a_request_to_cancel_from_before_the_call_is_not_taken_for_a_new_o
         try:
             await asyncio.sleep(60)
         finally:
-            call: Run = a_call(cancelling=1)
+            call: CallState = a_call(cancelling=1)
             with pytest.raises(ToolFailed) as caught:
                 await raising(asyncio.CancelledError())(call)
             outcomes.append(str(caught.value))

@@ -6,10 +6,10 @@ import pytest
 from tests.execution.made import ADA, BOB, DONE, Following, a_call, a_kit, a_spec, a_target
 
 from pegboard.access import Policy
-from pegboard.core.memory import MemoryResults
-from pegboard.core.ports.store import StoredResult
+from pegboard.core.memory_results import MemoryResults
+from pegboard.core.ports.call_stores import StoredResult
 from pegboard.errors import AccessDenied, HandleNotFound, ToolArgumentError
-from pegboard.execution.handles import FORMAT, PREFIX
+from pegboard.execution.results.handles import FORMAT, PREFIX
 from pegboard.execution.steps.validate import validate
 
 SCHEMA = {

@@ -1,6 +1,6 @@
 """What is said of an approval: all but what says nothing, and never the arguments as they are."""
 
-from pegboard.core.ports.approval import Approval, ApprovalPage
+from pegboard.core.ports.approval_store import Approval, ApprovalPage
 from pegboard.features.approvals.schemas import ApprovalList, page_to_dict
 
 APPROVAL = Approval(

@@ -12,10 +12,10 @@ from tests.storage.conftest import postgres, postgres_server
 
 from pegboard import ToolContext, ToolRegistry, tool
 from pegboard.core.event import ApprovalChanged, Event
-from pegboard.core.ports.approval import Approval, ApprovalQuery
+from pegboard.core.ports.approval_store import Approval, ApprovalQuery
 from pegboard.core.principal import Principal
 from pegboard.errors import ApprovalDecided, ApprovalRequired
-from pegboard.execution import Kit
+from pegboard.execution import CallEnvironment
 from pegboard.execution.emitter import Emitter
 from pegboard.features.approvals import Approvals
 from pegboard.features.approvals.service import Decision
@@ -47,7 +47,7 @@ class Server:
     """A registry over the shared approvals."""
 
     def __init__(self, storage: Storage, heard: Heard) -> None:
-        kit = Kit(approvals=storage.approvals, emitter=Emitter([heard]))
+        kit = CallEnvironment(approvals=storage.approvals, emitter=Emitter([heard]))
         self.registry = ToolRegistry([refund], kit=kit)
         self.approvals = Approvals(self.registry)
 

@@ -9,8 +9,8 @@ import pytest
 from pegboard import ToolRegistry, tool
 from pegboard.core.context import ToolContext
 from pegboard.core.event import ApprovalChanged, Event
-from pegboard.core.ports.approval import Approval, ApprovalQuery
-from pegboard.core.ports.audit import AuditEntry
+from pegboard.core.ports.approval_store import Approval, ApprovalQuery
+from pegboard.core.ports.audit_store import AuditEntry
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     AccessDenied,
@@ -24,7 +24,7 @@ from pegboard.errors import (
     ToolArgumentError,
     Unavailable,
 )
-from pegboard.execution import Kit
+from pegboard.execution import CallEnvironment
 from pegboard.execution.emitter import Emitter
 from pegboard.features.approvals import Approvals
 from pegboard.storage import open_storage
@@ -58,7 +58,7 @@ def _nothing_ran() -> None:
 
 
 def a_registry(**kit: Any) -> ToolRegistry:
-    return ToolRegistry([refund], kit=Kit(**kit))
+    return ToolRegistry([refund], kit=CallEnvironment(**kit))
 
 
 async def asked(registry: ToolRegistry, principal: Principal = ADA, order: Any = 1) -> str:

@@ -10,14 +10,14 @@ from tests.features.approvals.test_service import Heard
 from tests.storage.test_approvals import an_approval
 
 from pegboard import ToolContext, ToolRegistry, tool
-from pegboard.core.approvals import MemoryApprovals
 from pegboard.core.event import RunFinished
 from pegboard.core.graph import Graph, Node
-from pegboard.core.ports.approval import Approval
+from pegboard.core.memory_approvals import MemoryApprovals
+from pegboard.core.ports.approval_store import Approval
 from pegboard.errors import Unavailable
-from pegboard.execution import Kit
+from pegboard.execution import CallEnvironment
 from pegboard.execution.emitter import Emitter
-from pegboard.features.approvals import Approvals, Withdrawing
+from pegboard.features.approvals import Approvals, ApprovalWithdrawalListener
 from pegboard.runtime import Pegboard
 
 
@@ -34,13 +34,15 @@ class Failing(MemoryApprovals):
 
 
 @pytest.fixture
-async def watched() -> AsyncIterator[tuple[Approvals, Withdrawing, Heard]]:
+async def watched() -> AsyncIterator[tuple[Approvals, ApprovalWithdrawalListener, Heard]]:
     heard = Heard()
     store = Failing(now=lambda: 0.0)
     for name in ("cancelled", "failed", "completed"):
         await store.ask(an_approval(name, run_id=f"run {name}", expires_at=None))
-    approvals = Approvals(ToolRegistry(kit=Kit(approvals=store, emitter=Emitter([heard]))))
-    withdrawing = Withdrawing(approvals)
+    approvals = Approvals(
+        ToolRegistry(kit=CallEnvironment(approvals=store, emitter=Emitter([heard])))
+    )
+    withdrawing = ApprovalWithdrawalListener(approvals)
     watching = asyncio.create_task(withdrawing.watch())
     yield approvals, withdrawing, heard
     watching.cancel()
@@ -53,7 +55,7 @@ def finished(state: str) -> RunFinished:
 
 
 async def test_an_end_takes_back_what_was_asked_and_a_store_that_is_away_stops_nothing(
-    watched: tuple[Approvals, Withdrawing, Heard],
+    watched: tuple[Approvals, ApprovalWithdrawalListener, Heard],
 ) -> None:
     approvals, withdrawing, heard = watched
     for state in ("failed", "completed", "failed", "cancelled"):

@@ -3,7 +3,7 @@
 import pytest
 from msgspec import structs
 
-from pegboard.core.ports.audit import AuditRecord, AuditReport
+from pegboard.core.ports.audit_store import AuditRecord, AuditReport
 from pegboard.features.audit.schemas import (
     AuditRecordAnswer,
     AuditReportAnswer,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.core.ports.audit import AuditEntry
+from pegboard.core.ports.audit_store import AuditEntry
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied
 from pegboard.features.audit import Audit

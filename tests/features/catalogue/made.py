@@ -7,7 +7,7 @@ from pegboard import ToolRegistry
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import ConfigError
 from pegboard.features.catalogue import CatalogueService
-from pegboard.features.catalogue.building import Build
+from pegboard.features.catalogue.build_tools import Build
 from pegboard.storage import Storage
 from pegboard.tools import SchemaTool
 

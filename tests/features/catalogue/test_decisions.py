@@ -8,12 +8,12 @@ from tests.features.catalogue.made import service
 from tests.features.trail import Trail
 
 from pegboard import ToolRegistry
-from pegboard.core.gate import Gate
-from pegboard.core.ports.catalogue import ToolVersion
+from pegboard.concurrency.closable_lock import ClosableLock
+from pegboard.core.ports.catalogue_stores import ToolVersion
 from pegboard.core.principal import Principal
 from pegboard.errors import AuditUnavailable, InvalidRequest, StoreUnavailable, ToolNotFound
 from pegboard.features.catalogue import CatalogueService
-from pegboard.features.catalogue.telling import about_to
+from pegboard.features.catalogue.audit_events import about_to
 from pegboard.storage import MemoryStorage
 from pegboard.storage.memory.catalogue import MemoryCatalogue
 
@@ -99,7 +99,7 @@ async def test_a_bulk_is_one_decision_and_what_changes_nothing_is_none(
 
 async def test_what_the_store_then_refuses_is_told_after_its_decision() -> None:
     storage = MemoryStorage()
-    storage.catalogue = store = Failing(Gate())
+    storage.catalogue = store = Failing(ClosableLock())
     store.errors = [StoreUnavailable("it went"), InvalidRequest("its version is taken")]
     catalogue, trail = a_catalogue(storage)
     for error in (InvalidRequest, StoreUnavailable):
@@ -140,7 +140,7 @@ async def test_a_number_that_another_server_took_is_no_second_decision(
         was_late = False
 
     mine = MemoryStorage()
-    mine.catalogue = store = Slower(Gate())
+    mine.catalogue = store = Slower(ClosableLock())
     catalogue, trail = a_catalogue(mine)
     [made] = await catalogue.register([ONE], principal=ANN)
 
@@ -173,7 +173,7 @@ async def test_a_change_is_done_although_the_store_cannot_be_read_after_it(name:
             return await super().revision()
 
     storage = MemoryStorage()
-    storage.catalogue = store = Unreadable(Gate())
+    storage.catalogue = store = Unreadable(ClosableLock())
     catalogue, trail = a_catalogue(storage)
     await catalogue.register([ONE])
     await catalogue.register([NEWER])
@@ -190,7 +190,7 @@ async def test_a_change_is_done_although_the_store_cannot_be_read_after_it(name:
 
 async def test_without_a_required_trail_a_failure_is_not_told() -> None:
     storage, trail, registry = MemoryStorage(), Trail(), ToolRegistry()
-    storage.catalogue = store = Failing(Gate())
+    storage.catalogue = store = Failing(ClosableLock())
     store.errors = [StoreUnavailable("it went")]
     registry.kit.emitter.add(trail)
     with pytest.raises(StoreUnavailable):

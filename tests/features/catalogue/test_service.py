@@ -17,10 +17,10 @@ from pegboard.errors import (
     ToolNotFound,
     VersionNotFound,
 )
-from pegboard.features.catalogue.drafts import Draft
-from pegboard.features.catalogue.policy import SCOPE
+from pegboard.features.catalogue.permissions import SCOPE
+from pegboard.features.catalogue.registered_tools import RegisteredTools
+from pegboard.features.catalogue.registration_drafts import Draft
 from pegboard.features.catalogue.schemas import DeprecateBody
-from pegboard.features.catalogue.shelf import Shelf
 from pegboard.features.catalogue.views import only_row
 from pegboard.storage import MemoryStorage
 
@@ -140,7 +140,7 @@ async def test_an_id_goes_along_with_the_major_version_alone() -> None:
 
 async def test_a_shelf_finds_names_of_tools_that_were_taken_off(storage: MemoryStorage) -> None:
     registry = ToolRegistry()
-    things = Shelf(registry, lambda name: "")
+    things = RegisteredTools(registry, lambda name: "")
     things.swap("a", await build({"name": "a"}))
     things.take_off("a")
 

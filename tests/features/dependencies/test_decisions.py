@@ -6,8 +6,8 @@ import pytest
 from tests.features.trail import Trail
 
 from pegboard import ToolRegistry
-from pegboard.core.gate import Gate
-from pegboard.core.ports.catalogue import DependencyChange
+from pegboard.concurrency.closable_lock import ClosableLock
+from pegboard.core.ports.catalogue_stores import DependencyChange
 from pegboard.core.principal import Principal
 from pegboard.errors import (
     AuditUnavailable,
@@ -17,9 +17,9 @@ from pegboard.errors import (
     Unavailable,
 )
 from pegboard.features.dependencies import DependencyService
+from pegboard.features.dependencies.audit_events import change_dict
 from pegboard.features.dependencies.keeping import kept_whole
-from pegboard.features.dependencies.recorded import Recorded
-from pegboard.features.dependencies.telling import change_dict
+from pegboard.features.dependencies.recorded_graph import Recorded
 from pegboard.registry.dependencies import GraphChange
 from pegboard.storage import MemoryStorage
 from pegboard.storage.memory.dependencies import MemoryDependencies
@@ -47,7 +47,7 @@ def a_graph(store: Any = None) -> tuple[DependencyService, Trail]:
 
 
 async def test_no_change_is_made_that_the_trail_cannot_take() -> None:
-    store = MemoryDependencies(Gate())
+    store = MemoryDependencies(ClosableLock())
     graph, trail = a_graph(store)
     trail.is_away = True
     with pytest.raises(AuditUnavailable):
@@ -86,7 +86,7 @@ async def test_what_changes_nothing_or_cannot_be_is_no_decision() -> None:
 
 
 async def test_what_cannot_be_kept_is_not_in_the_graph_and_is_told() -> None:
-    store = Failing(Gate())
+    store = Failing(ClosableLock())
     graph, trail = a_graph(store)
     await graph.update(EDGE, principal=ANN)
     store.is_away = True
@@ -111,7 +111,7 @@ async def test_what_cannot_be_kept_is_not_in_the_graph_and_is_told() -> None:
 
 
 async def test_what_the_board_says_and_could_not_be_kept_is_nobody_s_change() -> None:
-    store = Failing(Gate())
+    store = Failing(ClosableLock())
     graph, trail = a_graph(store)
     store.is_away = True
     with pytest.raises(StoreUnavailable):
@@ -129,7 +129,7 @@ async def test_what_the_board_says_and_could_not_be_kept_is_nobody_s_change() ->
 
 
 async def test_a_version_that_another_server_took_is_no_second_decision() -> None:
-    store = MemoryDependencies(Gate())
+    store = MemoryDependencies(ClosableLock())
     graph, trail = a_graph(store)
     other = DependencyService(ToolRegistry(), store)
     await other.update(GraphChange(add_nodes=("z",)))
@@ -146,7 +146,7 @@ async def test_of_a_change_that_another_server_makes_meanwhile_the_trail_hears()
                 await super().append(change)  # another server is asked for the same
             return await super().append(change)
 
-    graph, trail = a_graph(Slower(Gate()))
+    graph, trail = a_graph(Slower(ClosableLock()))
     await graph.update(EDGE, principal=ANN)
 
     assert (len(trail.decisions), graph.current.version) == (1, 1)
@@ -160,7 +160,7 @@ async def test_a_change_that_never_comes_first_is_refused() -> None:
         async def append(self, change: DependencyChange) -> bool:
             return False
 
-    graph, trail = a_graph(Busy(Gate()))
+    graph, trail = a_graph(Busy(ClosableLock()))
     with pytest.raises(Unavailable, match="all the time"):
         await graph.update(EDGE, principal=ANN)
     with pytest.raises(Unavailable, match="all the time"):
@@ -170,7 +170,7 @@ async def test_a_change_that_never_comes_first_is_refused() -> None:
 
 
 async def test_a_change_is_kept_whole_or_not_at_all() -> None:
-    graph, store = Recorded(), Failing(Gate())
+    graph, store = Recorded(), Failing(ClosableLock())
     asked: dict[str, Any] = {"origin": "api", "at": 1.0, "by": "ann"}
     made = await kept_whole(EDGE, graph, store, **asked)
     again = await kept_whole(EDGE, graph, store, **asked)

@@ -10,9 +10,9 @@ from pegboard import ToolRegistry
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import AccessDenied, DependencyCycle
-from pegboard.execution import Kit
+from pegboard.execution import CallEnvironment
 from pegboard.features.dependencies import DependencyService
-from pegboard.features.dependencies.recorded import Recorded
+from pegboard.features.dependencies.recorded_graph import Recorded
 from pegboard.planning import PlanRequest
 from pegboard.registry.dependencies import GraphChange
 from pegboard.runtime import Pegboard
@@ -94,7 +94,9 @@ async def test_only_who_may_changes_the_graph(storage: MemoryStorage) -> None:
 
 async def test_the_board_s_edges_follow_a_tool_that_comes_late(storage: MemoryStorage) -> None:
     away = {"late__find": "its source 'late' is pending"}
-    registry = ToolRegistry([a_tool("use")], kit=Kit(why_absent=lambda name: away.get(name, "")))
+    registry = ToolRegistry(
+        [a_tool("use")], kit=CallEnvironment(why_absent=lambda name: away.get(name, ""))
+    )
     service = DependencyService(registry, storage.dependencies)
     await service.follow([("late__find", "use")])
     early = service.current

@@ -11,10 +11,10 @@ from pegboard.core.health import Health, HealthStatus
 from pegboard.core.principal import LOCAL
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import HostUnavailable
-from pegboard.execution import Kit
+from pegboard.execution import CallEnvironment
 from pegboard.features.health import BoardHealth
 from pegboard.registry.dependencies import Dependencies, declare
-from pegboard.testing.clock import FakeClock
+from pegboard.testing.fake_clock import FakeClock
 from pegboard.tools import SchemaTool
 
 
@@ -44,7 +44,7 @@ def needing(name: str, *needs: str, source: str = "", unavailable: str = "") -> 
     return SchemaTool(spec=spec, run=run)
 
 
-def made(*tools: object, kit: Kit | None = None) -> tuple[ToolRegistry, BoardHealth]:
+def made(*tools: object, kit: CallEnvironment | None = None) -> tuple[ToolRegistry, BoardHealth]:
     registry, graph = ToolRegistry(tools, kit=kit), Dependencies()
     declare(graph, [item.spec for item in registry])
     health = BoardHealth(registry, clock=FakeClock(), graph=lambda: graph.current)
@@ -104,7 +104,7 @@ async def test_a_caller_in_a_hurry_makes_no_tool_unhealthy(clock: FakeClock) -> 
         spec = ToolSpec(name=name, input_schema={"type": "object"}, timeout=timeout)
         return SchemaTool(spec=spec, run=run)
 
-    kit = Kit(now=clock.time, monotonic=clock.monotonic)
+    kit = CallEnvironment(now=clock.time, monotonic=clock.monotonic)
     registry, health = made(slow("patient", None), slow("prompt", 0.05), kit=kit)
     for _ in range(3):
         hurried = ToolContext(deadline=clock.monotonic() + 0.02)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.features.marketplace.test_reviewing import WAY, a_tool, an_entry, has, review
+from tests.features.marketplace.test_review import WAY, a_tool, an_entry, has, review
 
 from pegboard.features.marketplace.review_digest import differences, digested
 

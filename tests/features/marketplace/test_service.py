@@ -30,7 +30,7 @@ from pegboard.errors import (
     InvalidRequest,
     SourceUnavailable,
 )
-from pegboard.features.marketplace import Choice, Wanted
+from pegboard.features.marketplace import Choice, EntryQuery
 from pegboard.runtime import Pegboard, Settings
 
 ONE = Choice(tools=("getOrder",))
@@ -228,7 +228,7 @@ async def test_a_board_without_marketplaces_says_so() -> None:
     async with Pegboard() as board:
         found = await board.marketplace.browse()
         with pytest.raises(EntryNotFound, match="there is none"):
-            await board.marketplace.browse(Wanted(marketplace="official"))
+            await board.marketplace.browse(EntryQuery(marketplace="official"))
 
     assert found == {"entries": [], "next_cursor": None, "marketplaces": []}
 
@@ -243,7 +243,7 @@ async def test_a_program_is_shown_and_not_started(tmp_path: Path) -> None:
         }
         board_file(tmp_path, registry, allow=(server.authority,))
         await board.reload()
-        found = await board.marketplace.browse(Wanted(query="WEATHER tells"))
+        found = await board.marketplace.browse(EntryQuery(query="WEATHER tells"))
         review = await board.marketplace.review("official", "io.github.someone/weather")
 
         assert [row["entry"] for row in found["entries"]] == ["io.github.someone/weather"]
@@ -325,7 +325,7 @@ async def test_a_server_that_hangs_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reading, looking = HourGlass(), HourGlass()  # `slow` is the last that is read
-    monkeypatch.setattr("pegboard.features.marketplace.reading.asyncio", reading)
+    monkeypatch.setattr("pegboard.features.marketplace.catalogue_reader.asyncio", reading)
     monkeypatch.setattr("pegboard.runtime.wiring.marketplace.asyncio", looking)
 
     async def hang(asked: Received, _writer: Any) -> None:

@@ -3,9 +3,9 @@
 from typing import Any
 
 from pegboard.core.tool import Tool, ToolSpec
-from pegboard.features.pins import Gate, Pins
+from pegboard.features.pins import PinCheck, Pins
 from pegboard.registry import ToolRegistry
-from pegboard.registry.pinning import NewPolicy, PinningPolicy
+from pegboard.registry.pin_policy import NewPolicy, PinningPolicy
 from pegboard.storage import MemoryStorage
 from pegboard.tools import SchemaTool
 
@@ -48,7 +48,7 @@ class Board:
         self.store = MemoryStorage().pins
         self.registry = ToolRegistry()
         self.decided: list[str] = []
-        self.gate = Gate(
+        self.gate = PinCheck(
             self.registry, self.store, policy=lambda _: self.policy, new=lambda _: self.new
         )
         self.pins = Pins(self.registry, self.store, decided=self._decided)

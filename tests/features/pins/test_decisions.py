@@ -6,11 +6,11 @@ import pytest
 from tests.features.pins.made import NARROWER, WIDER, Board, foreign, said
 from tests.features.trail import Trail
 
-from pegboard.core.gate import Gate as StorageGate
-from pegboard.core.ports.catalogue import PinDecision
+from pegboard.concurrency.closable_lock import ClosableLock as StorageGate
+from pegboard.core.ports.catalogue_stores import PinDecision
 from pegboard.core.principal import Principal
 from pegboard.errors import AuditUnavailable, DefinitionNotHeld, StoreUnavailable
-from pegboard.features.pins import Gate, Pins
+from pegboard.features.pins import PinCheck, Pins
 from pegboard.storage.memory.pins import MemoryPins
 
 ANN = Principal(id="ann", tenant="acme", scopes=frozenset({"catalogue:write"}))
@@ -46,12 +46,14 @@ async def a_board(*names: str) -> tuple[Board, Trail, Slow]:
     """A board on which these tools have changed, from now on with a required trail."""
     board, trail, store = Board(), Trail(), Slow(StorageGate())
     board.store = store
-    board.gate = Gate(board.registry, store, policy=lambda _: board.policy, new=lambda _: "accept")
+    board.gate = PinCheck(
+        board.registry, store, policy=lambda _: board.policy, new=lambda _: "accept"
+    )
     await board.lists(*(foreign(said(name)) for name in names))
     await board.lists(*(foreign(said(name, input_schema=NARROWER)) for name in names))
     board.registry.kit.emitter.add(trail)
     board.pins = Pins(board.registry, store, prove=trail.prove)
-    board.gate = Gate(
+    board.gate = PinCheck(
         board.registry,
         store,
         policy=lambda _: board.policy,

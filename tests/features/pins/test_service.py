@@ -15,8 +15,8 @@ from pegboard.errors import (
     InvalidRequest,
     PegboardError,
 )
-from pegboard.features.pins.pages import Page, page_of
-from pegboard.features.pins.policy import check_may_approve
+from pegboard.features.pins.paging import Page, page_of
+from pegboard.features.pins.permissions import check_may_approve
 from pegboard.features.pins.schemas import HeldList, PinList, helds_to_dict, pins_to_dict
 
 NOBODY = Principal(id="eve", tenant="t")

@@ -9,12 +9,13 @@ from pegboard.core.graph import Graph
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, PlanNotFound
 from pegboard.features.plans import Plans
-from pegboard.features.plans.policy import may_see
+from pegboard.features.plans.permissions import may_see
 from pegboard.features.plans.schemas import PlanAnswer, PlanRequestBody
 from pegboard.features.plans.service import remembered
-from pegboard.features.plans.showing import show_check, show_plan
-from pegboard.graphs.plan_forms import TOLD, PlanForm
+from pegboard.features.plans.views import show_check, show_plan
+from pegboard.graphs.documents.plan_models import TOLD, PlanForm
 from pegboard.planning import Planner, PlanRequest
+from pegboard.rendering.text import mermaid
 from pegboard.storage import MemoryStorage
 
 
@@ -39,7 +40,7 @@ async def test_a_plan_remembers_what_it_was_made_with(plans: Plans) -> None:
     assert remembered(made.graph, {}) == {"name": "Ada"}
     assert remembered(made.graph, {"name": "Bob"}) == {"name": "Bob"}
     assert remembered(Graph(nodes=()), {"x": 1}) == {"x": 1}
-    assert show_plan(made)["steps"][0]["tool_id"] == "greet_v1"
+    assert show_plan(made, mermaid)["steps"][0]["tool_id"] == "greet_v1"
 
 
 async def test_a_schema_that_is_given_holds(plans: Plans) -> None:
@@ -61,7 +62,7 @@ async def test_a_check_keeps_nothing_and_tells_all(plans: Plans) -> None:
     wrong = plans.check({"nodes": 5})
 
     assert well.is_runnable
-    assert show_check(well)["layers"] == [["1"]]
+    assert show_check(well, mermaid)["layers"] == [["1"]]
     assert not wrong.is_runnable
     assert wrong.graph is None
 
@@ -87,7 +88,7 @@ async def test_a_plan_that_is_read_again_says_why_it_looks_like_this(plans: Plan
     assert (again.mode, again.choices, again.notes) == ("direct", made.choices, made.notes)
     assert again.choices[0].reason.startswith("it says that it answers")
     assert again.notes[0].startswith("Step 'greet': nothing gives 'name'")
-    assert show_plan(again)["choices"] == show_plan(made)["choices"]
+    assert show_plan(again, mermaid)["choices"] == show_plan(made, mermaid)["choices"]
 
 
 async def test_params_are_remembered_beside_their_schema(plans: Plans) -> None:

@@ -9,21 +9,21 @@ import pytest
 from pegboard import Policy, SchemaTool, ToolContext, ToolRegistry, ToolSpec
 from pegboard.core.graph import Edge, Graph, Node, NodeState, Wait
 from pegboard.core.ports.clock import Clock, SystemClock
-from pegboard.core.ports.run import RunQuery
+from pegboard.core.ports.run_store import RunQuery
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect
 from pegboard.durability import StoredDurability
 from pegboard.errors import PlanNotFound, RunNotFound
-from pegboard.execution import Kit
+from pegboard.execution import CallEnvironment
 from pegboard.features.approvals import Approvals
 from pegboard.features.plans import Plans
 from pegboard.features.runs import RunFeed, Runs, RunView
-from pegboard.features.runs.policy import may_see
-from pegboard.features.runs.starting import call_graph, run_id_for
-from pegboard.features.runs.watching import known_events
+from pegboard.features.runs.event_stream import known_events
+from pegboard.features.runs.permissions import may_see
+from pegboard.features.runs.start import call_graph, run_id_for
 from pegboard.graphs import GraphRunner
-from pegboard.graphs.healing import Heal
-from pegboard.graphs.references import resolved
+from pegboard.graphs.engine.failover import SubstituteFinder
+from pegboard.graphs.expressions.references import resolved
 from pegboard.planning import Planner, PlanRequest
 from pegboard.storage import MemoryStorage
 
@@ -40,10 +40,16 @@ class Service:
     """The two services on one store in memory."""
 
     def __init__(
-        self, storage: MemoryStorage, *, heal: Heal | None = None, clock: Clock | None = None
+        self,
+        storage: MemoryStorage,
+        *,
+        heal: SubstituteFinder | None = None,
+        clock: Clock | None = None,
     ) -> None:
         clock = clock or SystemClock()
-        kit = Kit(policy=Policy(ask=("pay",)), now=clock.time, monotonic=clock.monotonic)
+        kit = CallEnvironment(
+            policy=Policy(ask=("pay",)), now=clock.time, monotonic=clock.monotonic
+        )
         self.storage = storage
         self.store = storage.runs
         self.registry = ToolRegistry(kit=kit)

@@ -5,12 +5,12 @@ from tests.graphs.made import OBJECT, Bench, at_the_bench, call, states
 
 from pegboard.access import Policy
 from pegboard.core.graph import Fallback, Graph, NodeState
-from pegboard.core.memory import MemoryResults
+from pegboard.core.memory_results import MemoryResults
 from pegboard.core.run import RunResult
 from pegboard.core.tool import Effect, Retry
 from pegboard.errors import ToolTimeout, Unavailable
-from pegboard.execution import Kit
-from pegboard.execution.kit import Settings
+from pegboard.execution import CallEnvironment
+from pegboard.execution.environment import CallDefaults
 from pegboard.graphs.kinds.tool import ToolNode
 
 
@@ -158,7 +158,7 @@ def test_a_tool_that_went_away_fails_its_node_and_names_the_nearest() -> None:
 
 
 def test_other_nodes_get_the_whole_of_a_large_output() -> None:
-    settings = Settings(max_result_bytes=1_000)
+    settings = CallDefaults(max_result_bytes=1_000)
 
     async def work(bench: Bench) -> RunResult:
         return await bench.run(call("a", input={"text": "x" * 5_000}))
@@ -169,7 +169,7 @@ def test_other_nodes_get_the_whole_of_a_large_output() -> None:
 
 
 def test_an_output_of_which_only_a_page_is_left_fails_its_node() -> None:
-    kit = {"settings": Settings(max_result_bytes=1_000), "results": MemoryResults(max_bytes=10)}
+    kit = {"settings": CallDefaults(max_result_bytes=1_000), "results": MemoryResults(max_bytes=10)}
 
     async def work(bench: Bench) -> RunResult:
         return await bench.run(call("a", input={"text": "x" * 5_000}))
@@ -206,7 +206,7 @@ def test_a_call_that_needs_an_approval_waits_for_it_and_then_runs() -> None:
         assert (asked.kind, asked.step, asked.choices) == ("approval", "a", ("approve", "deny"))
         assert states(waiting) == {"a": "waiting", "b": "completed"}
 
-        bench.registry.apply(Kit(now=bench.clock.time, monotonic=bench.clock.monotonic))
+        bench.registry.apply(CallEnvironment(now=bench.clock.time, monotonic=bench.clock.monotonic))
         await bench.runner.answer(waiting.run_id, asked.id, {"answer": "approve"})
         done = await bench.runner.result(waiting.run_id)
 

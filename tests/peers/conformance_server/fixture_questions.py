@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pegboard import ToolContext, tool
-from pegboard.core.asking import Answer, Question, Sample, SampleMessage, SampleRequest
-from pegboard.core.offers import FilledPrompt, PromptMessage
+from pegboard.core.elicitation import Answer, Question, Sample, SampleMessage, SampleRequest
+from pegboard.core.resources_and_prompts import FilledPrompt, PromptMessage
 from pegboard.core.result import TextPart
 from pegboard.tools import prompt
 

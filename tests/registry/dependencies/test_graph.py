@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pegboard.errors import DependencyNotFound
 from pegboard.registry.dependencies import Broken, Dependencies, DependencyGraph, GraphChange
-from pegboard.registry.dependencies.change import Edge
+from pegboard.registry.dependencies.changes import Edge
 from pegboard.registry.dependencies.graph import Direction
 
 

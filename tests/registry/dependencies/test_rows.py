@@ -1,6 +1,6 @@
 """What a change does not touch is the very same row afterwards, and the old one stays as it was."""
 
-from pegboard.registry.dependencies.change import Delta
+from pegboard.registry.dependencies.changes import Delta
 from pegboard.registry.dependencies.rows import changed_nodes, changed_rows, cut
 
 SPEC = ("spec",)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pegboard.errors import CallerError, DependencyCycle, DependencyNotFound, VersionNotFound
 from pegboard.registry.dependencies import Dependencies, Dependency, GraphChange, GraphDiff
-from pegboard.registry.dependencies.change import Edge
+from pegboard.registry.dependencies.changes import Edge
 
 CHAIN = GraphChange(
     add_nodes=("a_v1", "b_v1", "c_v1"), add_edges=(("a_v1", "b_v1"), ("b_v1", "c_v1"))

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from tests.servers.http.live import begun, live, live_settings, patient, until
 from tests.servers.mcp.made import ERAS
 from tests.servers.mcp.test_handlers import words
-from tests.servers.mcp.test_telling import Heard
+from tests.servers.mcp.test_progress import Heard
 from tests.shape import tree
 
 from pegboard.runtime import Pegboard, Settings

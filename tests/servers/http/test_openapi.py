@@ -8,12 +8,12 @@ from pydantic import SecretStr
 from tests.servers.http.made import TOKEN, a_board, client_of
 
 from pegboard.core.event import CallRecord
-from pegboard.core.ports.store import HistoryQuery
-from pegboard.runtime.source_state import SourceState
-from pegboard.servers.http.answers import ToolDetail
+from pegboard.core.ports.call_stores import HistoryQuery
+from pegboard.runtime.sources.state import SourceState
+from pegboard.servers.http.models.record_responses import SourceAnswer
+from pegboard.servers.http.models.requests import HistoryFilter
+from pegboard.servers.http.models.responses import ToolDetail
 from pegboard.servers.http.openapi import refusals
-from pegboard.servers.http.record_answers import SourceAnswer
-from pegboard.servers.http.requests import HistoryFilter
 
 PATHS = {
     "/tools": ["get"],

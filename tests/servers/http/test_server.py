@@ -17,7 +17,7 @@ from tests.servers.http.live import (
     until,
 )
 
-from pegboard.core.ports.store import HistoryQuery
+from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.errors import ConfigError
 from pegboard.runtime import Pegboard, Settings
 from pegboard.servers.http import serve

@@ -10,15 +10,15 @@ from mcp import Client
 from pydantic import Field
 
 from pegboard import Artifact, SchemaTool, ToolContext, ToolFailed, ToolResult, Unavailable, tool
-from pegboard.core.asking import Question, SampleMessage, SampleRequest
+from pegboard.core.elicitation import Question, SampleMessage, SampleRequest
 from pegboard.core.event import CallRecord
-from pegboard.core.offers import Completion, ResourceSpec
+from pegboard.core.resources_and_prompts import Completion, ResourceSpec
 from pegboard.core.result import AudioPart, ImagePart, Part, ResourcePart, TextPart
 from pegboard.core.tool import Effect, ToolSpec
 from pegboard.runtime import Pegboard, Settings
 from pegboard.servers.mcp.server import BoardServer
 from pegboard.tools import prompt, resource
-from pegboard.tools.offers import offer_of
+from pegboard.tools.resources_and_prompts import offer_of
 
 T = TypeVar("T")
 ERAS = ("legacy", "2026-07-28")

@@ -6,7 +6,7 @@ from tests.runtime.slow import silent_port
 from pegboard.errors import InvalidRequest
 from pegboard.runtime import Pegboard, Settings
 from pegboard.servers.mcp.globs import check_globs
-from pegboard.servers.mcp.part import Part
+from pegboard.servers.mcp.selection import BoardSelection
 
 BOARD = """
 network: {allow_hosts: [127.0.0.1]}
@@ -32,7 +32,7 @@ def path(tmp_path: Path) -> Path:
 )
 async def test_globs_that_fit_something_say_nothing(path: Path, globs: tuple[str, ...]) -> None:
     async with Pegboard(path, settings=Settings()) as board:
-        assert check_globs(Part(only=globs), board) == []
+        assert check_globs(BoardSelection(only=globs), board) == []
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ async def test_globs_that_fit_something_say_nothing(path: Path, globs: tuple[str
 async def test_what_nothing_can_fit_is_refused(path: Path, glob: str, said: str) -> None:
     async with Pegboard(path, settings=Settings()) as board:
         with pytest.raises(InvalidRequest) as refused:
-            check_globs(Part(only=("std__*", glob)), board)
+            check_globs(BoardSelection(only=("std__*", glob)), board)
 
     assert str(refused.value) == said
 
@@ -61,14 +61,14 @@ async def test_what_a_slow_source_may_still_bring_is_told(tmp_path: Path) -> Non
     path = tmp_path / "board.yaml"
     with silent_port() as port:
         path.write_text(BOARD.replace("PORT", str(port)))
-        part = Part(only=("slow__*", "sl*__pay", "*pay*", "std__shell_exec"))
+        part = BoardSelection(only=("slow__*", "sl*__pay", "*pay*", "std__shell_exec"))
         async with Pegboard(path, settings=Settings(open_patience=0.1, list_timeout=60)) as board:
             await board.wait_for("std__calculator")
             pending = check_globs(part, board)
             with pytest.raises(InvalidRequest, match="std__pay"):
-                check_globs(Part(only=("std__pay*",)), board)
+                check_globs(BoardSelection(only=("std__pay*",)), board)
             with pytest.raises(InvalidRequest, match="'st\\*pay'"):
-                check_globs(Part(only=("st*pay",)), board)
+                check_globs(BoardSelection(only=("st*pay",)), board)
         async with Pegboard(path, settings=Settings(list_timeout=6)) as board:
             await board.settled()
             failed = check_globs(part, board)

@@ -10,9 +10,9 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from tests.servers.mcp.made import RUNS, Records, a_client, a_server, until
 
 from pegboard.runtime import Pegboard
-from pegboard.servers.mcp.part import Part
-from pegboard.servers.mcp.problems import RESOURCE_NOT_FOUND
-from pegboard.servers.mcp.rounds import KEY
+from pegboard.servers.mcp.multi_round import KEY
+from pegboard.servers.mcp.protocol_errors import RESOURCE_NOT_FOUND
+from pegboard.servers.mcp.selection import BoardSelection
 from pegboard.servers.mcp.server import BoardServer
 
 
@@ -116,7 +116,7 @@ async def test_a_tool_outside_the_part_is_not_found_and_does_not_run(
     board: Pegboard, era: str
 ) -> None:
     async with (
-        a_server(board, part=Part(only=("add*",))) as server,
+        a_server(board, part=BoardSelection(only=("add*",))) as server,
         a_client(server, era) as client,
     ):
         listed = await client.list_tools()

@@ -12,7 +12,7 @@ from tests.servers.mcp.made import a_client, a_server
 from tests.servers.mcp.test_handlers import words
 
 from pegboard.runtime import Pegboard, Settings
-from pegboard.servers.mcp.part import Part
+from pegboard.servers.mcp.selection import BoardSelection
 
 HEAD = "network: {allow_hosts: [127.0.0.1]}\nsources:\n  - {kind: builtin, name: std}\n"
 
@@ -61,7 +61,7 @@ async def test_a_part_holds_for_tools_that_come_late_as_well(tmp_path: Path) -> 
         settings = Settings(open_patience=0.2, list_timeout=60)
         async with (
             _opened(path, settings) as board,
-            a_server(board, part=Part(sources=("std",))) as server,
+            a_server(board, part=BoardSelection(sources=("std",))) as server,
             a_client(server, "2026-07-28") as client,
         ):
             calling = asyncio.create_task(client.call_tool("late__stock", {}))

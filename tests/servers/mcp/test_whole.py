@@ -3,7 +3,7 @@
 import pytest
 from starlette.types import Message
 
-from pegboard.servers.mcp.whole import read
+from pegboard.servers.mcp.whole import buffer_body
 
 GONE: Message = {"type": "http.disconnect"}
 
@@ -30,7 +30,7 @@ async def test_it_is_handed_on_whole(
     async def receive() -> Message:
         return coming.pop(0)
 
-    found, again = await read(receive)
+    found, again = await buffer_body(receive)
 
     assert found == body
     assert [await again(), await again()] == [first, GONE]

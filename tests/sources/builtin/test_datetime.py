@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.services import Services
 from pegboard.errors import InvalidRequest
-from pegboard.sources.builtin.moments import later, read_duration, written
+from pegboard.sources.builtin.iso8601 import later, read_duration, written
 from pegboard.sources.builtin.tools.datetime import datetime_tool
 from pegboard.testing import FakeClock
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.errors import InvalidRequest
-from pegboard.sources.builtin.patches import merged
-from pegboard.sources.builtin.queries import query
+from pegboard.sources.builtin.jmespath_queries import query
+from pegboard.sources.builtin.json_patch import merged
 from pegboard.sources.builtin.tools.json_transform import json_transform
 
 ORDERS = {

@@ -10,7 +10,7 @@ from pegboard.errors import InvalidRequest, SourceUnavailable
 from pegboard.registry import ToolRegistry
 from pegboard.sandbox import ProbedSandbox
 from pegboard.sources.builtin import KIND, BuiltinConfig, bound_tools
-from pegboard.sources.builtin.sandboxes import why_no_code
+from pegboard.sources.builtin.sandbox_access import why_no_code
 from pegboard.sources.builtin.tools.python_exec import availability, probe, python_exec
 from pegboard.tools import SchemaTool
 

@@ -17,7 +17,7 @@ from pegboard.registry import ToolRegistry
 from pegboard.sources import builtin
 from pegboard.sources.builtin import KIND, BuiltinConfig, bound_tools, tools
 from pegboard.sources.builtin.discovery import discover_builtin_tools
-from pegboard.sources.builtin.services import bound
+from pegboard.sources.builtin.service_access import bound
 from pegboard.sources.builtin.tools.calculator import calculator
 from pegboard.sources.builtin.tools.echo import echo
 from pegboard.testing import FakeClock, SourceContract

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.errors import InvalidRequest
-from pegboard.sources.builtin.texts import CASES, ENCODINGS, HASHES
+from pegboard.sources.builtin.text_operations import CASES, ENCODINGS, HASHES
 from pegboard.sources.builtin.tools.text_utils import Style, text_utils
 
 WORK: list[tuple[dict[str, Any], Any]] = [

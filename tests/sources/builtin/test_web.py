@@ -20,7 +20,7 @@ from pegboard.errors import HostUnavailable, InvalidRequest, Overloaded, SourceU
 from pegboard.features.health import BoardHealth
 from pegboard.network import GuardedClient, GuardPolicy
 from pegboard.registry.dependencies import Dependencies
-from pegboard.sources.builtin.services import bound
+from pegboard.sources.builtin.service_access import bound
 from pegboard.sources.builtin.tools.http_request import http_request
 from pegboard.sources.builtin.tools.web_fetch import web_fetch
 from pegboard.testing import FakeClock

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pegboard.concurrency.thread_pool import POOL
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source
 from pegboard.errors import SourceUnavailable
@@ -14,7 +15,6 @@ from pegboard.registry import ToolRegistry
 from pegboard.sources.functions import KIND
 from pegboard.sources.functions.config import FunctionsConfig
 from pegboard.testing import SourceContract
-from pegboard.tools.threads import POOL
 
 MODULE = '''
 """Tools."""

@@ -17,8 +17,8 @@ import uvicorn
 from tests.peers.node import node, node_package
 from tests.peers.ports import free_port
 
-from pegboard.core.asking import Answer, Question, Sample, SampleRequest
 from pegboard.core.context import ToolContext
+from pegboard.core.elicitation import Answer, Question, Sample, SampleRequest
 from pegboard.core.ports.services import Services
 from pegboard.core.principal import Principal
 from pegboard.core.result import Part, TextPart

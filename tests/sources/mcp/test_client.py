@@ -20,8 +20,8 @@ from pegboard.errors import (
 )
 from pegboard.sources.mcp.client import connection_error, translated
 from pegboard.sources.mcp.config import McpConfig
-from pegboard.sources.mcp.statuses import SessionLost
-from pegboard.sources.mcp.transports import Link, Wire
+from pegboard.sources.mcp.transport.http_failures import SessionLost
+from pegboard.sources.mcp.transport.transports import Link, Wire
 
 LINK = Link(name="shop", config=McpConfig(command="x"), http=None, base_dir=Path())
 

@@ -13,7 +13,7 @@ from tests.sources.mcp.rogue import PLAIN, replies, result, rogue, rogue_http, s
 from pegboard.core.health import HealthStatus
 from pegboard.core.principal import LOCAL
 from pegboard.errors import MCPConnectionError, SourceUnavailable
-from pegboard.sources.mcp.pace import MOST_MESSAGES, Pace
+from pegboard.sources.mcp.transport.message_rate import MOST_MESSAGES, MessageRate
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
 FLOOD = 10_000
@@ -59,9 +59,9 @@ async def test_a_flood_of_notifications_that_mcp_does_not_allow_is_logged_once(
     assert "notifications/progress at 'params.progress" in said_once
 
 
-def in_a_minute() -> Pace:
+def in_a_minute() -> MessageRate:
     """Machines that run tests may be slow."""
-    return Pace(most=MOST_MESSAGES, seconds=60.0)
+    return MessageRate(most=MOST_MESSAGES, seconds=60.0)
 
 
 async def test_a_server_that_talks_without_end_is_ended_and_told() -> None:

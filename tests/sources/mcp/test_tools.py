@@ -9,10 +9,10 @@ from tests.sources.mcp.opening import STDIO, by_action, opened
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Effect, Tool
 from pegboard.sources.mcp.config import McpConfig
-from pegboard.sources.mcp.pages import Pages
+from pegboard.sources.mcp.pagination import Pages
+from pegboard.sources.mcp.server import Upstream
 from pegboard.sources.mcp.tools import ServerTools
-from pegboard.sources.mcp.transports import Link
-from pegboard.sources.mcp.upstream import Upstream
+from pegboard.sources.mcp.transport.transports import Link
 
 
 def _listed(*tools: types.Tool, **config: Any) -> Pages[Tool]:

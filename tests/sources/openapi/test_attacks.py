@@ -10,9 +10,8 @@ from pydantic import ValidationError
 from tests.network.loopback import always, reply
 from tests.sources.openapi.bench import bench, document, json_body, json_reply, one, operation
 
-from pegboard.core.export import spec_to_dict
 from pegboard.errors import InvalidRequest, SourceUnavailable, ToolArgumentError
-from pegboard.sources.openapi.definitions import MOST_BYTES
+from pegboard.sources.openapi.schema.definitions import MOST_BYTES
 
 ANY: dict[str, Any] = {}
 EVERYWHERE = one(
@@ -190,7 +189,7 @@ async def test_no_schema_explodes(schema: Any, schemas: Any) -> None:
     described = one("post", requestBody=json_body(schema), components={"schemas": schemas})
     began = time.process_time()
     async with bench(described) as api:
-        size = len(json.dumps(spec_to_dict(api.spec())))
+        size = len(json.dumps(api.spec().to_dict()))
         await api.call(a={})
 
     assert size <= MOST_BYTES * 1.2
@@ -238,7 +237,7 @@ async def test_a_document_reads_nothing_outside_its_folder(ref: str, tmp_path: P
     (folder / "api.json").write_text(json.dumps(described))
 
     async with bench("api/api.json", base_dir=tmp_path) as api:
-        assert "s3cret" not in json.dumps(spec_to_dict(api.spec()))
+        assert "s3cret" not in json.dumps(api.spec().to_dict())
         assert "Not checked" in api.spec().input_schema["properties"]["q"]["$comment"]
 
 

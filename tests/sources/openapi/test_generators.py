@@ -10,10 +10,10 @@ from tests.network.loopback import Received
 from tests.sources.openapi.bench import bench, document, json_body, one, operation
 
 from pegboard.core.tool import JsonSchema
-from pegboard.sources.openapi.addresses import BadAddress, server_url
-from pegboard.sources.openapi.nodes import Located
-from pegboard.sources.openapi.references import References
-from pegboard.sources.openapi.schemas import Schemas
+from pegboard.sources.openapi.document.lenient_access import Located
+from pegboard.sources.openapi.document.references import References
+from pegboard.sources.openapi.document.server_urls import BadAddress, server_url
+from pegboard.sources.openapi.schema.translate import Schemas
 
 TEXT = {"type": "string"}
 BINARY = {"type": "string", "format": "binary"}

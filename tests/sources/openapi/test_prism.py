@@ -22,8 +22,8 @@ from pegboard.core.ports.services import Services
 from pegboard.errors import PegboardError
 from pegboard.network import GuardedClient, GuardPolicy
 from pegboard.sources.openapi import KIND
+from pegboard.sources.openapi.call.error_responses import ApiAnswer
 from pegboard.sources.openapi.config import OpenApiConfig
-from pegboard.sources.openapi.refusals import ApiAnswer
 
 MODULES = PEERS / "node_modules"
 EXAMPLES = MODULES / "@readme" / "oas-examples"

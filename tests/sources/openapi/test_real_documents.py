@@ -10,14 +10,14 @@ import jsonschema_rs
 import pytest
 from tests.peers.node import PEERS
 
-from pegboard.core.names import is_wire_name
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
+from pegboard.core.wire_names import is_wire_name
 from pegboard.network import GuardedClient
 from pegboard.sources.openapi import KIND
 from pegboard.sources.openapi.config import OpenApiConfig
-from pegboard.sources.openapi.definitions import MOST_BYTES
-from pegboard.sources.openapi.operations import METHODS
+from pegboard.sources.openapi.document.operations import METHODS
+from pegboard.sources.openapi.schema.definitions import MOST_BYTES
 
 MODULES = PEERS / "node_modules"
 EXAMPLES = MODULES / "@readme" / "oas-examples"

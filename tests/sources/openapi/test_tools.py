@@ -16,8 +16,8 @@ from pegboard.core.context import ToolContext
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, Status
 from pegboard.errors import ToolFailed, Unavailable
-from pegboard.sources.openapi.actions import written_by_hand
 from pegboard.sources.openapi.config import Action
+from pegboard.sources.openapi.document.manual_operations import written_by_hand
 
 TEXT = {"type": "string"}
 BEARER = {"kind": "bearer", "token": "s3cret-token"}

@@ -2,7 +2,7 @@ import pytest
 
 from pegboard.core.tool import Effect
 from pegboard.errors import SourceUnavailable
-from pegboard.sources.script.blocks import find_block
+from pegboard.sources.script.comment_blocks import find_block
 from pegboard.sources.script.description import filled, placeholders, read_description
 from pegboard.sources.script.located import Located, read_yaml
 

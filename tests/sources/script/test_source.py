@@ -16,7 +16,7 @@ from pegboard.core.ports.source import Source
 from pegboard.core.tool import Effect, Limits, Retry
 from pegboard.sources.script import KIND
 from pegboard.sources.script.config import ScriptConfig
-from pegboard.sources.script.processes import run_plainly
+from pegboard.sources.script.plain_process import run_plainly
 from pegboard.testing import SourceContract
 
 COUNT = """

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import pytest
 from tests.sources.sql.boards import until
 
+from pegboard.concurrency.thread_pool import POOL
 from pegboard.errors import (
     InvalidRequest,
     Overloaded,
@@ -20,8 +21,7 @@ from pegboard.sources.sql.catalog import Table
 from pegboard.sources.sql.client import Client
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.database import Database
-from pegboard.sources.sql.session import Answer, Request, Session, Stale
-from pegboard.tools.threads import POOL
+from pegboard.sources.sql.driver import Answer, Request, Session, Stale
 
 
 class Trouble(Exception):

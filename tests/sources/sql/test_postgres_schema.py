@@ -10,10 +10,10 @@ from tests.sources.sql.attacks import HIDING_MORE
 from pegboard.errors import InvalidRequest
 from pegboard.sources.sql.catalog import build
 from pegboard.sources.sql.config import SqlConfig
+from pegboard.sources.sql.driver import Answer, Request, Statement
 from pegboard.sources.sql.lexer import Lexed
 from pegboard.sources.sql.postgres import PostgresDriver
 from pegboard.sources.sql.postgres_schema import read_tables
-from pegboard.sources.sql.session import Answer, Request, Statement
 
 
 class Bare:

@@ -13,11 +13,11 @@ from pegboard.core.context import ToolContext
 from pegboard.core.tool import Effect
 from pegboard.errors import InvalidRequest, ToolArgumentError
 from pegboard.registry import ToolRegistry
-from pegboard.sources.sql.answers import listed, page
 from pegboard.sources.sql.catalog import Table, build
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.session import Answer, collect
-from pegboard.sources.sql.shapes import query_input
+from pegboard.sources.sql.driver import Answer, collect
+from pegboard.sources.sql.results import listed, page
+from pegboard.sources.sql.tool_schemas import query_input
 
 
 async def test_reading_is_always_offered_and_writing_only_when_allowed(chinook: Path) -> None:

@@ -21,15 +21,15 @@ from tests.storage.made import (
 )
 from tests.storage.test_approvals import an_approval
 
-from pegboard.core.ports.audit import AuditEntry
-from pegboard.core.ports.store import HistoryQuery
+from pegboard.core.ports.audit_store import AuditEntry
+from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.result import ToolResult
 from pegboard.errors import ConfigError, Overloaded, Unavailable
 from pegboard.storage import Storage, open_history, open_storage
 from pegboard.storage.databases import postgres as module
 from pegboard.storage.databases.postgres import PostgresDatabase
 from pegboard.storage.databases.transaction import Transaction
-from pegboard.storage.migrating import TABLE
+from pegboard.storage.migrate import TABLE
 from pegboard.storage.tables import METADATA
 from pegboard.testing import FakeClock
 

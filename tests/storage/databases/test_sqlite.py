@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.storage.made import a_record, a_result, a_start, an_outcome
 
-from pegboard.core.ports.store import HistoryQuery
+from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.errors import ConfigError
 from pegboard.storage import open_history, open_storage
 from pegboard.testing import FakeClock

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.storage.made import ROOT, an_outcome
 
-from pegboard.core.ports.store import History, HistoryQuery
+from pegboard.core.ports.call_stores import History, HistoryQuery
 from pegboard.storage import open_history, open_storage
 
 BUSY = """

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from tests.storage.made import NOON, a_record, a_start
 
-from pegboard.core.ports.store import HistoryQuery
+from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.errors import ConfigError, StoreUnavailable, Unavailable
 from pegboard.storage import open_history, open_storage
-from pegboard.storage.databases.reader import Reader
 from pegboard.storage.databases.sqlite_file import open_reader, open_writer
+from pegboard.storage.databases.sqlite_reader import Reader
 from pegboard.storage.databases.transaction import Transaction
-from pegboard.storage.migrating import REVISIONS
+from pegboard.storage.migrate import REVISIONS
 from pegboard.testing import FakeClock
 
 

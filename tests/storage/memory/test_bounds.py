@@ -4,16 +4,16 @@ from tests.storage.made import NOON, a_written
 from tests.storage.test_audit import an_entry
 from tests.storage.test_runs import a_result, a_start
 
-from pegboard.core.gate import Gate
-from pegboard.core.ports.run import Plan
+from pegboard.concurrency.closable_lock import ClosableLock
+from pegboard.core.ports.run_store import Plan
+from pegboard.storage.history_rows import unchanged
 from pegboard.storage.memory.audit import MemoryAudit
 from pegboard.storage.memory.runs import MemoryRuns
-from pegboard.storage.rows import unchanged
 from pegboard.testing import FakeClock
 
 
 async def test_runs_that_ended_make_room_the_oldest_first(clock: FakeClock) -> None:
-    runs = MemoryRuns(Gate(), clock=clock, bound=3)
+    runs = MemoryRuns(ClosableLock(), clock=clock, bound=3)
     for run_id in ("open", "second", "first"):
         await runs.create(a_start(run_id), owner="one")
     await runs.rest(a_result(run_id="first"), "one")
@@ -29,7 +29,7 @@ async def test_runs_that_ended_make_room_the_oldest_first(clock: FakeClock) -> N
 
 
 async def test_a_trail_that_is_closed_counts_what_still_comes(clock: FakeClock) -> None:
-    gate = Gate()
+    gate = ClosableLock()
     audit = MemoryAudit(gate, clock=clock, redact=unchanged, reads=False)
     await audit.append([an_entry()])
     gate.close()
@@ -39,7 +39,7 @@ async def test_a_trail_that_is_closed_counts_what_still_comes(clock: FakeClock) 
 
 
 async def test_plans_without_runs_make_room_the_oldest_first(clock: FakeClock) -> None:
-    runs = MemoryRuns(Gate(), clock=clock, bound=2)
+    runs = MemoryRuns(ClosableLock(), clock=clock, bound=2)
     await runs.put_plan(Plan(id="used", graph={}, created_at=NOON))
     await runs.create(a_start("r1"), plan_id="used")
     for name in ("first", "second"):

@@ -2,7 +2,7 @@
 
 from tests.storage.made import NOON, a_record, a_start, a_written, ids
 
-from pegboard.core.ports.store import HistoryQuery
+from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.storage import MemoryStorage
 from pegboard.testing import FakeClock
 

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import typer
 
-from pegboard.cli.adding import NewSource, add_source
-from pegboard.cli.exits import exits
+from pegboard.cli.add_source import NewSource, add_source
+from pegboard.cli.exit_codes import exit_on_error
 from pegboard.errors import ConfigError, InvalidRequest
 
 _SECRETS = {"bearer": ("token",), "api_key": ("key",), "basic": ("username", "password")}
@@ -40,7 +40,7 @@ def _command(said: Callable[..., NewSource]) -> Callable[..., NewSource]:
         ] = True,
         **given: Any,
     ) -> None:
-        with exits():
+        with exit_on_error():
             add_source(said(**given), board, name=name, dry_run=dry_run, check=check)
 
     *options, _ = inspect.signature(shared).parameters.values()

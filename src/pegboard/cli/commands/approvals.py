@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 
 import typer
 
-from pegboard.cli.exits import exits
-from pegboard.cli.kept import http_hint, stored, with_data
+from pegboard.cli.exit_codes import exit_on_error
+from pegboard.cli.offline_storage import http_hint, run_offline, with_data
 from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
-from pegboard.cli.output import moment, say, say_json, table
-from pegboard.cli.output import note as beside
+from pegboard.cli.output.tables import moment, say, say_json, table
+from pegboard.cli.output.tables import note as beside
 from pegboard.cli.params import one_of
 from pegboard.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from pegboard.core.ports.approval import Approval
+    from pegboard.core.ports.approval_store import Approval
     from pegboard.runtime import Pegboard
 
 T = TypeVar("T")
@@ -41,14 +41,14 @@ def list_approvals(
     json: JsonOption = False,
 ) -> None:
     """List approvals, newest first; those that wait for an answer unless told otherwise."""
-    from pegboard.core.ports.approval import ApprovalQuery
+    from pegboard.core.ports.approval_store import ApprovalQuery
     from pegboard.features.approvals.schemas import State, page_to_dict
 
     wanted = "" if state == "all" else state
     query = ApprovalQuery(state=wanted, tool=tool, limit=limit, cursor=cursor)
-    with exits():
+    with exit_on_error():
         one_of(get_args(State), wanted, option="--state")
-        page = stored(
+        page = run_offline(
             settings(data=data), "GET /approvals", lambda opened: opened.approvals.list(query)
         )
     if json:
@@ -62,9 +62,11 @@ def list_approvals(
 @approvals.command()
 def show(approval: IdArgument, *, data: DataOption = None, json: JsonOption = False) -> None:
     """Show one approval with its arguments, without secrets."""
-    with exits():
+    with exit_on_error():
         call = f"GET /approvals/{approval}"
-        found = stored(settings(data=data), call, lambda opened: opened.approvals.get(approval))
+        found = run_offline(
+            settings(data=data), call, lambda opened: opened.approvals.get(approval)
+        )
     _said(found, json=json)
 
 
@@ -103,7 +105,7 @@ def edit(
     json: JsonOption = False,
 ) -> None:
     """Approve a call with other arguments, which have to fit the tool."""
-    with exits():
+    with exit_on_error():
         chosen = settings(board, data)
         wanted = _object(arguments)
 
@@ -118,8 +120,8 @@ def edit(
 def _decide(
     approval: str, decision: Literal["approve", "deny"], note: str, data: Any, *, json: bool
 ) -> None:
-    with exits():
-        decided = stored(
+    with exit_on_error():
+        decided = run_offline(
             settings(data=data),
             f"POST /approvals/{approval}",
             lambda opened: opened.approvals.decide(approval, decision, note=note),

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from pegboard.cli.exits import Exit, exits
-from pegboard.cli.kept import stored
+from pegboard.cli.exit_codes import Exit, exit_on_error
+from pegboard.cli.offline_storage import run_offline
 from pegboard.cli.options import DataOption, JsonOption, settings
-from pegboard.cli.output import moment, note, say, say_json, table
+from pegboard.cli.output.tables import moment, note, say, say_json, table
 from pegboard.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from pegboard.core.ports.audit import AuditRecord
+    from pegboard.core.ports.audit_store import AuditRecord
     from pegboard.features.audit import Audit
 
 T = TypeVar("T")
@@ -40,8 +40,8 @@ def list_records(
     """List records, oldest first."""
     from pegboard.features.audit.schemas import record_to_dict
 
-    with exits():
-        records = stored(
+    with exit_on_error():
+        records = run_offline(
             settings(data=data),
             "GET /audit",
             lambda opened: opened.audit.records(after=after, kind=kind, limit=limit),
@@ -66,10 +66,10 @@ def verify(
     """Check that no record was changed, removed or reordered; ends with 1 when one was."""
     from pegboard.features.audit.schemas import anchor_of, report_to_dict
 
-    with exits():
+    with exit_on_error():
         if anchor and not _ANCHOR.fullmatch(anchor):
             raise InvalidRequest("--anchor: write SEQUENCE:HASH, as 'audit verify' prints it")
-        report = stored(
+        report = run_offline(
             settings(data=data),
             "GET /audit/verify",
             lambda opened: opened.audit.verify(anchor=anchor_of(anchor)),
@@ -104,8 +104,8 @@ def export(
                 say(json_library.dumps(record_to_dict(record)))
             last = records[-1].sequence
 
-    with exits():
-        stored(settings(data=data), "GET /audit", lambda opened: write(opened.audit))
+    with exit_on_error():
+        run_offline(settings(data=data), "GET /audit", lambda opened: write(opened.audit))
 
 
 def _row(record: "AuditRecord") -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pegboard.cli.exits import Exit, exit_code, exits
+from pegboard.cli.exit_codes import Exit, exit_code, exit_on_error
 from pegboard.cli.options import BoardOption, DataOption, JsonOption, found, settings, with_board
-from pegboard.cli.output import note, say, say_json
+from pegboard.cli.output.tables import note, say, say_json
 from pegboard.errors import InvalidRequest, PegboardError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def call(
         spec = opened.find(name).spec if name in opened.registry else None
         return spec is not None and spec.category == "filesystem" and spec.effect != "read"
 
-    with exits():
+    with exit_on_error():
         given = _arguments(arguments, arg or [])
         chosen = settings(board, data)
         if chosen.data is None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from pegboard import __version__
-from pegboard.cli.exits import Exit, exits
-from pegboard.cli.kept import is_held
+from pegboard.cli.exit_codes import Exit, exit_on_error
+from pegboard.cli.offline_storage import is_held
 from pegboard.cli.options import BoardOption, DataOption, JsonOption, settings, with_board
-from pegboard.cli.output import counted, say_json, table
-from pegboard.cli.source_telling import reason_of
+from pegboard.cli.output.sources import reason_of
+from pegboard.cli.output.tables import counted, say_json, table
 from pegboard.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ A status is `ok`, `unused`, `unchecked` (another process has it), `missing`, `fa
 
 def doctor(*, board: BoardOption = None, data: DataOption = None, json: JsonOption = False) -> None:
     """Check the installation, the settings, the board file and each source."""
-    from pegboard.runtime.kinds import known_kinds
+    from pegboard.runtime.plugins import known_kinds
 
     checks: list[Check] = [
         ("python", "ok", platform.python_version()),
@@ -42,7 +42,7 @@ def doctor(*, board: BoardOption = None, data: DataOption = None, json: JsonOpti
         *(_extra(name, module) for name, module in _EXTRAS.items()),
         ("source kinds", "ok", ", ".join(known_kinds())),
     ]
-    with exits():
+    with exit_on_error():
         chosen = settings(board, data)
         checks += _settings(chosen)
         checks += _all(chosen)
@@ -131,7 +131,7 @@ def _detail(item: dict[str, Any], *, well: bool) -> str:
 def _entries(opened: "Pegboard") -> list[Check]:
     """What stands in the list of tools, or was registered, and cannot be used."""
     from pegboard.registry.query import ToolQuery
-    from pegboard.registry.unusable import unusable, why_unusable
+    from pegboard.registry.unavailable import unusable, why_unusable
 
     specs = unusable(opened.registry, ToolQuery())
     return [(f"tool {s.name}", "missing", why_unusable(s)) for s in specs if not s.source]

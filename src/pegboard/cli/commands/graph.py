@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from pegboard.cli.exits import exits
-from pegboard.cli.file_writing import write_whole
-from pegboard.cli.graph_drawing import as_mermaid, as_svg, as_tree
+from pegboard.cli.atomic_write import write_whole
+from pegboard.cli.exit_codes import exit_on_error
 from pegboard.cli.options import (
     BoardOption,
     DataOption,
@@ -16,7 +15,8 @@ from pegboard.cli.options import (
     settings,
     with_board,
 )
-from pegboard.cli.output import counted, note, say, say_json, table
+from pegboard.cli.output.dependency_graph import as_mermaid, as_svg, as_tree
+from pegboard.cli.output.tables import counted, note, say, say_json, table
 from pegboard.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def show_graph(
         service = opened.dependencies
         return _shown(opened, service.current if version is None else service.at(version))
 
-    with exits():
+    with exit_on_error():
         _tell(with_board(settings(board, data), find), mermaid=mermaid, svg=svg, json=json)
 
 
@@ -72,7 +72,7 @@ def around(
         node = service.node(tool)
         return _shown(opened, service.current.around(node, depth=depth, direction=direction))
 
-    with exits():
+    with exit_on_error():
         _tell(with_board(settings(board, data), find), mermaid=mermaid, svg=svg, json=json)
 
 
@@ -96,7 +96,7 @@ def breaks(
         found = what_breaks(service.current, service.node(tool), stand_ins_of=certain)
         return found.to_dict(service.names(item.tool for item in found.broken))
 
-    with exits():
+    with exit_on_error():
         found = with_board(settings(board, data), find)
         if json:
             say_json(found)
@@ -121,7 +121,7 @@ def replacements(
     async def find(opened: "Pegboard") -> dict[str, Any]:
         return opened.tool_health.replacements.of(tool).to_dict()
 
-    with exits():
+    with exit_on_error():
         found = with_board(settings(board, data), find)
         if json:
             say_json(found)
@@ -156,7 +156,7 @@ def update(
         )
         return _shown(opened, await opened.dependencies.update(wanted, origin="cli"))
 
-    with exits():
+    with exit_on_error():
         _tell(with_board(settings(board, data), change), mermaid=False, json=json)
 
 

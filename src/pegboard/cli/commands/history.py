@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pegboard.cli.exits import Exit, exits
+from pegboard.cli.exit_codes import Exit, exit_on_error
 from pegboard.cli.options import DataOption, JsonOption, settings
-from pegboard.cli.output import moment, note, say, say_json, table
+from pegboard.cli.output.tables import moment, note, say, say_json, table
 
 if TYPE_CHECKING:
-    from pegboard.core.ports.store import HistoryPage, HistoryQuery
+    from pegboard.core.ports.call_stores import HistoryPage, HistoryQuery
     from pegboard.runtime import Settings
 
 
@@ -38,7 +38,7 @@ def history(
     """Show recorded calls, newest first; works while a server is running."""
     import asyncio
 
-    from pegboard.core.ports.store import HistoryQuery
+    from pegboard.core.ports.call_stores import HistoryQuery
 
     query = HistoryQuery(
         tool=tool,
@@ -50,7 +50,7 @@ def history(
         limit=limit,
         cursor=cursor,
     )
-    with exits():
+    with exit_on_error():
         chosen = settings(board, data)
         if error:
             _show_detail(asyncio.run(_detail(chosen, error)), error, json=json)

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from pegboard.cli.exits import exits
-from pegboard.cli.output import say
+from pegboard.cli.exit_codes import exit_on_error
+from pegboard.cli.output.tables import say
 from pegboard.errors import ConfigError
 
 _BOARD = """\
@@ -54,7 +54,7 @@ def init(
     ] = None,
 ) -> None:
     """Write a board.yaml and a my_tools.py to start from; overwrites nothing."""
-    with exits():
+    with exit_on_error():
         path = board or folder / "board.yaml"
         tools = path.parent / "my_tools.py"
         for file in (path, tools):

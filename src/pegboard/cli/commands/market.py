@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from pegboard.cli.adding import NewSource, add_source, refuse_twin, show_source
-from pegboard.cli.exits import exits
-from pegboard.cli.kept import stored
-from pegboard.cli.market_telling import tell_review
+from pegboard.cli.add_source import NewSource, add_source, refuse_twin, show_source
+from pegboard.cli.exit_codes import exit_on_error
+from pegboard.cli.offline_storage import run_offline
 from pegboard.cli.options import (
     DEFAULT_BOARD,
     BoardOption,
@@ -20,14 +19,15 @@ from pegboard.cli.options import (
     settings,
     with_board,
 )
-from pegboard.cli.output import counted, first_line, note, say_json, table
+from pegboard.cli.output.marketplace import tell_review
+from pegboard.cli.output.tables import counted, first_line, note, say_json, table
 from pegboard.errors import ConfigError, InvalidRequest
 
 if TYPE_CHECKING:
     from pegboard.features.marketplace import Choice, Review
     from pegboard.runtime import Pegboard, Settings
-    from pegboard.runtime.board_file import LoadedBoard
-    from pegboard.runtime.wiring.kept import Kept
+    from pegboard.runtime.board_file.load import LoadedBoard
+    from pegboard.runtime.wiring.offline import OfflineBoard
 
 T = TypeVar("T")
 EntryArgument = Annotated[
@@ -64,16 +64,16 @@ def list_entries(
     json: JsonOption = False,
 ) -> None:
     """List what the marketplaces of the board offer."""
-    from pegboard.features.marketplace import Wanted
+    from pegboard.features.marketplace import EntryQuery
 
-    wanted = Wanted(
+    wanted = EntryQuery(
         query=" ".join(words or ()),
         capability=capability,
         marketplace=marketplace,
         limit=limit,
         cursor=cursor,
     )
-    with exits():
+    with exit_on_error():
         found = _with_board(board, lambda opened: opened.marketplace.browse(wanted))
     if json:
         say_json(found)
@@ -98,7 +98,7 @@ def show(
     json: JsonOption = False,
 ) -> None:
     """Show all that would come of adding an entry; nothing of it is started."""
-    with exits():
+    with exit_on_error():
         choice = _choice(way, tools, name)
         review = _reviewed(entry, choice, board)
     if json:
@@ -126,10 +126,10 @@ def add(
     data: DataOption = None,
 ) -> None:
     """Put an entry into the board file, once you have looked at it."""
-    from pegboard.runtime.board_file import load_board
+    from pegboard.runtime.board_file.load import load_board
     from pegboard.runtime.settings import environ
 
-    with exits():
+    with exit_on_error():
         choice = _choice(way, tools, name)
         review = _reviewed(entry, choice, board, digest=digest)
         source = review.source
@@ -196,11 +196,11 @@ def _record(review: "Review", chosen: "Settings", path: Path) -> None:
         return
     event = added(review, LOCAL, at=time(), file=path.name)
 
-    async def tell(opened: "Kept") -> None:
+    async def tell(opened: "OfflineBoard") -> None:
         opened.tell(event)
 
     try:
-        stored(chosen, "GET /audit", tell)
+        run_offline(chosen, "GET /audit", tell)
     except ConfigError as error:
         note(f"pegboard: this is not in the audit trail: {error.message.partition(chr(10))[0]}")
 

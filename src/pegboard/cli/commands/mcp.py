@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pegboard.cli.exits import exits
-from pegboard.cli.mcp_clients import (
+from pegboard.cli.exit_codes import exit_on_error
+from pegboard.cli.mcp_client_configs import (
     CLIENTS,
     address_entry,
     client_of,
@@ -18,7 +18,7 @@ from pegboard.cli.mcp_clients import (
     write_config,
 )
 from pegboard.cli.options import BoardOption, DataOption, settings
-from pegboard.cli.output import note, say, say_json
+from pegboard.cli.output.tables import note, say, say_json
 from pegboard.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -59,13 +59,13 @@ def serve(
     """
     if context.invoked_subcommand is not None:
         return
-    with exits():
+    with exit_on_error():
         chosen = settings(board, data)
         if chosen.board is not None and not Path(chosen.board).is_file():
             raise ConfigError(f"There is no board file {chosen.board}: try 'pegboard init'.")
-        from pegboard.servers.mcp import Part, serve_stdio
+        from pegboard.servers.mcp import BoardSelection, serve_stdio
 
-        part = Part(
+        part = BoardSelection(
             only=tuple(only or ()),
             sources=tuple(source or ()),
             categories=tuple(category or ()),
@@ -100,7 +100,7 @@ def config(
     """Show what to write into the configuration of an MCP client, or write it."""
     from pegboard.runtime.settings import environ
 
-    with exits():
+    with exit_on_error():
         known = client_of(client)
         chosen = settings(board, data)
         if url:

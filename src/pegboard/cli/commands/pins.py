@@ -6,15 +6,15 @@ from urllib.parse import quote, urlencode
 
 import typer
 
-from pegboard.cli.exits import exits
-from pegboard.cli.kept import stored
+from pegboard.cli.exit_codes import exit_on_error
+from pegboard.cli.offline_storage import run_offline
 from pegboard.cli.options import DataOption, JsonOption, settings
-from pegboard.cli.output import moment, say, say_json, table
-from pegboard.cli.output import note as beside
+from pegboard.cli.output.tables import moment, say, say_json, table
+from pegboard.cli.output.tables import note as beside
 from pegboard.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from pegboard.core.ports.catalogue import HeldDefinition, Pin
+    from pegboard.core.ports.catalogue_stores import HeldDefinition, Pin
     from pegboard.features.pins import Pins
     from pegboard.features.pins.service import Decision
 
@@ -51,8 +51,8 @@ def list_pins(
     from pegboard.features.pins.schemas import pins_to_dict
 
     call = _query("/pins", source=source)
-    with exits():
-        page = stored(
+    with exit_on_error():
+        page = run_offline(
             settings(data=data),
             f"GET {call}",
             lambda opened: opened.pins.pins(source=source, limit=limit, cursor=cursor),
@@ -80,8 +80,8 @@ def list_held(
     from pegboard.features.pins.schemas import helds_to_dict
 
     call = _query("/tools/held", source=source, state=state)
-    with exits():
-        page = stored(
+    with exit_on_error():
+        page = run_offline(
             settings(data=data),
             f"GET {call}",
             lambda opened: opened.pins.held(source=source, state=state, limit=limit, cursor=cursor),
@@ -101,9 +101,9 @@ def show(
     """Show what an upstream has changed of a tool's definition, or all of a new one."""
     from pegboard.features.pins.schemas import held_to_dict
 
-    with exits():
+    with exit_on_error():
         call = "GET " + _query("/tools/held", source=source)
-        found = stored(settings(data=data), call, lambda opened: opened.pins.get(source, tool))
+        found = run_offline(settings(data=data), call, lambda opened: opened.pins.get(source, tool))
     if json:
         say_json(held_to_dict(found))
     else:
@@ -127,14 +127,16 @@ def approve(
     """Approve a definition that is held back: the tool is as its upstream says from now on."""
     from pegboard.features.pins.schemas import held_to_dict
 
-    with exits():
+    with exit_on_error():
         if everything == bool(tool):
             raise InvalidRequest("Name a tool, or approve whatever waits with --all.")
         if not everything:
             _decide(source, tool, "approve", digest, data, json=json)
             return
         call = "GET " + _query("/tools/held", source=source, state="waiting")
-        done = stored(settings(data=data), call, lambda opened: opened.pins.approve_all(source))
+        done = run_offline(
+            settings(data=data), call, lambda opened: opened.pins.approve_all(source)
+        )
     if json:
         say_json({"held": [held_to_dict(item, state="approved") for item in done]})
         return
@@ -152,7 +154,7 @@ def reject(
     json: JsonOption = False,
 ) -> None:
     """Keep what was approved before, if anything, and ask about this definition no more."""
-    with exits():
+    with exit_on_error():
         _decide(source, tool, "reject", digest, data, json=json)
 
 
@@ -168,7 +170,7 @@ def _decide(
     state = "approved" if decision == "approve" else "rejected"
     call = f"POST /tools/held/{quote(source, safe='')}/{quote(tool, safe='')}"
     body = json_library.dumps({"decision": decision, "digest": digest or "DIGEST"})
-    done = stored(settings(data=data), call, lambda opened: decide(opened.pins), body=body)
+    done = run_offline(settings(data=data), call, lambda opened: decide(opened.pins), body=body)
     if json:
         say_json(held_to_dict(done, state=state))
         return

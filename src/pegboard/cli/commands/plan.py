@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pegboard.cli.exits import Exit, exits
-from pegboard.cli.file_writing import write_whole
+from pegboard.cli.atomic_write import write_whole
+from pegboard.cli.exit_codes import Exit, exit_on_error
 from pegboard.cli.options import (
     BoardOption,
     DataOption,
@@ -16,7 +16,7 @@ from pegboard.cli.options import (
     settings,
     with_board,
 )
-from pegboard.cli.output import note, say, say_json
+from pegboard.cli.output.tables import note, say, say_json
 from pegboard.cli.params import given_params
 from pegboard.cli.plan_files import is_plan_file, read_plan_file
 from pegboard.errors import InvalidRequest
@@ -56,7 +56,7 @@ def plan(
     """
     from pegboard.planning import PlanRequest
 
-    with exits():
+    with exit_on_error():
         params = given_params(param or [])
         if is_plan_file(goal):
             if capability or params:
@@ -80,25 +80,27 @@ def plan(
 async def _made(
     request: "PlanRequest", svg: Path | None, opened: "Pegboard"
 ) -> tuple[dict[str, Any], str]:
-    from pegboard.features.plans.showing import show_plan
+    from pegboard.features.plans.views import show_plan
+    from pegboard.rendering.text import mermaid
 
     made = await opened.plans.make(request)
-    return show_plan(made), _drawn(made.graph, svg)
+    return show_plan(made, mermaid), _drawn(made.graph, svg)
 
 
 async def _checked(
     document: dict[str, Any], svg: Path | None, opened: "Pegboard"
 ) -> tuple[dict[str, Any], str]:
-    from pegboard.features.plans.showing import show_check
+    from pegboard.features.plans.views import show_check
+    from pegboard.rendering.text import mermaid
 
     found = opened.plans.check(document)
     drawn = "" if found.graph is None else _drawn(found.graph, svg)
-    return {"choices": [], "notes": [], **show_check(found)}, drawn
+    return {"choices": [], "notes": [], **show_check(found, mermaid)}, drawn
 
 
 def _drawn(graph: "Graph", svg: Path | None) -> str:
-    from pegboard.graphs.drawing import tree
-    from pegboard.graphs.pictures import chart
+    from pegboard.rendering.svg import chart
+    from pegboard.rendering.text import tree
 
     if svg is not None:
         write_whole(svg, chart(graph))

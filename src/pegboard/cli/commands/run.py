@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pegboard.cli.exits import exits
+from pegboard.cli.exit_codes import exit_on_error
 from pegboard.cli.options import (
     BoardOption,
     DataOption,
     JsonOption,
     SvgOption,
     TimelineOption,
-    said_again,
+    explicit_options,
     settings,
     with_board,
 )
@@ -51,7 +51,7 @@ def run(
 
     A goal is planned first: `pegboard plan GOAL --json > plan.json`, then `pegboard run plan.json`.
     """
-    from pegboard.cli.run_telling import draw, tell, watched
+    from pegboard.cli.output.runs import draw, tell, watched
     from pegboard.runtime.wiring.storage import place_of
 
     async def start(opened: "Pegboard") -> "RunView":
@@ -60,7 +60,7 @@ def run(
                 return await opened.runs.start_plan(plan, params, key=key)
             except PlanNotFound as error:
                 raise PlanNotFound(f"{error.message} {_instead(plan, chosen)}") from error
-        from pegboard.graphs.documents import is_plan, read_graph
+        from pegboard.graphs.documents.read import is_plan, read_graph
 
         graph, as_plan = read_graph(document), is_plan(document)
         return await opened.runs.start_graph(graph, params, key=key, as_plan=as_plan)
@@ -76,14 +76,14 @@ def run(
         last = 0 if is_new else await opened.runs.last_event(view.id)
         return await watched(opened, view.id, after=last, quiet=json)
 
-    with exits():
+    with exit_on_error():
         chosen = settings(board, data)
         params = given_params(param or [])
         document = read_plan_file(plan) if is_plan_file(plan) else None
         view = with_board(chosen, play, whole=False)
         draw(view, svg=svg, timeline=timeline)
     is_kept = place_of(chosen) is not None
-    tell(view, json=json, options=said_again(board, data), is_kept=is_kept)
+    tell(view, json=json, options=explicit_options(board, data), is_kept=is_kept)
 
 
 def _instead(named: str, chosen: "Settings") -> str:

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 import typer
 
-from pegboard.cli.exits import exits
-from pegboard.cli.kept import http_hint
+from pegboard.cli.exit_codes import exit_on_error
+from pegboard.cli.offline_storage import http_hint
 from pegboard.cli.options import (
     BoardOption,
     DataOption,
     JsonOption,
     SvgOption,
     TimelineOption,
-    said_again,
+    explicit_options,
     settings,
     with_board,
 )
-from pegboard.cli.output import moment, note, say, say_json, table
+from pegboard.cli.output.tables import moment, note, say, say_json, table
 from pegboard.cli.params import one_of
 from pegboard.errors import RunNotFound
 
@@ -43,7 +43,7 @@ def list_runs(
     json: JsonOption = False,
 ) -> None:
     """List runs, newest first."""
-    from pegboard.core.ports.run import RunQuery
+    from pegboard.core.ports.run_store import RunQuery
     from pegboard.features.runs.schemas import State
     from pegboard.runtime.wiring.storage import place_of
 
@@ -51,7 +51,7 @@ def list_runs(
         page = await opened.runs.list(RunQuery(state=state, limit=limit, cursor=cursor))
         return page.runs, page.next_cursor
 
-    with exits():
+    with exit_on_error():
         one_of(get_args(State), state, option="--state")
         chosen = settings(board, data)
         found, following = _on_board(chosen, find, "GET /runs")
@@ -77,13 +77,13 @@ def show_run(
     json: JsonOption = False,
 ) -> None:
     """Show a run: its steps on a time line, and what it waits for."""
-    from pegboard.cli.run_telling import draw, show
-    from pegboard.graphs import drawing
+    from pegboard.cli.output.runs import draw, show
+    from pegboard.rendering import text as drawing
 
     async def find(opened: "Pegboard") -> "RunView":
         return await opened.runs.get(run_id)
 
-    with exits():
+    with exit_on_error():
         view = _on_board(settings(board, data), find, f"GET /runs/{run_id}")
         draw(view, svg=svg, timeline=timeline)
     if json:
@@ -91,7 +91,7 @@ def show_run(
     elif mermaid:
         say(drawing.mermaid(view.graph, view.result).rstrip())
     else:
-        show(view, options=said_again(board, data))
+        show(view, options=explicit_options(board, data))
 
 
 @runs.command("pause")
@@ -99,19 +99,19 @@ def pause_run(
     run_id: RunId, *, board: BoardOption = None, data: DataOption = None, json: JsonOption = False
 ) -> None:
     """Start nothing new in a run; what is being done goes on to its end."""
-    from pegboard.cli.run_telling import paused
+    from pegboard.cli.output.runs import paused
 
     async def pause(opened: "Pegboard") -> "RunView":
         return await paused(opened, run_id)
 
-    with exits():
+    with exit_on_error():
         view = _on_board(settings(board, data), pause, f"POST /runs/{run_id}/pause")
     if json:
         say_json(view.to_dict())
         return
     say(f"{view.id}  {view.result.state.value}")
     if view.run.finished_at is None:
-        note(f"go on with it: pegboard runs resume {view.id}{said_again(board, data)}")
+        note(f"go on with it: pegboard runs resume {view.id}{explicit_options(board, data)}")
     else:
         note("it has ended: there is nothing to pause")
 
@@ -121,16 +121,16 @@ def resume_run(
     run_id: RunId, *, board: BoardOption = None, data: DataOption = None, json: JsonOption = False
 ) -> None:
     """Go on with a run that was paused, or whose process died; what it has done is not repeated."""
-    from pegboard.cli.run_telling import tell, watched
+    from pegboard.cli.output.runs import tell, watched
 
     async def resume(opened: "Pegboard") -> "RunView":
         last = await opened.runs.last_event(run_id)
         await opened.runs.resume(run_id)
         return await watched(opened, run_id, after=last, quiet=json)
 
-    with exits():
+    with exit_on_error():
         view = _on_board(settings(board, data), resume, f"POST /runs/{run_id}/resume")
-    tell(view, json=json, options=said_again(board, data))
+    tell(view, json=json, options=explicit_options(board, data))
 
 
 @runs.command("cancel")
@@ -143,7 +143,7 @@ def cancel_run(
         await opened.runs.cancel(run_id)
         return await opened.runs.wait(run_id)
 
-    with exits():
+    with exit_on_error():
         view = _on_board(settings(board, data), cancel, f"POST /runs/{run_id}/cancel")
     say_json(view.to_dict()) if json else say(f"{view.id}  {view.result.state.value}")
 
@@ -159,7 +159,7 @@ def answer_run(
     json: JsonOption = False,
 ) -> None:
     """Answer what a run asks, and go on with it."""
-    from pegboard.cli.run_telling import tell, watched
+    from pegboard.cli.output.runs import tell, watched
 
     async def give(opened: "Pegboard") -> "RunView":
         last = await opened.runs.last_event(run_id)
@@ -168,9 +168,9 @@ def answer_run(
 
     given = _value(answer)
     body = json_library.dumps({"pending_id": pending_id, "answer": given})
-    with exits():
+    with exit_on_error():
         view = _on_board(settings(board, data), give, f"POST /runs/{run_id}/answers", body)
-    tell(view, json=json, options=said_again(board, data))
+    tell(view, json=json, options=explicit_options(board, data))
 
 
 @runs.command("send")
@@ -184,7 +184,7 @@ def send_to_run(
     json: JsonOption = False,
 ) -> None:
     """Send a run the message that a step of it waits for, and go on with it."""
-    from pegboard.cli.run_telling import tell, watched
+    from pegboard.cli.output.runs import tell, watched
 
     async def send(opened: "Pegboard") -> "RunView":
         last = await opened.runs.last_event(run_id)
@@ -193,9 +193,9 @@ def send_to_run(
 
     given = _value(message)
     body = json_library.dumps({"event": event, "message": given})
-    with exits():
+    with exit_on_error():
         view = _on_board(settings(board, data), send, f"POST /runs/{run_id}/messages", body)
-    tell(view, json=json, options=said_again(board, data))
+    tell(view, json=json, options=explicit_options(board, data))
 
 
 def _on_board(

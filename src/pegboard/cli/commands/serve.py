@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pegboard.cli.exits import exits
+from pegboard.cli.exit_codes import exit_on_error
 from pegboard.cli.options import BoardOption, DataOption, settings
 from pegboard.errors import ConfigError
 
@@ -26,7 +26,7 @@ def serve(
 
     Beyond loopback it needs PEGBOARD_TOKEN, which callers send as a bearer token.
     """
-    with exits():
+    with exit_on_error():
         chosen = settings(board, data).changed(host=host, port=port, log=log)
         if chosen.board is not None and not Path(chosen.board).is_file():
             raise ConfigError(f"There is no board file {chosen.board}: try 'pegboard init'.")

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pegboard.cli.exits import exits
+from pegboard.cli.exit_codes import exit_on_error
 from pegboard.cli.options import BoardOption, JsonOption, found, settings, with_board
-from pegboard.cli.output import say, say_json
+from pegboard.cli.output.tables import say, say_json
 
 if TYPE_CHECKING:
     from pegboard.runtime import Pegboard
@@ -23,7 +23,7 @@ def show(
     async def find(opened: "Pegboard") -> dict[str, Any]:
         return (await found(opened, name)).spec.to_dict()
 
-    with exits():
+    with exit_on_error():
         spec = with_board(settings(board), find, whole=False)
         if json:
             say_json(spec)

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pegboard.cli.exits import Exit, exits
+from pegboard.cli.exit_codes import Exit, exit_on_error
 from pegboard.cli.options import BoardOption, JsonOption, settings, with_board
-from pegboard.cli.output import say_json, table
-from pegboard.cli.source_telling import count_of, reason_of, tell_of_log
+from pegboard.cli.output.sources import count_of, reason_of, tell_of_log
+from pegboard.cli.output.tables import say_json, table
 
 if TYPE_CHECKING:
     from pegboard.runtime import Pegboard
-    from pegboard.runtime.source_state import SourceState
+    from pegboard.runtime.sources.state import SourceState
 
 
 def sources(
@@ -27,7 +27,7 @@ def sources(
     async def ask(opened: "Pegboard") -> "tuple[list[dict[str, Any]], list[SourceState]]":
         return await opened.health(), opened.sources
 
-    with exits():
+    with exit_on_error():
         found, states = with_board(settings(board), ask)
         if json:
             say_json(found)

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pegboard.cli.exits import exits
-from pegboard.cli.kept import stored
+from pegboard.cli.exit_codes import exit_on_error
+from pegboard.cli.offline_storage import run_offline
 from pegboard.cli.options import DataOption, JsonOption, settings
-from pegboard.cli.output import moment, note, say, say_json, table
-from pegboard.cli.switch_telling import tell_of_nothing
+from pegboard.cli.output.kill_switches import tell_of_nothing
+from pegboard.cli.output.tables import moment, note, say, say_json, table
 from pegboard.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from pegboard.core.ports.switch import SwitchKind
-    from pegboard.features.switches import KillSwitches, Thrown
+    from pegboard.core.ports.kill_switch_store import SwitchKind
+    from pegboard.features.kill_switches import KillSwitches, SwitchResult
 
 ToolArgument = Annotated[
     str,
@@ -35,10 +35,10 @@ switches = typer.Typer(
 @switches.command("list")
 def list_switches(*, data: DataOption = None, json: JsonOption = False) -> None:
     """List what is turned off."""
-    from pegboard.features.switches.schemas import switches_to_dict
+    from pegboard.features.kill_switches.schemas import switches_to_dict
 
-    with exits():
-        thrown = stored(
+    with exit_on_error():
+        thrown = run_offline(
             settings(data=data), "GET /switches", lambda opened: opened.switches.thrown()
         )
     if json:
@@ -60,7 +60,7 @@ def off(
     json: JsonOption = False,
 ) -> None:
     """Turn something off; what runs goes on, and the next call is refused."""
-    with exits():
+    with exit_on_error():
         _turn("off", tool, source, reason, data, writes=writes, json=json)
 
 
@@ -74,26 +74,26 @@ def on(
     json: JsonOption = False,
 ) -> None:
     """Turn on what was turned off under the same name."""
-    with exits():
+    with exit_on_error():
         _turn("on", tool, source, "", data, writes=writes, json=json)
 
 
 def _turn(
     turn: str, tool: str, source: str, reason: str, data: DataOption, *, writes: bool, json: bool
 ) -> None:
-    from pegboard.features.switches.schemas import switch_to_dict
+    from pegboard.features.kill_switches.schemas import switch_to_dict
 
     kind, name = _meant(tool, source, writes=writes)
     wanted = {"turn": turn, "kind": kind, "name": name, "reason": reason}
 
-    async def work(service: "KillSwitches") -> "Thrown":
+    async def work(service: "KillSwitches") -> "SwitchResult":
         if turn == "on":
             return await service.on(kind, name)
         return await service.off(kind, name, reason=reason)
 
     body = json_library.dumps({key: value for key, value in wanted.items() if value})
     chosen = settings(data=data)
-    done = stored(chosen, "POST /switches", lambda opened: work(opened.switches), body=body)
+    done = run_offline(chosen, "POST /switches", lambda opened: work(opened.switches), body=body)
     if json:
         say_json(switch_to_dict(done))
     else:
@@ -110,6 +110,6 @@ def _meant(tool: str, source: str, *, writes: bool) -> "tuple[SwitchKind, str]":
     return ("tool", tool) if tool else ("source", source)
 
 
-def _row(thrown: "Thrown") -> tuple[str, ...]:
+def _row(thrown: "SwitchResult") -> tuple[str, ...]:
     switch = thrown.switch
     return (switch.kind, switch.name, moment(switch.at), switch.by, switch.reason)

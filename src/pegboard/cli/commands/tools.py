@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pegboard.cli.exits import exits
+from pegboard.cli.exit_codes import exit_on_error
+from pegboard.cli.filter_suggestions import tell_unknown
 from pegboard.cli.options import BoardOption, JsonOption, settings, with_board
-from pegboard.cli.output import counted, first_line, note, say_json, table
-from pegboard.cli.unknown_values import tell_unknown
+from pegboard.cli.output.tables import counted, first_line, note, say_json, table
 
 if TYPE_CHECKING:
     from pegboard.core.tool import ToolSpec
@@ -30,7 +30,7 @@ def tools(
 ) -> None:
     """List the tools of the board, or search them."""
     from pegboard.registry.query import ToolQuery
-    from pegboard.registry.unusable import unusable, why_unusable
+    from pegboard.registry.unavailable import unusable, why_unusable
 
     query = ToolQuery(
         query=search,
@@ -49,7 +49,7 @@ def tools(
         found = [tool.spec for tool in opened.registry.search(query)]
         return found, unusable(opened.registry, query)
 
-    with exits():
+    with exit_on_error():
         usable, others = with_board(settings(board), find)
         shown = others[:limit] if unavailable else usable
         if json:
@@ -72,7 +72,7 @@ def tools(
 
 
 def _why(spec: "ToolSpec") -> dict[str, str]:
-    from pegboard.registry.unusable import why_unusable
+    from pegboard.registry.unavailable import why_unusable
 
     reason = why_unusable(spec)
     return {"unavailable": reason} if reason else {}

@@ -54,7 +54,7 @@ class Signal(Struct, frozen=True, kw_only=True):
     message: Any = None
 
 
-class Slot(Struct, frozen=True, kw_only=True):
+class StepRef(Struct, frozen=True, kw_only=True):
     """The place of one step in a run.
 
     Attributes:
@@ -66,7 +66,7 @@ class Slot(Struct, frozen=True, kw_only=True):
     place: Any = None
 
 
-class Recorded(Struct, frozen=True, kw_only=True):
+class StepRecord(Struct, frozen=True, kw_only=True):
     """An earlier play has done the step, and this came out."""
 
     value: Any
@@ -78,7 +78,7 @@ class Interrupted(Struct, frozen=True, kw_only=True):
     started_at: float
 
 
-class Happened(Struct, frozen=True, kw_only=True):
+class StepEvents(Struct, frozen=True, kw_only=True):
     """What a play hears of while it waits.
 
     Attributes:
@@ -102,7 +102,7 @@ class RunSteps(Protocol):
         """What the run began with."""
         ...
 
-    def reserve(self, step: str) -> Slot:
+    def reserve(self, step: str) -> StepRef:
         """The place of a step, each once a play.
 
         Within one `RunSteps` each play reserves in the same order, as long as `next` tells what has
@@ -110,17 +110,17 @@ class RunSteps(Protocol):
         """
         ...
 
-    def inside(self, slot: Slot) -> "RunSteps":
+    def inside(self, slot: StepRef) -> "RunSteps":
         """The steps that one step consists of; their paths begin with its own."""
         ...
 
-    def found(self, slot: Slot) -> Recorded | Interrupted | None:
+    def found(self, slot: StepRef) -> StepRecord | Interrupted | None:
         """What earlier plays did of it; None when it was never started with a mark, or done."""
         ...
 
     async def do(
         self,
-        slot: Slot,
+        slot: StepRef,
         work: Callable[[], Awaitable[Any]],
         *,
         marked: bool = False,
@@ -139,7 +139,7 @@ class RunSteps(Protocol):
         """
         ...
 
-    async def next(self, tasks: "Mapping[str, asyncio.Future[Any]]") -> Happened:
+    async def next(self, tasks: "Mapping[str, asyncio.Future[Any]]") -> StepEvents:
         """Wait until at least one of these has ended, or a signal came; without tasks, not at all.
 
         The first one of a play tells every signal that there is.

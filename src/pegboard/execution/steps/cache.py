@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 from pegboard.core.result import ToolResult
 from pegboard.execution.cache import Key
-from pegboard.execution.call import Handler, Run
-from pegboard.execution.fingerprint import fingerprint_of
-from pegboard.execution.kit import Kit
-from pegboard.execution.target import Target
+from pegboard.execution.call_state import CallState, Handler
+from pegboard.execution.compiled_tool import CompiledTool
+from pegboard.execution.environment import CallEnvironment
+from pegboard.execution.idempotency.fingerprint import fingerprint_of
 
 
-def cache(target: Target, kit: Kit, following: Handler) -> Handler:
+def cache(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
     """There for tools that say they are cacheable."""
     spec, tool = target.spec, target.tool
     if not spec.cacheable or spec.cache_ttl <= 0:
@@ -18,7 +18,7 @@ def cache(target: Target, kit: Kit, following: Handler) -> Handler:
     answers, monotonic = kit.cache, kit.monotonic
     fingerprint = fingerprint_of(spec)
 
-    async def handle(call: Run) -> ToolResult:
+    async def handle(call: CallState) -> ToolResult:
         owner = call.owner if spec.cache_per_principal else ""
         result, call.cached = await answers.get_or_make(
             Key(id(tool), fingerprint(call), owner),
@@ -32,5 +32,5 @@ def cache(target: Target, kit: Kit, following: Handler) -> Handler:
     return handle
 
 
-def _remaining(call: Run, monotonic: Callable[[], float]) -> float | None:
+def _remaining(call: CallState, monotonic: Callable[[], float]) -> float | None:
     return None if call.deadline is None else max(0.0, call.deadline - monotonic())

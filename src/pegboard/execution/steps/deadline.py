@@ -7,24 +7,24 @@ error says so, and does not call itself retryable: nobody is invited to pay agai
 import asyncio
 import time
 
-from pegboard.core.copies import bare
 from pegboard.core.result import ToolResult
+from pegboard.core.result_copy import without_traceback
 from pegboard.errors import PegboardError, ToolTimeout
-from pegboard.execution.call import Handler, Run
-from pegboard.execution.kit import Kit
-from pegboard.execution.repeating import is_repeatable
-from pegboard.execution.target import Target
-from pegboard.execution.ticker import TICKERS
+from pegboard.execution.call_state import CallState, Handler
+from pegboard.execution.compiled_tool import CompiledTool
+from pegboard.execution.deadline_timer import TICKERS
+from pegboard.execution.environment import CallEnvironment
+from pegboard.execution.retry_rules import is_repeatable
 
 
-def deadline(target: Target, kit: Kit, following: Handler) -> Handler:
+def deadline(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
     """Always there: each attempt has its own time, within the time of the whole call."""
     spec, monotonic = target.spec, kit.monotonic
     timeout = kit.settings.attempt_timeout if spec.timeout is None else spec.timeout
     is_real = monotonic is time.monotonic
     repeatable = is_repeatable(spec)
 
-    async def handle(call: Run) -> ToolResult:
+    async def handle(call: CallState) -> ToolResult:
         now = monotonic()
         when = call.deadline
         if timeout and (when is None or now + timeout < when):
@@ -61,7 +61,7 @@ def deadline(target: Target, kit: Kit, following: Handler) -> Handler:
 
 def _left_open(error: ToolTimeout) -> PegboardError:
     """A copy, as a tool may raise one instance for all its callers."""
-    copy = bare(error)
+    copy = without_traceback(error)
     copy.args = (f"{error} Whether it took effect is unknown: look before you call it again.",)
     copy.retryable = False
     return copy

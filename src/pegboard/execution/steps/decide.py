@@ -4,18 +4,18 @@ from collections.abc import Coroutine
 from typing import Any
 
 from pegboard.core.result import ToolResult
-from pegboard.execution.call import Handler, Run
-from pegboard.execution.judging import judged
-from pegboard.execution.kit import Kit
-from pegboard.execution.target import Target
+from pegboard.execution.authorization import authorize
+from pegboard.execution.call_state import CallState, Handler
+from pegboard.execution.compiled_tool import CompiledTool
+from pegboard.execution.environment import CallEnvironment
 
 
-def decide(target: Target, kit: Kit, following: Handler) -> Handler:
+def decide(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
     """Always there."""
     spec, policy, switches = target.spec, kit.policy, kit.switches
 
-    def handle(call: Run) -> Coroutine[Any, Any, ToolResult]:
-        call.decision = judged(call, spec, policy, switches)
+    def handle(call: CallState) -> Coroutine[Any, Any, ToolResult]:
+        call.decision = authorize(call, spec, policy, switches)
         return following(call)
 
     return handle

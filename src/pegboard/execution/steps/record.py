@@ -11,15 +11,15 @@ from pegboard.core.event import CallRecord
 from pegboard.core.result import NO_META, ResultMeta, ToolResult
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import PegboardError, ToolArgumentError, ToolFailed
-from pegboard.execution.call import Handler, Run
-from pegboard.execution.failures import detail_of, failed_result, status_of, translated
-from pegboard.execution.kit import Kit
-from pegboard.execution.masking import texts_of
-from pegboard.execution.paging import size_of
-from pegboard.execution.target import Target
+from pegboard.execution.call_state import CallState, Handler
+from pegboard.execution.compiled_tool import CompiledTool
+from pegboard.execution.environment import CallEnvironment
+from pegboard.execution.errors_for_readers import detail_of, failed_result, status_of, translated
+from pegboard.execution.results.masking import texts_of
+from pegboard.execution.results.paging import size_of
 
 
-def record(target: Target | None, kit: Kit, following: Handler) -> Handler:
+def record(target: CompiledTool | None, kit: CallEnvironment, following: Handler) -> Handler:
     """Always there; `target` is None for a name that no tool has."""
     emitter, monotonic = kit.emitter, kit.monotonic
     spec = target.spec if target is not None else None
@@ -27,7 +27,7 @@ def record(target: Target | None, kit: Kit, following: Handler) -> Handler:
         (spec.version, spec.source, spec.effect.value) if spec is not None else ("", "", "")
     )
 
-    def finished(call: Run, result: ToolResult, status: str) -> ToolResult:
+    def finished(call: CallState, result: ToolResult, status: str) -> ToolResult:
         duration = (monotonic() - call.started) * 1000
         if emitter.is_heard:
             decision, raw, content = call.decision, call.raw, result.content
@@ -53,7 +53,7 @@ def record(target: Target | None, kit: Kit, following: Handler) -> Handler:
             emitter.emit(structs.replace(event, **rare) if rare else event)
         return _measured(call, result, duration)
 
-    async def handle(call: Run) -> ToolResult:
+    async def handle(call: CallState) -> ToolResult:
         try:
             result = await following(call)
         except PegboardError as error:
@@ -83,7 +83,9 @@ def _size_of_mapping(arguments: Mapping[str, Any] | None) -> int:
         return 0
 
 
-def _rare(call: Run, result: ToolResult, kit: Kit, spec: ToolSpec | None) -> dict[str, Any]:
+def _rare(
+    call: CallState, result: ToolResult, kit: CallEnvironment, spec: ToolSpec | None
+) -> dict[str, Any]:
     """What few calls have to say of themselves; usually nothing."""
     rare: dict[str, Any] = {}
     ctx, error, meta = call.ctx, result.error, result.meta
@@ -113,12 +115,12 @@ def _rare(call: Run, result: ToolResult, kit: Kit, spec: ToolSpec | None) -> dic
     return rare
 
 
-def _hidden(call: Run, kit: Kit) -> frozenset[str]:
+def _hidden(call: CallState, kit: CallEnvironment) -> frozenset[str]:
     """What a foreign error may quote and nobody wants to keep."""
     return frozenset() if kit.settings.keep_arguments else texts_of(call.raw, call.arguments)
 
 
-def _measured(call: Run, result: ToolResult, duration: float) -> ToolResult:
+def _measured(call: CallState, result: ToolResult, duration: float) -> ToolResult:
     """The result, saying how the call went."""
     if result.meta is NO_META and not (call.cached or call.replayed):
         meta = ResultMeta(call_id=call.id, duration_ms=duration, attempts=call.attempts)
@@ -141,7 +143,7 @@ def _measured(call: Run, result: ToolResult, duration: float) -> ToolResult:
     )
 
 
-def _with_error(result: ToolResult, kit: Kit) -> tuple[ToolResult, PegboardError]:
+def _with_error(result: ToolResult, kit: CallEnvironment) -> tuple[ToolResult, PegboardError]:
     """A tool may say itself that it failed: then its own words are the error."""
     error = result.error or ToolFailed(result.text or "The tool reported an error.")
     shown = failed_result(error, kit.redact)

@@ -4,14 +4,14 @@ import asyncio
 
 from pegboard.core.result import ToolResult
 from pegboard.errors import PegboardError
-from pegboard.execution.call import Handler, Run
-from pegboard.execution.judging import decide_again
-from pegboard.execution.kit import Kit
-from pegboard.execution.repeating import delay_before, is_repeatable, may_repeat
-from pegboard.execution.target import Target
+from pegboard.execution.authorization import reauthorize
+from pegboard.execution.call_state import CallState, Handler
+from pegboard.execution.compiled_tool import CompiledTool
+from pegboard.execution.environment import CallEnvironment
+from pegboard.execution.retry_rules import delay_before, is_repeatable, may_repeat
 
 
-def retry(target: Target, kit: Kit, following: Handler) -> Handler:
+def retry(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
     """There for tools with a retry policy."""
     spec = target.spec
     policy = spec.retry
@@ -20,7 +20,7 @@ def retry(target: Target, kit: Kit, following: Handler) -> Handler:
 
     repeatable = is_repeatable(spec)
 
-    async def handle(call: Run) -> ToolResult:
+    async def handle(call: CallState) -> ToolResult:
         for retries in range(policy.max_retries):
             try:
                 return await following(call)
@@ -31,7 +31,7 @@ def retry(target: Target, kit: Kit, following: Handler) -> Handler:
                 if call.deadline is not None and kit.monotonic() + delay >= call.deadline:
                     raise
             await asyncio.sleep(delay)
-            decide_again(call, target, kit)
+            reauthorize(call, target, kit)
         return await following(call)
 
     return handle

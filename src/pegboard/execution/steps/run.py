@@ -4,18 +4,18 @@ import asyncio
 from typing import Any
 
 from pegboard.errors import PegboardError
-from pegboard.execution.call import Handler, Run
-from pegboard.execution.failures import translated
-from pegboard.execution.kit import Kit
-from pegboard.execution.target import Target
+from pegboard.execution.call_state import CallState, Handler
+from pegboard.execution.compiled_tool import CompiledTool
+from pegboard.execution.environment import CallEnvironment
+from pegboard.execution.errors_for_readers import translated
 
 
-def run(target: Target, kit: Kit, following: Handler) -> Handler:  # noqa: ARG001 - the last step follows nothing
+def run(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:  # noqa: ARG001 - the last step follows nothing
     """Always there, innermost."""
     start, name, needs_context = target.run, target.spec.name, target.needs_context
     redact = kit.redact
 
-    async def handle(call: Run) -> Any:
+    async def handle(call: CallState) -> Any:
         call.attempts += 1
         try:
             ctx = call.context(redact) if needs_context else call.ctx

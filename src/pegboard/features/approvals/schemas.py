@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pegboard.core.ports.approval import Approval, ApprovalPage
+from pegboard.core.ports.approval_store import Approval, ApprovalPage
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 _TEXTS = ("version", "reason", "run_id", "node_id", "decided_by", "note", "call_id", "tenant")

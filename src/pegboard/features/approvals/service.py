@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 from msgspec import structs
 
-from pegboard.core.ports.approval import Approval, ApprovalPage, ApprovalQuery, Verdict
-from pegboard.core.ports.audit import AuditEntry, Prove, unproved
+from pegboard.concurrency.log_and_continue import log_and_continue
+from pegboard.core.ports.approval_store import Approval, ApprovalPage, ApprovalQuery, Verdict
+from pegboard.core.ports.audit_store import AuditEntry, Prove, unproved
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     AccessDenied,
@@ -19,12 +20,11 @@ from pegboard.errors import (
     PegboardError,
     RunNotFound,
 )
-from pegboard.execution.approvals import approval_changed, edited_digest
-from pegboard.execution.redaction import MASK
-from pegboard.execution.target import Target
-from pegboard.features.approvals.policy import SCOPE, may_decide, may_see
+from pegboard.execution.approval_requests import approval_changed, edited_digest
+from pegboard.execution.compiled_tool import CompiledTool
+from pegboard.execution.results.redaction import MASK
+from pegboard.features.approvals.permissions import SCOPE, may_decide, may_see
 from pegboard.registry import ToolRegistry
-from pegboard.tools.going_on import going_on
 
 Decision = Literal["approve", "deny", "edit"]
 Wake = Callable[[str, str], Awaitable[None]]
@@ -202,7 +202,7 @@ class Approvals:
     async def watch(self, every: float) -> None:
         """Let go what has expired and catch up, now and from time to time, until cancelled."""
         while True:
-            with going_on(_LOG, "approvals could not be looked through"):
+            with log_and_continue(_LOG, "approvals could not be looked through"):
                 try:
                     await self.expire()
                     await self.withdraw_ended()
@@ -241,7 +241,7 @@ class Approvals:
             raise InvalidRequest(f"The arguments still hold '{MASK}': write what it stands for.")
         tool = self._registry.find(approval.tool)
         if tool is not None:  # one that is gone, or not open here, checks them when it is called
-            Target(tool, keyed=False).read(edited)
+            CompiledTool(tool, keyed=False).read(edited)
         return edited
 
     async def _tell(self, approval: Approval) -> None:

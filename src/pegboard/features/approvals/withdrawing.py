@@ -3,10 +3,10 @@
 import asyncio
 import logging
 
+from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.event import Event, RunFinished
 from pegboard.errors import PegboardError
 from pegboard.features.approvals.service import Approvals
-from pegboard.tools.going_on import going_on
 
 _LOG = logging.getLogger("pegboard.approvals")
 _HOW = {
@@ -16,7 +16,7 @@ _HOW = {
 }
 
 
-class Withdrawing:
+class ApprovalWithdrawalListener:
     """A listener that takes back the approvals of runs that have ended.
 
     What it misses, as by a crash, is found when the approvals are looked through, or decided.
@@ -36,7 +36,7 @@ class Withdrawing:
         """Take back what the runs have asked, one after the other, until cancelled."""
         while True:
             event = await self._ended.get()
-            with going_on(_LOG, "what runs have asked is withdrawn later"):
+            with log_and_continue(_LOG, "what runs have asked is withdrawn later"):
                 try:
                     await self._approvals.withdraw(event.run_id, note=_HOW[event.state])
                 except PegboardError:

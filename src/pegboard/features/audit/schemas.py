@@ -6,7 +6,7 @@ from typing import Annotated, Any, cast
 from msgspec import to_builtins
 from pydantic import BaseModel, ConfigDict, Field
 
-from pegboard.core.ports.audit import AuditRecord, AuditReport
+from pegboard.core.ports.audit_store import AuditRecord, AuditReport
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pegboard.core.ports.audit import AuditRecord, AuditReport, AuditStore
+from pegboard.core.ports.audit_store import AuditRecord, AuditReport, AuditStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import AccessDenied
 

@@ -7,22 +7,22 @@ from datetime import date
 from typing import Any
 
 from pegboard.core.collecting import collecting_later
-from pegboard.core.ports.audit import Prove, unproved
-from pegboard.core.ports.catalogue import CatalogueStore
+from pegboard.core.ports.audit_store import Prove, unproved
+from pegboard.core.ports.catalogue_stores import CatalogueStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import InvalidRequest, ToolNotFound, Unavailable
-from pegboard.execution.call import owner_of
-from pegboard.execution.proving import proved
-from pegboard.features.catalogue.building import Builds, drafted
+from pegboard.execution.audit_first import record_in_audit
+from pegboard.execution.call_state import owner_of
+from pegboard.features.catalogue.audit_events import about_to, changes
+from pegboard.features.catalogue.build_tools import Builds, drafted
 from pegboard.features.catalogue.days import midnight, note_on
-from pegboard.features.catalogue.drafts import Drafts
-from pegboard.features.catalogue.loading import restored
-from pegboard.features.catalogue.policy import check_may_change
-from pegboard.features.catalogue.reading import CatalogueReader
-from pegboard.features.catalogue.shelf import Shelf
-from pegboard.features.catalogue.telling import about_to, changes
-from pegboard.features.catalogue.unhurried import unhurried
+from pegboard.features.catalogue.permissions import check_may_change
+from pegboard.features.catalogue.queries import CatalogueReader
+from pegboard.features.catalogue.registered_tools import RegisteredTools
+from pegboard.features.catalogue.registration_drafts import Drafts
+from pegboard.features.catalogue.restore import restored
+from pegboard.features.catalogue.unhurried import yielding_to_loop
 from pegboard.features.catalogue.views import Registered
 from pegboard.registry import ToolRegistry
 
@@ -66,7 +66,7 @@ class CatalogueService(CatalogueReader):
         check: Callable[[Sequence[ToolSpec]], None] = _unchecked,
         prove: Prove = unproved,
     ) -> None:
-        super().__init__(registry, Shelf(registry, owner_of_name))
+        super().__init__(registry, RegisteredTools(registry, owner_of_name))
         self._store = store
         self._builds = builds
         self._changed = changed
@@ -128,7 +128,8 @@ class CatalogueService(CatalogueReader):
             self._check([draft.tool.spec for draft in made])
             now = self._registry.kit.now()
             pairs = [
-                (draft, draft.kept(now, by=by, origin=origin)) async for draft in unhurried(made)
+                (draft, draft.kept(now, by=by, origin=origin))
+                async for draft in yielding_to_loop(made)
             ]
             changing = [item for draft, item in pairs if self._shelf.changes(draft)]
             if changing and attempts == _ATTEMPTS:  # decided once, however often it is tried
@@ -147,7 +148,7 @@ class CatalogueService(CatalogueReader):
                 break
         before = {item.name: self._shelf.version_of(item.name) for _, item in pairs}
         with self._registry.changes.together():
-            found = [self._shelf.put(draft, item) async for draft, item in unhurried(pairs)]
+            found = [self._shelf.put(draft, item) async for draft, item in yielding_to_loop(pairs)]
         if changing:
             await self._seen()
         return found, before
@@ -266,7 +267,7 @@ class CatalogueService(CatalogueReader):
     ) -> AbstractAsyncContextManager[None]:
         """What is inside is done once the trail has it, where the trail is required."""
         kit = self._registry.kit
-        return proved(
+        return record_in_audit(
             self._prove,
             lambda: about_to(action, items, principal=principal, at=kit.now(), **detail),
             kit=kit,
@@ -281,5 +282,5 @@ class CatalogueService(CatalogueReader):
             await self._changed()
         finally:  # it is done, whatever could not follow it
             events = changes(action, before, after, principal=principal, at=kit.now(), **detail)
-            async for event in unhurried(events):
+            async for event in yielding_to_loop(events):
                 kit.emitter.emit(event)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from pegboard.execution.redaction import MASK, redacted_value
+from pegboard.execution.results.redaction import MASK, redacted_value
 
 _SECRETIVE = re.compile(r"token|secret|pass|pwd|key|credential|auth", re.IGNORECASE)
 _USER_INFO = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@]*:)[^\s/]*@")

@@ -11,7 +11,7 @@ _TURN = 0.01
 T = TypeVar("T")
 
 
-async def unhurried(items: Iterable[T]) -> AsyncIterator[T]:
+async def yielding_to_loop(items: Iterable[T]) -> AsyncIterator[T]:
     """The items; before the next one whatever waits gets its turn, when there was none for long.
 
     ```python

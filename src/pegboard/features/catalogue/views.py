@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from pegboard.core.ports.catalogue import ToolVersion
+from pegboard.core.ports.catalogue_stores import ToolVersion
 from pegboard.core.tool import ToolSpec
 from pegboard.registry.definition_diff import DefinitionDiff
 from pegboard.registry.versions import Definition

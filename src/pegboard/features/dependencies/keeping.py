@@ -1,11 +1,13 @@
 """Storing what was done to a dependency graph."""
 
-from pegboard.core.ports.catalogue import DependencyStore
-from pegboard.features.dependencies.recorded import Recorded
+from pegboard.core.ports.catalogue_stores import DependencyStore
+from pegboard.features.dependencies.recorded_graph import Recorded
 from pegboard.registry.dependencies import GraphChange
 
 
-async def kept(graph: Recorded, store: DependencyStore, *, at: float, by: str = "") -> bool:
+async def to_stored_change(
+    graph: Recorded, store: DependencyStore, *, at: float, by: str = ""
+) -> bool:
     """Store what nobody has kept yet; False when another server was first with a version."""
     while graph.made:
         if not await store.append(graph.made[0].kept(at, by)):
@@ -36,7 +38,7 @@ async def kept_whole(
     before = graph.current
     after = graph.apply(change, origin=origin)
     try:
-        is_kept = await kept(graph, store, at=at, by=by)
+        is_kept = await to_stored_change(graph, store, at=at, by=by)
     except BaseException:  # whoever asked hears that it is not done
         graph.take_back(before)
         raise

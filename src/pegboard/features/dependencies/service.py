@@ -7,16 +7,16 @@ from functools import partial
 
 from pegboard.access import may_know
 from pegboard.core.event import BoardChanged
-from pegboard.core.ports.audit import Prove, unproved
-from pegboard.core.ports.catalogue import DependencyStore
+from pegboard.core.ports.audit_store import Prove, unproved
+from pegboard.core.ports.catalogue_stores import DependencyStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import AccessDenied, DependencyCycle, Unavailable
-from pegboard.execution.call import owner_of
-from pegboard.execution.proving import proved
-from pegboard.features.dependencies.keeping import kept, kept_whole
-from pegboard.features.dependencies.recorded import Recorded
-from pegboard.features.dependencies.telling import change_dict, graph_event
+from pegboard.execution.audit_first import record_in_audit
+from pegboard.execution.call_state import owner_of
+from pegboard.features.dependencies.audit_events import change_dict, graph_event
+from pegboard.features.dependencies.keeping import kept_whole, to_stored_change
+from pegboard.features.dependencies.recorded_graph import Recorded
 from pegboard.registry import ToolRegistry
 from pegboard.registry.dependencies import (
     DependencyGraph,
@@ -247,7 +247,7 @@ class DependencyService:
             for _ in range(_TRIES):
                 graph = self._graph
                 do(graph)
-                if await kept(graph, self._store, at=self._registry.kit.now()):
+                if await to_stored_change(graph, self._store, at=self._registry.kit.now()):
                     return
                 self._graph = Recorded.played(await self._store.changes())
         raise _too_busy()
@@ -259,7 +259,7 @@ class DependencyService:
         async with self._lock, AsyncExitStack() as deciding:
             for _ in range(_TRIES):
                 # what the board says and could not be kept yet, this caller did not say
-                if await kept(self._graph, self._store, at=kit.now()):
+                if await to_stored_change(self._graph, self._store, at=kit.now()):
                     if not is_decided:
                         if not self._graph.would_change(change, origin=origin):
                             return 0
@@ -287,7 +287,7 @@ class DependencyService:
         def about() -> BoardChanged:
             return graph_event("change", principal, at=kit.now(), detail=change_dict(change))
 
-        return proved(self._prove, about, kit=kit)
+        return record_in_audit(self._prove, about, kit=kit)
 
 
 def _too_busy() -> Unavailable:

@@ -8,11 +8,11 @@ from pegboard.core.health import Health, HealthStatus
 from pegboard.core.ports.clock import Clock
 from pegboard.core.tool import ToolSpec
 from pegboard.features.health.replacements import Replacements
-from pegboard.planning.knowledge import UNKNOWN, Standing
+from pegboard.planning.tool_health import UNKNOWN, Standing
 from pegboard.registry import ToolRegistry
 from pegboard.registry.dependencies import DependencyGraph
 from pegboard.registry.health import propagated, stated_health
-from pegboard.registry.observed import Observed
+from pegboard.registry.health_stats import HealthStats
 
 _SPARE = 1000
 """So many tools may be gone before they are looked for and forgotten."""
@@ -43,7 +43,7 @@ class BoardHealth:
         seen: Callable[[str], ToolSpec | None] = lambda _: None,
     ) -> None:
         self._registry = registry
-        self._observed = Observed(clock)
+        self._observed = HealthStats(clock)
         self._graph = graph
         self.replacements = Replacements(registry, health=self.tool, seen=seen)
         self._specs: dict[str, ToolSpec] = {}

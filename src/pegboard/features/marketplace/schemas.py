@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pegboard.features.catalogue import Registered
 from pegboard.features.catalogue.schemas import DefinitionAnswer, RegisteredAnswer
-from pegboard.features.marketplace.reviewing import MOST_AT_ONCE, Choice, Review
+from pegboard.features.marketplace.review import MOST_AT_ONCE, Choice, Review
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 _Word = Annotated[str, Field(max_length=200)]

@@ -6,21 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pegboard.core.event import BoardChanged
-from pegboard.core.likeness import nearest_names
 from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.suggestions import nearest_names
 from pegboard.errors import DefinitionChanged, DuplicateTool, EntryNotFound, InvalidRequest
 from pegboard.features.catalogue import CatalogueService, Registered
-from pegboard.features.marketplace.browsing import Wanted, browsed
-from pegboard.features.marketplace.entry import Market
-from pegboard.features.marketplace.policy import check_may_look
-from pegboard.features.marketplace.reading import Catalogues
-from pegboard.features.marketplace.review_digest import differences
-from pegboard.features.marketplace.reviewing import (
+from pegboard.features.marketplace.catalogue_reader import Catalogues
+from pegboard.features.marketplace.entries import Market
+from pegboard.features.marketplace.permissions import check_may_look
+from pegboard.features.marketplace.review import (
     Choice,
     Look,
     Review,
     reviewed,
 )
+from pegboard.features.marketplace.review_digest import differences
+from pegboard.features.marketplace.search import EntryQuery, browsed
 from pegboard.registry import ToolRegistry
 
 _MOST_KEPT = 100
@@ -64,7 +64,7 @@ class Marketplace:
         self._looked_at: OrderedDict[str, Mapping[str, str]] = OrderedDict()
 
     async def browse(
-        self, wanted: Wanted | None = None, *, principal: Principal = LOCAL
+        self, wanted: EntryQuery | None = None, *, principal: Principal = LOCAL
     ) -> dict[str, Any]:
         """One page of entries; a catalogue that cannot be read takes nothing from the others.
 
@@ -74,7 +74,7 @@ class Marketplace:
             InvalidRequest: The cursor is not one of ours.
         """
         check_may_look(principal)
-        wanted = wanted or Wanted()
+        wanted = wanted or EntryQuery()
         markets = self._markets()
         self._catalogues.forget(frozenset(markets))
         chosen = [self._market(wanted.marketplace)] if wanted.marketplace else list(markets)

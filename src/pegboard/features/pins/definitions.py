@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pegboard.core.names import split_wire_name
-from pegboard.core.ports.catalogue import Definition
+from pegboard.core.ports.catalogue_stores import Definition
 from pegboard.core.tool import Tool, ToolSpec, UpstreamTool
+from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import SourceUnavailable
 from pegboard.registry.definition_diff import DEFINING, definition_of, digest_of, spec_of
-from pegboard.registry.pinning import Verdict
-from pegboard.registry.schema_diff import Kind
+from pegboard.registry.pin_policy import Verdict
+from pegboard.schemas.diff import Kind
 from pegboard.tools import SchemaTool
 
 State = Literal["waiting", "rejected", "blocked"]
@@ -33,7 +33,7 @@ _SAID = tuple(field for field in DEFINING if field not in (*_FIXED, *_SCHEMAS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class ListedDefinition:
     """A tool of an upstream, as it was listed now.
 
     Attributes:
@@ -62,7 +62,7 @@ def upstream_of(tool: Tool) -> ToolSpec | None:
     return tool.upstream if isinstance(tool, UpstreamTool) else None
 
 
-def listed(tool: Tool) -> Listed | None:
+def listed(tool: Tool) -> ListedDefinition | None:
     """The tool with its definition; None when there is nothing to pin.
 
     Making the definition reads foreign schemas, and may raise what those make it raise.
@@ -74,7 +74,7 @@ def listed(tool: Tool) -> Listed | None:
     # a schema that nobody is promised is not even made
     left_out = _overridden(tool) & {"output_schema"}
     fields = [field for field in DEFINING if field not in left_out]
-    return Listed(tool=tool, name=name, definition=definition_of(upstream, fields=fields))
+    return ListedDefinition(tool=tool, name=name, definition=definition_of(upstream, fields=fields))
 
 
 def _overridden(tool: Tool) -> frozenset[str]:
@@ -89,7 +89,7 @@ def _key(name: str) -> str:
     return f"{clean}~{digest_of({'name': repr(name)})[:16]}"
 
 
-def withheld(item: Listed, pinned: Definition, verdict: Verdict, *, state: State) -> Tool:
+def withheld(item: ListedDefinition, pinned: Definition, verdict: Verdict, *, state: State) -> Tool:
     """The tool under its approved definition, callable where that still describes what runs.
 
     Whatever is breaking would let a call mean something else than what was approved: then it waits.
@@ -102,7 +102,7 @@ def withheld(item: Listed, pinned: Definition, verdict: Verdict, *, state: State
     return unavailable(tool, reason, spec=approved or spec_of(pinned))
 
 
-def unseen(item: Listed, *, state: State) -> Tool:
+def unseen(item: ListedDefinition, *, state: State) -> Tool:
     """The tool while nobody has approved it: of what its upstream says, nothing is shown."""
     reason = f"it is new upstream and {_WHY_NEW[state]} {_command(item.tool)}."
     return unavailable(item.tool, reason)
@@ -131,7 +131,7 @@ def unavailable(tool: Tool, reason: str, *, spec: ToolSpec | None = None) -> Too
     return SchemaTool(spec=shown.changed(**kept, unavailable=reason), run=run)
 
 
-def _approved(item: Listed, pinned: Definition) -> ToolSpec | None:
+def _approved(item: ListedDefinition, pinned: Definition) -> ToolSpec | None:
     """The board's own spec with what was approved in place of what is new.
 
     None where the operator has changed a schema that changed: the words of both are in it.

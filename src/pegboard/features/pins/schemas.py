@@ -4,10 +4,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pegboard.core.ports.catalogue import HeldDefinition, Pin
+from pegboard.core.ports.catalogue_stores import HeldDefinition, Pin
 from pegboard.features.catalogue.schemas import Change, ChangeRow
-from pegboard.features.pins.holding import kept, state_of
-from pegboard.features.pins.pages import Page
+from pegboard.features.pins.held_definitions import kept, state_of
+from pegboard.features.pins.paging import Page
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 

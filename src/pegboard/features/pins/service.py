@@ -8,16 +8,16 @@ from typing import Literal
 from msgspec import structs
 
 from pegboard.core.event import BoardChanged
-from pegboard.core.names import split_wire_name
-from pegboard.core.ports.audit import Prove, unproved
-from pegboard.core.ports.catalogue import HeldDefinition, Pin, PinDecision, PinStore
+from pegboard.core.ports.audit_store import Prove, unproved
+from pegboard.core.ports.catalogue_stores import HeldDefinition, Pin, PinDecision, PinStore
 from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import AccessDenied, DefinitionChanged, DefinitionNotHeld
-from pegboard.execution.call import owner_of
-from pegboard.execution.proving import named, proved
-from pegboard.features.pins.holding import kept, rejected, state_of
-from pegboard.features.pins.pages import Page, page_of
-from pegboard.features.pins.policy import check_may_approve
+from pegboard.execution.audit_first import named, record_in_audit
+from pegboard.execution.call_state import owner_of
+from pegboard.features.pins.held_definitions import kept, rejected, state_of
+from pegboard.features.pins.paging import Page, page_of
+from pegboard.features.pins.permissions import check_may_approve
 from pegboard.registry import ToolRegistry
 
 Decision = Literal["approve", "reject"]
@@ -214,7 +214,7 @@ class Pins:
                 detail={**told, "source": held[0].source},
             )
 
-        return proved(self._prove, about, kit=kit)
+        return record_in_audit(self._prove, about, kit=kit)
 
     def _tell(
         self,

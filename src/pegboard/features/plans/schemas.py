@@ -13,7 +13,7 @@ from pydantic import (
 )
 
 from pegboard.planning import ChainLink, PlanRequest
-from pegboard.tools.raw_schema import compiled
+from pegboard.schemas.validator import compiled
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 _ONE_OF = ("goal", "capabilities_needed", "chain")

@@ -7,21 +7,21 @@ from typing import Any, cast
 
 from msgspec import convert
 
-from pegboard.core.graph import Graph
-from pegboard.core.ports.run import Plan as StoredPlan
-from pegboard.core.ports.run import RunStore
+from pegboard.concurrency.cooperative import Turns, at_once, run_cooperatively
+from pegboard.core.graph import Graph, is_large
+from pegboard.core.ports.run_store import Plan as StoredPlan
+from pegboard.core.ports.run_store import RunStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import GraphInvalid, PlanNotFound, SourceUnavailable
-from pegboard.execution.call import owner_of
-from pegboard.features.plans.policy import may_see
+from pegboard.execution.call_state import owner_of
+from pegboard.features.plans.permissions import may_see
 from pegboard.graphs import KINDS, Fault, Preview, read_graph, write_graph
-from pegboard.graphs.documents import is_plan, read_apart
-from pegboard.graphs.healing import Heal, for_caller
-from pegboard.graphs.params import checked
-from pegboard.graphs.plan_places import faults_in_plan
-from pegboard.graphs.preview import DurationOf, previewing
-from pegboard.graphs.terms import HealthOf, Terms, WasThere
-from pegboard.graphs.turns import Turns, at_once, in_turns, is_large
+from pegboard.graphs.checks.context import CheckContext, HealthOf, WasThere
+from pegboard.graphs.checks.params import checked
+from pegboard.graphs.documents.plan_locations import faults_in_plan
+from pegboard.graphs.documents.read import is_plan, read_apart
+from pegboard.graphs.dry_run import DurationOf, previewing
+from pegboard.graphs.engine.failover import SubstituteFinder, for_caller
 from pegboard.planning import Choice, Planner, PlanRequest
 from pegboard.registry import ToolRegistry
 
@@ -100,7 +100,7 @@ class Plans:
         env: Mapping[str, Any] | None = None,
         health: HealthOf | None = None,
         stand_in: Callable[[str, Principal], str] | None = None,
-        heal: Heal | None = None,
+        heal: SubstituteFinder | None = None,
         was_there: WasThere | None = None,
     ) -> None:
         self._registry = registry
@@ -127,7 +127,7 @@ class Plans:
         made = self._planner.plan(request, principal=principal)
         graph = made.graph
         if request.params_schema is not None and request.params:
-            _refuse_misfits(request)
+            _refuse_mismatches(request)
         graph = graph.changed(params=_remembering(graph.params, request.params))
         kept = StoredPlan(
             id=graph.id,
@@ -193,11 +193,11 @@ class Plans:
         )
 
     async def _preview(self, graph: Graph, principal: Principal) -> Preview:
-        return await in_turns(self._previewing(graph, principal), is_large=is_large(graph))
+        return await run_cooperatively(self._previewing(graph, principal), is_large=is_large(graph))
 
     def _previewing(self, graph: Graph, principal: Principal) -> Turns[Preview]:
         known = self._stand_in
-        terms = Terms(
+        terms = CheckContext(
             board=self._registry,
             principal=principal,
             kinds=KINDS,
@@ -219,7 +219,7 @@ def _as_plan(graph: Graph, found: Preview) -> Preview:
     return replace(found, faults=faults_in_plan(graph, found.faults))
 
 
-def _refuse_misfits(request: PlanRequest) -> None:
+def _refuse_mismatches(request: PlanRequest) -> None:
     """Hold params against their own schema; what is left out may be given when it is run."""
     schema: dict[str, Any] = {**request.schema, "required": []}
     with suppress(SourceUnavailable):  # a broken schema is a fault of the plan, told with the rest

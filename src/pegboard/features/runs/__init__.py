@@ -1,7 +1,7 @@
 """Runs of graphs: started, watched, steered and answered."""
 
-from pegboard.features.runs.feed import RunFeed
+from pegboard.features.runs.event_feed import RunFeed
 from pegboard.features.runs.service import Runs
-from pegboard.features.runs.view import RunView
+from pegboard.features.runs.views import RunView
 
 __all__ = ["RunFeed", "RunView", "Runs"]

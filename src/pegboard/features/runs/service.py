@@ -5,20 +5,20 @@ from typing import Any
 
 from pegboard.core.collecting import collecting_later
 from pegboard.core.graph import Graph
-from pegboard.core.ports.run import RunEvent, RunQuery, RunStore, StoredRun
+from pegboard.core.ports.run_store import RunEvent, RunQuery, RunStore, StoredRun
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import RunNotFound
 from pegboard.features.approvals import Approvals
 from pegboard.features.plans import Plans
-from pegboard.features.runs.answering import Answering
-from pegboard.features.runs.approving import CANCELLED, awaited, ended
-from pegboard.features.runs.feed import RunFeed
-from pegboard.features.runs.policy import may_see, sees_all
-from pegboard.features.runs.starting import Starting
-from pegboard.features.runs.steering import Steering
-from pegboard.features.runs.view import RunList, RunView, brief
+from pegboard.features.runs.answers import RunAnswers
+from pegboard.features.runs.control import RunControl
+from pegboard.features.runs.event_feed import RunFeed
+from pegboard.features.runs.event_stream import coming_events, last_event
+from pegboard.features.runs.pending_approvals import CANCELLED, awaited, ended
+from pegboard.features.runs.permissions import may_see, sees_all
+from pegboard.features.runs.start import RunStarter
 from pegboard.features.runs.viewing import viewed
-from pegboard.features.runs.watching import coming_events, last_event
+from pegboard.features.runs.views import RunList, RunView, brief
 from pegboard.graphs import GraphRunner
 from pegboard.registry import ToolRegistry
 
@@ -62,9 +62,9 @@ class Runs:
         self._plans = plans
         self._feed = feed
         self._follow = follow
-        self._starting = Starting(registry, store, runner)
-        self._answering = Answering(registry, store, runner)
-        self._steering = Steering(registry, store, runner)
+        self._starting = RunStarter(registry, store, runner)
+        self._answering = RunAnswers(registry, store, runner)
+        self._steering = RunControl(registry, store, runner)
         self.approvals: Approvals | None = None
 
     async def start_plan(

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from pegboard.graphs.kinds.graph import GraphNode
-from pegboard.graphs.kinds.kind import NodeKind
+from pegboard.graphs.kinds.protocol import NodeKind
+from pegboard.graphs.kinds.subgraph import GraphNode
 from pegboard.graphs.kinds.tool import ToolNode
 from pegboard.graphs.kinds.value import ValueNode
 from pegboard.graphs.kinds.wait import WaitNode

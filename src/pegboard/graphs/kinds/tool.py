@@ -21,17 +21,17 @@ from pegboard.errors import (
     Unavailable,
     shortened_name,
 )
-from pegboard.execution.arrival import arrival
-from pegboard.execution.call import owner_of
-from pegboard.execution.handles import find, value_of
-from pegboard.execution.repeating import delay_before, did_nothing, is_repeatable, may_repeat
-from pegboard.graphs.board import found
-from pegboard.graphs.doing import Doing
-from pegboard.graphs.healing import StandIn, input_for, stand_in
-from pegboard.graphs.kinds.kind import SchemaOf
-from pegboard.graphs.outcomes import answered, failed, whole
-from pegboard.graphs.patience import Patience
-from pegboard.graphs.performing import perform
+from pegboard.execution.call_state import owner_of
+from pegboard.execution.results.handles import find, value_of
+from pegboard.execution.retry_rules import delay_before, did_nothing, is_repeatable, may_repeat
+from pegboard.execution.wait_for_source import wait_for_source
+from pegboard.graphs.engine.durable_step import perform
+from pegboard.graphs.engine.failover import Substitute, input_for, stand_in
+from pegboard.graphs.engine.node_execution import NodeExecution
+from pegboard.graphs.engine.node_results import answered, failed, whole
+from pegboard.graphs.engine.store_retry import StoreRetry
+from pegboard.graphs.kinds.protocol import SchemaOf
+from pegboard.graphs.tool_host import find_tool
 
 
 class ToolNode:
@@ -47,7 +47,7 @@ class ToolNode:
     def output_schema(self, node: Node, schema_of: SchemaOf) -> JsonSchema | None:  # noqa: ARG002 - the tool says it
         return None
 
-    async def run(self, doing: Doing) -> NodeRun:
+    async def run(self, doing: NodeExecution) -> NodeRun:
         tries = [await _tried(doing, doing.node.tool, None)]
         for number, fallback in enumerate(doing.node.fallbacks, start=1):
             if not _may_try_another(tries[-1]):
@@ -75,14 +75,14 @@ def _may_try_another(run: NodeRun) -> bool:
     return run.state is NodeState.FAILED and "outcome" not in (run.error or {})
 
 
-def _tell_try(doing: Doing, tries: list[NodeRun]) -> None:
+def _tell_try(doing: NodeExecution, tries: list[NodeRun]) -> None:
     """Which tool was tried last, and why it was left."""
     run = tries[-1]
     reason = run.reason or str((run.error or {}).get("message", ""))
     doing.session.tell(structs.replace(run, id=f"{doing.step}~{len(tries)}", reason=reason))
 
 
-async def _stood_in(doing: Doing, healed: StandIn, *, number: int) -> NodeRun:
+async def _stood_in(doing: NodeExecution, healed: Substitute, *, number: int) -> NodeRun:
     """Call what stands in for the chain, with what the tool would have got whose place it takes."""
     given = input_for(doing.node, healed.instead_of)
     run = await _tried(doing, healed.tool, given, label=f"+{number}", instead_of=healed.instead_of)
@@ -95,7 +95,7 @@ async def _stood_in(doing: Doing, healed: StandIn, *, number: int) -> NodeRun:
 
 
 async def _tried(
-    doing: Doing,
+    doing: NodeExecution,
     name: str,
     given: Mapping[str, Any] | None,
     *,
@@ -126,7 +126,7 @@ async def _tried(
 
 
 async def _answered(
-    doing: Doing,
+    doing: NodeExecution,
     name: str,
     arguments: Mapping[str, Any],
     ctx: ToolContext[Any],
@@ -191,12 +191,12 @@ def _asks(error: ApprovalRequired) -> str:
     return f"a person is asked: {error.reason}"
 
 
-async def _tool(doing: Doing, name: str) -> Tool:
+async def _tool(doing: NodeExecution, name: str) -> Tool:
     board, principal = doing.session.board, doing.session.ctx.principal
-    tool, missed = found(board, name)
+    tool, missed = find_tool(board, name)
     if tool is None:  # a run that is taken up when a server starts may be there before its tools
-        await arrival(board.kit, name, deadline=doing.deadline)
-        tool, missed = found(board, name)
+        await wait_for_source(board.kit, name, deadline=doing.deadline)
+        tool, missed = find_tool(board, name)
     if tool is None and (reason := board.kit.why_absent(name)):
         raise SourceUnavailable(f"'{shortened_name(name)}' is not there now: {reason}")
     if tool is None or missed:
@@ -204,13 +204,13 @@ async def _tool(doing: Doing, name: str) -> Tool:
     return tool
 
 
-def _called_as(doing: Doing, tool: Tool, name: str) -> str:
+def _called_as(doing: NodeExecution, tool: Tool, name: str) -> str:
     """What the board calls a tool: an id may mean an older version than its bare name does."""
     return name if doing.session.board.find(name) is tool else tool.spec.name
 
 
 async def _called(
-    doing: Doing,
+    doing: NodeExecution,
     name: str,
     arguments: Mapping[str, Any],
     ctx: ToolContext[Any],
@@ -219,7 +219,7 @@ async def _called(
 ) -> ToolResult:
     """Call it, and call it again as the node's own policy says; under one key."""
     session, retry = doing.session, doing.node.retry
-    patience = Patience(doing, repeatable=repeatable)
+    patience = StoreRetry(doing, repeatable=repeatable)
     result = await patience.call(name, arguments, ctx)
     attempts = result.meta.attempts
     for retries in range(retry.max_retries if retry is not None else 0):
@@ -237,7 +237,7 @@ async def _called(
     return structs.replace(result, meta=structs.replace(result.meta, attempts=attempts))
 
 
-async def _output(doing: Doing, result: ToolResult) -> Any:
+async def _output(doing: NodeExecution, result: ToolResult) -> Any:
     """The whole value: other nodes get no first page of it.
 
     Raises:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pegboard.core.graph import Node, NodeState
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema
-from pegboard.graphs.doing import Doing
-from pegboard.graphs.kinds.kind import SchemaOf
+from pegboard.graphs.engine.node_execution import NodeExecution
+from pegboard.graphs.kinds.protocol import SchemaOf
 
 
 class ValueNode:
@@ -21,7 +21,7 @@ class ValueNode:
     def output_schema(self, node: Node, schema_of: SchemaOf) -> JsonSchema | None:
         return schema_of(node.input)
 
-    async def run(self, doing: Doing) -> NodeRun:
+    async def run(self, doing: NodeExecution) -> NodeRun:
         output = doing.value(doing.node.input)
         began = doing.since  # nothing of it is recorded, and each play has to tell the same
         if began is None:

@@ -6,10 +6,10 @@ from pegboard.core.graph import Node, NodeState, Wait
 from pegboard.core.run import NodeRun, Pending, PendingKind
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import InvalidRequest, ToolTimeout
-from pegboard.graphs.doing import Doing
-from pegboard.graphs.kinds.kind import SchemaOf
-from pegboard.graphs.references import is_path
-from pegboard.graphs.texts import OPENING
+from pegboard.graphs.engine.node_execution import NodeExecution
+from pegboard.graphs.expressions.references import is_path
+from pegboard.graphs.expressions.templates import OPENING
+from pegboard.graphs.kinds.protocol import SchemaOf
 
 
 class WaitNode:
@@ -47,7 +47,7 @@ class WaitNode:
     def output_schema(self, node: Node, schema_of: SchemaOf) -> JsonSchema | None:  # noqa: ARG002 - the answer has no paths
         return None if node.wait is None else node.wait.schema or None
 
-    async def run(self, doing: Doing) -> NodeRun:
+    async def run(self, doing: NodeExecution) -> NodeRun:
         if (known := doing.recorded) is not None:
             return known
         wait = doing.node.wait
@@ -88,7 +88,7 @@ def _may_be_seconds(seconds: object) -> bool:
     return isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
 
 
-def _limits(doing: Doing, wait: Wait) -> dict[str, float | None]:
+def _limits(doing: NodeExecution, wait: Wait) -> dict[str, float | None]:
     """Until when it waits, in Unix seconds; made once, whatever restarts meanwhile."""
     now = doing.session.now()
     seconds = doing.value(wait.seconds)

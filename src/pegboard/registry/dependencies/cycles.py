@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable
 from graphlib import CycleError, TopologicalSorter
 from typing import cast
 
-from pegboard.registry.dependencies.change import Edge
+from pegboard.registry.dependencies.changes import Edge
 
 
 def cycle_through(

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable
 
-from pegboard.core.names import split_wire_name
 from pegboard.core.tool import ToolSpec
+from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import DependencyCycle
-from pegboard.registry.dependencies.change import Edge, GraphChange
+from pegboard.registry.dependencies.changes import Edge, GraphChange
 from pegboard.registry.dependencies.cycles import cycle_through
 from pegboard.registry.dependencies.versioned import Dependencies
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from pegboard.core.likeness import nearest_names
+from pegboard.core.suggestions import nearest_names
 from pegboard.errors import DependencyNotFound
-from pegboard.registry.dependencies.change import Delta, Dependency, Edge, Origins
+from pegboard.registry.dependencies.changes import Delta, Dependency, Edge, Origins
 from pegboard.registry.dependencies.rows import Rows, changed_nodes, changed_rows, cut
 
 Direction = Literal["both", "prerequisites", "dependants"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 
-from pegboard.registry.dependencies.change import Delta, Origins
+from pegboard.registry.dependencies.changes import Delta, Origins
 
 Rows = Mapping[str, Mapping[str, Origins]]
 """For each node its neighbours on one side, and who says so."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from threading import Lock
 
 from pegboard.errors import DependencyCycle, VersionNotFound
-from pegboard.registry.dependencies.change import (
+from pegboard.registry.dependencies.changes import (
     Delta,
     Edge,
     GraphChange,
@@ -15,7 +15,7 @@ from pegboard.registry.dependencies.change import (
     shown,
 )
 from pegboard.registry.dependencies.graph import DependencyGraph
-from pegboard.registry.dependencies.ranks import Ranks
+from pegboard.registry.dependencies.topological_order import TopologicalOrder
 
 _READ_BACK = 8
 """So many old versions stay made after somebody read them."""
@@ -41,7 +41,7 @@ class Dependencies:
 
     def __init__(self, *, keep: int = 10_000, keep_entries: int = 500_000) -> None:
         self._keep, self._keep_entries = keep, keep_entries
-        self._ranks = Ranks()
+        self._ranks = TopologicalOrder()
         self._deltas: OrderedDict[int, Delta] = OrderedDict()  # by the version that each made
         self._entries = 0
         self._made: OrderedDict[int, DependencyGraph] = OrderedDict()
@@ -93,7 +93,9 @@ class Dependencies:
                 self._entries -= gone.size if gone else 0
                 self._made.pop(version, None)
             edges = [(node, other) for node in to.nodes for other in to.neighbours(node)]
-            self._ranks = Ranks()  # an order of what is gone need not be one of what is back
+            self._ranks = (
+                TopologicalOrder()
+            )  # an order of what is gone need not be one of what is back
             self._ranks.add(to.nodes, edges, to)
             self.current = to
 

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from pegboard.core.ports.audit import Prove
+from pegboard.core.ports.audit_store import Prove
 from pegboard.registry import ToolRegistry
 
 if TYPE_CHECKING:
@@ -18,13 +18,13 @@ def approvals(
     registry: ToolRegistry, runs: "Runs", stack: AsyncExitStack, *, prove: Prove
 ) -> "Approvals":
     """The service, looking through its approvals from time to time until the stack is closed."""
-    from pegboard.features.approvals import Approvals, Withdrawing
+    from pegboard.features.approvals import Approvals, ApprovalWithdrawalListener
 
     service = Approvals(
         registry, wake=runs.decided, awaited=runs.awaited, ended=runs.ended, prove=prove
     )
     runs.approvals = service
-    withdrawing = Withdrawing(service)
+    withdrawing = ApprovalWithdrawalListener(service)
     registry.kit.emitter.add(withdrawing)
     watching = [
         asyncio.create_task(service.watch(_EVERY)),

@@ -8,16 +8,16 @@ from msgspec import to_builtins
 
 from pegboard.access import Policy
 from pegboard.core.event import BoardChanged, digest_of
-from pegboard.execution import Kit
-from pegboard.runtime.board import Board
-from pegboard.runtime.board_file import LoadedBoard
-from pegboard.runtime.source_state import SourceState
+from pegboard.execution import CallEnvironment
+from pegboard.runtime.board_file.load import LoadedBoard
+from pegboard.runtime.board_file.models import Board
+from pegboard.runtime.sources.state import SourceState
 
 _SECTIONS = ("pinning", "healing", "catalogue")
 """Of a board file: what upstreams, runs and registrations may do by themselves."""
 
 
-def tell_of_switches(kit: Kit) -> None:
+def tell_of_switches(kit: CallEnvironment) -> None:
     """Emit an event for each kill switch that is thrown from now on."""
 
     def told(action: str, subject: str, why: str) -> None:
@@ -34,7 +34,7 @@ def tell_of_switches(kit: Kit) -> None:
     kit.switches.told = told
 
 
-def tell_of_policy(kit: Kit, before: Policy, after: Policy) -> None:
+def tell_of_policy(kit: CallEnvironment, before: Policy, after: Policy) -> None:
     """Emit an event when the rules of a reloaded board are others."""
     old, new = _rules(before), _rules(after)
     if old == new:
@@ -44,7 +44,7 @@ def tell_of_policy(kit: Kit, before: Policy, after: Policy) -> None:
     kit.emitter.emit(BoardChanged(kind="policy", action="changed", at=kit.now(), detail=detail))
 
 
-def tell_of_sections(kit: Kit, before: Board, after: Board) -> None:
+def tell_of_sections(kit: CallEnvironment, before: Board, after: Board) -> None:
     """Emit an event for each section of a reloaded board that lets others do more, or less."""
     for name in _SECTIONS:
         old, new = (getattr(board, name).model_dump(mode="json") for board in (before, after))

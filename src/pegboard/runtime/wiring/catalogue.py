@@ -9,30 +9,30 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.health import Health, HealthStatus
-from pegboard.core.ports.audit import Prove
+from pegboard.core.ports.audit_store import Prove
 from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError, DependencyCycle, PegboardError
-from pegboard.features.catalogue import CatalogueService, Once
-from pegboard.features.catalogue.building import Build
+from pegboard.features.catalogue import CatalogueService, IdempotentRequests
+from pegboard.features.catalogue.build_tools import Build
 from pegboard.features.dependencies import DependencyService
 from pegboard.features.health import BoardHealth
-from pegboard.features.health.seen import Seen
+from pegboard.features.health.last_known_tools import LastKnownTools
 from pegboard.registry import ToolRegistry
 from pegboard.registry.health import worse
-from pegboard.runtime.allowed import Allowed
-from pegboard.runtime.board import ToolEntry
-from pegboard.runtime.board_file import LoadedBoard
-from pegboard.runtime.entry_opening import Opening
-from pegboard.runtime.entry_sharing import SharedOpenings
-from pegboard.runtime.entry_tools import entry_tool
-from pegboard.runtime.source_state import SourceState
-from pegboard.runtime.upstreams import Upstreams
+from pegboard.runtime.board_file.load import LoadedBoard
+from pegboard.runtime.board_file.models import ToolEntry
+from pegboard.runtime.registrations.allowlist import RegistrationAllowlist
+from pegboard.runtime.registrations.handlers import Opening
+from pegboard.runtime.registrations.shared_handlers import SharedOpenings
+from pegboard.runtime.registrations.tools import entry_tool
+from pegboard.runtime.registrations.upstreams import Upstreams
+from pegboard.runtime.sources.state import SourceState
 from pegboard.runtime.wiring.marketplace import marketplace, tokens_of
-from pegboard.tools.going_on import going_on
 
 if TYPE_CHECKING:
-    from pegboard.features.health.healing import HealingPolicy
+    from pegboard.features.health.failover import HealingPolicy
     from pegboard.storage import Storage
 
 _LOG = logging.getLogger("pegboard.catalogue")
@@ -92,14 +92,14 @@ class CatalogueParts:
         self.marketplace = marketplace(
             registry, self.catalogue, opening.services, loaded=loaded, within=opening.within
         )
-        self._seen = Seen(registry, storage.seen_tools)
+        self._seen = LastKnownTools(registry, storage.seen_tools)
         self.health = BoardHealth(
             registry,
             clock=opening.services.clock,
             graph=lambda: self.dependencies.current,
             seen=self._seen.find,
         )
-        self.once = Once(registry.kit)
+        self.once = IdempotentRequests(registry.kit)
         registry.kit.emitter.add(self.health)
 
     async def open(self) -> None:
@@ -170,7 +170,7 @@ class CatalogueParts:
     def _builds(self) -> Build:
         """What makes the tools of one request."""
         loaded = self._loaded()
-        allowed = Allowed(loaded.board.catalogue, loaded.base_dir)
+        allowed = RegistrationAllowlist(loaded.board.catalogue, loaded.base_dir)
         opening = replace(self._opening, refused=allowed.refused, shared=SharedOpenings())
 
         async def build(definition: Mapping[str, Any]) -> Tool:
@@ -202,7 +202,7 @@ class CatalogueParts:
                     await self._changed.wait()
                     await asyncio.sleep(_SETTLE_SECONDS)
             self._changed.clear()
-            with going_on(_LOG, "what tools say of themselves is not in the graph yet"):
+            with log_and_continue(_LOG, "what tools say of themselves is not in the graph yet"):
                 await self._followed()
 
     async def _followed(self) -> None:

@@ -2,7 +2,7 @@
 
 from contextlib import AbstractAsyncContextManager
 
-from pegboard.core.ports.store import History
+from pegboard.core.ports.call_stores import History
 from pegboard.errors import ConfigError
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.wiring.storage import place_of

@@ -11,9 +11,9 @@ from pegboard.errors import SourceUnavailable
 from pegboard.features.catalogue import CatalogueService
 from pegboard.features.marketplace import Catalogues, Market, Marketplace
 from pegboard.registry import ToolRegistry
-from pegboard.runtime.board_file import LoadedBoard
-from pegboard.runtime.board_marketplaces import MarketplaceEntry, PegboardEntry
-from pegboard.runtime.upstream_server import opened_upstream
+from pegboard.runtime.board_file.load import LoadedBoard
+from pegboard.runtime.board_file.marketplaces import MarketplaceEntry, PegboardEntry
+from pegboard.runtime.registrations.upstream_server import opened_upstream
 
 _VARIABLE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 

@@ -1,7 +1,7 @@
 """The outbound HTTP client."""
 
 from pegboard.core.ports.http import HttpClient
-from pegboard.runtime.board import NetworkEntry
+from pegboard.runtime.board_file.models import NetworkEntry
 
 
 def http_client(entry: NetworkEntry) -> HttpClient:

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from pegboard.core.ports.audit import Prove, unproved
+from pegboard.concurrency.log_and_continue import log_and_continue
+from pegboard.core.ports.audit_store import Prove, unproved
 from pegboard.errors import PegboardError
-from pegboard.features.pins import Gate, Pins
-from pegboard.features.pins.gate import Standing
+from pegboard.features.pins import PinCheck, Pins
+from pegboard.features.pins.pin_check import Standing
 from pegboard.registry import ToolRegistry
-from pegboard.registry.pinning import NewPolicy
-from pegboard.runtime.board_pinning import PinningEntry
-from pegboard.runtime.placing import Placing
-from pegboard.tools.going_on import going_on
+from pegboard.registry.pin_policy import NewPolicy
+from pegboard.runtime.board_file.pinning import PinningEntry
+from pegboard.runtime.sources.publisher import ToolPublisher
 
 if TYPE_CHECKING:
     from pegboard.storage import Storage
@@ -45,14 +45,14 @@ class PinParts:
         def new(source: str) -> NewPolicy:
             return pinning().new.of(source)
 
-        self._gate = Gate(
+        self._gate = PinCheck(
             registry,
             storage.pins,
             policy=lambda source: pinning().of(source),
             new=new,
             prove=prove,
         )
-        self.placing = Placing(registry, self._gate)
+        self.placing = ToolPublisher(registry, self._gate)
         self.service = Pins(registry, storage.pins, decided=self.placing.again, prove=prove)
 
     def follow(self, stack: AsyncExitStack, *, every: float = _LOOK_SECONDS) -> None:
@@ -69,7 +69,7 @@ class PinParts:
         while True:
             await asyncio.sleep(every)
             for source, standing in self.placing.standing.items():
-                with going_on(_LOG, f"what is decided elsewhere of {source} is not seen"):
+                with log_and_continue(_LOG, f"what is decided elsewhere of {source} is not seen"):
                     await self._followed(source, standing)
 
     async def _followed(self, source: str, standing: Standing) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
+from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.event import BoardChanged
 from pegboard.errors import PegboardError
-from pegboard.execution import Kit
+from pegboard.execution import CallEnvironment
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.wiring.storage import is_audited
-from pegboard.tools.going_on import going_on
 
 if TYPE_CHECKING:
     from pegboard.storage import Storage
@@ -24,7 +24,9 @@ _BY = "retention"
 Forget = Callable[[float], Awaitable[int]]
 
 
-def retention(settings: Settings, storage: "Storage", kit: Kit, stack: AsyncExitStack) -> None:
+def retention(
+    settings: Settings, storage: "Storage", kit: CallEnvironment, stack: AsyncExitStack
+) -> None:
     """Let go of what is old now and every hour, until the stack is closed.
 
     Servers that share a database may all do so: each deletes what the others leave.
@@ -44,13 +46,13 @@ def retention(settings: Settings, storage: "Storage", kit: Kit, stack: AsyncExit
     stack.push_async_callback(stop)
 
 
-async def let_go(settings: Settings, storage: "Storage", kit: Kit) -> dict[str, int]:
+async def let_go(settings: Settings, storage: "Storage", kit: CallEnvironment) -> dict[str, int]:
     """Forget what is older than the settings say, and tell it; how much of each kind."""
     gone: dict[str, int] = {}
     for kind, (days, forget) in _rules(settings, storage).items():
         if not days:
             continue
-        with going_on(_LOG, f"old {kind} could not be deleted"):
+        with log_and_continue(_LOG, f"old {kind} could not be deleted"):
             try:
                 gone[kind] = await forget(kit.now() - days * _DAY)
             except PegboardError as error:

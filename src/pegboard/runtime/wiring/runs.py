@@ -25,7 +25,7 @@ def plans_and_runs(
     env: Mapping[str, Any],
 ) -> "tuple[Plans, Runs]":
     """The two services, sharing one store; the stack stops the runs before it closes anything."""
-    from pegboard.features.health.healing import Healing
+    from pegboard.features.health.failover import FailoverSelector
     from pegboard.features.plans import Plans
     from pegboard.features.runs import RunFeed, Runs
     from pegboard.graphs import GraphRunner
@@ -36,7 +36,7 @@ def plans_and_runs(
     stack.push_async_callback(feed.close)
     kept = durability(settings, storage)
     stack.push_async_callback(kept.close)
-    heal = Healing(registry, parts.health.replacements, policy=lambda: parts.healing)
+    heal = FailoverSelector(registry, parts.health.replacements, policy=lambda: parts.healing)
     known = parts.health.replacements.knows
     runner = GraphRunner(registry, durability=kept, env=env, heal=heal, was_there=known)
     needed = parts.dependencies.prerequisites

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pegboard.runtime.board import SandboxEntry
+from pegboard.runtime.board_file.models import SandboxEntry
 
 if TYPE_CHECKING:
     from pegboard.sandbox import ProbedSandbox

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pegboard.core.ports.services import Services
-from pegboard.runtime.board_file import LoadedBoard
+from pegboard.runtime.board_file.load import LoadedBoard
 from pegboard.runtime.settings import Settings, environ
 from pegboard.runtime.wiring.network import http_client
 from pegboard.runtime.wiring.sandbox import sandbox as wired_sandbox

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 from msgspec import structs
 
 from pegboard.core.event import Event, SourceChanged
-from pegboard.core.ports.audit import AuditEntry, Prove, unproved
+from pegboard.core.ports.audit_store import AuditEntry, Prove, unproved
 from pegboard.errors import AuditUnavailable, ConfigError, Unavailable
 from pegboard.runtime.settings import Settings
 
@@ -48,17 +48,17 @@ def storage(settings: Settings, *, redact: Callable[[str], str] | None) -> "Stor
 
 def say_address(settings: Settings, url: str) -> None:
     """Say beside the data where this process listens, to whoever cannot have it meanwhile."""
-    from pegboard.storage.databases import lock
+    from pegboard.storage.databases import directory_lock
 
     if settings.database is None and settings.data is not None:
-        lock.say_address(settings.data, url)
+        directory_lock.say_address(settings.data, url)
 
 
 def said_address(settings: Settings) -> str:
     """Where the process listens that has the data; empty where it does not, or has not said so."""
-    from pegboard.storage.databases import lock
+    from pegboard.storage.databases import directory_lock
 
-    return "" if settings.data is None else lock.said_address(settings.data)
+    return "" if settings.data is None else directory_lock.said_address(settings.data)
 
 
 class _Given(TypedDict):

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from pegboard.runtime import Pegboard
-from pegboard.servers.http.extra import require_server_extra
+from pegboard.servers.extras import require_server_extra
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -23,6 +23,6 @@ def create_app(board: Pegboard) -> "FastAPI":
         ConfigError: The `server` extra is missing, or the token is empty.
     """
     require_server_extra()
-    from pegboard.servers.http.assembly import assembled
+    from pegboard.servers.http.app_factory import assembled
 
     return assembled(board)

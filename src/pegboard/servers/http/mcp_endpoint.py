@@ -10,13 +10,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from pegboard.core.principal import Principal
 from pegboard.errors import ConfigError, InvalidRequest, Unavailable
 from pegboard.runtime import Pegboard
-from pegboard.servers.ending import not_begun
-from pegboard.servers.http.problem import problem, problem_of
+from pegboard.servers.http.problem_details import problem, problem_of
 from pegboard.servers.mcp.extra import require_mcp_extra
-from pegboard.servers.mcp.part import Part, check_part, unknown_source
+from pegboard.servers.mcp.selection import BoardSelection, check_part, unknown_source
+from pegboard.servers.shutdown import not_begun
 
 if TYPE_CHECKING:
-    from pegboard.servers.mcp.sessions import Sessions
+    from pegboard.servers.mcp.http.sessions import Sessions
 
 GRACE = 8.0
 """Seconds that running requests have at the end, less than the HTTP server gives its own."""
@@ -39,7 +39,7 @@ class McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request that the gate let in."""
         part = self._part(Request(scope))
-        if not isinstance(part, Part):
+        if not isinstance(part, BoardSelection):
             await part(scope, receive, send)
             return
         sessions = await self._opened()
@@ -71,7 +71,7 @@ class McpEndpoint:
             await asyncio.wait(set(self._running), timeout=grace)
         await sessions.close()
 
-    def _part(self, request: Request) -> Part | ASGIApp:
+    def _part(self, request: Request) -> BoardSelection | ASGIApp:
         """What the address names, or the answer that says what is wrong with it."""
         own = str(request.path_params.get("source", ""))
         if own and all(state.name != own for state in self._board.sources):
@@ -79,7 +79,7 @@ class McpEndpoint:
         try:
             require_mcp_extra()
             query = request.query_params
-            part = Part.of_query({name: query.getlist(name) for name in query}, own=own)
+            part = BoardSelection.of_query({name: query.getlist(name) for name in query}, own=own)
             check_part(part, self._board)
             return part
         except ConfigError as error:
@@ -92,11 +92,11 @@ class McpEndpoint:
             if self._sessions is None and not self._closed:
                 # the SDK takes a second to load, which would hold up all other requests
                 await asyncio.to_thread(_load)
-                from pegboard.servers.mcp.sessions import Sessions
+                from pegboard.servers.mcp.http.sessions import Sessions
 
                 self._sessions = await Sessions.open(self._board)
             return self._sessions
 
 
 def _load() -> None:
-    import_module("pegboard.servers.mcp.sessions")
+    import_module("pegboard.servers.mcp.http.sessions")

@@ -5,8 +5,8 @@ from typing import Any, cast
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from pegboard.servers.http.answers import Problem
-from pegboard.servers.http.problem import PROBLEM
+from pegboard.servers.http.models.responses import Problem
+from pegboard.servers.http.problem_details import PROBLEM
 
 _REF = "#/components/schemas/{model}"
 _SCHEME = {"type": "http", "scheme": "bearer", "description": "The value of PEGBOARD_TOKEN."}

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.runtime import Pegboard, Settings
 from pegboard.runtime.wiring.storage import say_address
-from pegboard.servers.ending import end, leave
-from pegboard.servers.http.address import address_error, bound_socket, url_of
+from pegboard.servers.extras import require_server_extra
 from pegboard.servers.http.app import create_app
-from pegboard.servers.http.extra import require_server_extra
+from pegboard.servers.http.bind_address import address_error, bound_socket, url_of
+from pegboard.servers.shutdown import cancel_and_wait, exit_process
 
 if TYPE_CHECKING:
     from uvicorn import Server
@@ -57,7 +57,7 @@ async def run(settings: Settings, *, ready: Ready, grace: int = GRACE) -> None:
 
 async def _to_the_end(settings: Settings, ready: Ready) -> None:
     await run(settings, ready=ready)
-    await leave()
+    await exit_process()
 
 
 class _Ending:
@@ -125,7 +125,7 @@ async def _serve(
         raise
     finally:
         await mcp.close(grace=0)
-        await end(server.server_state.tasks)
+        await cancel_and_wait(server.server_state.tasks)
 
 
 def _printer(settings: Settings) -> Ready:

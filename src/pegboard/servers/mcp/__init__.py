@@ -1,6 +1,6 @@
 """The MCP door."""
 
-from pegboard.servers.mcp.part import Part
-from pegboard.servers.mcp.process import serve_stdio
+from pegboard.servers.mcp.selection import BoardSelection
+from pegboard.servers.mcp.stdio.serve import serve_stdio
 
-__all__ = ["Part", "serve_stdio"]
+__all__ = ["BoardSelection", "serve_stdio"]

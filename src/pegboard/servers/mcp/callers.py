@@ -8,12 +8,12 @@ from typing import Any, get_args
 from mcp.server.connection import Connection, allowed_log_levels
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from pegboard.core.asking import LogLevel
+from pegboard.core.elicitation import LogLevel
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.servers.mcp.asking import Abilities
-from pegboard.servers.mcp.part import WHOLE, Part
-from pegboard.servers.mcp.telling import Request
-from pegboard.servers.mcp.watching import MOST_FOLLOWED, Session, Watching
+from pegboard.servers.mcp.change_notifications import MOST_FOLLOWED, ChangeNotifications, Session
+from pegboard.servers.mcp.elicitation import Abilities
+from pegboard.servers.mcp.progress import Request
+from pegboard.servers.mcp.selection import WHOLE, BoardSelection
 
 PART = "pegboard.mcp.part"
 """Where the endpoint leaves the part in the state of an ASGI scope."""
@@ -32,7 +32,7 @@ class Caller:
     """Who asks, for which part, and what can be asked of them."""
 
     principal: Principal
-    part: Part
+    part: BoardSelection
     abilities: Abilities = field(default_factory=lambda: Abilities(None))
 
 
@@ -46,7 +46,11 @@ class Callers:
     """
 
     def __init__(
-        self, watching: Watching, *, part: Part = WHOLE, most_followed: int = MOST_FOLLOWED
+        self,
+        watching: ChangeNotifications,
+        *,
+        part: BoardSelection = WHOLE,
+        most_followed: int = MOST_FOLLOWED,
     ) -> None:
         self._most_followed = most_followed
         self._watching = watching

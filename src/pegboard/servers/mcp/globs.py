@@ -4,16 +4,16 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from itertools import chain
 
-from pegboard.core.likeness import did_you_mean
-from pegboard.core.names import split_wire_name
+from pegboard.core.suggestions import did_you_mean
+from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import InvalidRequest
 from pegboard.runtime import Pegboard
-from pegboard.servers.mcp.part import Part
+from pegboard.servers.mcp.selection import BoardSelection
 
 _WILD = frozenset("*?[")
 
 
-def check_globs(part: Part, board: Pegboard) -> list[str]:
+def check_globs(part: BoardSelection, board: Pegboard) -> list[str]:
     """Refuse globs of `only` that nothing fits, unless what they mean may still come.
 
     Whoever asks is the operator: hidden names count, and are named.

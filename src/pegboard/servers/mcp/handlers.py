@@ -8,7 +8,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
 from pegboard.core.context import ToolContext
-from pegboard.core.offers import FilledPrompt
+from pegboard.core.resources_and_prompts import FilledPrompt
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
 from pegboard.errors import (
@@ -18,23 +18,23 @@ from pegboard.errors import (
     PegboardError,
     ToolNotFound,
 )
-from pegboard.execution.arrival import arrival
-from pegboard.execution.handles import PREFIX as RESULTS
+from pegboard.execution.results.handles import PREFIX as RESULTS
+from pegboard.execution.wait_for_source import wait_for_source
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.callers import Caller, Callers, is_modern
-from pegboard.servers.mcp.catalogue import Catalogue, ListKind
-from pegboard.servers.mcp.contents import block_of, call_result, resource_contents
-from pegboard.servers.mcp.problems import (
+from pegboard.servers.mcp.content_blocks import block_of, call_result, resource_contents
+from pegboard.servers.mcp.listings import Catalogue, ListKind
+from pegboard.servers.mcp.multi_round import MultiRoundRequests
+from pegboard.servers.mcp.progress import Request
+from pegboard.servers.mcp.protocol_errors import (
     internal_error,
     no_prompt,
     no_resource,
     protocol_error,
     unknown_tool,
 )
-from pegboard.servers.mcp.rounds import Rounds
-from pegboard.servers.mcp.shown import NOTHING
-from pegboard.servers.mcp.stored import stored_contents
-from pegboard.servers.mcp.telling import Request
+from pegboard.servers.mcp.result_resources import stored_contents
+from pegboard.servers.mcp.to_mcp import NOTHING
 
 Handler = Callable[[Any, Request, Caller, Any], Awaitable[BaseModel | dict[str, Any]]]
 _MOST_COMPLETIONS = 100
@@ -44,7 +44,7 @@ class Handlers:
     """Answers requests; every call goes through the registry, which judges and records it."""
 
     def __init__(
-        self, board: Pegboard, *, callers: Callers, catalogue: Catalogue, rounds: Rounds
+        self, board: Pegboard, *, callers: Callers, catalogue: Catalogue, rounds: MultiRoundRequests
     ) -> None:
         self._board = board
         self._callers = callers
@@ -84,7 +84,7 @@ class Handlers:
     ) -> BaseModel | dict[str, Any]:
         """Run a tool; what goes wrong in it is a result, for the model to read."""
         name = caller.part.board_name(params.name)
-        await arrival(self._board.registry.kit, name)  # only then is it known whose it is
+        await wait_for_source(self._board.registry.kit, name)  # only then is it known whose it is
         tool = self._board.registry.find(name)
         if tool is not None and not caller.part.has(tool.spec):
             raise unknown_tool(params.name)

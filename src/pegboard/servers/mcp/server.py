@@ -11,14 +11,14 @@ from mcp.server.models import InitializationOptions
 from pegboard import __version__
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.callers import CURRENT, Callers
-from pegboard.servers.mcp.catalogue import PAGE, Catalogue
+from pegboard.servers.mcp.change_notifications import DEBOUNCE, MOST_FOLLOWED, ChangeNotifications
 from pegboard.servers.mcp.handlers import Handlers
-from pegboard.servers.mcp.params import named
-from pegboard.servers.mcp.parking import Parking
-from pegboard.servers.mcp.part import WHOLE, Part
-from pegboard.servers.mcp.rounds import Rounds
-from pegboard.servers.mcp.telling import Request
-from pegboard.servers.mcp.watching import DEBOUNCE, MOST_FOLLOWED, Watching
+from pegboard.servers.mcp.listings import PAGE, Catalogue
+from pegboard.servers.mcp.multi_round import MultiRoundRequests
+from pegboard.servers.mcp.param_errors import named
+from pegboard.servers.mcp.progress import Request
+from pegboard.servers.mcp.selection import WHOLE, BoardSelection
+from pegboard.servers.mcp.suspended_calls import SuspendedCalls
 
 INSTRUCTIONS = (
     "The tools of a Pegboard board. A result that is too large ends with a handle "
@@ -49,18 +49,18 @@ class BoardServer:
         self,
         board: Pegboard,
         *,
-        part: Part = WHOLE,
+        part: BoardSelection = WHOLE,
         page: int = PAGE,
         debounce: float = DEBOUNCE,
         most_followed: int = MOST_FOLLOWED,
-        parking: Parking | None = None,
+        parking: SuspendedCalls | None = None,
     ) -> None:
         self._catalogue = Catalogue(board.registry, page=page)
-        self._watching = Watching(board.registry, self._catalogue, debounce=debounce)
+        self._watching = ChangeNotifications(board.registry, self._catalogue, debounce=debounce)
         self._callers = Callers(self._watching, part=part, most_followed=most_followed)
-        self._parking = parking or Parking()
+        self._parking = parking or SuspendedCalls()
         self._board = board
-        rounds = Rounds(self._callers, self._parking)
+        rounds = MultiRoundRequests(self._callers, self._parking)
         handlers = Handlers(board, callers=self._callers, catalogue=self._catalogue, rounds=rounds)
         self.sdk = self._sdk(handlers)
 

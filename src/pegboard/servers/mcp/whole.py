@@ -3,7 +3,7 @@
 from starlette.types import Message, Receive
 
 
-async def read(receive: Receive) -> tuple[bytes | None, Receive]:
+async def buffer_body(receive: Receive) -> tuple[bytes | None, Receive]:
     """The body, whose length and time the server bounds, and a way to read it again.
 
     The body is None when its client has left in the middle.

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from pegboard.core.context import ToolContext
 from pegboard.core.health import HEALTHY, Health
-from pegboard.core.likeness import nearest_names
 from pegboard.core.ports.services import Services
+from pegboard.core.suggestions import nearest_names
 from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError, SourceUnavailable
 from pegboard.sources.builtin.config import BuiltinConfig
 from pegboard.sources.builtin.discovery import BuiltinTool, discover_builtin_tools
-from pegboard.sources.builtin.services import bound
+from pegboard.sources.builtin.service_access import bound
 from pegboard.tools import SchemaTool, as_tool
 
 

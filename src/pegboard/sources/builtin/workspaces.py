@@ -13,8 +13,8 @@ from typing import Any
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.services import Services
 from pegboard.core.principal import Principal
-from pegboard.sources.builtin.jail import Jail
-from pegboard.sources.builtin.services import services_of
+from pegboard.sources.builtin.service_access import services_of
+from pegboard.sources.builtin.workspace_files import Jail
 
 
 def jail_of(ctx: ToolContext[Any]) -> Jail:

@@ -3,17 +3,17 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pegboard.concurrency.thread_pool import POOL
 from pegboard.core.health import HEALTHY, Health
-from pegboard.core.offers import Prompt, Resource
 from pegboard.core.ports.services import Services
+from pegboard.core.resources_and_prompts import Prompt, Resource
 from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable, ToolSignatureError
 from pegboard.sources.functions.config import FunctionsConfig
-from pegboard.sources.functions.loading import offers_in, tools_in
+from pegboard.sources.functions.tools import offers_in, tools_in
 from pegboard.tools import as_tool
-from pegboard.tools.importing import find_object, import_file, import_module
-from pegboard.tools.offers import FunctionPrompt, FunctionResource, offer_of
-from pegboard.tools.threads import POOL
+from pegboard.tools.import_objects import find_object, import_file, import_module
+from pegboard.tools.resources_and_prompts import FunctionPrompt, FunctionResource, offer_of
 
 
 class FunctionsSource:

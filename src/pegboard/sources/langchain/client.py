@@ -8,6 +8,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
+from pegboard.concurrency.log_once import log_foreign
 from pegboard.core.result import (
     Artifact,
     AudioPart,
@@ -17,7 +18,7 @@ from pegboard.core.result import (
     TextPart,
     ToolResult,
 )
-from pegboard.core.shortening import shortened
+from pegboard.core.truncate import shortened
 from pegboard.errors import (
     PegboardError,
     Problem,
@@ -26,9 +27,8 @@ from pegboard.errors import (
     ToolFailed,
     ToolOutputError,
 )
-from pegboard.tools.foreign_log import log_foreign
-from pegboard.tools.importing import missing_module
-from pegboard.tools.output import wrap
+from pegboard.tools.import_objects import missing_module
+from pegboard.tools.results import wrap
 
 LONGEST_MESSAGE = 1_000
 """Characters of what a tool says about its failure; the cause has all of them."""

@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
+from pegboard.concurrency.thread_pool import POOL
 from pegboard.core.health import HEALTHY, Health
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
@@ -12,8 +13,7 @@ from pegboard.errors import ConfigError, SourceUnavailable, ToolSignatureError
 from pegboard.sources.langchain.client import building
 from pegboard.sources.langchain.config import LangChainConfig
 from pegboard.sources.langchain.tools import adapt
-from pegboard.tools.importing import find_object
-from pegboard.tools.threads import POOL
+from pegboard.tools.import_objects import find_object
 
 _EXTRA = "LangChain tools need an extra: pip install 'pegboard[langchain]'"
 

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
 
+from pegboard.concurrency.thread_pool import POOL
 from pegboard.core.context import ToolContext
-from pegboard.core.names import MAX_LENGTH, is_wire_name, wire_name
 from pegboard.core.tool import Effect, Tool, ToolSpec
+from pegboard.core.wire_names import MAX_LENGTH, is_wire_name, wire_name
 from pegboard.errors import ToolSignatureError
-from pegboard.sources.langchain.arguments import (
+from pegboard.sources.langchain.client import calling, result_of
+from pegboard.sources.langchain.tool_arguments import (
     has_overridden_arun,
     injected,
     problem_of,
     schema_of,
 )
-from pegboard.sources.langchain.client import calling, result_of
 from pegboard.tools import SchemaTool
-from pegboard.tools.threads import POOL
 
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]+")
 

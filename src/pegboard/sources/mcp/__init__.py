@@ -2,7 +2,7 @@
 
 from pegboard.core.ports.source import SourceKind
 from pegboard.sources.mcp.config import McpConfig
-from pegboard.sources.mcp.servers import expanded
+from pegboard.sources.mcp.mcp_servers_json import expanded
 from pegboard.sources.mcp.source import open_source
 
 KIND = SourceKind(

@@ -7,7 +7,7 @@ from mcp import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from pegboard.core.lone_error import lone_error
+from pegboard.concurrency.exception_groups import lone_error
 from pegboard.errors import (
     InvalidRequest,
     MCPConnectionError,
@@ -15,8 +15,8 @@ from pegboard.errors import (
     ToolFailed,
     ToolTimeout,
 )
-from pegboard.sources.mcp.garbled import PREFIX, place_of
-from pegboard.sources.mcp.transports import Link, Wire
+from pegboard.sources.mcp.transport.malformed_messages import PREFIX, place_of
+from pegboard.sources.mcp.transport.transports import Link, Wire
 
 _LONGEST = 2000
 _LONGEST_PLACE = 200

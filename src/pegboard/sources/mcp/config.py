@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from pegboard.core.likeness import did_you_mean
+from pegboard.core.suggestions import did_you_mean
 from pegboard.core.tool import Effect
 from pegboard.tools.call_headers import checked_text, is_of_call
 

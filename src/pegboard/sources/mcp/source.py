@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pegboard.core.health import HEALTHY, Health, HealthStatus
-from pegboard.core.offers import Prompt, Resource
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source
+from pegboard.core.resources_and_prompts import Prompt, Resource
 from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError, PegboardError, SourceUnavailable
 from pegboard.sources.mcp.config import FaultyServer, McpConfig
 
 if TYPE_CHECKING:
-    from pegboard.sources.mcp.transports import Link
+    from pegboard.sources.mcp.transport.transports import Link
 
 _LOG = logging.getLogger("pegboard.mcp")
 _EXTRA = "MCP servers need an extra: pip install 'pegboard[mcp]'"
@@ -41,7 +41,7 @@ async def open_source(name: str, config: McpConfig | FaultyServer, services: Ser
 
 
 def _made(name: str, config: McpConfig, services: Services) -> "McpSource":
-    from pegboard.sources.mcp.transports import Link
+    from pegboard.sources.mcp.transport.transports import Link
 
     folders = [services.base_dir / Path(item).expanduser() for item in config.roots]
     if not folders and services.workspace is not None:
@@ -68,8 +68,8 @@ class McpSource:
     """
 
     def __init__(self, link: "Link") -> None:
+        from pegboard.sources.mcp.server import Upstream
         from pegboard.sources.mcp.tools import ServerTools
-        from pegboard.sources.mcp.upstream import Upstream
 
         self._name = link.name
         self._config = link.config
@@ -103,7 +103,7 @@ class McpSource:
 
     async def resources(self) -> Sequence[Resource]:
         """Its resources and templates."""
-        from pegboard.sources.mcp.offers import resources_of
+        from pegboard.sources.mcp.resources_and_prompts import resources_of
 
         if not self._config.resources:
             return []
@@ -113,7 +113,7 @@ class McpSource:
 
     async def prompts(self) -> Sequence[Prompt]:
         """Its prompts."""
-        from pegboard.sources.mcp.offers import prompts_of
+        from pegboard.sources.mcp.resources_and_prompts import prompts_of
 
         if not self._config.prompts:
             return []

@@ -7,15 +7,15 @@ from typing import Any
 import mcp_types as types
 
 from pegboard.core.context import ToolContext
-from pegboard.core.names import wire_name
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Effect, Tool, ToolSpec
+from pegboard.core.wire_names import wire_name
 from pegboard.errors import SourceUnavailable
 from pegboard.sources.mcp.config import McpConfig
-from pegboard.sources.mcp.contents import LONGEST_DESCRIPTION, result_of, shortened
-from pegboard.sources.mcp.pages import Pages
-from pegboard.sources.mcp.schemas import NOTHING, checked
-from pegboard.sources.mcp.upstream import Upstream
+from pegboard.sources.mcp.content_blocks import LONGEST_DESCRIPTION, result_of, shortened
+from pegboard.sources.mcp.pagination import Pages
+from pegboard.sources.mcp.schema_drafts import NOTHING, checked
+from pegboard.sources.mcp.server import Upstream
 from pegboard.tools import SchemaTool
 
 _LONGEST_NAME = 1000

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pegboard.core.health import HEALTHY, Health, HealthStatus
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
 from pegboard.errors import InvalidRequest, PegboardError, SourceUnavailable
-from pegboard.sources.openapi.refusals import is_refusal, refusal
-from pegboard.sources.openapi.requests import Built
+from pegboard.sources.openapi.call.error_responses import is_refusal, refusal
+from pegboard.sources.openapi.call.request_builder import Built
 
 _PING_SECONDS = 3.0
 

@@ -14,8 +14,8 @@ from pydantic import (
 )
 
 from pegboard.core.tool import Effect
-from pegboard.sources.openapi.addresses import checked_base, is_url
 from pegboard.sources.openapi.auth import Auth, HeaderName, of_call, one_line
+from pegboard.sources.openapi.document.server_urls import checked_base, is_url
 
 _MODEL = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 _ALIASED: ConfigDict = {**_MODEL, "validate_by_name": True, "validate_by_alias": True}

@@ -5,11 +5,11 @@ Thousands of them may be registered at once, and most are not called soon.
 
 from functools import lru_cache
 
-from pegboard.core.names import is_wire_name, wire_name
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import ToolSpec
-from pegboard.sources.openapi.addresses import climbs
+from pegboard.core.wire_names import is_wire_name, wire_name
 from pegboard.sources.openapi.config import Action, OpenApiConfig
+from pegboard.sources.openapi.document.server_urls import climbs
 from pegboard.sources.openapi.source import OpenApiSource, check_network
 
 _SAID = frozenset({"actions", "base_url", "timeout"})
@@ -24,7 +24,7 @@ def preview(name: str, config: OpenApiConfig, services: Services) -> ToolSpec | 
     Raises:
         SourceUnavailable: The board has no network.
     """
-    from pegboard.sources.openapi.operations import CLIMBS
+    from pegboard.sources.openapi.document.operations import CLIMBS
 
     check_network(services)
     action = config.actions[0] if len(config.actions) == 1 else None

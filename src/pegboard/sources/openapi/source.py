@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
+from pegboard.concurrency.thread_pool import POOL
 from pegboard.core.health import Health, HealthStatus
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source
@@ -11,9 +12,8 @@ from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable
 from pegboard.sources.openapi.client import Client
 from pegboard.sources.openapi.config import OpenApiConfig
-from pegboard.sources.openapi.loading import Document, Loader
-from pegboard.sources.openapi.refreshing import Refreshing
-from pegboard.tools.threads import POOL
+from pegboard.sources.openapi.document.loader import Document, Loader
+from pegboard.sources.openapi.document.refresh import Refreshing
 
 
 async def open_source(name: str, config: OpenApiConfig, services: Services) -> Source:
@@ -53,7 +53,7 @@ class OpenApiSource:
     """
 
     def __init__(self, name: str, config: OpenApiConfig, services: Services) -> None:
-        from pegboard.sources.openapi.credentials import Credentials
+        from pegboard.sources.openapi.call.credentials import Credentials
 
         self._name = name
         self._config = config
@@ -143,8 +143,8 @@ class OpenApiSource:
         return await self._document() is not self._read
 
     def _tools_of(self, document: Document | None) -> Sequence[Tool]:
-        from pegboard.sources.openapi.api import api_of
-        from pegboard.sources.openapi.choice import chosen
+        from pegboard.sources.openapi.document.api import api_of
+        from pegboard.sources.openapi.operation_selection import chosen
         from pegboard.sources.openapi.tools import ApiTools
 
         api = api_of(document, self._config)

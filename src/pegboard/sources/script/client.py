@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from pegboard.core.ports.sandbox import SandboxJob, SandboxOutcome
 from pegboard.core.result import Artifact, TextPart, ToolResult
-from pegboard.core.shortening import shortened
+from pegboard.core.truncate import shortened
 from pegboard.errors import (
     InvalidRequest,
     PegboardError,
@@ -19,9 +19,9 @@ from pegboard.errors import (
     ToolTimeout,
     Unavailable,
 )
+from pegboard.schemas.strict_json import decode
 from pegboard.sources.script.description import Description, Outcome
-from pegboard.tools.json_text import decode
-from pegboard.tools.output import wrap
+from pegboard.tools.results import wrap
 
 SYSEXITS: Mapping[int, Outcome] = {
     0: "ok",

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from pegboard.core.likeness import did_you_mean
+from pegboard.core.suggestions import did_you_mean
 from pegboard.core.tool import Effect
 from pegboard.errors import SourceUnavailable
+from pegboard.schemas.validator import compiled
 from pegboard.sources.script.located import Located
-from pegboard.tools.raw_schema import compiled
 
 Outcome = Literal["ok", "invalid", "unavailable", "failed"]
 Argument = str | tuple[str, ...]

@@ -5,21 +5,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pegboard.concurrency.thread_pool import POOL
 from pegboard.core.health import HEALTHY, Health, HealthStatus
 from pegboard.core.ports.sandbox import Sandbox
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable
 from pegboard.sources.script.config import ScriptConfig
-from pegboard.sources.script.dependencies import read_dependencies
 from pegboard.sources.script.description import Description
-from pegboard.sources.script.environments import Environments
-from pegboard.sources.script.grants import granted
+from pegboard.sources.script.discovery import Script, find_scripts
 from pegboard.sources.script.interpreters import PATH, command_of, is_python
-from pegboard.sources.script.processes import run_plainly
-from pegboard.sources.script.scripts import Script, find_scripts
+from pegboard.sources.script.pep723 import read_dependencies
+from pegboard.sources.script.permissions import granted
+from pegboard.sources.script.plain_process import run_plainly
+from pegboard.sources.script.python_environments import Environments
 from pegboard.sources.script.tools import Runnable, Runner, missing_tool, script_tool
-from pegboard.tools.threads import POOL
 
 _LOG = logging.getLogger("pegboard.sources")
 _NO_SANDBOX = "this board has no sandbox"

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from pegboard.core.context import ToolContext
-from pegboard.core.names import wire_name
 from pegboard.core.ports.sandbox import SandboxJob, SandboxOutcome
 from pegboard.core.tool import Limits, Retry, Tool, ToolSpec
+from pegboard.core.wire_names import wire_name
 from pegboard.errors import ToolTimeout
 from pegboard.sources.script.arguments import command_line
 from pegboard.sources.script.client import result_of, unusable
-from pegboard.sources.script.dependencies import Dependencies
 from pegboard.sources.script.description import Description
-from pegboard.sources.script.environments import Environments
-from pegboard.sources.script.grants import Grant
 from pegboard.sources.script.interpreters import needs_to_read
+from pegboard.sources.script.pep723 import Dependencies
+from pegboard.sources.script.permissions import Grant
+from pegboard.sources.script.python_environments import Environments
 from pegboard.tools import SchemaTool
 
 Runner = Callable[[SandboxJob], Any]

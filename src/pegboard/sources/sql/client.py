@@ -7,12 +7,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from pegboard.concurrency.thread_pool import POOL
 from pegboard.errors import Overloaded, SourceUnavailable, ToolTimeout
 from pegboard.sources.sql.catalog import Table
+from pegboard.sources.sql.concurrency_limit import Gate
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.gate import Gate
-from pegboard.sources.sql.session import Answer, Driver, Request, Session, Stale
-from pegboard.tools.threads import POOL
+from pegboard.sources.sql.driver import Answer, Driver, Request, Session, Stale
 
 _Result = TypeVar("_Result")
 _Work = Callable[[Session], _Result]

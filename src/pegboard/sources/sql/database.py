@@ -4,17 +4,17 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pegboard.concurrency.thread_pool import POOL
 from pegboard.errors import InvalidRequest
 from pegboard.sources.sql.catalog import Catalog, Table, build
 from pegboard.sources.sql.client import Client
 from pegboard.sources.sql.config import SqlConfig
+from pegboard.sources.sql.driver import Answer, Request, Statement
 from pegboard.sources.sql.lexer import Lexed
 from pegboard.sources.sql.parameters import bind
-from pegboard.sources.sql.session import Answer, Request, Statement
-from pegboard.tools.threads import POOL
 
 if TYPE_CHECKING:
-    from pegboard.sources.sql.guard import Guard
+    from pegboard.sources.sql.statement_guard import Guard
 
 _FRESH = 30.0
 """Seconds for which what was read of the schema is believed."""
@@ -134,7 +134,7 @@ class Database:
     def _check(self, sql: str, catalog: Catalog, *, write: bool) -> Statement:
         if self._guard is None:
             # sqlglot takes a third of a second to import: not before somebody asks something.
-            from pegboard.sources.sql.guard import Guard
+            from pegboard.sources.sql.statement_guard import Guard
 
             self._guard = Guard(self.config)
         return self._guard.write(sql, catalog) if write else self._guard.read(sql, catalog)

@@ -17,9 +17,9 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pegboard.errors import ConfigError, InvalidRequest, PegboardError
 from pegboard.sources.sql.catalog import Table
 from pegboard.sources.sql.config import SqlConfig
+from pegboard.sources.sql.driver import Answer, Request, Stale, collect, too_many
 from pegboard.sources.sql.postgres_errors import TOO_LARGE, translated
 from pegboard.sources.sql.postgres_schema import read_tables
-from pegboard.sources.sql.session import Answer, Request, Stale, collect, too_many
 
 EXPLAIN = "EXPLAIN (VERBOSE, FORMAT JSON) "
 _CURSOR = "pegboard"

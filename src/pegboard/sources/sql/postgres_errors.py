@@ -16,7 +16,7 @@ from pegboard.errors import (
 )
 from pegboard.sources.sql.catalog import nearest
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.session import Request, too_slow
+from pegboard.sources.sql.driver import Request, too_slow
 
 TOO_LARGE = "pegboard: row of bytes: "
 """Marks the cast that fails where a row is too large."""

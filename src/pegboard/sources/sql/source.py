@@ -11,7 +11,7 @@ from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.sources.sql.client import Client
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.database import Database
-from pegboard.sources.sql.session import Driver
+from pegboard.sources.sql.driver import Driver
 from pegboard.sources.sql.tools import DatabaseTools
 
 _PING = 3.0

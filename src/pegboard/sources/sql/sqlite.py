@@ -17,9 +17,9 @@ from pegboard.errors import (
 )
 from pegboard.sources.sql.catalog import Table, nearest
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.session import Answer, Request, collect, too_many, too_slow
+from pegboard.sources.sql.driver import Answer, Request, collect, too_many, too_slow
+from pegboard.sources.sql.sqlite_authorizer import SqliteAuthorizer
 from pegboard.sources.sql.sqlite_schema import read_tables
-from pegboard.sources.sql.warden import Warden
 
 _TICK = 4_000
 """Steps of SQLite's virtual machine between two looks at the clock: well under a millisecond."""
@@ -91,7 +91,7 @@ class SqliteSession:
         self._file = _identity(path)
         self._deadline = float("inf")
         self._aborted = False
-        self._warden = Warden(config)
+        self._warden = SqliteAuthorizer(config)
         self._connection = sqlite3.connect(
             f"file:{quote(str(path))}?mode={'rw' if write else 'ro'}",
             uri=True,

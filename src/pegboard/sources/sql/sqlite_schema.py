@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from pegboard.sources.sql.catalog import Column, Key, Reference, Table
-from pegboard.sources.sql.warden import Warden
+from pegboard.sources.sql.sqlite_authorizer import SqliteAuthorizer
 
 _SCHEMA = "main"
 _KINDS = {"table": "table", "view": "view", "virtual": "virtual table", "shadow": "table"}
@@ -19,7 +19,7 @@ Until = Callable[[float], AbstractContextManager[None]]
 
 
 def read_tables(
-    connection: sqlite3.Connection, warden: Warden, until: Until
+    connection: sqlite3.Connection, warden: SqliteAuthorizer, until: Until
 ) -> tuple[Sequence[Table], Sequence[str]]:
     """Every table and view with what it reads, and the names of triggers."""
     listed: list[tuple[str, str]] = [
@@ -48,7 +48,7 @@ def read_tables(
     return tables, [name for (name,) in triggers]
 
 
-def _table(connection: sqlite3.Connection, warden: Warden, name: str, kind: str) -> Table:
+def _table(connection: sqlite3.Connection, warden: SqliteAuthorizer, name: str, kind: str) -> Table:
     reads = _view_reads(connection, warden, name) if kind == "view" else frozenset[_Read]()
     return Table(
         schema=_SCHEMA,
@@ -63,7 +63,9 @@ def _table(connection: sqlite3.Connection, warden: Warden, name: str, kind: str)
     )
 
 
-def _view_reads(connection: sqlite3.Connection, warden: Warden, name: str) -> frozenset[_Read]:
+def _view_reads(
+    connection: sqlite3.Connection, warden: SqliteAuthorizer, name: str
+) -> frozenset[_Read]:
     """Tables and columns behind a view, as SQLite itself resolves them."""
     with warden.recording() as reads:
         connection.execute(f"EXPLAIN SELECT * FROM {_quoted(name)}").close()  # noqa: S608 # the name is the schema's own, quoted

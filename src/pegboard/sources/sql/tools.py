@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pegboard.core.context import ToolContext
-from pegboard.core.names import wire_name
-from pegboard.core.shortening import shortened
 from pegboard.core.tool import Effect, Tool, ToolSpec
+from pegboard.core.truncate import shortened
+from pegboard.core.wire_names import wire_name
 from pegboard.errors import InvalidRequest, PegboardError
-from pegboard.sources.sql import shapes
-from pegboard.sources.sql.answers import described, listed, page, written
+from pegboard.sources.sql import tool_schemas
 from pegboard.sources.sql.catalog import Catalog, Table
 from pegboard.sources.sql.database import Database
-from pegboard.sources.sql.shapes import Schema
-from pegboard.sources.sql.values import Json
+from pegboard.sources.sql.json_values import Json
+from pegboard.sources.sql.results import described, listed, page, written
+from pegboard.sources.sql.tool_schemas import Schema
 from pegboard.tools import SchemaTool
 from pegboard.tools.schema_tool import Run
 
@@ -60,8 +60,8 @@ class DatabaseTools:
             title="List tables",
             description=f"List the tables and views of the {self._about}, with what they hold and "
             "roughly how many rows.",
-            input_schema=shapes.LIST_INPUT,
-            output_schema=shapes.LIST_OUTPUT,
+            input_schema=tool_schemas.LIST_INPUT,
+            output_schema=tool_schemas.LIST_OUTPUT,
             capabilities=("list_tables",),
         )
 
@@ -76,8 +76,8 @@ class DatabaseTools:
             title="Describe a table",
             description=f"Show columns, types, keys, meanings and sample values of one table of "
             f"the {self._about}. Read it before writing SQL.",
-            input_schema=shapes.DESCRIBE_INPUT,
-            output_schema=shapes.DESCRIBE_OUTPUT,
+            input_schema=tool_schemas.DESCRIBE_INPUT,
+            output_schema=tool_schemas.DESCRIBE_OUTPUT,
             capabilities=("describe_table",),
         )
 
@@ -100,8 +100,8 @@ class DatabaseTools:
             description=f"Run one read-only SQL statement on the {self._about}. "
             f"{_tables_named(catalog)}Give values as `parameters`, not inside the SQL; page with "
             "`limit` and `offset` under an ORDER BY.",
-            input_schema=shapes.query_input(self._config),
-            output_schema=shapes.QUERY_OUTPUT,
+            input_schema=tool_schemas.query_input(self._config),
+            output_schema=tool_schemas.QUERY_OUTPUT,
             capabilities=("sql_query",),
         )
 
@@ -121,8 +121,8 @@ class DatabaseTools:
             description=f"Run one INSERT, UPDATE or DELETE on the {self._about}. More than "
             f"{self._config.max_affected_rows} changed rows are rolled back. Give values as "
             "`parameters`, not inside the SQL.",
-            input_schema=shapes.execute_input(self._config),
-            output_schema=shapes.EXECUTE_OUTPUT,
+            input_schema=tool_schemas.execute_input(self._config),
+            output_schema=tool_schemas.EXECUTE_OUTPUT,
             capabilities=("sql_execute",),
             effect=Effect.WRITE,
             idempotent=False,

@@ -9,10 +9,10 @@ import psycopg
 from sqlalchemy import Connection, Engine, create_engine
 from sqlalchemy.exc import DBAPIError
 
-from pegboard.core.gate import closed
+from pegboard.concurrency.closable_lock import closed
 from pegboard.core.ports.clock import Clock
 from pegboard.errors import ConfigError, Overloaded
-from pegboard.storage.databases.outbox import Outbox
+from pegboard.storage.databases.background_writer import Outbox
 from pegboard.storage.databases.postgres_server import (
     connect,
     is_in_the_way,

@@ -10,7 +10,7 @@ from psycopg.types.string import StrDumperUnknown
 from sqlalchemy import Connection, text
 
 from pegboard.errors import ConfigError, StoreUnavailable
-from pegboard.storage.migrating import migrate
+from pegboard.storage.migrate import migrate
 
 # Without these a server that is gone without a word would be waited for by the quarter of an hour.
 _DEFAULTS = {

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from pegboard.core.ports.clock import Clock
 from pegboard.errors import ConfigError
-from pegboard.storage.databases.lock import DirectoryLock
-from pegboard.storage.databases.reader import Reader
+from pegboard.storage.databases.directory_lock import DirectoryLock
 from pegboard.storage.databases.sqlite_file import FILE, open_reader, open_writer
+from pegboard.storage.databases.sqlite_reader import Reader
+from pegboard.storage.databases.sqlite_writer import Writer
 from pegboard.storage.databases.transaction import Operation, Rows, Transaction, Value
-from pegboard.storage.databases.writer import Writer
 
 
 class SqliteDatabase:

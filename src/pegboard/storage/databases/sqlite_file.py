@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 
 from pegboard.errors import ConfigError, StoreUnavailable
 from pegboard.storage.databases.transaction import Transaction, own
-from pegboard.storage.migrating import migrate, revision_of
+from pegboard.storage.migrate import migrate, revision_of
 
 FILE = "pegboard.db"
 BUSY_SECONDS = 2.0

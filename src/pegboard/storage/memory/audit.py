@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
+from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.event import Event
-from pegboard.core.gate import Gate
-from pegboard.core.ports.audit import AuditEntry, AuditRecord, AuditReport
+from pegboard.core.ports.audit_store import AuditEntry, AuditRecord, AuditReport
 from pegboard.core.ports.clock import Clock
 from pegboard.errors import Unavailable
-from pegboard.storage.auditing import Audited, entries_of
-from pegboard.storage.chain import BEGINNING, Check, linked, marker
-from pegboard.storage.rows import Redact
+from pegboard.storage.audit_chain import BEGINNING, Check, linked, marker
+from pegboard.storage.audit_entries import Audited, entries_of
+from pegboard.storage.history_rows import Redact
 
 
 class MemoryAudit:
@@ -19,7 +19,7 @@ class MemoryAudit:
     """
 
     def __init__(
-        self, gate: Gate, *, clock: Clock, redact: Redact, reads: bool, bound: int = 20_000
+        self, gate: ClosableLock, *, clock: Clock, redact: Redact, reads: bool, bound: int = 20_000
     ) -> None:
         """Start empty; what is closed with the gate answers `Unavailable`."""
         self._gate = gate

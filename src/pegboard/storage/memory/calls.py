@@ -2,15 +2,15 @@
 
 from typing import Any
 
+from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.event import CallRecord, CallStarted, Event
-from pegboard.core.frozen import freeze
-from pegboard.core.gate import Gate
-from pegboard.core.ports.audit import AuditStore
-from pegboard.core.ports.store import HistoryPage, HistoryQuery
+from pegboard.core.ports.audit_store import AuditStore
+from pegboard.core.ports.call_stores import HistoryPage, HistoryQuery
+from pegboard.core.record_snapshot import freeze
 from pegboard.errors import Unavailable
-from pegboard.storage.auditing import Starts, in_history, unproved
+from pegboard.storage.audit_entries import Starts, in_history, unproved
+from pegboard.storage.history_rows import UNKNOWN, Redact, call_row, detail_row, start_row
 from pegboard.storage.paging import Position, cursor_of, page_size, position_of
-from pegboard.storage.rows import UNKNOWN, Redact, call_row, detail_row, start_row
 
 _Entry = tuple[Position, dict[str, Any]]
 
@@ -20,7 +20,7 @@ class MemoryCalls:
 
     def __init__(
         self,
-        gate: Gate,
+        gate: ClosableLock,
         *,
         keep_arguments: bool,
         redact: Redact,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from pegboard.core.gate import Gate
-from pegboard.core.ports.catalogue import ToolVersion, VersionStatus
+from pegboard.concurrency.closable_lock import ClosableLock
+from pegboard.core.ports.catalogue_stores import ToolVersion, VersionStatus
 from pegboard.errors import InvalidRequest
 from pegboard.storage.json_text import copied
 
@@ -13,7 +13,7 @@ from pegboard.storage.json_text import copied
 class MemoryCatalogue:
     """A `CatalogueStore` in memory. Safe for several threads."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: ClosableLock) -> None:
         """Start empty; what is closed with the gate answers `Unavailable`."""
         self._gate = gate
         self._versions: dict[tuple[str, str], ToolVersion] = {}

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from pegboard.core.gate import Gate
-from pegboard.core.ports.catalogue import DependencyChange
+from pegboard.concurrency.closable_lock import ClosableLock
+from pegboard.core.ports.catalogue_stores import DependencyChange
 
 
 class MemoryDependencies:
     """A `DependencyStore` in memory. Safe for several threads."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: ClosableLock) -> None:
         """Start empty; what is closed with the gate answers `Unavailable`."""
         self._gate = gate
         self._changes: list[DependencyChange] = []

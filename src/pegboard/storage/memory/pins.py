@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from pegboard.core.gate import Gate
-from pegboard.core.ports.catalogue import HeldDefinition, Pin, PinDecision
+from pegboard.concurrency.closable_lock import ClosableLock
+from pegboard.core.ports.catalogue_stores import HeldDefinition, Pin, PinDecision
 from pegboard.storage.json_text import copied
 
 _Place = tuple[str, str]
@@ -12,7 +12,7 @@ _Place = tuple[str, str]
 class MemoryPins:
     """A `PinStore` in memory. Safe for several threads."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: ClosableLock) -> None:
         """Start empty; what is closed with the gate answers `Unavailable`."""
         self._gate = gate
         self._pins: dict[_Place, Pin] = {}

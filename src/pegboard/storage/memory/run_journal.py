@@ -5,13 +5,13 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from pegboard.core.gate import Gate
+from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.ports.clock import Clock
 from pegboard.core.ports.durability import Signal
-from pegboard.core.ports.run import Plan, RunEvent, StoredRun, StoredSignal, StoredStep
+from pegboard.core.ports.run_store import Plan, RunEvent, StoredRun, StoredSignal, StoredStep
 from pegboard.core.run import RunResult
 from pegboard.storage.json_text import copied
-from pegboard.storage.leasing import lost
+from pegboard.storage.leasing import lease_lost_error
 
 
 class Entry(Struct, kw_only=True):
@@ -27,7 +27,7 @@ class Entry(Struct, kw_only=True):
 class MemoryRunJournal:
     """The part of a `RunStore` that is written while a run is played."""
 
-    def __init__(self, gate: Gate, *, clock: Clock, bound: int = 10_000) -> None:
+    def __init__(self, gate: ClosableLock, *, clock: Clock, bound: int = 10_000) -> None:
         """Start empty; what is closed with the gate answers `Unavailable`.
 
         Args:
@@ -139,7 +139,7 @@ class MemoryRunJournal:
     def _held(self, run_id: str, owner: str) -> Entry:
         entry = self._runs.get(run_id)
         if entry is None or entry.run.lease_owner != owner:
-            raise lost(run_id)
+            raise lease_lost_error(run_id)
         return entry
 
 

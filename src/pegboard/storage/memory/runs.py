@@ -6,7 +6,7 @@ from msgspec import structs
 
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import RunStart
-from pegboard.core.ports.run import LEASE, Plan, RunPage, RunQuery, StoredRun
+from pegboard.core.ports.run_store import LEASE, Plan, RunPage, RunQuery, StoredRun
 from pegboard.errors import InvalidRequest
 from pegboard.storage.json_text import copied
 from pegboard.storage.leasing import GOES_ON

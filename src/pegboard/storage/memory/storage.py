@@ -3,22 +3,22 @@
 from types import TracebackType
 from typing import Self
 
-from pegboard.core.approvals import MemoryApprovals
-from pegboard.core.gate import Gate
-from pegboard.core.memory import MemoryOutcomes, MemoryResults
-from pegboard.core.ports.catalogue import MOST_SEEN_TOOLS
+from pegboard.concurrency.closable_lock import ClosableLock
+from pegboard.core.memory_approvals import MemoryApprovals
+from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
+from pegboard.core.ports.catalogue_stores import MOST_SEEN_TOOLS
 from pegboard.core.ports.clock import Clock, SystemClock
-from pegboard.storage.auditing import Starts
+from pegboard.storage.audit_entries import Starts
+from pegboard.storage.history_rows import Redact, unchanged
 from pegboard.storage.memory.audit import MemoryAudit
 from pegboard.storage.memory.calls import MemoryCalls
 from pegboard.storage.memory.catalogue import MemoryCatalogue
 from pegboard.storage.memory.dependencies import MemoryDependencies
+from pegboard.storage.memory.kill_switches import MemorySwitches
+from pegboard.storage.memory.last_known_tools import MemorySeenTools
+from pegboard.storage.memory.maintenance import MemoryUpkeep
 from pegboard.storage.memory.pins import MemoryPins
 from pegboard.storage.memory.runs import MemoryRuns
-from pegboard.storage.memory.seen_tools import MemorySeenTools
-from pegboard.storage.memory.switches import MemorySwitches
-from pegboard.storage.memory.upkeep import MemoryUpkeep
-from pegboard.storage.rows import Redact, unchanged
 
 _SYSTEM_CLOCK = SystemClock()
 DAY = 86_400.0
@@ -47,7 +47,7 @@ class MemoryStorage:
         max_outcomes: int = 10_000,
     ) -> None:
         """Start empty; beyond the bounds the oldest is forgotten first."""
-        gate = Gate()
+        gate = ClosableLock()
         redact = redact or unchanged
         audit = MemoryAudit(gate, clock=clock, redact=redact, reads=audit_reads)
         starts = Starts(redact, required=audit_starts, reads=audit_reads)

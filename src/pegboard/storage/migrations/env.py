@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from pegboard.storage.migrating import TABLE
+from pegboard.storage.migrate import TABLE
 from pegboard.storage.tables import METADATA
 
 context.configure(

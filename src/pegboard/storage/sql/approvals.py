@@ -6,9 +6,8 @@ from typing import Any, get_args
 from msgspec import ValidationError
 from sqlalchemy import Select, and_, or_, select, tuple_, update
 
-from pegboard.core.approving import OPEN, decided, is_overdue, seen, used, withdrawn
-from pegboard.core.frozen import clean_text
-from pegboard.core.ports.approval import (
+from pegboard.core.approval_transitions import OPEN, decided, is_overdue, seen, used, withdrawn
+from pegboard.core.ports.approval_store import (
     Approval,
     ApprovalPage,
     ApprovalQuery,
@@ -17,6 +16,7 @@ from pegboard.core.ports.approval import (
     Verdict,
 )
 from pegboard.core.ports.clock import Clock
+from pegboard.core.record_snapshot import clean_text
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import copied, dump, load

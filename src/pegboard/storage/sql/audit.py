@@ -9,15 +9,15 @@ from msgspec.structs import astuple
 from sqlalchemy import Row, bindparam, delete, func, select, update
 
 from pegboard.core.event import Event
-from pegboard.core.frozen import Frozen, clean_text
-from pegboard.core.ports.audit import AuditEntry, AuditRecord, AuditReport
+from pegboard.core.ports.audit_store import AuditEntry, AuditRecord, AuditReport
 from pegboard.core.ports.clock import Clock
+from pegboard.core.record_snapshot import RecordSnapshot, clean_text
 from pegboard.errors import InvalidRequest, Unavailable
-from pegboard.storage.auditing import Audited, entries_of, lost_entry
-from pegboard.storage.chain import RETENTION, Check, as_found, linked, marker
+from pegboard.storage.audit_chain import RETENTION, Check, as_found, linked, marker
+from pegboard.storage.audit_entries import Audited, entries_of, lost_entry
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Prepared, Transaction
-from pegboard.storage.rows import Redact
+from pegboard.storage.history_rows import Redact
 from pegboard.storage.tables import AUDIT, AUDIT_HEAD
 
 _CHUNK = 1_000
@@ -184,7 +184,7 @@ class _Losses:
 class _Batch:
     """Records on their way into one transaction."""
 
-    def __init__(self, first: Frozen | AuditEntry, redact: Redact, losses: _Losses) -> None:
+    def __init__(self, first: RecordSnapshot | AuditEntry, redact: Redact, losses: _Losses) -> None:
         self._lock = threading.Lock()
         self._calls = [first]
         self._redact = redact
@@ -194,7 +194,7 @@ class _Batch:
         self._telling = 0
         self._is_lost = False
 
-    def take(self, kept: Frozen | AuditEntry) -> bool:
+    def take(self, kept: RecordSnapshot | AuditEntry) -> bool:
         """Take one more, unless writing has begun."""
         with self._lock:
             if self._entries is not None:

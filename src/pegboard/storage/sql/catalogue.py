@@ -5,8 +5,8 @@ from typing import Any
 
 from sqlalchemy import Row, delete, select, tuple_, update
 
-from pegboard.core.frozen import clean_text
-from pegboard.core.ports.catalogue import ToolVersion, VersionStatus
+from pegboard.core.ports.catalogue_stores import ToolVersion, VersionStatus
+from pegboard.core.record_snapshot import clean_text
 from pegboard.errors import InvalidRequest
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Transaction

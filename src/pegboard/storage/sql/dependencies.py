@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import func, select
 
-from pegboard.core.ports.catalogue import DependencyChange
+from pegboard.core.ports.catalogue_stores import DependencyChange
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load

@@ -7,12 +7,12 @@ from typing import Any, Protocol
 
 from sqlalchemy import Row, Select, literal_column, select, tuple_
 
-from pegboard.core.frozen import clean_text
-from pegboard.core.ports.store import HistoryPage, HistoryQuery
+from pegboard.core.ports.call_stores import HistoryPage, HistoryQuery
+from pegboard.core.record_snapshot import clean_text
 from pegboard.errors import Unavailable
 from pegboard.storage.databases.transaction import Operation, Value
+from pegboard.storage.history_rows import UNKNOWN
 from pegboard.storage.paging import cursor_of, page_size, position_of
-from pegboard.storage.rows import UNKNOWN
 from pegboard.storage.tables import CALLS, ERROR_DETAILS
 
 Flush = Callable[[], Awaitable[None]]

@@ -4,13 +4,13 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, null, select, update
 
-from pegboard.core.frozen import clean_text
+from pegboard.core.ports.call_stores import Outcome
 from pegboard.core.ports.clock import Clock
-from pegboard.core.ports.store import Outcome
+from pegboard.core.record_snapshot import clean_text
 from pegboard.core.result import ToolResult
-from pegboard.storage.codec import dump_result, load_result
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Prepared, Transaction
+from pegboard.storage.result_codec import dump_result, load_result
 from pegboard.storage.tables import OUTCOMES as TABLE
 
 _OWNER = TABLE.c.owner == bindparam("owner_")

@@ -5,8 +5,8 @@ from typing import Any
 
 from sqlalchemy import Table, and_, delete, or_, select, update
 
-from pegboard.core.frozen import clean_text
-from pegboard.core.ports.catalogue import HeldDefinition, Pin, PinDecision
+from pegboard.core.ports.catalogue_stores import HeldDefinition, Pin, PinDecision
+from pegboard.core.record_snapshot import clean_text
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load

@@ -2,9 +2,9 @@
 
 from sqlalchemy import delete, select
 
-from pegboard.core.frozen import clean_text
+from pegboard.core.ports.call_stores import StoredResult
 from pegboard.core.ports.clock import Clock
-from pegboard.core.ports.store import StoredResult
+from pegboard.core.record_snapshot import clean_text
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.tables import RESULTS as TABLE

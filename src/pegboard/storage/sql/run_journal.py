@@ -6,15 +6,15 @@ from typing import Any
 from msgspec.structs import replace
 from sqlalchemy import Row, insert, select, update
 
-from pegboard.core.frozen import clean_text
 from pegboard.core.ports.clock import Clock
 from pegboard.core.ports.durability import Signal
-from pegboard.core.ports.run import RunEvent, StoredSignal, StoredStep
+from pegboard.core.ports.run_store import RunEvent, StoredSignal, StoredStep
+from pegboard.core.record_snapshot import clean_text
 from pegboard.core.run import RunResult
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load
-from pegboard.storage.leasing import lost
+from pegboard.storage.leasing import lease_lost_error
 from pegboard.storage.tables import RUN_EVENTS, RUN_SIGNALS, RUN_STEPS, RUNS
 
 
@@ -187,7 +187,7 @@ def _held(transaction: Transaction, run_id: str, owner: str) -> Row[Any]:
     """
     row = _locked(transaction, run_id)
     if row is None or row.lease_owner != clean_text(owner):
-        raise lost(run_id)
+        raise lease_lost_error(run_id)
     return row
 
 

@@ -5,10 +5,10 @@ from typing import Any
 from msgspec import structs
 from sqlalchemy import Row, Select, delete, or_, select, tuple_, update
 
-from pegboard.core.frozen import clean_text
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import RunStart
-from pegboard.core.ports.run import LEASE, Plan, RunPage, RunQuery, StoredRun
+from pegboard.core.ports.run_store import LEASE, Plan, RunPage, RunQuery, StoredRun
+from pegboard.core.record_snapshot import clean_text
 from pegboard.core.run import RunResult
 from pegboard.errors import InvalidRequest
 from pegboard.storage.databases.transaction import Transaction

@@ -5,25 +5,25 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from pegboard.core.ports.catalogue import MOST_SEEN_TOOLS
+from pegboard.core.ports.catalogue_stores import MOST_SEEN_TOOLS
 from pegboard.core.ports.clock import Clock
-from pegboard.storage.auditing import Starts
+from pegboard.storage.audit_entries import Starts
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Rows, Transaction
-from pegboard.storage.rows import Redact
+from pegboard.storage.history_rows import Redact
 from pegboard.storage.sql.approvals import SqlApprovals
 from pegboard.storage.sql.audit import SqlAudit, SqlAuditor
+from pegboard.storage.sql.call_recorder import SqlRecorder
 from pegboard.storage.sql.catalogue import SqlCatalogue
 from pegboard.storage.sql.dependencies import SqlDependencies
 from pegboard.storage.sql.history import SqlHistory
+from pegboard.storage.sql.kill_switches import SqlSwitches
+from pegboard.storage.sql.last_known_tools import SqlSeenTools
+from pegboard.storage.sql.maintenance import SqlUpkeep
 from pegboard.storage.sql.outcomes import SqlOutcomes, sweep_outcomes
 from pegboard.storage.sql.pins import SqlPins
-from pegboard.storage.sql.recorder import SqlRecorder
 from pegboard.storage.sql.results import SqlResults, sweep_results
 from pegboard.storage.sql.runs import SqlRuns
-from pegboard.storage.sql.seen_tools import SqlSeenTools
-from pegboard.storage.sql.switches import SqlSwitches
-from pegboard.storage.sql.upkeep import SqlUpkeep
 
 
 class SqlStorage:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.features.marketplace.entry import Need, Unfit
+from pegboard.features.marketplace.entries import RequiredValue, UnusableEntry
 from pegboard.features.marketplace.formats.inputs import Inputs
 
 BEARER = {
@@ -53,7 +53,7 @@ def test_what_is_missing_is_told_once() -> None:
     inputs.value(BEARER, name="X-Again", place="header")
 
     assert inputs.needs == (
-        Need(
+        RequiredValue(
             name="token",
             place="header",
             variable="MARKET_MY_SHOP_TOKEN",
@@ -92,7 +92,7 @@ def test_what_may_be_chosen_is_told() -> None:
     ],
 )
 def test_no_value_reads_a_variable_or_hides_something(said: Any) -> None:
-    with pytest.raises(Unfit):
+    with pytest.raises(UnusableEntry):
         Inputs("shop").value(said, name="KEY", place="argument")
 
 
@@ -110,5 +110,5 @@ def test_nobody_is_asked_for_a_hundred_things() -> None:
     for number in range(40):
         inputs.value({"isRequired": True}, name=f"A{number}", place="variable")
 
-    with pytest.raises(Unfit, match="asks for more than 40"):
+    with pytest.raises(UnusableEntry, match="asks for more than 40"):
         inputs.value({"isRequired": True}, name="A40", place="variable")

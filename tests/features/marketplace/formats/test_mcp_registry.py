@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.features.marketplace.made import listed, weather
 
-from pegboard.features.marketplace.entry import Entry, Label, Market, Unfit
+from pegboard.features.marketplace.entries import Entry, Label, Market, UnusableEntry
 from pegboard.features.marketplace.formats import mcp_registry
 from pegboard.features.marketplace.formats.table import FORMATS
 
@@ -79,7 +79,7 @@ def test_every_form_of_the_format_is_read(document: Any) -> None:
     ],
 )
 def test_what_is_no_list_is_refused(document: Any) -> None:
-    with pytest.raises(Unfit, match="no MCP registry's list"):
+    with pytest.raises(UnusableEntry, match="no MCP registry's list"):
         read(document)
 
 

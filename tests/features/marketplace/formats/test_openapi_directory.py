@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.features.marketplace.made import SHOP, directory
 
-from pegboard.features.marketplace.entry import Entry, Label, Market, Unfit
+from pegboard.features.marketplace.entries import Entry, Label, Market, UnusableEntry
 from pegboard.features.marketplace.formats import openapi_directory
 
 MARKET = Market(
@@ -74,7 +74,7 @@ def test_what_an_entry_does_not_say_is_made_up_of_its_name() -> None:
     ],
 )
 def test_what_is_no_directory_is_refused(document: Any) -> None:
-    with pytest.raises(Unfit, match="no OpenAPI directory"):
+    with pytest.raises(UnusableEntry, match="no OpenAPI directory"):
         read(document)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.features.marketplace.entry import Label, Market, Unfit
+from pegboard.features.marketplace.entries import Label, Market, UnusableEntry
 from pegboard.features.marketplace.formats import pegboard
 
 MARKET = Market(
@@ -82,5 +82,5 @@ def test_a_broken_tool_costs_itself_alone() -> None:
 
 @pytest.mark.parametrize("document", [{}, [], {"tools": {}}, None], ids=str)
 def test_what_is_no_list_is_refused(document: Any) -> None:
-    with pytest.raises(Unfit, match="no Pegboard's list"):
+    with pytest.raises(UnusableEntry, match="no Pegboard's list"):
         pegboard.read_page(document, MARKET, "")

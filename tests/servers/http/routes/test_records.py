@@ -8,7 +8,7 @@ from tests.servers.http.made import a_board, board_file, client_of
 
 from pegboard import tool
 from pegboard.runtime import Pegboard, Settings
-from pegboard.servers.http.record_answers import CallRow
+from pegboard.servers.http.models.record_responses import CallRow
 
 BROKEN = "sources: [{kind: functions, name: gone, config: {modules: [there_is_none]}}]"
 

@@ -5,7 +5,7 @@ import pytest
 
 from pegboard import tool
 from pegboard.runtime import Pegboard
-from pegboard.servers.http.answers import ToolDetail
+from pegboard.servers.http.models.responses import ToolDetail
 
 PATHS = ["/tools", "/v1/tools"]
 

@@ -12,11 +12,11 @@ from websockets.exceptions import ConnectionClosed
 
 from pegboard import Pegboard
 from pegboard.servers.http import create_app
-from pegboard.servers.http.address import bound_socket, url_of
-from pegboard.servers.http.gate import Gate, admission
+from pegboard.servers.http.bind_address import bound_socket, url_of
+from pegboard.servers.http.middleware.authentication import Gate, admission
 from pegboard.servers.http.uvicorn_server import quiet_server
 from pegboard.servers.http.websocket.connection import Limits
-from pegboard.servers.http.websocket.door import WebSocketDoor
+from pegboard.servers.http.websocket.endpoint import WebSocketDoor
 
 Json = dict[str, Any]
 

@@ -16,10 +16,10 @@ from tests.servers.http.websocket.sockets import (
 from websockets.exceptions import ConnectionClosed
 
 from pegboard import Pegboard, tool
-from pegboard.core.ports.store import HistoryQuery
+from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.servers.http import uvicorn_server
 from pegboard.servers.http.websocket.connection import SLOW_READER, Limits
-from pegboard.servers.http.websocket.outbox import Outbox
+from pegboard.servers.http.websocket.send_queue import Outbox
 
 LINGER = {"type": "call", "body": {"name": "wait"}}
 

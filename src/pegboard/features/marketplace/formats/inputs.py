@@ -7,8 +7,8 @@ would read a variable is refused.
 
 import re
 
-from pegboard.features.marketplace.entry import Need, Unfit
-from pegboard.features.marketplace.formats.cleaning import Node, items, line, node
+from pegboard.features.marketplace.entries import RequiredValue, UnusableEntry
+from pegboard.features.marketplace.formats.sanitize import Node, items, line, node
 
 _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 _ILLEGAL = re.compile(r"[^A-Z0-9]+")
@@ -26,10 +26,10 @@ class Inputs:
 
     def __init__(self, short: str) -> None:
         self._prefix = f"MARKET_{_ILLEGAL.sub('_', short.upper())}"
-        self._needs: dict[str, Need] = {}
+        self._needs: dict[str, RequiredValue] = {}
 
     @property
-    def needs(self) -> tuple[Need, ...]:
+    def needs(self) -> tuple[RequiredValue, ...]:
         """What is missing."""
         return tuple(self._needs.values())
 
@@ -81,8 +81,8 @@ class Inputs:
         word = _ILLEGAL.sub("_", name.upper()).strip("_")[:40] or "VALUE"
         variable = f"{self._prefix}_{word}"
         if variable not in self._needs and len(self._needs) >= _MOST_NEEDS:
-            raise Unfit(f"it asks for more than {_MOST_NEEDS} values")
-        need = Need(
+            raise UnusableEntry(f"it asks for more than {_MOST_NEEDS} values")
+        need = RequiredValue(
             name=line(name, most=100),
             place=place,
             variable=variable,
@@ -95,7 +95,7 @@ class Inputs:
     def _written(self, raw: str) -> str:
         parts = raw.split(_MARK)
         if any("${" in part for part in parts[::2]):
-            raise Unfit("it has '${' in a value, where a board file would read a variable")
+            raise UnusableEntry("it has '${' in a value, where a board file would read a variable")
         return "".join(f"${{{part}}}" if number % 2 else part for number, part in enumerate(parts))
 
 
@@ -110,9 +110,9 @@ def _plain(value: object) -> str:
     if isinstance(value, (int, float)):
         return str(value)
     if not isinstance(value, str):
-        raise Unfit("a value is no text")
+        raise UnusableEntry("a value is no text")
     if len(value) > _LONGEST_VALUE:
-        raise Unfit(f"a value has more than {_LONGEST_VALUE} characters")
+        raise UnusableEntry(f"a value has more than {_LONGEST_VALUE} characters")
     if not value.isprintable():
-        raise Unfit("a value has characters that cannot be seen")
+        raise UnusableEntry("a value has characters that cannot be seen")
     return value

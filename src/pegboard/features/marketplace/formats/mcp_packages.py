@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pegboard.features.marketplace.entry import Unfit, Way
-from pegboard.features.marketplace.formats.cleaning import Node, items, line, node
+from pegboard.features.marketplace.entries import InstallOption, UnusableEntry
 from pegboard.features.marketplace.formats.inputs import Inputs
+from pegboard.features.marketplace.formats.sanitize import Node, items, line, node
 
 OLD = "it is written as registries did before September 2025"
 
@@ -52,25 +52,29 @@ _RUNNERS: Mapping[str, _Runner] = {
 }
 
 
-def package_way(said: Node, *, name: str, short: str) -> Way:
+def package_way(said: Node, *, name: str, short: str) -> InstallOption:
     """The way that a package is, its problem told where it cannot be started."""
     try:
         return _way(said, name, short)
-    except Unfit as error:
-        return Way(name=name, source_kind="mcp", runs_here=True, problem=f"{error}.")
+    except UnusableEntry as error:
+        return InstallOption(name=name, source_kind="mcp", runs_here=True, problem=f"{error}.")
 
 
-def _way(said: Node, name: str, short: str) -> Way:
+def _way(said: Node, name: str, short: str) -> InstallOption:
     if "registry_type" in said:
-        raise Unfit(OLD)
+        raise UnusableEntry(OLD)
     registry = line(said.get("registryType"), most=40)
     runner = _RUNNERS.get(registry)
     if runner is None:
         known = ", ".join(_RUNNERS)
-        raise Unfit(f"packages of '{registry}' are not started from here, only those of {known}")
+        raise UnusableEntry(
+            f"packages of '{registry}' are not started from here, only those of {known}"
+        )
     transport = line(node(said.get("transport")).get("type"), most=40) or "stdio"
     if transport != "stdio":
-        raise Unfit(f"it speaks '{transport}' on this machine, and a board starts stdio alone")
+        raise UnusableEntry(
+            f"it speaks '{transport}' on this machine, and a board starts stdio alone"
+        )
     package, version = _package(said, runner)
     inputs = Inputs(short)
     env = _env(said, inputs)
@@ -82,7 +86,7 @@ def _way(said: Node, name: str, short: str) -> Way:
     config: dict[str, Any] = {"command": runner.command, "args": args}
     if env:
         config["env"] = env
-    return Way(
+    return InstallOption(
         name=name,
         source_kind="mcp",
         config=config,
@@ -96,9 +100,9 @@ def _way(said: Node, name: str, short: str) -> Way:
 def _package(said: Node, runner: _Runner) -> tuple[str, str]:
     identifier, version = said.get("identifier"), said.get("version") or ""
     if not isinstance(identifier, str) or not runner.identifier.fullmatch(identifier):
-        raise Unfit("its package has a name that no package has")
+        raise UnusableEntry("its package has a name that no package has")
     if not isinstance(version, str) or (version and not _VERSION.fullmatch(version)):
-        raise Unfit("its package has a version that no package has")
+        raise UnusableEntry("its package has a version that no package has")
     has_version = not version or (runner.between == ":" and _has_tag(identifier))
     return (identifier if has_version else f"{identifier}{runner.between}{version}"), version
 
@@ -112,7 +116,7 @@ def _env(said: Node, inputs: Inputs) -> dict[str, str]:
     for item in map(node, items(said.get("environmentVariables"))[:_MOST_ARGUMENTS]):
         name = item.get("name")
         if not isinstance(name, str) or not _ENV.fullmatch(name):
-            raise Unfit("one of its variables has a name that no variable has")
+            raise UnusableEntry("one of its variables has a name that no variable has")
         value = inputs.value(item, name=name, place="variable")
         if value is not None:
             env[name] = value
@@ -123,7 +127,7 @@ def _arguments(said: object, inputs: Inputs) -> Iterator[str]:
     """A named argument is `--flag=value`, or the flag alone; a positional one its value."""
     given = items(said)
     if len(given) > _MOST_ARGUMENTS:
-        raise Unfit(f"it has more than {_MOST_ARGUMENTS} arguments")
+        raise UnusableEntry(f"it has more than {_MOST_ARGUMENTS} arguments")
     for item in map(node, given):
         flag = item.get("name") if item.get("type") == "named" else None
         if flag is None:
@@ -133,7 +137,7 @@ def _arguments(said: object, inputs: Inputs) -> Iterator[str]:
                 yield value
             continue
         if not isinstance(flag, str) or not _FLAG.fullmatch(flag):
-            raise Unfit("one of its arguments has a name that no argument has")
+            raise UnusableEntry("one of its arguments has a name that no argument has")
         is_bare = not item.keys() & {"value", "default"} and item.get("isRequired") is not True
         value = "" if is_bare else inputs.value(item, name=flag.strip("-"), place="argument")
         if value is not None:

@@ -13,8 +13,17 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from pegboard.features.marketplace.entry import Entry, Label, Market, Page, Unfit, Way
-from pegboard.features.marketplace.formats.cleaning import (
+from pegboard.features.marketplace.entries import (
+    Entry,
+    InstallOption,
+    Label,
+    Market,
+    Page,
+    UnusableEntry,
+)
+from pegboard.features.marketplace.formats.inputs import Inputs
+from pegboard.features.marketplace.formats.mcp_packages import OLD, package_way
+from pegboard.features.marketplace.formats.sanitize import (
     Node,
     address,
     items,
@@ -25,8 +34,6 @@ from pegboard.features.marketplace.formats.cleaning import (
     short_name,
     text,
 )
-from pegboard.features.marketplace.formats.inputs import Inputs
-from pegboard.features.marketplace.formats.mcp_packages import OLD, package_way
 
 _OFFICIAL = "io.modelcontextprotocol.registry/official"
 _NAME = re.compile(r"[A-Za-z0-9.-]+/[A-Za-z0-9._-]+")
@@ -70,13 +77,13 @@ def read_page(document: Any, market: Market, asked: str) -> Page:
     elif isinstance(root.get("servers"), list):
         listed = items(root["servers"])
     else:
-        raise Unfit("it is no MCP registry's list: it has no 'servers'")
+        raise UnusableEntry("it is no MCP registry's list: it has no 'servers'")
     skipped: list[tuple[str, str]] = []
     found: dict[str, tuple[_Rank, Entry]] = {}
     for item in listed:
         try:
             rank, entry = _entry(node(item), market)
-        except Unfit as error:
+        except UnusableEntry as error:
             skipped.append((str(error), _called(node(item))))
             continue
         if entry.id not in found or rank > found[entry.id][0]:
@@ -99,10 +106,10 @@ def _entry(item: Node, market: Market) -> tuple[_Rank, Entry]:
     official = node(node(item.get("_meta")).get(_OFFICIAL))
     name = said_name(server.get("name"))
     if not _NAME.fullmatch(name):
-        raise Unfit("its name is not 'namespace/name'")
+        raise UnusableEntry("its name is not 'namespace/name'")
     status = line(official.get("status") or server.get("status"), most=20) or "active"
     if status == "deleted":
-        raise Unfit("it was deleted by its publisher")
+        raise UnusableEntry("it was deleted by its publisher")
     namespace, _, own = name.partition("/")
     short = short_name(own, market.name)
     told = line(official.get("statusMessage"), most=500)
@@ -136,7 +143,7 @@ def _labels(server: Node, item: Node) -> tuple[Label, ...]:
     return labels((told_as, part.get(key)) for part in said for told_as, key in _WORDS)
 
 
-def _ways(server: Node, short: str) -> Iterator[Way]:
+def _ways(server: Node, short: str) -> Iterator[InstallOption]:
     """Servers that run elsewhere come first, those that need nothing before those that do."""
     remotes = [
         _remote(node(said), name=f"remote-{number}", short=short)
@@ -152,28 +159,30 @@ def _ways(server: Node, short: str) -> Iterator[Way]:
     )
 
 
-def _remote(said: Node, *, name: str, short: str) -> Way:
+def _remote(said: Node, *, name: str, short: str) -> InstallOption:
     try:
         return _remote_way(said, name, short)
-    except Unfit as error:
-        return Way(name=name, source_kind="mcp", problem=f"{error}.")
+    except UnusableEntry as error:
+        return InstallOption(name=name, source_kind="mcp", problem=f"{error}.")
 
 
-def _remote_way(said: Node, name: str, short: str) -> Way:
+def _remote_way(said: Node, name: str, short: str) -> InstallOption:
     if "transport_type" in said:
-        raise Unfit(OLD)
+        raise UnusableEntry(OLD)
     transport = _TRANSPORTS.get(line(said.get("type"), most=40))
     if transport is None:
-        raise Unfit(f"it speaks '{line(said.get('type'), most=40)}', and a board http and sse")
+        raise UnusableEntry(
+            f"it speaks '{line(said.get('type'), most=40)}', and a board http and sse"
+        )
     inputs = Inputs(short)
     url = inputs.filled(said.get("url"), node(said.get("variables")), place="address")
     if not url.startswith("${") and not address(url.replace("${", "").replace("}", "")):
-        raise Unfit("its address is no http(s) address")
+        raise UnusableEntry("its address is no http(s) address")
     headers: dict[str, str] = {}
     for item in map(node, items(said.get("headers"))[:50]):
         header = item.get("name")
         if not isinstance(header, str) or not _HEADER.fullmatch(header):
-            raise Unfit("one of its headers has a name that no header has")
+            raise UnusableEntry("one of its headers has a name that no header has")
         value = inputs.value(item, name=header, place="header")
         if value is not None:
             headers[header] = value
@@ -184,7 +193,7 @@ def _remote_way(said: Node, name: str, short: str) -> Way:
     warnings = [f"It is sent your {', '.join(secret)}."] if secret else []
     if url.startswith("http://"):
         warnings.append("It is not encrypted: whoever is in between reads and changes it.")
-    return Way(
+    return InstallOption(
         name=name,
         source_kind="mcp",
         config=config,

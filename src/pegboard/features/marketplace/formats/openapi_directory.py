@@ -9,8 +9,8 @@ openapiVer, updated, link}}}}`, where `info` is that of the API's document, with
 from types import NoneType
 from typing import Any
 
-from pegboard.features.marketplace.entry import Entry, Market, Page, Unfit, Way
-from pegboard.features.marketplace.formats.cleaning import (
+from pegboard.features.marketplace.entries import Entry, InstallOption, Market, Page, UnusableEntry
+from pegboard.features.marketplace.formats.sanitize import (
     Node,
     address,
     labels,
@@ -35,16 +35,16 @@ def read_page(document: Any, market: Market, asked: str) -> Page:
     """
     del asked
     if isinstance(document, (list, str, int, float, NoneType)):
-        raise Unfit("it is no OpenAPI directory: that is a mapping of APIs by their names")
+        raise UnusableEntry("it is no OpenAPI directory: that is a mapping of APIs by their names")
     entries: list[Entry] = []
     skipped: list[tuple[str, str]] = []
     for name, item in node(document).items():
         try:
             entries.append(_entry(name, node(item), market))
-        except Unfit as error:
+        except UnusableEntry as error:
             skipped.append((str(error), line(name, most=100)))
     if skipped and not entries:
-        raise Unfit(f"it is no OpenAPI directory: of its first entry, {skipped[0][0]}")
+        raise UnusableEntry(f"it is no OpenAPI directory: of its first entry, {skipped[0][0]}")
     return Page(entries=tuple(entries), skipped=tuple(skipped))
 
 
@@ -52,14 +52,14 @@ def _entry(name: str, item: Node, market: Market) -> Entry:
     name = said_name(name)
     versions = node(item.get("versions"))
     if not versions:
-        raise Unfit("it has no versions")
+        raise UnusableEntry("it has no versions")
     preferred = item.get("preferred")
     chosen = preferred if isinstance(preferred, str) and preferred in versions else [*versions][-1]
     said = node(versions[chosen])
     info = node(said.get("info"))
     document = address(said.get("swaggerUrl")) or address(said.get("swaggerYamlUrl"))
     if not document:
-        raise Unfit("it names no http(s) address of its document")
+        raise UnusableEntry("it names no http(s) address of its document")
     contact = node(info.get("contact"))
     provider, _, service = name.partition(":")
     return Entry(
@@ -81,7 +81,7 @@ def _entry(name: str, item: Node, market: Market) -> Entry:
         updated_at=line(said.get("updated"), most=40),
         short=short_name(service or provider.rpartition(".")[0] or provider, market.name),
         ways=(
-            Way(
+            InstallOption(
                 name="document",
                 source_kind="openapi",
                 config={"document": document},

@@ -8,9 +8,9 @@ used through its MCP endpoint, `/mcp`.
 from typing import Any
 from urllib.parse import urlencode
 
-from pegboard.core.names import is_wire_name
-from pegboard.features.marketplace.entry import Entry, Market, Page, Unfit, Way
-from pegboard.features.marketplace.formats.cleaning import (
+from pegboard.core.wire_names import is_wire_name
+from pegboard.features.marketplace.entries import Entry, InstallOption, Market, Page, UnusableEntry
+from pegboard.features.marketplace.formats.sanitize import (
     Node,
     items,
     labels,
@@ -37,13 +37,13 @@ def read_page(document: Any, market: Market, asked: str) -> Page:
     del asked
     root = node(document)
     if not isinstance(root.get("tools"), list):
-        raise Unfit("it is no Pegboard's list: it has no 'tools'")
+        raise UnusableEntry("it is no Pegboard's list: it has no 'tools'")
     entries: list[Entry] = []
     skipped: list[tuple[str, str]] = []
     for item in items(root["tools"]):
         try:
             entries.append(_entry(node(item), market))
-        except Unfit as error:
+        except UnusableEntry as error:
             skipped.append((str(error), line(node(item).get("name"), most=100)))
     cursor = root.get("next_cursor")
     following = _page(market, cursor) if isinstance(cursor, str) and cursor else ""
@@ -58,7 +58,7 @@ def _page(market: Market, cursor: str) -> str:
 def _entry(item: Node, market: Market) -> Entry:
     name = said_name(item.get("name"))
     if not is_wire_name(name):
-        raise Unfit("its name is no tool name")
+        raise UnusableEntry("its name is no tool name")
     unavailable = line(item.get("unavailable"))
     status = line(item.get("status"), most=20) or "active"
     effect = item.get("effect")
@@ -85,7 +85,7 @@ def _entry(item: Node, market: Market) -> Entry:
     )
 
 
-def _way(name: str, market: Market) -> Way:
+def _way(name: str, market: Market) -> InstallOption:
     config: dict[str, Any] = {"url": f"{market.place}/mcp", "include": [name]}
     warnings: list[str] = []
     if market.token:
@@ -93,7 +93,7 @@ def _way(name: str, market: Market) -> Way:
         warnings.append(f"It is sent the token of the marketplace '{market.name}'.")
     if market.place.startswith("http://"):
         warnings.append("It is not encrypted: whoever is in between reads and changes it.")
-    return Way(
+    return InstallOption(
         name="mcp",
         source_kind="mcp",
         config=config,

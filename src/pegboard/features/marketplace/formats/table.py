@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pegboard.features.marketplace.entry import Market, MarketKind, Page
+from pegboard.features.marketplace.entries import Market, MarketKind, Page
 from pegboard.features.marketplace.formats import mcp_registry, openapi_directory, pegboard
 
 

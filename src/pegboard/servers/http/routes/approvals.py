@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Path, Query, Response
 from starlette.exceptions import HTTPException
 
-from pegboard.core.ports.approval import ApprovalQuery
+from pegboard.core.ports.approval_store import ApprovalQuery
 from pegboard.errors import InvalidRequest
 from pegboard.features.approvals.schemas import (
     ApprovalAnswer,
@@ -15,8 +15,8 @@ from pegboard.features.approvals.schemas import (
     approval_to_dict,
     page_to_dict,
 )
-from pegboard.servers.http.body import JsonResponse, JsonRoute
-from pegboard.servers.http.inputs import Board, Caller
+from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
 
 router = APIRouter(route_class=JsonRoute, tags=["approvals"])

@@ -13,8 +13,8 @@ from pegboard.features.audit.schemas import (
     record_to_dict,
     report_to_dict,
 )
-from pegboard.servers.http.body import JsonResponse
-from pegboard.servers.http.inputs import Board, Caller
+from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.json_body import JsonResponse
 from pegboard.servers.http.openapi import refusals
 
 router = APIRouter(tags=["audit"])

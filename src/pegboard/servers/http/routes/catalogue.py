@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from pegboard.core.collecting import collecting_later
-from pegboard.features.catalogue import unhurried
+from pegboard.features.catalogue import yielding_to_loop
 from pegboard.features.catalogue.schemas import (
     BulkAnswer,
     DefinitionDiffAnswer,
@@ -18,13 +18,13 @@ from pegboard.features.catalogue.schemas import (
     VersionList,
 )
 from pegboard.features.health.schemas import ReplacementsAnswer, ToolHealthAnswer
-from pegboard.servers.http.body import JsonResponse, JsonRoute
-from pegboard.servers.http.inputs import Board, Caller
-from pegboard.servers.http.listing import known_tool
+from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.json_body import JsonResponse, JsonRoute
+from pegboard.servers.http.models.registration import BulkBody, Registration, definitions_of
 from pegboard.servers.http.openapi import refusals
-from pegboard.servers.http.registration import BulkBody, Registration, definitions_of
 from pegboard.servers.http.routes.execute import Key
 from pegboard.servers.http.routes.tools import ToolName
+from pegboard.servers.http.tool_listing import known_tool
 
 
 class CatalogueRoute(JsonRoute):
@@ -93,7 +93,7 @@ async def register_tools(
 
     async def work() -> dict[str, Any]:
         made = await board.catalogue.register(definitions, principal=caller, origin="bulk")
-        return {"registered": [item.to_dict() async for item in unhurried(made)]}
+        return {"registered": [item.to_dict() async for item in yielding_to_loop(made)]}
 
     answer = await board.once.do(
         work,

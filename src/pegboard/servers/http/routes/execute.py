@@ -5,13 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Header, Request, Response
 
 from pegboard.features.runs.schemas import RunAnswer
-from pegboard.servers.http.answers import ExecuteAnswer
-from pegboard.servers.http.body import CLIENT_CLOSED, JsonRoute
-from pegboard.servers.http.calling import called
-from pegboard.servers.http.inputs import Board, Caller
+from pegboard.servers.http.client_disconnect import cancel_on_disconnect
+from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.execute_call import execute_call
+from pegboard.servers.http.json_body import CLIENT_CLOSED, JsonRoute
+from pegboard.servers.http.models.requests import ExecuteRequest
+from pegboard.servers.http.models.responses import ExecuteAnswer
 from pegboard.servers.http.openapi import refusals
-from pegboard.servers.http.presence import unless_gone
-from pegboard.servers.http.requests import ExecuteRequest
 
 router = APIRouter(route_class=JsonRoute, tags=["calls"])
 
@@ -40,7 +40,9 @@ async def execute(
     key: Key = "",
 ) -> Response:
     """Call a tool. A failed call is answered as a problem, with the code of its error."""
-    answer = await unless_gone(request.receive, called(board, caller, wanted, key=key))
+    answer = await cancel_on_disconnect(
+        request.receive, execute_call(board, caller, wanted, key=key)
+    )
     if answer is None:
         return Response(status_code=CLIENT_CLOSED)
     return answer.response()

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Body, Path, Query, Response
 from starlette.exceptions import HTTPException
 
 from pegboard.errors import InvalidRequest
-from pegboard.features.marketplace import Wanted
+from pegboard.features.marketplace import EntryQuery
 from pegboard.features.marketplace.schemas import (
     AddBody,
     AddedAnswer,
@@ -16,8 +16,8 @@ from pegboard.features.marketplace.schemas import (
     ReviewFilter,
     added_to_dict,
 )
-from pegboard.servers.http.body import JsonResponse, JsonRoute
-from pegboard.servers.http.inputs import Board, Caller
+from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.routes.execute import Key
 
@@ -37,7 +37,7 @@ async def browse_marketplaces(
 ) -> Response:
     """List what external catalogues offer, and how each of them is doing."""
     try:
-        found = await board.marketplace.browse(Wanted(**wanted.model_dump()), principal=caller)
+        found = await board.marketplace.browse(EntryQuery(**wanted.model_dump()), principal=caller)
     except InvalidRequest as error:  # the rest of the query has been checked
         raise HTTPException(404, "No page has this cursor.") from error
     return JsonResponse(found)

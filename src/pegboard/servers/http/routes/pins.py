@@ -17,8 +17,8 @@ from pegboard.features.pins.schemas import (
     helds_to_dict,
     pins_to_dict,
 )
-from pegboard.servers.http.body import JsonResponse, JsonRoute
-from pegboard.servers.http.inputs import Board, Caller
+from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
 
 router = APIRouter(route_class=JsonRoute, tags=["pins"])

@@ -5,16 +5,16 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Path, Request, Response
 
+from pegboard.concurrency.cooperative import in_thread
 from pegboard.features.plans.schemas import CheckAnswer, PlanAnswer, PlanRequestBody
-from pegboard.features.plans.showing import show_check, show_plan
+from pegboard.features.plans.views import show_check, show_plan
 from pegboard.features.runs.schemas import RunAnswer, RunPlanBody
-from pegboard.graphs.drawing import mermaid
-from pegboard.graphs.pictures import chart
-from pegboard.graphs.turns import apart
-from pegboard.servers.http.body import JsonResponse, JsonRoute
-from pegboard.servers.http.drawn import DRAWINGS, Format, chosen, flow_chart, picture
-from pegboard.servers.http.inputs import Board, Caller
+from pegboard.rendering.svg import chart
+from pegboard.rendering.text import mermaid
+from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
+from pegboard.servers.http.picture_responses import DRAWINGS, Format, chosen, flow_chart, picture
 from pegboard.servers.http.routes.execute import Key
 from pegboard.servers.http.routes.runs import started
 
@@ -30,7 +30,7 @@ async def make_plan(
     """Make a plan of tools that you may call, and keep it. It is told with all its faults."""
 
     async def work() -> dict[str, Any]:
-        return show_plan(await board.plans.make(wanted.to_request(), principal=caller))
+        return show_plan(await board.plans.make(wanted.to_request(), principal=caller), mermaid)
 
     answer = await board.once.do(
         work,
@@ -54,7 +54,9 @@ async def check_plan(
 ) -> Response:
     """Check a plan that somebody wrote: every fault at once; nothing is kept and nothing runs."""
     found = await board.plans.check_in_turns(document, principal=caller)
-    return JsonResponse(await apart(partial(show_check, found), is_large=found.is_large))
+    return JsonResponse(
+        await in_thread(partial(show_check, found, mermaid), is_large=found.is_large)
+    )
 
 
 @router.get("/plans/{plan_id}", response_model=PlanAnswer, responses=refusals(400, 404) | DRAWINGS)
@@ -69,7 +71,7 @@ async def show_kept_plan(
         case "mermaid":
             return flow_chart(mermaid(made.graph))
         case _:
-            return JsonResponse(show_plan(made))
+            return JsonResponse(show_plan(made, mermaid))
 
 
 @router.post(

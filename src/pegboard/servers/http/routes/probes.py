@@ -5,9 +5,9 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from pegboard.runtime import Pegboard
-from pegboard.servers.http.answers import Alive, Readiness
-from pegboard.servers.http.body import JsonResponse
-from pegboard.servers.http.inputs import Board
+from pegboard.servers.http.dependencies import Board
+from pegboard.servers.http.json_body import JsonResponse
+from pegboard.servers.http.models.responses import Alive, Readiness
 from pegboard.servers.http.openapi import refusals
 
 router = APIRouter(tags=["probes"])

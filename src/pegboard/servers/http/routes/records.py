@@ -6,13 +6,13 @@ from fastapi import APIRouter, Path, Query, Response
 from starlette.exceptions import HTTPException
 
 from pegboard.core.context import ToolContext
-from pegboard.core.ports.store import HistoryQuery
+from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.errors import InvalidRequest
-from pegboard.servers.http.body import JsonResponse
-from pegboard.servers.http.inputs import Board, Caller
+from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.json_body import JsonResponse
+from pegboard.servers.http.models.record_responses import CallList, ResultPageAnswer, SourceList
+from pegboard.servers.http.models.requests import HealthFilter, HistoryFilter, PageFilter
 from pegboard.servers.http.openapi import refusals
-from pegboard.servers.http.record_answers import CallList, ResultPageAnswer, SourceList
-from pegboard.servers.http.requests import HealthFilter, HistoryFilter, PageFilter
 
 router = APIRouter(tags=["board"])
 

@@ -10,7 +10,7 @@ from fastapi.responses import StreamingResponse
 from msgspec import json
 from starlette.exceptions import HTTPException
 
-from pegboard.core.ports.run import RunEvent, RunQuery
+from pegboard.core.ports.run_store import RunEvent, RunQuery
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest
 from pegboard.features.runs import RunView
@@ -22,15 +22,15 @@ from pegboard.features.runs.schemas import (
     RunFilter,
     RunListAnswer,
 )
-from pegboard.graphs.documents import is_plan, read_apart
-from pegboard.graphs.drawing import mermaid
-from pegboard.graphs.pictures import chart, timeline
+from pegboard.graphs.documents.read import is_plan, read_apart
+from pegboard.rendering.svg import chart, timeline
+from pegboard.rendering.text import mermaid
 from pegboard.runtime import Pegboard
-from pegboard.servers.http.body import JsonResponse, JsonRoute
-from pegboard.servers.http.calling import accepted
-from pegboard.servers.http.drawn import DRAWINGS, RunShown, chosen, flow_chart, picture
-from pegboard.servers.http.inputs import Board, Caller
+from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.execute_call import to_accepted_response
+from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
+from pegboard.servers.http.picture_responses import DRAWINGS, RunShown, chosen, flow_chart, picture
 from pegboard.servers.http.routes.execute import Key
 
 router = APIRouter(route_class=JsonRoute, tags=["runs"])
@@ -43,7 +43,7 @@ _BEAT = 15.0
 
 def started(view: RunView) -> Response:
     """The answer for a run that goes on while the caller does something else."""
-    return accepted(view).response()
+    return to_accepted_response(view).response()
 
 
 @router.post(

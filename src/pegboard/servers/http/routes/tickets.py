@@ -4,9 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Request, Response
 
-from pegboard.servers.http.answers import TicketAnswer
-from pegboard.servers.http.body import JsonResponse
-from pegboard.servers.http.inputs import Caller
+from pegboard.servers.http.dependencies import Caller
+from pegboard.servers.http.json_body import JsonResponse
+from pegboard.servers.http.models.responses import TicketAnswer
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.websocket.tickets import Tickets
 

@@ -7,12 +7,12 @@ from starlette.exceptions import HTTPException
 
 from pegboard.errors import ToolNotFound
 from pegboard.registry.query import ToolQuery
-from pegboard.servers.http.answers import ToolDetail, ToolExplanation, ToolList
-from pegboard.servers.http.body import JsonResponse, JsonRoute
-from pegboard.servers.http.inputs import Board, Caller
-from pegboard.servers.http.listing import known_tool, tool_detail, tool_page
+from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.json_body import JsonResponse, JsonRoute
+from pegboard.servers.http.models.requests import SearchRequest, ToolFilter
+from pegboard.servers.http.models.responses import ToolDetail, ToolExplanation, ToolList
 from pegboard.servers.http.openapi import refusals
-from pegboard.servers.http.requests import SearchRequest, ToolFilter
+from pegboard.servers.http.tool_listing import known_tool, tool_detail, tool_page
 
 router = APIRouter(route_class=JsonRoute, tags=["tools"])
 

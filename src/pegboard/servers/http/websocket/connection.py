@@ -12,10 +12,15 @@ from pegboard.core.context import Progress
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, Overloaded, PegboardError
 from pegboard.runtime import Pegboard
-from pegboard.servers.ending import end
-from pegboard.servers.http.calling import Answer
-from pegboard.servers.http.problem import Told, told, told_internal, told_invalid, told_of
-from pegboard.servers.http.websocket.answering import answered
+from pegboard.servers.http.execute_call import Answer
+from pegboard.servers.http.problem_details import (
+    ProblemAnswer,
+    problem_answer,
+    told_internal,
+    told_invalid,
+    told_of,
+)
+from pegboard.servers.http.websocket.dispatch import answered
 from pegboard.servers.http.websocket.messages import (
     READER,
     CancelMessage,
@@ -27,8 +32,9 @@ from pegboard.servers.http.websocket.messages import (
     read_object,
     schema_for,
 )
-from pegboard.servers.http.websocket.news import BoardNews
-from pegboard.servers.http.websocket.outbox import Outbox
+from pegboard.servers.http.websocket.send_queue import Outbox
+from pegboard.servers.http.websocket.subscriptions import BoardSubscriptions
+from pegboard.servers.shutdown import cancel_and_wait
 
 SLOW_READER = 4008
 """The code of a connection that was ended because its client did not read."""
@@ -68,7 +74,7 @@ class Connection:
         *,
         board: Pegboard,
         caller: Principal,
-        news: Callable[[], BoardNews],
+        news: Callable[[], BoardSubscriptions],
         limits: Limits,
     ) -> None:
         self._receive = receive
@@ -91,7 +97,7 @@ class Connection:
             self._ended = True
             reading.cancel()
             delivering.cancel()
-            await end([reading, delivering, *self._tasks.values()])
+            await cancel_and_wait([reading, delivering, *self._tasks.values()])
         if not delivering.cancelled() and isinstance(delivering.exception(), TimeoutError):
             reason = f"not read within {self._limits.patience:g} s"
             await self._send({"type": "websocket.close", "code": SLOW_READER, "reason": reason})
@@ -109,7 +115,7 @@ class Connection:
                 return
             text = received.get("text")
             if text is None:
-                await self._say(None, told(415, "A message is text, not binary."))
+                await self._say(None, problem_answer(415, "A message is text, not binary."))
                 continue
             await self._take(text)
 
@@ -136,7 +142,7 @@ class Connection:
     async def _begin(self, message: Work) -> None:
         if message.id in self._tasks:
             detail = f"The id {message.id!r} is that of a request that is under way."
-            await self._say(None, told(409, detail, code=InvalidRequest.code))
+            await self._say(None, problem_answer(409, detail, code=InvalidRequest.code))
             return
         if len(self._tasks) >= self._limits.in_flight:
             raise Overloaded(
@@ -148,10 +154,10 @@ class Connection:
         task.add_done_callback(lambda _: self._tasks.pop(message.id, None))
         await asyncio.sleep(0)  # one that is cancelled before it has begun would answer nothing
 
-    def _cancelled(self, request: Id) -> Answer | Told:
+    def _cancelled(self, request: Id) -> Answer | ProblemAnswer:
         task = self._tasks.get(request)
         if task is None:
-            return told(404, f"No request with the id {request!r} is under way.")
+            return problem_answer(404, f"No request with the id {request!r} is under way.")
         task.cancel()
         return Answer(body={"request": request})
 
@@ -167,14 +173,14 @@ class Connection:
         except asyncio.CancelledError:
             if self._ended:
                 raise
-            answer = told(CANCELLED, "The request was cancelled.", code="cancelled")
+            answer = problem_answer(CANCELLED, "The request was cancelled.", code="cancelled")
         except Exception as error:  # noqa: BLE001 - the door's last resort: logged, and told by its id
             answer = told_internal(error, during=f"/ws {message.type}")
         teller.end()
         await self._say(message.id, answer)
 
-    async def _say(self, known: Id | None, answer: Answer | Told) -> None:
-        if isinstance(answer, Told):
+    async def _say(self, known: Id | None, answer: Answer | ProblemAnswer) -> None:
+        if isinstance(answer, ProblemAnswer):
             message = {"id": known, "type": "error", "problem": answer.body}
         else:
             message = {"id": known, "type": "result", "status": answer.status, "body": answer.body}

@@ -8,9 +8,9 @@ from pegboard.core.tool import JsonSchema
 from pegboard.errors import InvalidRequest
 from pegboard.features.approvals.schemas import DecisionRequest
 from pegboard.features.runs.schemas import AnswerBody, MessageBody, RunBody
-from pegboard.servers.http.body import parsed
-from pegboard.servers.http.requests import ExecuteRequest
-from pegboard.servers.http.wording import schema_of_type
+from pegboard.servers.http.json_body import parsed
+from pegboard.servers.http.models.requests import ExecuteRequest
+from pegboard.servers.http.validation_messages import schema_of_type
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 _LONGEST_ID = 128

@@ -9,8 +9,8 @@ from typing_extensions import TypedDict
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.services import Services
 from pegboard.errors import InvalidRequest
-from pegboard.sources.builtin.moments import later, read_duration, read_moment, read_zone, written
-from pegboard.sources.builtin.services import services_of
+from pegboard.sources.builtin.iso8601 import later, read_duration, read_moment, read_zone, written
+from pegboard.sources.builtin.service_access import services_of
 from pegboard.tools import tool
 
 Operation = Literal["now", "convert", "add", "diff"]

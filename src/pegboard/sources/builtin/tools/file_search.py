@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.services import Services
 from pegboard.errors import InvalidRequest
-from pegboard.sources.builtin.jail import Entry, Jail
-from pegboard.sources.builtin.patterns import Pattern
+from pegboard.sources.builtin.regex import Pattern
+from pegboard.sources.builtin.workspace_files import Entry, Jail
 from pegboard.sources.builtin.workspaces import jail_of
 from pegboard.sources.builtin.workspaces import unavailable as availability
 from pegboard.tools import tool

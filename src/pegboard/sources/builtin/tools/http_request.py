@@ -12,9 +12,9 @@ from pegboard.core.ports.http import HttpRequest, HttpResponse
 from pegboard.core.ports.services import Services
 from pegboard.core.result import Artifact, ToolResult
 from pegboard.errors import InvalidRequest
-from pegboard.sources.builtin.bodies import json_of, text_of
-from pegboard.sources.builtin.services import sent
-from pegboard.sources.builtin.services import without_http as availability
+from pegboard.sources.builtin.response_text import json_of, text_of
+from pegboard.sources.builtin.service_access import sent
+from pegboard.sources.builtin.service_access import without_http as availability
 from pegboard.tools import tool
 
 __all__ = ["availability", "http_request"]

@@ -46,23 +46,23 @@ def json_transform(
         patch: For patch: such as [{"op": "replace", "path": "/name", "value": "Ann"}].
         other: For merge: the changes. For diff: the second document.
     """
-    from pegboard.sources.builtin import patches
+    from pegboard.sources.builtin import json_patch
 
     try:
         document, other = _read(document), _read(other)
         match operation:
             case "query":
-                from pegboard.sources.builtin.queries import query
+                from pegboard.sources.builtin.jmespath_queries import query
 
                 return query(document, _needed("expression", expression))
             case "get":
-                return patches.get(document, _needed("pointer", pointer))
+                return json_patch.get(document, _needed("pointer", pointer))
             case "patch":
-                return patches.patched(document, _needed("patch", patch))
+                return json_patch.patched(document, _needed("patch", patch))
             case "merge":
-                return patches.merged(document, other)
+                return json_patch.merged(document, other)
             case "diff":
-                return patches.difference(document, other)
+                return json_patch.difference(document, other)
     except RecursionError as error:
         raise InvalidRequest("The document is nested too deep.") from error
 

@@ -9,9 +9,9 @@ from pegboard.core.context import ToolContext
 from pegboard.core.ports.sandbox import SandboxJob, SandboxLimits
 from pegboard.core.ports.services import Services
 from pegboard.errors import InvalidRequest
-from pegboard.sources.builtin.sandboxes import sandbox_of
-from pegboard.sources.builtin.sandboxes import why_no_commands as probe
-from pegboard.sources.builtin.sandboxes import without_sandbox as availability
+from pegboard.sources.builtin.sandbox_access import sandbox_of
+from pegboard.sources.builtin.sandbox_access import why_no_commands as probe
+from pegboard.sources.builtin.sandbox_access import without_sandbox as availability
 from pegboard.sources.builtin.workspaces import workspace_of
 from pegboard.tools import tool
 

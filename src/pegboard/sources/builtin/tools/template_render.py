@@ -6,7 +6,7 @@ from pydantic import Field
 
 from pegboard.core.ports.services import Services
 from pegboard.errors import InvalidRequest
-from pegboard.sources.builtin.confined import run_confined, unavailable
+from pegboard.sources.builtin.confined_process import run_confined, unavailable
 from pegboard.tools import tool
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from pegboard.errors import InvalidRequest
-from pegboard.sources.builtin import texts
+from pegboard.sources.builtin import text_operations
 from pegboard.tools import tool
 
 Operation = Literal[
@@ -109,29 +109,49 @@ def _most(given: _Given) -> int:
 
 
 _WORK: Mapping[str, _Work] = {
-    "count": _Work(lambda g: texts.count(g.text)),
-    "case": _Work(lambda g: texts.case(g.text, g.style), ("text", "style"), (), texts.CASES),
-    "slug": _Work(lambda g: texts.slug(g.text)),
-    "diff": _Work(lambda g: texts.diff(g.text, g.other), ("text", "other")),
+    "count": _Work(lambda g: text_operations.count(g.text)),
+    "case": _Work(
+        lambda g: text_operations.case(g.text, g.style),
+        ("text", "style"),
+        (),
+        text_operations.CASES,
+    ),
+    "slug": _Work(lambda g: text_operations.slug(g.text)),
+    "diff": _Work(lambda g: text_operations.diff(g.text, g.other), ("text", "other")),
     "extract": _Work(
-        lambda g: texts.extract(g.text, g.pattern, _most(g)), ("text", "pattern"), ("limit",)
+        lambda g: text_operations.extract(g.text, g.pattern, _most(g)),
+        ("text", "pattern"),
+        ("limit",),
     ),
     "replace": _Work(
-        lambda g: texts.replace(g.text, g.pattern, g.other, _most(g)),
+        lambda g: text_operations.replace(g.text, g.pattern, g.other, _most(g)),
         ("text", "pattern", "other"),
         ("limit",),
     ),
     "split": _Work(
-        lambda g: texts.split(g.text, g.separator, _most(g)), ("text",), ("separator", "limit")
+        lambda g: text_operations.split(g.text, g.separator, _most(g)),
+        ("text",),
+        ("separator", "limit"),
     ),
-    "join": _Work(lambda g: texts.join(g.items, g.separator), ("items",), ("separator",)),
-    "truncate": _Work(lambda g: texts.truncate(g.text, g.limit), ("text", "limit")),
-    "hash": _Work(lambda g: texts.digest(g.text, g.style), ("text", "style"), (), texts.HASHES),
+    "join": _Work(lambda g: text_operations.join(g.items, g.separator), ("items",), ("separator",)),
+    "truncate": _Work(lambda g: text_operations.truncate(g.text, g.limit), ("text", "limit")),
+    "hash": _Work(
+        lambda g: text_operations.digest(g.text, g.style),
+        ("text", "style"),
+        (),
+        text_operations.HASHES,
+    ),
     "encode": _Work(
-        lambda g: texts.encode(g.text, g.style), ("text", "style"), (), texts.ENCODINGS
+        lambda g: text_operations.encode(g.text, g.style),
+        ("text", "style"),
+        (),
+        text_operations.ENCODINGS,
     ),
     "decode": _Work(
-        lambda g: texts.decode(g.text, g.style), ("text", "style"), (), texts.ENCODINGS
+        lambda g: text_operations.decode(g.text, g.style),
+        ("text", "style"),
+        (),
+        text_operations.ENCODINGS,
     ),
 }
 

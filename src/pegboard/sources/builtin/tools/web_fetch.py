@@ -11,9 +11,9 @@ from pegboard.core.ports.http import HttpRequest, HttpResponse
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Retry
 from pegboard.errors import HostUnavailable, InvalidRequest
-from pegboard.sources.builtin import confined
-from pegboard.sources.builtin.bodies import text_of
-from pegboard.sources.builtin.services import sent, services_of, without_http
+from pegboard.sources.builtin import confined_process
+from pegboard.sources.builtin.response_text import text_of
+from pegboard.sources.builtin.service_access import sent, services_of, without_http
 from pegboard.tools import tool
 
 _SECONDS = 30.0
@@ -46,7 +46,7 @@ class Page(TypedDict):
 
 def availability(services: Services) -> str:
     """It needs an HTTP client, and a confined process for somebody else's HTML."""
-    return without_http(services) or confined.unavailable()
+    return without_http(services) or confined_process.unavailable()
 
 
 @tool(
@@ -103,7 +103,9 @@ def _check_status(response: HttpResponse, ctx: ToolContext[Services]) -> None:
 
 async def _read(response: HttpResponse, text: str) -> dict[str, Any]:
     if response.media_type in _HTML or (not response.media_type and "<html" in text[:1000].lower()):
-        return await confined.run_confined("to_markdown", {"html": text, "url": response.url})
+        return await confined_process.run_confined(
+            "to_markdown", {"html": text, "url": response.url}
+        )
     return {"title": "", "text": text, "links": []}
 
 

@@ -1,0 +1,157 @@
+"""Kill switches: a tool, a source or all writes can be turned off at once, at run time."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+
+from pegboard.core.decision import Decision, Verdict
+from pegboard.core.ports.kill_switch_store import Switch, SwitchKind
+from pegboard.core.tool import Effect, ToolSpec
+
+Place = tuple[SwitchKind, str]
+"""What a switch turns off: its kind, and a name, a glob or nothing."""
+
+DEFAULT_REASON = "turned off by the operator"
+"""Said where nobody gives a reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Off:
+    """What is off, as it is looked up: each name or glob with its reason."""
+
+    tools: Mapping[str, str] = field(default_factory=dict[str, str])
+    sources: Mapping[str, str] = field(default_factory=dict[str, str])
+    writes: str = ""
+    globs: tuple[tuple[str, str], ...] = ()
+
+
+class Switches:
+    """What is turned off; takes effect on the next call, and costs nothing while nothing is.
+
+    Some are of this process alone, and are turned off and on here; others are kept by a store that
+    other servers share, and `keep` says which those are now. A tool is off while either says so.
+
+    Attributes:
+        told: Hears of each change of the process's own: `turned_off` or `turned_on`, what, and why;
+            None for nobody.
+    """
+
+    def __init__(self) -> None:
+        self.told: Callable[[str, str, str], None] | None = None
+        self._own: dict[Place, str] = {}
+        self._kept: dict[Place, str] = {}
+        self._off = _Off()
+        self.any_off = False
+
+    def turn_off(
+        self, *, tool: str = "", source: str = "", writes: bool = False, reason: str = ""
+    ) -> None:
+        """Turn something off in this process.
+
+        Args:
+            tool: A tool's name, or a glob over names.
+            source: A source's name.
+            writes: Whatever may change something.
+            reason: Shown to whoever is refused.
+        """
+        why = reason or DEFAULT_REASON
+        for place in _places(tool, source, writes=writes):
+            self._own[place] = why
+            self._refresh()
+            self._tell("turned_off", place, why)
+
+    def turn_on(self, *, tool: str = "", source: str = "", writes: bool = False) -> None:
+        """Turn something on again in this process; what was not off stays on."""
+        for place in _places(tool, source, writes=writes):
+            self._own.pop(place, None)
+            self._refresh()
+            self._tell("turned_on", place, "")
+
+    def keep(self, kept: Iterable[Switch]) -> bool:
+        """Know what a store keeps, from now on; whether that is something new."""
+        new: dict[Place, str] = {
+            (switch.kind, switch.name): switch.reason or DEFAULT_REASON for switch in kept
+        }
+        if new == self._kept:
+            return False
+        self._kept = new
+        self._refresh()
+        return True
+
+    @property
+    def own(self) -> Mapping[Place, str]:
+        """What is off in this process alone, and why."""
+        return MappingProxyType(dict(self._own))
+
+    def decision(self, tool: ToolSpec) -> Decision | None:
+        """The denial of a tool that is turned off; None for one that is not."""
+        return next(self.every(tool), None)
+
+    def every(self, tool: ToolSpec) -> Iterator[Decision]:
+        """The denial by each switch that holds for a tool; the first is the one that is told."""
+        off, names = self._off, (tool.name, tool.registered_name, tool.id)
+        for name in names:
+            if name in off.tools:
+                yield _denial(off.tools[name], "switch.tool")
+        for glob, reason in off.globs:
+            if any(fnmatchcase(name, glob) for name in names[:2] if name):
+                yield _denial(reason, "switch.tool")
+        if tool.source in off.sources:
+            yield _denial(off.sources[tool.source], "switch.source")
+        if off.writes and tool.effect is not Effect.READ:
+            yield _denial(off.writes, "switch.writes")
+
+    def why_source(self, name: str) -> str:
+        """Why a source as a whole is off; empty for one that is not."""
+        return self._off.sources.get(name, "")
+
+    def state(self) -> dict[str, object]:
+        """What is off, and why."""
+        off = self._off
+        return {
+            "tools": {**off.tools, **dict(off.globs)},
+            "sources": dict(off.sources),
+            "writes": off.writes or None,
+        }
+
+    def _tell(self, action: str, place: Place, why: str) -> None:
+        if self.told is not None:
+            self.told(action, subject_of(*place), why)
+
+    def _refresh(self) -> None:
+        every = {**self._kept, **self._own}
+        tools = {name: why for (kind, name), why in every.items() if kind == "tool"}
+        self._off = _Off(
+            tools={name: why for name, why in tools.items() if not _is_glob(name)},
+            sources={name: why for (kind, name), why in every.items() if kind == "source"},
+            writes=every.get(_WRITES, ""),
+            globs=tuple((name, why) for name, why in tools.items() if _is_glob(name)),
+        )
+        self.any_off = bool(every)
+
+
+def subject_of(kind: SwitchKind, name: str) -> str:
+    """What a switch turns off, in words: `tool shop__*`, `source shop`, `all writes`."""
+    return "all writes" if kind == "writes" else f"{kind} {name}"
+
+
+_WRITES: Place = ("writes", "")
+
+
+def _places(tool: str, source: str, *, writes: bool) -> list[Place]:
+    named: list[tuple[Place, object]] = [
+        (("tool", tool), tool),
+        (("source", source), source),
+        (_WRITES, writes),
+    ]
+    return [place for place, is_meant in named if is_meant]
+
+
+def _is_glob(name: str) -> bool:
+    """Names of tools have none of these."""
+    return not {"*", "?", "["}.isdisjoint(name)
+
+
+def _denial(reason: str, rule: str) -> Decision:
+    return Decision(verdict=Verdict.DENY, reason=reason, rule=rule)

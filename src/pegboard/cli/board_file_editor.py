@@ -1,0 +1,184 @@
+"""Putting a source into a board file: text goes in, and every other character stays."""
+
+import difflib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from pegboard.cli.atomic_write import write_whole
+from pegboard.core.wire_names import is_source_name
+from pegboard.errors import ConfigError
+from pegboard.runtime.board_file.load import LoadedBoard, parse_board
+from pegboard.runtime.board_file.sources import checked
+from pegboard.runtime.board_file.yaml_positions import load_yaml
+from pegboard.runtime.settings import environ
+
+Entry = Mapping[str, Any]
+_WIDE = 10_000
+
+
+def with_source(text: str, entry: Entry, *, file: str = "board.yaml") -> str:
+    """The text of a board file with one source more; comments and format stay as they are.
+
+    Raises:
+        ConfigError: The file is no board, or is written in a way that cannot be added to.
+    """
+    ending = "\r\n" if "\r\n" in text else "\n"
+    before = load_yaml(text, file).value
+    if before is not None and not isinstance(before, dict):
+        raise ConfigError(f"{file}:1: a board is a mapping, as in 'sources: [...]'")
+    after = _inserted(text, entry).replace("\r\n", "\n").replace("\n", ending)
+    _check_nothing_else_changed(before, load_yaml(after, file).value, entry, file)
+    return after
+
+
+def loaded_with(text: str, path: Path) -> LoadedBoard:
+    """The board that a text says, its sources checked by their kinds.
+
+    Raises:
+        ConfigError: One line a mistake.
+    """
+    loaded = parse_board(text, environ(), path=path)
+    checked(loaded)
+    return loaded
+
+
+def without_new_lines(error: ConfigError, before: str, after: str, file: str) -> ConfigError:
+    """The error of a text with one source more, as the file stands that is not changed.
+
+    Lines below the source are those of the file, and what is wrong with the source has none.
+    """
+    located = load_yaml(after, file)
+    index = len(located.value["sources"]) - 1
+    start = located.line(("sources", index))
+    more = len(after.splitlines()) - len(before.splitlines())
+
+    def placed(match: re.Match[str]) -> str:
+        line = int(match[1])
+        if start <= line < start + more:
+            return "the new source: "
+        return f"{file}:{line if line < start else line - more}: {match[2] or ''}"
+
+    place = rf"(sources\[{index}\](?:\.|: ))?"
+    return ConfigError(re.sub(rf"(?m)^{re.escape(file)}:(\d+): {place}", placed, error.message))
+
+
+def changes(before: str, after: str, path: Path) -> str:
+    """What a change does to a file, as a unified diff."""
+    lines = difflib.unified_diff(
+        before.splitlines(), after.splitlines(), str(path), str(path), lineterm="", n=2
+    )
+    return "\n".join(lines)
+
+
+def write_board(path: Path, text: str, *, before: str) -> None:
+    """Write a board file, whole or not at all.
+
+    Raises:
+        ConfigError: It cannot be written, or it is no longer what was read of it: `before`.
+    """
+    write_whole(path, text, before=before)
+
+
+def free_name(wanted: str, kind: str, loaded: LoadedBoard | None) -> str:
+    """A source name made of some words: legal, and nobody else's on this board."""
+    legal = "".join(char if char.isascii() and char.isalnum() else "-" for char in wanted.lower())
+    short = "-".join(part for part in legal.split("-") if part)[:20].strip("-") or kind
+    name = short if is_source_name(short) else kind
+    entries = loaded.board.sources if loaded is not None else ()
+    taken = {entry.name or entry.kind for entry in entries}
+    candidates = (name, *(f"{name}-{number}" for number in range(2, len(taken) + 3)))
+    return next(item for item in candidates if item not in taken)
+
+
+def _inserted(text: str, entry: Entry) -> str:
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    found = _value(root, "sources")
+    if found is None:
+        gap = "" if not text.strip() else "\n" if text.endswith("\n") else "\n\n"
+        return f"{text}{gap}sources:\n{_block(entry, 2)}"
+    if isinstance(found, yaml.SequenceNode):
+        items = cast("list[yaml.Node]", found.value)
+        if found.flow_style:
+            return _into_flow(text, found, items, entry)
+        last = _last_line(items[-1])
+        return _after_line(text, last, _block(entry, _dash_column(text, items[-1])))
+    return _after_line(text, found.start_mark.line, _block(entry, 2))
+
+
+def _value(root: yaml.Node | None, key: str) -> yaml.Node | None:
+    pairs: list[tuple[yaml.Node, yaml.Node]] = (
+        root.value if isinstance(root, yaml.MappingNode) else []
+    )
+    return next((value for name, value in pairs if name.value == key), None)
+
+
+def _block(entry: Entry, indent: int) -> str:
+    dumped = yaml.safe_dump([dict(entry)], sort_keys=False, allow_unicode=True, width=_WIDE)
+    return "".join(f"{' ' * indent}{line}\n" for line in dumped.splitlines())
+
+
+def _into_flow(text: str, node: yaml.SequenceNode, items: list[yaml.Node], entry: Entry) -> str:
+    """`[a]` becomes `[a, entry]`; a comma that stands at the end already is used."""
+    dumped = yaml.safe_dump(
+        dict(entry), sort_keys=False, default_flow_style=True, allow_unicode=True, width=_WIDE
+    ).strip()
+    end = node.end_mark.index - 1
+    if not items:
+        return f"{text[:end].rstrip()}{dumped}{text[end:]}"
+    after = items[-1].end_mark.index
+    comma = "" if "," in _uncommented(text[after:end]) else ","
+    if "\n" not in text[node.start_mark.index : end]:
+        return f"{text[:after]}{comma} {dumped}{text[after:]}"
+    column = items[-1].start_mark.column
+    rest = text[after:end]
+    return f"{text[:after]}{comma}{rest.rstrip()}\n{' ' * column}{dumped}\n{text[end:]}"
+
+
+def _uncommented(text: str) -> str:
+    return "\n".join(line.partition("#")[0] for line in text.splitlines())
+
+
+def _after_line(text: str, line: int, block: str) -> str:
+    lines = text.splitlines(keepends=True)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    return "".join((*lines[: line + 1], block, *lines[line + 1 :]))
+
+
+def _dash_column(text: str, item: yaml.Node) -> int:
+    """Where the dash of an item stands; its value may begin lines below."""
+    lines = text.splitlines()
+    for number in range(item.start_mark.line, -1, -1):
+        stripped = lines[number].lstrip()
+        if stripped.startswith("-"):
+            return len(lines[number]) - len(stripped)
+    return 2
+
+
+def _last_line(node: yaml.Node) -> int:
+    """The last line that belongs to a node, without what follows it."""
+    if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
+        return max(node.start_mark.line, node.end_mark.line - 1)
+    if isinstance(node, yaml.ScalarNode) or getattr(node, "flow_style", False):
+        return node.end_mark.line
+    children: list[Any] = node.value
+    if not children:
+        return node.end_mark.line
+    if isinstance(node, yaml.MappingNode):
+        return _last_line(children[-1][1])
+    return _last_line(children[-1])
+
+
+def _check_nothing_else_changed(before: Any, after: Any, entry: Entry, file: str) -> None:
+    old: dict[str, Any] = before or {}
+    sources: list[Any] = old.get("sources") or []
+    wanted: dict[str, Any] = {**old, "sources": [*sources, dict(entry)]}
+    if after != wanted:
+        raise ConfigError(
+            f"{file}: the source could not be put in without changing something else; add it by "
+            f"hand:\n{_block(entry, 2)}"
+        )

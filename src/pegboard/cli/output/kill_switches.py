@@ -1,0 +1,67 @@
+"""Telling whoever has turned something off that nothing has this name."""
+
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from pegboard.cli.options import with_board
+from pegboard.cli.output.tables import note
+from pegboard.core.suggestions import did_you_mean
+from pegboard.errors import PegboardError
+
+if TYPE_CHECKING:
+    from pegboard.core.ports.kill_switch_store import SwitchKind
+    from pegboard.runtime import Pegboard, Settings
+    from pegboard.runtime.sources.state import SourceState
+
+_MOST = 20
+_WILD = "*?["
+
+
+def tell_of_nothing(chosen: "Settings", kind: "SwitchKind", name: str) -> None:
+    """Note that a switch holds for nothing now, as far as that can be known without harm.
+
+    Nothing is connected to or started for it: somebody may have turned off just that.
+    """
+
+    async def look(board: "Pegboard") -> str:
+        return _source(board, name) if kind == "source" else await _tool(board, name)
+
+    if kind == "writes":
+        return
+    with suppress(PegboardError):  # it is off; what is wrong with the board is told elsewhere
+        if told := with_board(chosen, look, whole=False):
+            note(told)
+
+
+def _source(board: "Pegboard", name: str) -> str:
+    names = sorted(state.name for state in board.sources)
+    if name in names:
+        return ""
+    more = ", ..." if len(names) > _MOST else ""
+    hint = did_you_mean(name, names, otherwise=f"there are {', '.join(names[:_MOST])}{more}")
+    return f"no source is called '{name}' now; {hint}"
+
+
+async def _tool(board: "Pegboard", name: str) -> str:
+    fixed = name[: min((name.find(char) for char in _WILD if char in name), default=len(name))]
+    possible = [state for state in board.sources if _may_have(state, fixed)]
+    if any(state.opener is None or state.opener.kind.remote for state in possible):
+        return ""
+    for state in possible:
+        state.wanted.set()
+        await state.listed.wait()
+    specs = [tool.spec for tool in board.registry]
+    names = {known for spec in specs for known in (spec.name, spec.registered_name) if known}
+    if any(fnmatchcase(known, name) for known in names) or any(spec.id == name for spec in specs):
+        return ""
+    if any(state.name == name for state in board.sources):
+        return f"no tool is called '{name}' now; a source is: --source {name}"
+    hint = did_you_mean(name, names, most=3, otherwise="'pegboard tools' lists them")
+    return f"no tool is called '{name}' now; {hint}"
+
+
+def _may_have(state: "SourceState", fixed: str) -> bool:
+    """Whether a name that begins so may be one of a source's."""
+    beginning = f"{state.name}__"
+    return beginning.startswith(fixed) or fixed.startswith(beginning)

@@ -1,0 +1,87 @@
+"""Where the command line writes to: what may be closed, full, or of a narrow encoding."""
+
+import errno
+import io
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from pegboard.cli.exit_codes import Exit
+from pegboard.cli.output.tables import note
+
+
+@contextmanager
+def streams() -> Generator[None]:
+    """Let a command write, and end it with a line and a code where its answer cannot go.
+
+    Raises:
+        SystemExit: As the command ended, or 1 where stdout took less than all of the answer.
+    """
+    with _watched("stdout") as out, _watched("stderr") as err:
+        try:
+            try:
+                yield
+            finally:
+                sys.stdout.flush()
+        except OSError as error:
+            fault = out.fault or err.fault
+            if fault is None:  # it is of something else, as of the data directory
+                raise
+            if out.fault is not None and out.fault.errno != errno.EPIPE:
+                with suppress(OSError):
+                    note(f"pegboard: the answer cannot be written to stdout: {fault.strerror}")
+            raise SystemExit(Exit.FAILED) from error
+
+
+class _Watched(io.TextIOWrapper):
+    """A stream that keeps its own error: nothing else tells it from the error of a file."""
+
+    fault: OSError | None = None
+
+    def write(self, text: str, /) -> int:
+        with self._keeping():
+            return super().write(text)
+
+    def flush(self) -> None:
+        with self._keeping():
+            super().flush()
+
+    @contextmanager
+    def _keeping(self) -> Generator[None]:
+        try:
+            yield
+        except OSError as error:
+            self.fault = error
+            raise
+
+
+@contextmanager
+def _watched(name: str) -> Generator[_Watched]:
+    before: Any = getattr(sys, name)
+    if before is None:  # closed by who started it; a file opened later would get its number
+        before = _nothing()
+    stream = _Watched(
+        before.buffer,
+        encoding=before.encoding,
+        errors="backslashreplace",  # what a tool says may fit no encoding
+        line_buffering=before.line_buffering,
+        write_through=before.write_through,
+    )
+    setattr(sys, name, stream)
+    try:
+        yield stream
+    finally:
+        with suppress(OSError):
+            stream.flush()
+        if stream.fault is None:
+            setattr(sys, name, before)
+            stream.detach()
+        else:  # what is left over is not tried again at the end
+            setattr(sys, name, _nothing())
+
+
+def _nothing() -> io.TextIOWrapper:
+    return Path(os.devnull).open("w", encoding="utf-8")

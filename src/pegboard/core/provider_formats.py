@@ -1,0 +1,67 @@
+"""Tool specs in the formats of model providers and MCP."""
+
+from typing import Any
+
+from pegboard.core.provider_schema import provider_schema
+from pegboard.core.tool import ToolSpec
+
+_LONGEST_DESCRIPTION = 1024
+
+
+def openai_tool(spec: ToolSpec) -> dict[str, Any]:
+    """The tool in the format of OpenAI's chat completions API."""
+    return {"type": "function", "function": _function(spec)}
+
+
+def openai_response_tool(spec: ToolSpec) -> dict[str, Any]:
+    """The tool in the format of OpenAI's responses API.
+
+    There strict schemas are the default, and they take no optional arguments: so it says no.
+    """
+    return {"type": "function", **_function(spec), "strict": False}
+
+
+def anthropic_tool(spec: ToolSpec) -> dict[str, Any]:
+    """The tool in the format of Anthropic's messages API."""
+    return {
+        "name": spec.name,
+        "description": spec.description,
+        "input_schema": provider_schema(spec.input_schema),
+    }
+
+
+def mcp_tool(spec: ToolSpec) -> dict[str, Any]:
+    """The tool as an entry of MCP's `tools/list`, with hints from its effect.
+
+    An output schema is left out unless it is one of an object, as MCP wants it.
+    """
+    reads = spec.effect == "read"
+    annotations: dict[str, Any] = {"readOnlyHint": reads}
+    if not reads:
+        annotations |= {"destructiveHint": True, "idempotentHint": spec.idempotent is True}
+    data: dict[str, Any] = {
+        "name": spec.name,
+        "description": spec.description,
+        "inputSchema": {"type": "object", **spec.input_schema},
+        "annotations": annotations,
+    }
+    if spec.title:
+        data["title"] = spec.title
+    if spec.output_schema is not None and spec.output_schema.get("type") == "object":
+        data["outputSchema"] = spec.output_schema
+    return data
+
+
+def _function(spec: ToolSpec) -> dict[str, Any]:
+    return {
+        "name": spec.name,
+        "description": _shortened(spec.description),
+        "parameters": provider_schema(spec.input_schema),
+    }
+
+
+def _shortened(description: str) -> str:
+    """At most as long as OpenAI takes: a longer one would have the whole request refused."""
+    if len(description) <= _LONGEST_DESCRIPTION:
+        return description
+    return f"{description[: _LONGEST_DESCRIPTION - 1].rstrip()}…"

@@ -1,0 +1,42 @@
+"""Start: a write is stored as started before it runs, so that a crash leaves a trace.
+
+Where the audit trail is required, each call that it has to tell of is stored there first too.
+"""
+
+from pegboard.core.event import CallStarted, digest_of
+from pegboard.core.result import ToolResult
+from pegboard.execution.call_state import CallState, Handler
+from pegboard.execution.compiled_tool import CompiledTool
+from pegboard.execution.environment import CallEnvironment
+
+
+def start(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
+    """There for tools whose starts are to be kept: those that may change something, at least."""
+    spec, journal = target.spec, kit.journal
+    decision = kit.policy.standing(spec).verdict
+    if journal is None or not journal.wants(effect=spec.effect, decision=decision):
+        return following
+
+    async def handle(call: CallState) -> ToolResult:
+        ctx = call.ctx
+        await journal.started(
+            CallStarted(
+                call_id=call.id,
+                tool=spec.name,
+                version=spec.version,
+                source=spec.source,
+                principal=ctx.principal.id,
+                tenant=ctx.principal.tenant,
+                effect=spec.effect.value,
+                arguments_digest=digest_of(call.raw),
+                started_at=call.started_at,
+                run_id=ctx.run_id,
+                parent_id=ctx.parent_id,
+                idempotency_key=ctx.idempotency_key or "",
+                decision=call.decision.verdict if call.decision is not None else "",
+                instead_of=ctx.instead_of,
+            )
+        )
+        return await following(call)
+
+    return handle

@@ -1,0 +1,86 @@
+"""Making tools of many definitions: in turns with other work, and with every fault told."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from pegboard.core.event import digest_of
+from pegboard.core.tool import Tool, ToolSpec
+from pegboard.errors import ConfigError, DuplicateTool, InvalidRequest, PegboardError
+from pegboard.features.catalogue.registered_tools import RegisteredTools
+from pegboard.features.catalogue.registration_drafts import Draft, Drafts
+from pegboard.features.catalogue.unhurried import yielding_to_loop
+
+Build = Callable[[Mapping[str, Any]], Awaitable[Tool]]
+"""Makes the tool of a definition; raises `ConfigError` for what is wrong with it."""
+
+Builds = Callable[[], Build]
+"""What makes the tools of one request: what its definitions share is found out once."""
+
+_MOST_FAULTS = 20
+
+
+async def drafted(
+    definitions: Sequence[Mapping[str, Any]],
+    build: Build,
+    *,
+    drafts: Drafts,
+    shelf: RegisteredTools,
+) -> list[Draft]:
+    """The definitions as registrations, in their order; those that are known are not made anew.
+
+    Raises:
+        InvalidRequest: Some are wrong; says which, and where.
+        DuplicateTool: One name belongs to a source, or to the board file.
+    """
+    made: list[Draft] = []
+    taken: dict[str, str] = {}
+    faults: list[tuple[int, PegboardError]] = []
+    async for index, definition in yielding_to_loop(enumerate(definitions)):
+        digest = digest_of(definition)
+        known = shelf.by_digest(digest)
+        draft = None if known is None else drafts.known(known)
+        try:
+            if draft is None:
+                draft = drafts.add(definition, digest, await build(definition))
+            spec, asks = draft.tool.spec, f"registration [{index}]"
+            shelf.check_free(spec.name, tool_id=spec.id, asks=asks)
+            _check_apart(spec, taken, asks)
+        except (ConfigError, DuplicateTool) as error:
+            faults.append((index, error))
+            if len(faults) > _MOST_FAULTS:
+                break
+        else:
+            made.append(draft)
+    if faults:
+        raise _told(faults)
+    return made
+
+
+def _check_apart(spec: ToolSpec, taken: dict[str, str], asks: str) -> None:
+    """Refuse two tools of one request of which one is called what the other has as its id.
+
+    Args:
+        spec: Of the one that comes next.
+        taken: The name of the tool that each name and id means so far.
+        asks: Who asks.
+    """
+    for word in (spec.name, spec.id):
+        owner = taken.setdefault(word, spec.name)
+        if owner != spec.name:
+            whose = f"'{owner}' of the same request"
+            if word == spec.name:
+                raise DuplicateTool(word, f"{whose}, whose id it is,", asks)
+            raise DuplicateTool(word, whose, f"{asks}, whose id it is,")
+
+
+def _told(faults: Sequence[tuple[int, PegboardError]]) -> PegboardError:
+    """One error for all of them."""
+    first, error = faults[0]
+    if len(faults) == 1 and isinstance(error, DuplicateTool):
+        return error
+    if len(faults) == 1:
+        return InvalidRequest(f"[{first}] {error.message}")
+    lines = [f"- [{index}] {error.message}" for index, error in faults[:_MOST_FAULTS]]
+    if len(faults) > _MOST_FAULTS:
+        lines.append("- and more: they are told once these are mended")
+    return InvalidRequest("Nothing is registered:\n" + "\n".join(lines))

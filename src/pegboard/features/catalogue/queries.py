@@ -1,0 +1,72 @@
+"""What can be asked of the tools that were registered while the board runs."""
+
+from typing import Any
+
+from pegboard.core.tool import ToolSpec
+from pegboard.features.catalogue.registered_tools import RegisteredTools
+from pegboard.features.catalogue.showing import shown_definition
+from pegboard.features.catalogue.views import diff_dict, only_row, version_row
+from pegboard.registry import ToolRegistry
+from pegboard.registry.version_specifiers import meant
+
+
+class CatalogueReader:
+    """Tells of registered tools and of their versions; asks no store.
+
+    Args:
+        registry: The board's tools.
+        shelf: What is kept of those that were registered.
+    """
+
+    def __init__(self, registry: ToolRegistry, shelf: RegisteredTools) -> None:
+        self._registry = registry
+        self._shelf = shelf
+
+    def history(self, name: str) -> list[dict[str, Any]]:
+        """Every version of a tool, the oldest first; of a tool from elsewhere the one there is.
+
+        Raises:
+            ToolNotFound: There is no such tool.
+        """
+        tool = self._registry.find(name)
+        wire = self._shelf.wire(name)
+        if wire not in self._shelf.stored:
+            spec = self._registry.get(name).spec if tool is None else tool.spec
+            return [only_row(spec)]
+        versions = self._registry.versions
+        current = versions.current(wire).version if wire in self._shelf.active else ""
+        stored = {item.version: item for item in self._shelf.stored[wire]}
+        return [
+            version_row(item, stored.get(item.version), current=current, origin="api")
+            for item in versions.history(wire)
+        ]
+
+    def diff(self, name: str, old: str = "", new: str = "") -> dict[str, Any]:
+        """How one version differs from another; by default the current one from that before it.
+
+        Raises:
+            ToolNotFound: There is no such tool.
+            VersionNotFound: It has no such version; says which there are.
+            InvalidRequest: It has several such versions; says which.
+        """
+        rows = self.history(name)
+        known = [row["version"] for row in rows]
+        current = next((row["version"] for row in rows if row["is_current"]), known[-1])
+        old = old and meant(old, known, name=name)
+        new = meant(new or current, known, name=name)
+        old = old or known[max(0, known.index(new) - 1)]
+        wire = self._shelf.wire(name)
+        told = {"name": wire, "from": old, "to": new}
+        if wire not in self._shelf.stored:
+            return {**told, "kind": "", "changes": []}
+        return {**told, **diff_dict(self._registry.versions.diff(wire, old, new))}
+
+    def definition(self, spec: ToolSpec) -> dict[str, Any] | None:
+        """As what a tool was registered, without secrets; None when it was not registered here."""
+        found = self._shelf.definition(spec)
+        return None if found is None else shown_definition(found, self._registry.kit.redact)
+
+    def origin(self, name: str) -> str:
+        """Where a tool came from: `api`, `bulk`, ...; empty when it was not registered here."""
+        stored = self._shelf.stored.get(self._shelf.wire(name))
+        return stored[-1].origin if stored else ""

@@ -1,0 +1,204 @@
+"""The registered tools of a board as they stand: in the registry, and what is kept of them."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Any
+
+from pegboard.core.ports.catalogue_stores import ToolVersion
+from pegboard.core.tool import Tool, ToolSpec
+from pegboard.errors import AccessDenied, DuplicateTool, PegboardError, ToolNotFound
+from pegboard.features.catalogue.registration_drafts import Draft
+from pegboard.features.catalogue.views import Registered
+from pegboard.registry import ToolRegistry
+
+_LOG = logging.getLogger("pegboard.catalogue")
+
+
+class RegisteredTools:
+    """Keeps the registry as the registrations say; nothing of it is stored here.
+
+    Args:
+        registry: The board's tools.
+        owner_of_name: Which source a name belongs to; empty when it is free.
+
+    Attributes:
+        stored: The versions of each name, the oldest first.
+        active: The names that mean one of them now.
+    """
+
+    def __init__(self, registry: ToolRegistry, owner_of_name: Callable[[str], str]) -> None:
+        self._registry = registry
+        self._owner_of_name = owner_of_name
+        self.stored: dict[str, list[ToolVersion]] = {}
+        self.active: set[str] = set()
+        self._by_digest: dict[str, ToolVersion] = {}
+
+    def check_free(self, name: str, *, tool_id: str = "", asks: str = "this registration") -> None:
+        """Refuse a name that is somebody else's.
+
+        Args:
+            name: What is asked for.
+            tool_id: Where it is another tool's name, that tool would be called by it.
+            asks: Who asks.
+
+        Raises:
+            DuplicateTool: It belongs to a source, or to the board file, or is another tool's id:
+                whoever calls that tool by its id would be answered by this one.
+        """
+        owner = self._owner_of_name(name)
+        if owner:
+            raise DuplicateTool(name, f"the source '{owner}'", asks, prefix=f"{owner}__")
+        known = None if name in self.active else self._registry.find(name)
+        if known is not None and known.spec.name == name:
+            raise DuplicateTool(name, "the board", asks)
+        if known is not None and known.spec.id == name:
+            raise DuplicateTool(name, f"'{known.spec.name}', whose id it is,", asks)
+        other = self._registry.find(tool_id) if tool_id else None
+        if other is not None and other.spec.name == tool_id != name:
+            raise DuplicateTool(tool_id, "the board", f"{asks}, whose id it is,")
+
+    def by_digest(self, digest: str) -> ToolVersion | None:
+        """The version with this definition; a definition says its name, so there is one at most."""
+        return self._by_digest.get(digest)
+
+    def definition(self, spec: ToolSpec) -> Mapping[str, Any] | None:
+        """What this version of a tool was registered as; None when it was not registered here."""
+        kept = self.stored.get(spec.name, ()) if spec.name in self.active else ()
+        return next((item.definition for item in kept if item.version == spec.version), None)
+
+    def changes(self, draft: Draft) -> bool:
+        """Whether anything is another after a registration than before.
+
+        A known definition changes nothing where its name means it already, and where somebody
+        rolled back from it.
+        """
+        if draft.known is None or draft.known.name not in self.active:
+            return True
+        versions, name = self._registry.versions, draft.known.name
+        if versions.is_rolled_back(name):
+            return False
+        return not draft.is_there or versions.current(name).version != draft.known.version
+
+    def version_of(self, name: str) -> str:
+        """The version that a name means now; empty when it means nothing."""
+        return self._registry.versions.current(name).version if name in self.active else ""
+
+    def put(self, draft: Draft, kept: ToolVersion) -> Registered:
+        """Put on the board what is kept."""
+        versions, name = self._registry.versions, kept.name
+        before = self.version_of(name)
+        if draft.is_new:
+            tool = versions.register(draft.tool, digest=draft.spec_digest, kind=draft.kind)
+            self._keep(kept)
+        elif versions.is_rolled_back(name):
+            tool = versions.current(name).tool
+        else:
+            tool = versions.use(name, kept.version, tool=None if draft.is_there else draft.tool)
+        self.swap(name, tool)
+        shown = versions.get(name, kept.version)
+        return Registered(
+            spec=shown.tool.spec,
+            version=kept.version,
+            change=shown.kind.value if draft.is_new and shown.kind is not None else "",
+            is_new=draft.is_new,
+            is_changed=self.version_of(name) != before,
+            is_current=tool.spec.version == kept.version,
+        )
+
+    def take_off(self, name: str) -> None:
+        """Let a name mean nothing; its versions stay."""
+        self.active.discard(name)
+        if name in self._registry:
+            self._registry.remove(name)
+
+    def swap(self, name: str, tool: Tool) -> None:
+        """Let a name mean this tool."""
+        known = self._registry.find(name) if name in self.active else None
+        if known is not tool:
+            self._registry.add(tool, on_conflict="replace")
+        self.active.add(name)
+
+    def is_as_stored(self, name: str, items: Sequence[ToolVersion], *, active: str) -> bool:
+        """Whether the board has of a name what the store has."""
+        known = self.stored.get(name)
+        if known is None or known != list(items):
+            return False
+        if name not in self.active:
+            return not active
+        return self._registry.versions.current(name).version == active
+
+    def restore(
+        self, name: str, made: Sequence[tuple[ToolVersion, Tool]], *, active: str = ""
+    ) -> None:
+        """Let a name be as it is stored; it is on the board all the while.
+
+        Args:
+            name: Of the tool.
+            made: Its versions, the oldest first.
+            active: The version that it means; empty for none.
+        """
+        self._registry.versions.forget(name)
+        for item in self.stored.pop(name, ()):
+            self._by_digest.pop(item.digest, None)
+        for item, tool in made:
+            self._recall(item, tool)
+        if active:
+            self._recalled(name, active)
+        elif name in self.active:
+            self.take_off(name)
+
+    def _keep(self, item: ToolVersion) -> None:
+        self.stored.setdefault(item.name, []).append(item)
+        self._by_digest[item.digest] = item
+
+    def _recall(self, item: ToolVersion, tool: Tool) -> None:
+        """Take in a stored version of a tool."""
+        versions = self._registry.versions
+        versions.register(Draft.numbered(tool, item.version))
+        self._keep(item)
+        if item.status == "deprecated":
+            versions.deprecate(item.name, item.version, on=_day(item.deprecated_until))
+
+    def _recalled(self, name: str, version: str) -> None:
+        """Let a name mean what it meant."""
+        versions = self._registry.versions
+        try:
+            self.check_free(name)
+            if versions.current(name).version != version:
+                versions.roll_back(name, version)
+            self._registry.add(versions.current(name).tool, on_conflict="replace")
+        except PegboardError as error:
+            _LOG.warning("%s is not put on the board: %s", name, error)
+            if name in self.active:
+                self.take_off(name)
+            return
+        self.active.add(name)
+
+    def wire(self, name: str) -> str:
+        """The wire name of a name or id, also of a tool that was removed."""
+        tool = self._registry.find(name)
+        if tool is not None:
+            return tool.spec.name
+        plain, _, major = name.rpartition("_v")
+        return plain if name not in self.stored and major.isdecimal() else name
+
+    def own(self, name: str) -> str:
+        """The wire name of a tool that was registered here.
+
+        Raises:
+            ToolNotFound: There is no such tool.
+            AccessDenied: It comes from a source or from the board file.
+        """
+        wire = self.wire(name)
+        if wire in self.stored:
+            return wire
+        tool = self._registry.find(name)
+        if tool is None:
+            raise ToolNotFound(name, self._registry.nearest(name))
+        where = f"the source '{tool.spec.source}'" if tool.spec.source else "the board file"
+        raise AccessDenied(name, f"it was not registered here, it comes from {where}")
+
+
+def _day(at: float | None) -> date | None:
+    return None if at is None else datetime.fromtimestamp(at, UTC).date()

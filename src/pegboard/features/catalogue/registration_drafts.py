@@ -1,0 +1,132 @@
+"""Registrations that get their version numbers before anything is kept."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pegboard.core.ports.catalogue_stores import ToolVersion
+from pegboard.core.tool import Tool, ToolSpec
+from pegboard.registry.definition_diff import definition_diff, definition_digest
+from pegboard.registry.versions import VersionedTool, Versions, following
+from pegboard.schemas.diff import Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """One registration.
+
+    Attributes:
+        tool: With the version that it gets.
+        definition: As it was given.
+        digest: Of the definition.
+        spec_digest: Of what the definition says of the tool; empty for a known one.
+        kind: What it changes against the version before, where that had to be found out.
+        known: The version that has this very definition already; None for a new one.
+        is_there: Whether the tool is the one that is on the board already.
+    """
+
+    tool: Tool
+    definition: Mapping[str, Any]
+    digest: str
+    spec_digest: str = ""
+    kind: Kind | None = None
+    known: ToolVersion | None = None
+    is_there: bool = False
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it makes a version."""
+        return self.known is None
+
+    def kept(self, at: float, *, by: str, origin: str) -> ToolVersion:
+        """As it is stored."""
+        if self.known is not None:
+            return self.known
+        spec = self.tool.spec
+        return ToolVersion(
+            name=spec.name,
+            version=spec.version,
+            digest=self.digest,
+            definition=self.definition,
+            created_at=at,
+            created_by=by,
+            origin=origin,
+        )
+
+    @staticmethod
+    def numbered(tool: Tool, version: str) -> Tool:
+        """The tool under a version; its id goes along when the major version does."""
+        spec = tool.spec
+        if spec.version == version:
+            return tool
+        is_same = spec.version.partition(".")[0] == version.partition(".")[0]
+        return VersionedTool(tool, version=version, id=spec.id if is_same else "")
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is there of one name: stored, or drafted before in the same request."""
+
+    by_digest: dict[str, ToolVersion] = field(default_factory=dict[str, ToolVersion])
+    taken: list[str] = field(default_factory=list[str])
+    newest: ToolSpec | None = None
+
+
+class Drafts:
+    """Numbers the registrations of one request; what can fail of a registration fails here.
+
+    Args:
+        versions: What the board knows.
+        stored: What is kept of each name.
+    """
+
+    def __init__(self, versions: Versions, stored: Mapping[str, Sequence[ToolVersion]]) -> None:
+        self._versions = versions
+        self._stored = stored
+        self._names: dict[str, _Known] = {}
+
+    def known(self, version: ToolVersion) -> Draft | None:
+        """The registration of a definition that is there; None when its tool has to be made anew.
+
+        That is so while the tool cannot be used: what it lacked may be there by now.
+        """
+        tool = self._versions.get(version.name, version.version).tool
+        if tool.spec.unavailable:
+            return None
+        definition, digest = version.definition, version.digest
+        return Draft(tool=tool, definition=definition, digest=digest, known=version, is_there=True)
+
+    def add(self, definition: Mapping[str, Any], digest: str, tool: Tool) -> Draft:
+        """Give a registration its version."""
+        name = tool.spec.name
+        known = self._names.get(name) or self._look_up(name)
+        before = known.by_digest.get(digest)
+        if before is not None:
+            tool = Draft.numbered(tool, before.version)
+            return Draft(tool=tool, definition=definition, digest=digest, known=before)
+        version, kind = tool.spec.version, None
+        if known.newest is not None:
+            kind = definition_diff(known.newest, tool.spec).kind
+        if version in known.taken:
+            version = following(known.taken, kind)
+        tool = Draft.numbered(tool, version)
+        draft = Draft(
+            tool=tool,
+            definition=definition,
+            digest=digest,
+            spec_digest=definition_digest(tool.spec),
+            kind=kind,
+        )
+        known.by_digest[digest] = draft.kept(0.0, by="", origin="")
+        known.taken.append(version)
+        known.newest = tool.spec
+        return draft
+
+    def _look_up(self, name: str) -> _Known:
+        known = self._names[name] = _Known()
+        for item in self._stored.get(name, ()):
+            known.by_digest[item.digest] = item
+            known.taken.append(item.version)
+        if known.taken:
+            known.newest = self._versions.history(name)[-1].tool.spec
+        return known

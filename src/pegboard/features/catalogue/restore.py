@@ -1,0 +1,65 @@
+"""Putting on the board what is stored: at the start, and when another server changed it."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from pegboard.core.collecting import collecting_later
+from pegboard.core.ports.catalogue_stores import CatalogueStore, ToolVersion
+from pegboard.core.tool import Tool
+from pegboard.errors import PegboardError
+from pegboard.features.catalogue.build_tools import Build
+from pegboard.features.catalogue.registered_tools import RegisteredTools
+from pegboard.registry import ToolRegistry
+
+_LOG = logging.getLogger("pegboard.catalogue")
+
+
+async def restored(
+    store: CatalogueStore,
+    build: Build,
+    *,
+    registry: ToolRegistry,
+    shelf: RegisteredTools,
+    anew: bool,
+) -> None:
+    """Let the shelf be as the store says.
+
+    Only names of which the store says something else are made anew, and each stays on the board
+    until what takes its place is made.
+
+    Args:
+        store: What is kept.
+        build: Makes tools of definitions.
+        registry: The board's tools.
+        shelf: What is changed.
+        anew: Make all of them anew, because what may run has changed.
+    """
+    active = {item.name: item.version for item in await store.active()}
+    stored: dict[str, list[ToolVersion]] = {name: [] for name in active}
+    for item in await store.versions():
+        stored.setdefault(item.name, []).append(item)
+    others = {
+        name: items
+        for name, items in stored.items()
+        if anew or not shelf.is_as_stored(name, items, active=active.get(name, ""))
+    }
+    with collecting_later(len(others)):
+        made = [(name, await _made(items, build)) for name, items in others.items()]
+    with registry.changes.together():
+        for name in shelf.stored.keys() - stored.keys():
+            shelf.restore(name, ())
+        for name, tools in made:
+            shelf.restore(name, tools, active=active.get(name, ""))
+
+
+async def _made(items: Sequence[ToolVersion], build: Build) -> list[tuple[ToolVersion, Tool]]:
+    """The versions of a name whose tools can be made."""
+    await asyncio.sleep(0)
+    made: list[tuple[ToolVersion, Tool]] = []
+    for item in items:
+        try:
+            made.append((item, await build(item.definition)))
+        except PegboardError as error:
+            _LOG.warning("%s %s is not put on the board: %s", item.name, item.version, error)
+    return made

@@ -1,0 +1,114 @@
+"""What tools of sources were when they were on the board last: kept over restarts."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from pegboard.concurrency.log_and_continue import log_and_continue
+from pegboard.core.ports.catalogue_stores import (
+    MOST_SEEN_TOOLS,
+    Definition,
+    SeenTool,
+    SeenToolStore,
+)
+from pegboard.core.tool import Status, ToolSpec
+from pegboard.errors import PegboardError
+from pegboard.registry import ToolRegistry
+from pegboard.registry.definition_diff import definition_of, digest_of, spec_of
+
+_LOG = logging.getLogger("pegboard.catalogue")
+_DAY = 86_400.0
+
+
+class LastKnownTools:
+    """Remembers what tools were, so that it can be judged what could stand in for one that is gone.
+
+    Of a tool without capabilities nothing is kept, since nothing could stand in for it; of one that
+    had some before it is kept that it has none. What was registered while the board ran is kept by
+    the catalogue.
+
+    Args:
+        registry: Whose tools.
+        store: Where it is kept.
+        most: Of so many tools; those that were seen last.
+    """
+
+    def __init__(
+        self, registry: ToolRegistry, store: SeenToolStore, *, most: int = MOST_SEEN_TOOLS
+    ) -> None:
+        self._registry = registry
+        self._store = store
+        self._most = most
+        self._kept: dict[str, SeenTool] = {}
+        self._ids: dict[str, str] = {}
+        self._looked: dict[str, ToolSpec] = {}
+
+    async def load(self) -> None:
+        """Read what was kept.
+
+        Raises:
+            Unavailable: The store cannot be read.
+        """
+        self._take(await self._store.tools())
+
+    async def look(self) -> None:
+        """Keep what tools are now.
+
+        Raises:
+            Unavailable: The store cannot be written; they are kept the next time.
+        """
+        now = self._registry.kit.now()
+        specs = [tool.spec for tool in self._registry]
+        wanted = [spec for spec in specs if self._is_wanted(spec) and not self._is_looked(spec)]
+        found = await asyncio.to_thread(lambda: [item for s in wanted if (item := _seen(s, now))])
+        new = [item for item in found if self._is_news(item)]
+        if new:
+            await self._store.put(new)
+            self._take(new)
+        self._looked = {spec.id: spec for spec in specs if self._is_wanted(spec)}
+
+    def find(self, name: str) -> ToolSpec | None:
+        """What the tool of this name or id was; None for one that was never seen."""
+        item = self._kept.get(name) or self._kept.get(self._ids.get(name, ""))
+        if item is None:
+            return None
+        try:
+            version = str(item.definition["version"])
+            status = Status(item.definition.get("status", Status.ACTIVE))
+            return spec_of(item.definition).changed(version=version, id=item.id, status=status)
+        except (PegboardError, TypeError, KeyError, ValueError):
+            _LOG.warning("what %s was cannot be read", item.name)
+            return None
+
+    def _take(self, items: Sequence[SeenTool]) -> None:
+        for item in items:  # in the order in which they were seen
+            self._kept.pop(item.id, None)
+            self._kept[item.id] = item
+        for id_ in list(self._kept)[: -self._most]:
+            del self._kept[id_]
+        self._ids = {item.name: item.id for item in self._kept.values()}
+
+    def _is_wanted(self, spec: ToolSpec) -> bool:
+        is_of_use = spec.capabilities or spec.id in self._kept  # who may know of it changes as well
+        return bool(spec.source and is_of_use and not spec.unavailable)
+
+    def _is_looked(self, spec: ToolSpec) -> bool:
+        return self._looked.get(spec.id) is spec
+
+    def _is_news(self, item: SeenTool) -> bool:
+        known = self._kept.get(item.id)
+        if known is None or known.digest != item.digest:
+            return True
+        return item.seen_at - known.seen_at >= _DAY
+
+
+def _seen(spec: ToolSpec, now: float) -> SeenTool | None:
+    """What is kept of a tool; None for one whose schemas cannot be read."""
+    definition: Definition = {}
+    with log_and_continue(_LOG, f"what {spec.name} is cannot be kept"):
+        said = {"version": spec.version, "status": spec.status.value}
+        definition = definition_of(spec) | said
+    if not definition:
+        return None
+    digest = digest_of(definition)
+    return SeenTool(id=spec.id, name=spec.name, digest=digest, definition=definition, seen_at=now)

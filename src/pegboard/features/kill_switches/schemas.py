@@ -1,0 +1,136 @@
+"""What is asked of kill switches, and what is answered."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from pegboard.core.ports.kill_switch_store import SwitchKind
+from pegboard.features.kill_switches.service import (
+    LONGEST_REASON,
+    PATTERNS,
+    WANTED,
+    SwitchResult,
+    is_name,
+)
+
+_CLOSED = ConfigDict(extra="forbid", frozen=True)
+
+
+def _named(kind: SwitchKind) -> AfterValidator:
+    """A name that may be; a sentence says what to write, and the document the pattern."""
+
+    def check(name: str) -> str:
+        if not is_name(kind, name):
+            raise ValueError(WANTED[kind])
+        return name
+
+    return AfterValidator(check)
+
+
+Turn = Annotated[
+    Literal["off", "on"],
+    Field(description="`on` takes back what was turned off under the same name."),
+]
+Reason = Annotated[
+    str, Field(max_length=LONGEST_REASON, description="Shown to whoever is refused.")
+]
+
+
+class TurnTools(BaseModel):
+    """Turn tools off or on, for every caller."""
+
+    model_config = _CLOSED
+
+    turn: Turn
+    kind: Literal["tool"]
+    name: Annotated[
+        str,
+        _named("tool"),
+        Field(
+            description="A tool, or a glob: `shop__*`.",
+            json_schema_extra={"pattern": PATTERNS["tool"]},
+        ),
+    ]
+    reason: Reason = ""
+
+
+class TurnSource(BaseModel):
+    """Turn all tools of a source off or on."""
+
+    model_config = _CLOSED
+
+    turn: Turn
+    kind: Literal["source"]
+    name: Annotated[
+        str,
+        _named("source"),
+        Field(description="A source.", json_schema_extra={"pattern": PATTERNS["source"]}),
+    ]
+    reason: Reason = ""
+
+
+class TurnWrites(BaseModel):
+    """Turn off or on whatever may change something."""
+
+    model_config = _CLOSED
+
+    turn: Turn
+    kind: Literal["writes"]
+    name: Annotated[
+        Literal[""], Field(description="Empty, as it is listed: they are all meant.")
+    ] = ""
+    reason: Reason = ""
+
+
+class SwitchAnswer(BaseModel):
+    """A kill switch as this server sees it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: Literal["tool", "source", "writes"]
+    name: Annotated[str, Field(description="Empty for `writes`.")]
+    state: Literal["off", "on"]
+    reason: str
+    at: Annotated[
+        float | None, Field(description="Unix seconds; null where a program has turned it off.")
+    ]
+    by: Annotated[str, Field(description="`tenant/principal`; empty for a program itself.")]
+    kept: Annotated[
+        bool,
+        Field(
+            description="Every server has it, and a restart keeps it; else this process alone, "
+            "for now where it could not be stored yet."
+        ),
+    ]
+    tools: Annotated[
+        int | None, Field(description="How many tools it holds for now; null where nobody knows.")
+    ]
+
+
+class SwitchList(BaseModel):
+    """Everything that is turned off, by kind and name."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    switches: list[SwitchAnswer]
+
+
+def switch_to_dict(thrown: SwitchResult) -> dict[str, Any]:
+    """As `SwitchAnswer` describes it."""
+    switch = thrown.switch
+    return {
+        "kind": switch.kind,
+        "name": switch.name,
+        "state": "off" if thrown.is_off else "on",
+        "reason": switch.reason,
+        "at": switch.at or None,
+        "by": switch.by,
+        "kept": thrown.is_kept,
+        "tools": thrown.tools,
+    }
+
+
+def switches_to_dict(thrown: Sequence[SwitchResult]) -> dict[str, Any]:
+    """As `SwitchList` describes it."""
+    return {"switches": [switch_to_dict(item) for item in thrown]}

@@ -1,0 +1,302 @@
+"""What the service does with kill switches: throw them, take them back, and follow the others."""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from pegboard.access import Switches
+from pegboard.access.kill_switches import DEFAULT_REASON, Place, subject_of
+from pegboard.core.event import BoardChanged
+from pegboard.core.ports.audit_store import AuditEntry, Prove, unproved
+from pegboard.core.ports.kill_switch_store import Switch, SwitchKind, SwitchStore
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.core.wire_names import MAX_SOURCE_LENGTH
+from pegboard.errors import InvalidRequest, PegboardError, SwitchNotFound
+from pegboard.execution.call_state import owner_of
+from pegboard.features.kill_switches.permissions import check_may_switch
+from pegboard.features.kill_switches.unsaved import UnsavedSwitches
+from pegboard.registry import ToolRegistry
+from pegboard.registry.change_notifier import ChangeKind
+
+PATTERNS: Mapping[SwitchKind, str] = MappingProxyType(
+    {
+        "tool": r"^[a-zA-Z0-9_*?!\[\]-]{1,200}$",
+        "source": rf"^[a-zA-Z0-9_-]{{1,{MAX_SOURCE_LENGTH}}}$",
+        "writes": "^$",
+    }
+)
+"""What may be named: a tool by a glob too."""
+LONGEST_REASON = 500
+MOST = 1_000
+"""Names and globs that are off at once: each call and each list looks at all the globs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchResult:
+    """A switch as this board sees it.
+
+    Attributes:
+        is_off: Whether it turns something off now; False once it is taken back.
+        is_kept: Whether every server has it and a restart keeps it; else a program has turned
+            something off in its own process.
+        tools: How many tools of this board it holds for now; None where no board is open.
+    """
+
+    switch: Switch
+    is_off: bool = True
+    is_kept: bool = True
+    tools: int | None = None
+
+
+class KillSwitches:
+    """Turns tools and sources off for every caller, on every server, with effect on the next call.
+
+    ```python
+    await board.switches.off("tool", "shop__*", reason="it charges twice")
+    await board.switches.on("tool", "shop__*")
+    ```
+
+    Args:
+        registry: Whose switches, clock and listeners are used.
+        store: Which switches are thrown.
+        prove: Has each turning on first, before it is done; turning off is prevented by nothing.
+        insists: Whether what cannot be stored is off in this process all the same, and is stored
+            once that can be; else it is refused, as where the process ends with the request.
+
+    Attributes:
+        problem: Why the store could not be read when it was looked at last; empty when it could.
+        unkept: What is off in this process and could not be stored yet; whoever opens it closes it.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        store: SwitchStore,
+        *,
+        prove: Prove = unproved,
+        insists: bool = False,
+    ) -> None:
+        self._registry = registry
+        self._store = store
+        self._prove = prove
+        self._insists = insists
+        self._turn = asyncio.Lock()
+        self.unkept = UnsavedSwitches(store, self._turn, stored=self._took)
+        self._kept: Mapping[Place, Switch] = {}
+        self._written = 0
+        self.problem = ""
+
+    async def thrown(self, *, principal: Principal = LOCAL) -> Sequence[SwitchResult]:
+        """What is off, by kind and name; at the end what is off in this process alone.
+
+        Raises:
+            AccessDenied: The caller may not.
+            Unavailable: The store cannot be read.
+        """
+        check_may_switch(principal)
+        kept: list[SwitchResult] = []
+        found, waiting = await self.load(), dict(self.unkept.waiting)
+        for item in found:
+            if (item.kind, item.name) not in waiting:  # else it was turned off anew
+                kept.append(SwitchResult(switch=item, tools=self._held(item)))
+            await asyncio.sleep(0)  # of thousands of tools each is looked at
+        own = sorted(self._switches.own.items())
+        programs = [Switch(kind=kind, name=name, reason=why, at=0.0) for (kind, name), why in own]
+        alone = [*waiting.values(), *programs]
+        return [*kept, *(SwitchResult(switch=s, is_kept=False, tools=self._held(s)) for s in alone)]
+
+    async def off(
+        self, kind: SwitchKind, name: str = "", *, reason: str = "", principal: Principal = LOCAL
+    ) -> SwitchResult:
+        """Turn something off. A call that runs is not cut; the next one is refused.
+
+        Args:
+            kind: `tool`, `source` or `writes`.
+            name: A tool's name or a glob over names, a source's name, nothing for `writes`.
+            reason: Shown to whoever is refused.
+            principal: Who does it.
+
+        Returns:
+            What holds from now on; where it insists, perhaps in this process alone for now.
+
+        Raises:
+            AccessDenied: The caller may not.
+            InvalidRequest: The name or the reason is missing, too long or too much; or so many
+                names are off that there is no room for another.
+            Unavailable: It could not be stored, and is not off: nobody insists.
+        """
+        check_may_switch(principal)
+        _check(kind, name, reason)
+        self._check_room(kind, name)
+        switch = Switch(
+            kind=kind,
+            name=name,
+            reason=reason or DEFAULT_REASON,
+            at=self._registry.kit.now(),
+            by=owner_of(principal),
+        )
+        detail: dict[str, object] = {"reason": switch.reason}
+        if self._insists:  # it holds before anything is waited for
+            self.unkept.add(switch)
+            self._use(self._kept)
+            self._tell("turned_off", switch, principal, detail)
+            is_kept = await self.unkept.keep(switch)
+            return SwitchResult(switch=switch, is_kept=is_kept, tools=self._held(switch))
+        async with self._turn:
+            await self._store.put(switch)
+            self._took(switch)
+        self._tell("turned_off", switch, principal, detail)
+        return SwitchResult(switch=switch, tools=self._held(switch))
+
+    async def on(
+        self, kind: SwitchKind, name: str = "", *, principal: Principal = LOCAL
+    ) -> SwitchResult:
+        """Turn on what was turned off under the same name.
+
+        Raises:
+            AccessDenied: The caller may not.
+            InvalidRequest: The name is missing, too long or too much.
+            SwitchNotFound: It is not off under this name; says what holds for it, if anything.
+            Unavailable: It could not be proved, where it has to be, or stored, and is still off.
+        """
+        check_may_switch(principal)
+        _check(kind, name)
+        own = self._switches.own.get(place := (kind, name))
+        async with self._turn:
+            kept = {(item.kind, item.name): item for item in await self._store.switches()}
+            known = self.unkept.waiting.get(place) or kept.get(place)
+            if known is None and own is None:
+                raise SwitchNotFound(self._not_off(kind, name))
+            gone = known or Switch(kind=kind, name=name, reason=own or "", at=0.0)
+            await self._prove(self._about_to("turn_on", gone, principal))
+            is_kept = await self._store.remove(kind, name)
+            if self.unkept.drop(gone) or is_kept:
+                self._written += 1
+                self._use({at: item for at, item in self._kept.items() if at != place})
+                self._tell("turned_on", gone, principal, {})
+        if own is not None:  # whoever turned it off in this process is overruled
+            self._switches.turn_on(
+                tool=name if kind == "tool" else "",
+                source=name if kind == "source" else "",
+                writes=kind == "writes",
+            )
+            self._changed()
+        return SwitchResult(switch=gone, is_off=False, is_kept=is_kept, tools=self._held(gone))
+
+    async def load(self) -> Sequence[Switch]:
+        """Let the board follow what is kept, by whichever server; what that is.
+
+        Raises:
+            Unavailable: The store cannot be read: the board stays as it was.
+        """
+        while True:
+            written = self._written
+            kept = await self._read()
+            if written == self._written:  # else it may have been read before that was written
+                break
+        self._use({(item.kind, item.name): item for item in kept})
+        return kept
+
+    async def _read(self) -> Sequence[Switch]:
+        try:
+            kept = await self._store.switches()
+        except PegboardError as error:
+            self.problem = str(error)
+            raise
+        self.problem = ""
+        return kept
+
+    @property
+    def _switches(self) -> Switches:
+        return self._registry.kit.switches
+
+    def _took(self, switch: Switch) -> None:
+        """The store has it now."""
+        self._written += 1
+        self._use({**self._kept, (switch.kind, switch.name): switch})
+
+    def _use(self, kept: Mapping[Place, Switch]) -> None:
+        self._kept = kept
+        if self._switches.keep({**kept, **self.unkept.waiting}.values()):
+            self._changed()
+
+    def _changed(self) -> None:
+        """What callers may see is something else now."""
+        for kind in _SHOWN:
+            self._registry.changes.tell(kind)
+
+    def _check_room(self, kind: SwitchKind, name: str) -> None:
+        """A source, and all writes, can be turned off however much is off already."""
+        if kind != "tool" or (kind, name) in self._kept:
+            return
+        off = {**self._kept, **self.unkept.waiting}
+        if sum(place[0] == "tool" for place in off) >= MOST:
+            raise InvalidRequest(
+                f"{MOST} names and globs are off already: turn off more at once, by a shorter glob "
+                "or a source."
+            )
+
+    def _not_off(self, kind: SwitchKind, name: str) -> str:
+        """Why nothing was turned on, and what else may keep it off."""
+        sentence = f"Nothing is turned off as '{subject_of(kind, name)}'."
+        thrown = ", ".join(f"'{subject_of(*place)}'" for place in sorted(self._kept)[:_MOST_NAMED])
+        return f"{sentence} Off are: {thrown}." if thrown else sentence
+
+    def _held(self, switch: Switch) -> int | None:
+        names = self._registry.names()
+        if not names:
+            return None
+        alone = Switches()
+        alone.keep([switch])
+        tools = map(self._registry.find, names)
+        return sum(tool is not None and alone.decision(tool.spec) is not None for tool in tools)
+
+    def _about_to(self, action: str, switch: Switch, principal: Principal) -> AuditEntry:
+        """What the trail has of a decision before it is taken."""
+        subject = subject_of(switch.kind, switch.name)
+        body = {"action": action, "subject": subject, "by": principal.id}
+        at = self._registry.kit.now()
+        return AuditEntry(kind="decision", at=at, tenant=principal.tenant, body=body)
+
+    def _tell(
+        self, action: str, switch: Switch, principal: Principal, detail: dict[str, object]
+    ) -> None:
+        self._registry.kit.emitter.emit(
+            BoardChanged(
+                kind="switch",
+                action=action,
+                at=self._registry.kit.now(),
+                subject=subject_of(switch.kind, switch.name),
+                by=principal.id,
+                tenant=principal.tenant,
+                detail=detail,
+            )
+        )
+
+
+_SHOWN: tuple[ChangeKind, ...] = ("tools", "resources", "prompts")
+_MOST_NAMED = 10
+
+
+def _check(kind: SwitchKind, name: str, reason: str = "") -> None:
+    if not is_name(kind, name):
+        raise InvalidRequest(WANTED[kind])
+    if len(reason) > LONGEST_REASON:
+        raise InvalidRequest(f"A reason has at most {LONGEST_REASON} characters.")
+
+
+def is_name(kind: SwitchKind, name: str) -> bool:
+    """Whether this may be named."""
+    return re.match(PATTERNS[kind], name) is not None and not name.endswith("\n")
+
+
+WANTED: Mapping[SwitchKind, str] = MappingProxyType(
+    {
+        "tool": "Name a tool as it is listed, or a glob over names such as 'shop__*'.",
+        "source": "Name a source as it is listed.",
+        "writes": "All writes have no name.",
+    }
+)
+"""What to write instead of a name that cannot be."""

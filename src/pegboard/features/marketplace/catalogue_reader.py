@@ -1,0 +1,234 @@
+"""Reading catalogues page by page: each within bounds, none of them to the harm of another."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+
+from pegboard.core.ports.clock import Clock
+from pegboard.core.ports.http import HttpClient, HttpRequest
+from pegboard.errors import PegboardError, Unavailable
+from pegboard.features.marketplace.entries import Entry, Market, Page, UnusableEntry
+from pegboard.features.marketplace.formats.table import FORMATS, Format
+from pegboard.tools.safe_files import read_file
+
+_KEEP_SECONDS = 60.0
+_KEEP_FAILURE_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How much of a catalogue is read.
+
+    Attributes:
+        page: Bytes of one answer.
+        size: Bytes of all of them.
+    """
+
+    page: int = 32 * 2**20
+    size: int = 64 * 2**20
+    pages: int = 300
+    entries: int = 50_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stock:
+    """What a catalogue offers, as far as it could be read.
+
+    Attributes:
+        entries: By their names.
+        problem: Why it is not all of it, or not as of now; empty when it is.
+        skipped: How many entries were left out, by the reason.
+        examples: What one of them is called.
+        read_at: Unix seconds; 0 when it has never been read.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    problem: str = ""
+    skipped: Mapping[str, int] = field(default_factory=dict[str, int])
+    examples: Mapping[str, str] = field(default_factory=dict[str, str])
+    read_at: float = 0.0
+
+    @property
+    def status(self) -> str:
+        """`ok`, `degraded` (some of it) or `failed` (nothing)."""
+        if not self.problem:
+            return "ok"
+        return "degraded" if self.read_at else "failed"
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What is known of a catalogue, and who is reading it."""
+
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    stock: Stock = Stock()
+    at: float = float("-inf")
+
+
+class Catalogues:
+    """Reads catalogues, and keeps what they say for a minute.
+
+    Args:
+        http: None on a board without network.
+        clock: Tells how old something is.
+        within: Seconds for one catalogue.
+        bounds: How much of each is read.
+    """
+
+    def __init__(
+        self,
+        http: HttpClient | None,
+        clock: Clock,
+        *,
+        within: float = 20.0,
+        bounds: Bounds | None = None,
+    ) -> None:
+        self._http = http
+        self._bounds = bounds or Bounds()
+        self._clock = clock
+        self._within = within
+        self._kept: dict[Market, _Kept] = {}
+
+    async def stock(self, market: Market) -> Stock:
+        """What it offers; never raises for what is foreign."""
+        kept = self._kept.setdefault(market, _Kept())
+        async with kept.turn:
+            age = self._clock.monotonic() - kept.at
+            if age > (_KEEP_FAILURE_SECONDS if kept.stock.problem else _KEEP_SECONDS):
+                kept.stock = await self._again(market, kept.stock)
+                kept.at = self._clock.monotonic()
+            return kept.stock
+
+    async def entry(self, market: Market, name: str) -> Entry | None:
+        """One entry, as of now; None when there is none.
+
+        Raises:
+            Unavailable: The catalogue cannot be read to its end.
+        """
+        of_one = FORMATS[market.kind].of_one
+        first = None if of_one is None else of_one(market, name)
+        reading = _Reading(market, self._http, self._bounds)
+        problem = await self._read(reading, first)
+        found = reading.found.get(name)
+        if found is None and problem:
+            raise Unavailable(f"The marketplace '{market.name}' cannot be read: {problem}")
+        return found
+
+    def forget(self, markets: "frozenset[Market] | set[Market]") -> None:
+        """Keep nothing of others than these."""
+        for market in self._kept.keys() - markets:
+            del self._kept[market]
+
+    async def _again(self, market: Market, before: Stock) -> Stock:
+        reading = _Reading(market, self._http, self._bounds)
+        problem = await self._read(reading, None)
+        if problem and not reading.pages:
+            if not before.read_at:
+                return Stock(problem=problem)
+            return replace(before, problem=f"{problem} What it said before is shown.")
+        return Stock(
+            entries=tuple(reading.found[name] for name in sorted(reading.found)),
+            problem=f"It is not read to its end: {problem}" if problem else "",
+            skipped=dict(reading.skipped),
+            examples=reading.examples,
+            read_at=self._clock.time(),
+        )
+
+    async def _read(self, reading: "_Reading", first: str | None) -> str:
+        """Read all pages; why it ended before the last, or empty."""
+        try:
+            async with asyncio.timeout(self._within):
+                await reading.all(first)
+        except TimeoutError:
+            return f"it took more than {self._within:g} s."
+        except UnusableEntry as error:
+            return f"{error}."
+        except PegboardError as error:
+            return error.message
+        return ""
+
+
+class _Reading:
+    """One reading of a catalogue; what was read stays, however it ends."""
+
+    def __init__(self, market: Market, http: HttpClient | None, bounds: Bounds) -> None:
+        self._bounds = bounds
+        self._market = market
+        self._http = http
+        self._bytes = 0
+        self.pages = 0
+        self.found: dict[str, Entry] = {}
+        self.skipped: Counter[str] = Counter()
+        self.examples: dict[str, str] = {}
+
+    async def all(self, first: str | None) -> None:
+        """Read one page after the other."""
+        format_ = FORMATS[self._market.kind]
+        following, asked = first or format_.first(self._market), set[str]()
+        while following:
+            if following in asked or len(asked) >= self._bounds.pages:
+                raise UnusableEntry(f"it goes on after {len(asked)} pages, or in a circle")
+            asked.add(following)
+            following = await self._page(following, format_)
+
+    async def _page(self, place: str, format_: Format) -> str:
+        raw = await self._raw(place, is_followed=format_.is_followed)
+        self._bytes += len(raw)
+        if self._bytes > self._bounds.size:
+            raise UnusableEntry(f"it has more than {self._bounds.size:,} bytes")
+        page = await asyncio.to_thread(_parsed, raw, self._market, place, format_)
+        self.pages += 1
+        for reason, name in page.skipped:
+            self.skipped[reason] += 1
+            self.examples.setdefault(reason, name)
+        for entry in page.entries:
+            if len(self.found) == self._bounds.entries and entry.id not in self.found:
+                raise UnusableEntry(f"it has more than {self._bounds.entries:,} entries")
+            self.found.setdefault(entry.id, entry)
+        return page.following
+
+    async def _raw(self, place: str, *, is_followed: bool) -> bytes:
+        market = self._market
+        if not market.is_remote:
+            return await asyncio.to_thread(_file, market, self._bounds.page)
+        if self._http is None:
+            raise Unavailable("this board has no network")
+        headers = {"accept": "application/json"}
+        if market.token:
+            headers["authorization"] = f"Bearer {market.token}"
+        response = await self._http.send(
+            HttpRequest(
+                method="GET",
+                url=place,
+                headers=headers,
+                max_bytes=self._bounds.page,
+                follow_redirects=is_followed,
+                upstream=f"marketplace:{market.name}",
+            )
+        )
+        if response.status != 200:
+            raise Unavailable(f"its server answered {response.status}.")
+        if response.truncated:
+            raise UnusableEntry(f"a page has more than {self._bounds.page:,} bytes")
+        return response.content
+
+
+def _file(market: Market, most: int) -> bytes:
+    try:
+        return read_file(market.base_dir / market.place, most=most)
+    except OSError as error:
+        raise Unavailable(f"the file cannot be read: {error.strerror}.") from error
+
+
+def _parsed(raw: bytes, market: Market, place: str, format_: Format) -> Page:
+    try:
+        document: Any = msgspec.json.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise UnusableEntry("it is no JSON") from error
+    except RecursionError as error:
+        raise UnusableEntry("it is nested too deep") from error
+    return format_.read(document, market, place)

@@ -1,0 +1,126 @@
+"""What a tool of an entry would be registered as, in the words of RFC-0003."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urljoin
+
+from msgspec import json
+
+from pegboard.core.tool import Effect, Tool, ToolSpec
+from pegboard.core.wire_names import wire_name
+from pegboard.features.marketplace.entries import Entry, InstallOption
+from pegboard.features.pins.definitions import upstream_of
+from pegboard.registry.definition_diff import definition_digest
+from pegboard.schemas.document import plain
+
+MOST_BYTES = 256 * 1024
+_LONGEST_SLUG = 60
+_ROUTE = re.compile(r"openapi ([A-Z]+) (\S+)(?: of (.*))?", re.DOTALL)
+_VERSION = re.compile(r"(\d+)(?:\.\d+){0,2}(?:[-+.][0-9A-Za-z.-]+)?")
+_VARIABLE = re.compile(r"\{([^{}]+)\}")
+
+
+def said_by(tool: Tool) -> ToolSpec:
+    """What its server says that a tool is."""
+    return upstream_of(tool) or tool.spec
+
+
+def action_of(tool: Tool) -> str:
+    """What its server calls a tool."""
+    said = said_by(tool)
+    return said.action or said.name
+
+
+def registration_of(tool: Tool, entry: Entry, way: InstallOption, *, prefix: str) -> dict[str, Any]:
+    """The whole registration.
+
+    Args:
+        tool: As its server says it.
+        entry: Of which it is.
+        way: By which it is had.
+        prefix: What its name begins with.
+    """
+    spec, said = tool.spec, said_by(tool)
+    major, version = _version(entry.version)
+    made: dict[str, Any] = {
+        "tool_id": f"{slug_of(prefix, spec.action or action_of(tool))}_v{major}",
+        "name": (spec.title or action_of(tool))[:200],
+        "description": spec.description[:20_000],
+        **_TYPES[way.source_kind](said, way),
+        "tool": action_of(tool),
+        "pin": definition_digest(said),
+        "effect": _effect(spec, entry).value,
+        "input_schema": _schema(spec.input_schema),
+        "category": spec.category[:200],
+        "capabilities": _words(entry, "capability", "category"),
+        "tags": _words(entry, "tag", "keyword"),
+    }
+    if spec.output_schema is not None:
+        made["output_schema"] = plain(spec.output_schema)
+    if spec.idempotent is not None:
+        made["idempotent"] = spec.idempotent
+    return made | ({"version": version} if version else {})
+
+
+def is_too_large(registration: Mapping[str, Any]) -> bool:
+    """Whether nobody should keep it."""
+    return len(json.encode(registration)) > MOST_BYTES
+
+
+def slug_of(prefix: str, action: str) -> str:
+    """The name of a tool, with room for its major version behind it."""
+    name = wire_name(prefix, action)
+    if len(name) <= _LONGEST_SLUG:
+        return name
+    digest = hashlib.sha256(action.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{name[: _LONGEST_SLUG - 10].rstrip('_')}_x{digest}"
+
+
+def _mcp(_said: ToolSpec, way: InstallOption) -> dict[str, Any]:
+    return {"type": "MCPTool", "server": way.address}
+
+
+def _openapi(said: ToolSpec, way: InstallOption) -> dict[str, Any]:
+    """The route is what the document says; the address that it is shown with as well."""
+    made: dict[str, Any] = {"type": "RestAPI", "server": way.address}
+    found = _ROUTE.fullmatch(said.handler)
+    method, path, servers = found.groups() if found else ("GET", "/", "")
+    base = urljoin(way.address, _first_server(servers or "/"))
+    return made | {"method": method, "url": f"{base.rstrip('/')}{path}"}
+
+
+_TYPES = {"mcp": _mcp, "openapi": _openapi}
+"""How each kind of source is named in a registration."""
+
+
+def _first_server(servers: str) -> str:
+    """`https://{region}.example.com region=eu, ...` with what its variables stand for."""
+    url, *pairs = servers.partition(", ")[0].split(" ")
+    values = {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
+    return _VARIABLE.sub(lambda found: values.get(found[1], ""), url)
+
+
+def _effect(spec: ToolSpec, entry: Entry) -> Effect:
+    """The stronger of what the server and what the catalogue says."""
+    told = Effect(entry.effect) if entry.effect else spec.effect
+    return max(spec.effect, told, key=lambda effect: effect.strength)
+
+
+def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON Schema that nobody takes for the RFC's shorthand."""
+    made: dict[str, Any] = plain(schema)
+    return made if "properties" in made else {**made, "type": "object", "properties": {}}
+
+
+def _words(entry: Entry, *told_as: str) -> list[str]:
+    return [label.name for label in entry.labels if label.told_as in told_as]
+
+
+def _version(said: str) -> tuple[str, str]:
+    """The major version, and the whole where it is one that a tool can have."""
+    found = _VERSION.fullmatch(said.removeprefix("v"))
+    if found is None or len(said) > 60 or len(found[1]) > 3:
+        return "1", ""
+    return found[1], found[0]

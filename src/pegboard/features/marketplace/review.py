@@ -1,0 +1,308 @@
+"""What somebody looks at before an entry is added: all that would come of it, with a digest."""
+
+import asyncio
+import glob
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+from pegboard.core.tool import Effect, Tool
+from pegboard.core.truncate import shortened
+from pegboard.core.wire_names import is_source_name
+from pegboard.errors import EntryNotFound, InvalidRequest, PegboardError
+from pegboard.features.marketplace.entries import (
+    Entry,
+    InstallOption,
+    Market,
+    RequiredValue,
+    entry_to_dict,
+)
+from pegboard.features.marketplace.formats.sanitize import line
+from pegboard.features.marketplace.registrations import action_of, is_too_large, registration_of
+from pegboard.features.marketplace.review_digest import digested
+
+MOST_AT_ONCE = 200
+_MOST_TOOLS = 5_000
+_LONGEST_DESCRIPTION = 1_000
+
+Look = Callable[[str, Mapping[str, Any]], Awaitable[Sequence[Tool]]]
+"""Lists the tools of a source that is not put on the board; raises a `PegboardError`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What of an entry is wanted.
+
+    Attributes:
+        way: Which way; empty for the best.
+        tools: Which tools, by their server's names; empty for all.
+        name: What the tools' names begin with; empty for what the entry is called.
+    """
+
+    way: str = ""
+    tools: tuple[str, ...] = ()
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """What was looked at.
+
+    Attributes:
+        shown: As it is told, with its digest.
+        places: The digest of what it says in each place: tells later what has changed.
+        source: The entry of a board file; None where it cannot be one.
+        registrations: What would be registered.
+    """
+
+    entry: Entry
+    way: InstallOption
+    shown: Mapping[str, Any]
+    places: Mapping[str, str]
+    source: Mapping[str, Any] | None = None
+    registrations: Sequence[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
+
+    @property
+    def digest(self) -> str:
+        """Of all that is told."""
+        return str(self.shown["digest"])
+
+
+async def reviewed(
+    entry: Entry, market: Market, choice: Choice, *, look: Look, environ: Mapping[str, str]
+) -> Review:
+    """Look at an entry.
+
+    Args:
+        entry: As its catalogue says it now.
+        market: Of which it is.
+        choice: What of it is wanted.
+        look: Lists the tools of what does not run here.
+        environ: Tells what is missing.
+
+    Raises:
+        EntryNotFound: The choice names what there is not.
+        InvalidRequest: It names a name that no source may have.
+    """
+    way = _way(entry, choice.way)
+    name = choice.name or entry.short or market.name
+    if not is_source_name(name):
+        raise InvalidRequest("'name' is at most 30 letters, digits, single '_' and '-'")
+    tools, note = await _tools(way, market, look)
+    # what a server lists may be many megabytes: it is gone through beside everything else
+    return await asyncio.to_thread(
+        partial(_review, entry, way, choice, name=name, tools=tools, note=note, environ=environ)
+    )
+
+
+def _review(
+    entry: Entry,
+    way: InstallOption,
+    choice: Choice,
+    *,
+    name: str,
+    tools: Sequence[Tool],
+    note: str,
+    environ: Mapping[str, str],
+) -> Review:
+    chosen = _chosen(tools, choice, way)
+    rows = [_row(tool, entry, way, name, is_whole=len(chosen) <= MOST_AT_ONCE) for tool in chosen]
+    registrations = [row["registration"] for row in rows if row["registration"] is not None]
+    why_not = _why_not(way, rows, registrations, note)
+    source = None if way.problem else _source(way, choice.tools, name)
+    shown: dict[str, Any] = {
+        **_said(entry),
+        "way": way.name,
+        "other_ways": [_other(item) for item in entry.ways if item.name != way.name],
+        "name": name,
+        "runs": "here" if way.runs_here else "elsewhere",
+        "address": way.address,
+        "command": list(way.command),
+        "source": source,
+        "board_file": "" if source is None else _lines(source),
+        "needs": [_need(item, environ) for item in way.needs],
+        "can_be_registered": not why_not,
+        "why_not": why_not,
+        "tools": rows,
+        "tools_note": note,
+        "warnings": _warnings(entry, way, rows),
+    }
+    shown["digest"], places = digested(shown)
+    return Review(
+        entry=entry,
+        way=way,
+        shown=shown,
+        places=places,
+        source=source,
+        registrations=registrations,
+    )
+
+
+def _way(entry: Entry, wanted: str) -> InstallOption:
+    for way in entry.ways:
+        if wanted in {"", way.name}:
+            return way
+    if not entry.ways:
+        return InstallOption(
+            name="", source_kind="", problem="Its catalogue does not say how to have it."
+        )
+    known = ", ".join(way.name for way in entry.ways)
+    raise EntryNotFound(f"There is no way '{line(wanted, most=40)}'; there are: {known}")
+
+
+async def _tools(way: InstallOption, market: Market, look: Look) -> tuple[list[Tool], str]:
+    """Its tools, or why they are not known."""
+    if way.problem:
+        return [], f"It cannot be had this way: {way.problem}"
+    if way.runs_here:
+        return [], (
+            "Its tools are not known: a review starts no program, and only the program could tell."
+        )
+    if way.needs:
+        return [], "Its tools are not known: its server is not asked while something is missing."
+    config = {key: value for key, value in way.config.items() if key != "include"}
+    if "auth" in config:  # the board file's own word for it stands there, and here is its value
+        config["auth"] = {"kind": "bearer", "token": market.token}
+    try:
+        found = await look(way.source_kind, config)
+    except PegboardError as error:
+        return [], f"Its tools are not known: {error.message}"
+    if len(found) > _MOST_TOOLS:
+        return [], f"It has more than {_MOST_TOOLS:,} tools."
+    tools = [tool for tool in found if way.only in {"", action_of(tool)}]
+    if way.only and not tools:
+        return [], f"Its server lists no '{way.only}' over MCP for whoever has this token."
+    return tools, ""
+
+
+def _chosen(tools: Sequence[Tool], choice: Choice, way: InstallOption) -> list[Tool]:
+    if not choice.tools or way.runs_here or not tools:
+        return list(tools)
+    wanted = set(choice.tools)
+    unknown = wanted - {action_of(tool) for tool in tools}
+    if unknown:
+        raise EntryNotFound(f"It has no tool '{line(min(unknown), most=100)}'.")
+    return [tool for tool in tools if action_of(tool) in wanted]
+
+
+def _row(
+    tool: Tool, entry: Entry, way: InstallOption, name: str, *, is_whole: bool
+) -> dict[str, Any]:
+    spec = tool.spec
+    row: dict[str, Any] = {
+        "name": action_of(tool),
+        "effect": spec.effect.value,
+        "description": shortened(spec.description, _LONGEST_DESCRIPTION),
+        "unavailable": spec.unavailable,
+        "registration": None,
+    }
+    if spec.unavailable or not is_whole or _why_no_registration(way):
+        return row
+    made = registration_of(tool, entry, way, prefix=name)
+    if is_too_large(made):
+        row["unavailable"] = "What it takes is described at too great a length."
+        return row
+    return {**row, "effect": made["effect"], "registration": made}
+
+
+def _why_not(
+    way: InstallOption, rows: Sequence[Mapping[str, Any]], registrations: Sequence[Any], note: str
+) -> str:
+    """Why it cannot be registered while the board runs; empty when it can."""
+    reason = way.problem or _why_no_registration(way) or note
+    if reason or registrations:
+        return reason
+    if len(rows) > MOST_AT_ONCE:
+        return f"It has {len(rows)} tools: choose at most {MOST_AT_ONCE} of them."
+    return "None of its tools can be used as it is." if rows else "It has no tools."
+
+
+def _why_no_registration(way: InstallOption) -> str:
+    if way.runs_here:
+        return "A program is started only because the operator writes it into the board file."
+    if way.needs:
+        return "It needs values, which are written into the board file alone."
+    if way.config.get("headers"):
+        return "It is sent headers, which are written into the board file alone."
+    is_sse = way.address.partition("?")[0].rstrip("/").endswith("/sse")
+    if way.source_kind == "mcp" and way.config.get("transport", "http") != (
+        "sse" if is_sse else "http"
+    ):
+        return "Its transport has to be said, which only the board file can."
+    return ""
+
+
+def _source(way: InstallOption, tools: Sequence[str], name: str) -> dict[str, Any]:
+    """The entry of a board file's `sources:`."""
+    config = dict(way.config)
+    if tools and way.source_kind == "openapi":
+        config["include"] = [{"operations": sorted(tools)}]
+    elif tools:
+        config["include"] = sorted(map(glob.escape, tools))
+    if any("${" in item for item in tools):
+        raise EntryNotFound("No tool has '${' in its name.")
+    return {"kind": way.source_kind, "name": name, "config": config}
+
+
+def _lines(source: Mapping[str, Any]) -> str:
+    import yaml
+
+    return yaml.safe_dump(
+        {"sources": [dict(source)]}, sort_keys=False, allow_unicode=True, width=10_000
+    )
+
+
+def _said(entry: Entry) -> dict[str, Any]:
+    return {
+        **entry_to_dict(entry),
+        "homepage": entry.homepage,
+        "repository": entry.repository,
+    }
+
+
+def _other(way: InstallOption) -> dict[str, Any]:
+    return {
+        "way": way.name,
+        "runs": "here" if way.runs_here else "elsewhere",
+        "address": way.address,
+        "command": list(way.command),
+        "problem": way.problem,
+    }
+
+
+def _need(need: RequiredValue, environ: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "name": need.name,
+        "place": need.place,
+        "variable": need.variable,
+        "description": need.description,
+        "is_secret": need.is_secret,
+        "is_set": need.variable in environ,
+    }
+
+
+def _warnings(entry: Entry, way: InstallOption, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    warnings = [*entry.warnings, *way.warnings]
+    elsewhere = sorted(_origins(rows) - {_origin(way.address)})
+    if elsewhere:
+        warnings.append(f"Its calls go to {', '.join(elsewhere)}.")
+    writing = sum(row["effect"] != Effect.READ for row in rows)
+    if writing:
+        warnings.append(f"{writing} of its {len(rows)} tools may change something.")
+    unusable = sum(bool(row["unavailable"]) for row in rows)
+    if unusable:
+        warnings.append(f"{unusable} of its {len(rows)} tools cannot be used as they are.")
+    return warnings
+
+
+def _origins(rows: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Where calls of registrations go that say so: those of a document."""
+    made = [row["registration"] for row in rows if row["registration"] is not None]
+    return {_origin(item["url"]) for item in made if "url" in item}
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

@@ -1,0 +1,85 @@
+"""Finding entries by what they are good for and by words, in the catalogues of a board."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pegboard.features.marketplace.catalogue_reader import Stock
+from pegboard.features.marketplace.entries import Entry, Market, entry_to_dict
+from pegboard.features.pins.paging import page_of
+
+_APART = re.compile(r"[\s_-]+")
+_MOST_REASONS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryQuery:
+    """What somebody looks for.
+
+    Attributes:
+        query: Words that all have to be there.
+        capability: A word that the entry is found by, whatever its catalogue calls such words.
+        marketplace: Only in this one; empty for all.
+    """
+
+    query: str = ""
+    capability: str = ""
+    marketplace: str = ""
+    limit: int = 50
+    cursor: str = ""
+
+
+def browsed(stocks: Mapping[Market, Stock], wanted: EntryQuery) -> dict[str, Any]:
+    """One page of what fits, and how each catalogue is doing.
+
+    Raises:
+        InvalidRequest: The cursor is not one of ours.
+    """
+    found = [entry for stock in stocks.values() for entry in stock.entries if _fits(entry, wanted)]
+    found.sort(key=lambda entry: (entry.market, entry.id))
+    page = page_of(found, cursor=wanted.cursor, limit=wanted.limit)
+    return {
+        "entries": [entry_to_dict(entry) for entry in page.items],
+        "next_cursor": page.next_cursor or None,
+        "marketplaces": [_told(market, stock) for market, stock in stocks.items()],
+    }
+
+
+def _fits(entry: Entry, wanted: EntryQuery) -> bool:
+    if wanted.capability and not _has(entry, wanted.capability):
+        return False
+    words = wanted.query.casefold().split()
+    return not words or _all_in(words, entry)
+
+
+def _has(entry: Entry, capability: str) -> bool:
+    wanted = _word(capability)
+    return any(_word(label.name) == wanted for label in entry.labels)
+
+
+def _word(text: str) -> str:
+    """Words that differ in how they are written only are one."""
+    return _APART.sub("-", text.casefold().strip())
+
+
+def _all_in(words: Sequence[str], entry: Entry) -> bool:
+    labels = " ".join(label.name for label in entry.labels)
+    said = (entry.id, entry.title, entry.description, entry.publisher, labels)
+    text = "\n".join(said).casefold()
+    return all(word in text for word in words)
+
+
+def _told(market: Market, stock: Stock) -> dict[str, Any]:
+    return {
+        "name": market.name,
+        "kind": market.kind,
+        "status": stock.status,
+        "reason": stock.problem,
+        "entries": len(stock.entries),
+        "read_at": stock.read_at,
+        "skipped": [
+            {"reason": reason, "count": count, "example": stock.examples.get(reason, "")}
+            for reason, count in list(stock.skipped.items())[:_MOST_REASONS]
+        ],
+    }

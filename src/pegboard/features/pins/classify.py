@@ -1,0 +1,142 @@
+"""Which of the tools that an upstream lists are as approved, and which have changed."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pegboard.concurrency.log_once import log_foreign
+from pegboard.core.ports.catalogue_stores import Definition, HeldDefinition, Pin
+from pegboard.core.tool import Tool
+from pegboard.errors import PegboardError
+from pegboard.features.pins.definitions import (
+    ListedDefinition,
+    listed,
+    unavailable,
+    unseen,
+    withheld,
+)
+from pegboard.features.pins.held_definitions import diff_of, is_new, new_of, outcome_of, state_of
+from pegboard.registry.definition_diff import digest_of, spec_of
+from pegboard.registry.pin_policy import NewPolicy, PinningPolicy, Verdict, judge
+
+_LOG = logging.getLogger("pegboard.pins")
+
+
+@dataclass(slots=True, kw_only=True)
+class PinClassification:
+    """One look at a list of tools.
+
+    Attributes:
+        source: Whose list it is.
+        at: Unix seconds.
+        pins: What is approved, by the upstream's names.
+        held: What is held, by the upstream's names.
+        new: What becomes of tools that nobody has seen, of a source of which some have been seen.
+        tools: What may be put on the board, in the order of the list.
+        first: To be pinned, because nobody has seen it before.
+        accepted: To be pinned, because the policy lets the change through.
+        refused: To be kept aside, because it is not let through.
+        over: Names of which something was held that need not be any more.
+        standing: Name, digest and state of each definition that is not let through.
+        fresh: Where in `tools` those are that are good only once they are pinned.
+    """
+
+    source: str
+    at: float
+    policy: PinningPolicy
+    pins: Mapping[str, Pin]
+    held: Mapping[str, HeldDefinition]
+    new: NewPolicy = "accept"
+    tools: list[Tool] = field(default_factory=list[Tool])
+    first: list[Pin] = field(default_factory=list[Pin])
+    accepted: list[Pin] = field(default_factory=list[Pin])
+    refused: list[HeldDefinition] = field(default_factory=list[HeldDefinition])
+    over: list[str] = field(default_factory=list[str])
+    standing: set[tuple[str, str, str]] = field(default_factory=set[tuple[str, str, str]])
+    fresh: list[int] = field(default_factory=list[int])
+
+    def add(self, tool: Tool) -> None:
+        """Take one tool; one whose definition cannot be read becomes unavailable."""
+        try:
+            item = listed(tool)
+            found = tool if item is None else self._sorted(item)
+        except Exception as error:  # noqa: BLE001 - foreign schemas: recorded as the tool's reason
+            log_foreign(_LOG, f"definitions of {self.source} cannot be compared", error)
+            told = error.message if isinstance(error, PegboardError) else type(error).__name__
+            found = unavailable(tool, f"its definition cannot be compared: {told}")
+        self.tools.append(found)
+
+    def _sorted(self, item: ListedDefinition) -> Tool:
+        pin = self.pins.get(item.name)
+        if pin is None:
+            digest = digest_of(item.definition)
+            if self.new == "ask" and self.pins:
+                return self._new(item, digest)
+            self.first.append(self._pin(item.name, digest, item.definition))
+            self.fresh.append(len(self.tools))
+            return self._let_through(item)
+        definition = item.judged(pin.definition)
+        digest = digest_of(definition)
+        if digest == pin.digest:
+            return self._let_through(item)
+        # what was not looked at before is seen for the first time
+        before = {**definition, **pin.definition}
+        verdict = judge(spec_of(before), spec_of(definition), self.policy)
+        if verdict.is_accepted:
+            self.accepted.append(self._pin(item.name, digest, definition))
+            self.fresh.append(len(self.tools))
+            return self._let_through(item)
+        return self._held_back(item, pin, definition, digest, verdict)
+
+    def _let_through(self, item: ListedDefinition) -> Tool:
+        if item.name in self.held:
+            self.over.append(item.name)
+        return item.tool
+
+    def _held_back(
+        self,
+        item: ListedDefinition,
+        pin: Pin,
+        definition: Definition,
+        digest: str,
+        verdict: Verdict,
+    ) -> Tool:
+        held = self.held.get(item.name)
+        if held is None or held.digest != digest or outcome_of(held) != verdict.outcome:
+            diff = diff_of(verdict, item.tool.spec.name)
+            held = self._aside(item, digest, definition, diff)
+        self.standing.add((item.name, held.digest, state_of(held)))
+        return withheld(item, pin.definition, verdict, state=state_of(held))
+
+    def _new(self, item: ListedDefinition, digest: str) -> Tool:
+        held = self.held.get(item.name)
+        if held is None or held.digest != digest or not is_new(held):
+            diff = new_of(item.definition, item.tool.spec.name)
+            held = self._aside(item, digest, item.definition, diff)
+        self.standing.add((item.name, held.digest, state_of(held)))
+        return unseen(item, state=state_of(held))
+
+    def _aside(
+        self, item: ListedDefinition, digest: str, definition: Definition, diff: dict[str, Any]
+    ) -> HeldDefinition:
+        held = HeldDefinition(
+            source=self.source,
+            name=item.name,
+            digest=digest,
+            definition=definition,
+            held_at=self.at,
+            diff=diff,
+        )
+        self.refused.append(held)
+        return held
+
+    def cannot_pin(self, reason: str) -> None:
+        """What would have been pinned is not good: nobody could know it again."""
+        for index in self.fresh:
+            self.tools[index] = unavailable(self.tools[index], reason)
+
+    def _pin(self, name: str, digest: str, definition: Definition) -> Pin:
+        return Pin(
+            source=self.source, name=name, digest=digest, definition=definition, approved_at=self.at
+        )

@@ -1,0 +1,171 @@
+"""Lets through what an upstream lists, as far as its definitions are approved."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
+
+from pegboard.core.event import BoardChanged
+from pegboard.core.ports.audit_store import Prove, unproved
+from pegboard.core.ports.catalogue_stores import HeldDefinition, Pin, PinStore
+from pegboard.core.tool import Tool
+from pegboard.errors import PegboardError
+from pegboard.execution.audit_first import named, record_in_audit
+from pegboard.features.pins.classify import PinClassification
+from pegboard.features.pins.definitions import upstream_of
+from pegboard.features.pins.held_definitions import kept, state_of
+from pegboard.registry import ToolRegistry
+from pegboard.registry.pin_policy import NewPolicy, PinningPolicy
+
+Standing = frozenset[tuple[str, str, str]]
+"""Name, digest and state of definitions that were not let through."""
+
+_LOG = logging.getLogger("pegboard.pins")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinCheckResult:
+    """What may be put on the board.
+
+    Attributes:
+        standing: What was not let through.
+        fault: Why what was found could not be kept; empty when it was.
+    """
+
+    tools: tuple[Tool, ...]
+    standing: Standing = frozenset()
+    fault: str = ""
+
+    @property
+    def waiting(self) -> int:
+        """How many definitions wait for somebody; what was rejected or is blocked does not."""
+        return sum(state == "waiting" for _, _, state in self.standing)
+
+
+class PinCheck:
+    """Compares what upstreams say with what was approved.
+
+    ```python
+    judged = await gate.judged("shop", await source.tools())
+    ```
+
+    Args:
+        registry: Whose clock and listeners are used.
+        store: What is approved, and what waits.
+        policy: What the operator wants of a source, by its name.
+        new: What the operator wants of the tools that it lists later than its first ones.
+        prove: Has first what is pinned by itself; what it cannot have is not on the board.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        store: PinStore,
+        *,
+        policy: Callable[[str], PinningPolicy],
+        new: Callable[[str], NewPolicy],
+        prove: Prove = unproved,
+    ) -> None:
+        self._registry = registry
+        self._store = store
+        self._policy = policy
+        self._new = new
+        self._prove = prove
+
+    async def judged(self, source: str, tools: Sequence[Tool]) -> PinCheckResult:
+        """The tools as they may be put on the board; what is new is pinned, what changed judged.
+
+        Raises:
+            PegboardError: Nobody knows what is approved: the store cannot be read.
+        """
+        if all(upstream_of(tool) is None for tool in tools):
+            return PinCheckResult(tools=tuple(tools))
+        pins, held = await self._store.pins(source), await self._store.held(source)
+        sorting = PinClassification(
+            source=source,
+            at=self._registry.kit.now(),
+            policy=self._policy(source),
+            new=self._new(source),
+            pins={pin.name: pin for pin in pins},
+            held={item.name: item for item in held},
+        )
+
+        def sort() -> None:
+            for tool in tools:
+                sorting.add(tool)
+
+        await asyncio.to_thread(sort)  # foreign schemas of any size are read and compared
+        fault = await self._keep(sorting)
+        return PinCheckResult(
+            tools=tuple(sorting.tools), standing=frozenset(sorting.standing), fault=fault
+        )
+
+    async def has_moved(self, source: str, standing: Standing) -> bool:
+        """Whether somebody has decided since, perhaps on another server.
+
+        Raises:
+            PegboardError: The store cannot be read.
+        """
+        names = {name for name, _, _ in standing}
+        held = [item for item in await self._store.held(source) if item.name in names]
+        return standing != frozenset((item.name, item.digest, state_of(item)) for item in held)
+
+    async def _keep(self, sorting: PinClassification) -> str:
+        fresh = [*sorting.first, *sorting.accepted]
+        try:
+            async with self._proved(fresh, sorting) if fresh else nullcontext():
+                await self._store.approve(fresh)
+            self._tell_pinned(sorting)  # they are, whatever cannot be held
+            await self._store.hold(sorting.refused)
+            for name in sorting.over:
+                await self._store.drop(sorting.source, name=name)
+        except PegboardError as error:
+            _LOG.warning("what %s lists could not be pinned: %s", sorting.source, error)
+            sorting.cannot_pin(f"its definition could not be pinned: {error.message}")
+            return f"its definitions could not be pinned: {error.message}"
+        self._tell_held(sorting)
+        return ""
+
+    def _proved(
+        self, fresh: Sequence[Pin], sorting: PinClassification
+    ) -> AbstractAsyncContextManager[None]:
+        """What nobody is asked about is pinned once the trail has it, where it is required."""
+
+        def about() -> BoardChanged:
+            return BoardChanged(
+                kind="definition",
+                action="pin",
+                at=sorting.at,
+                subject=fresh[0].name if len(fresh) == 1 else "",
+                detail={
+                    **named((pin.name, pin.digest) for pin in fresh),
+                    "source": sorting.source,
+                },
+            )
+
+        return record_in_audit(self._prove, about, kit=self._registry.kit)
+
+    def _tell_pinned(self, sorting: PinClassification) -> None:
+        if sorting.first:
+            self._emit("pinned", sorting, sorting.first[0], count=len(sorting.first))
+        for pin in sorting.accepted:
+            self._emit("accepted", sorting, pin, digest=pin.digest)
+
+    def _tell_held(self, sorting: PinClassification) -> None:
+        for held in sorting.refused:
+            told = {"digest": held.digest, "kind": kept(held).get("kind", "")}
+            self._emit("held" if state_of(held) == "waiting" else "blocked", sorting, held, **told)
+
+    def _emit(
+        self, action: str, sorting: PinClassification, item: Pin | HeldDefinition, **detail: object
+    ) -> None:
+        self._registry.kit.emitter.emit(
+            BoardChanged(
+                kind="definition",
+                action=action,
+                at=sorting.at,
+                subject="" if action == "pinned" else str(item.definition.get("name", item.name)),
+                detail={"source": sorting.source, **detail},
+            )
+        )

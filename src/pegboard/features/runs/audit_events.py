@@ -1,0 +1,65 @@
+"""What people decide about runs, and what a run cannot know, for whoever has to prove it."""
+
+from typing import Any, cast
+
+from pegboard.core.event import BoardChanged, digest_of
+from pegboard.core.ports.run_store import RunEvent, StoredRun
+from pegboard.core.principal import Principal
+from pegboard.core.run import Pending
+
+KIND = "run"
+
+
+def steered(run: StoredRun, action: str, *, principal: Principal, at: float) -> BoardChanged:
+    """Somebody has paused, resumed or cancelled a run."""
+    return BoardChanged(
+        kind=KIND,
+        action=action,
+        at=at,
+        subject=run.start.run_id,
+        by=principal.id,
+        tenant=run.start.principal.tenant,
+    )
+
+
+def answered(
+    run: StoredRun, asked: Pending, answer: Any, *, principal: Principal, at: float
+) -> BoardChanged:
+    """Somebody has answered what a run asks; of free answers only the digest is told."""
+    given = cast("dict[str, Any]", answer) if isinstance(answer, dict) else {"answer": answer}
+    chosen = {"answer": given.get("answer")} if asked.choices else {}
+    return BoardChanged(
+        kind=KIND,
+        action="answered",
+        at=at,
+        subject=run.start.run_id,
+        by=principal.id,
+        tenant=run.start.principal.tenant,
+        detail={"step": asked.step, "asked": asked.kind, **chosen, "digest": digest_of([answer])},
+    )
+
+
+def cut_off(run: StoredRun, event: RunEvent) -> BoardChanged:
+    """Nobody knows whether a call of a run took effect; it was made for the run's principal."""
+    told = {name: event.data[name] for name in ("tool", "reason") if event.data.get(name)}
+    return BoardChanged(
+        kind=KIND,
+        action="unknown",
+        at=event.at,
+        subject=run.start.run_id,
+        tenant=run.start.principal.tenant,
+        detail={"step": event.data["node"], **told, "principal": run.start.principal.id},
+    )
+
+
+def stood_in(run: StoredRun, event: RunEvent) -> BoardChanged:
+    """A tool that the plan does not name took the place of one that was not there."""
+    told = {name: event.data.get(name, "") for name in ("tool", "instead_of", "state")}
+    return BoardChanged(
+        kind=KIND,
+        action="healed",
+        at=event.at,
+        subject=run.start.run_id,
+        tenant=run.start.principal.tenant,
+        detail={"step": event.data["node"], **told, "principal": run.start.principal.id},
+    )

@@ -1,0 +1,248 @@
+"""What happens in runs, written down for whoever watches them."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec import to_builtins
+
+from pegboard.concurrency.log_and_continue import log_and_continue
+from pegboard.core.event import Event, NodeChanged, RunEnded, RunFinished, RunStarted, StepEnded
+from pegboard.core.graph import NodeState
+from pegboard.core.ports.run_store import RunEvent, RunStore, StoredRun
+from pegboard.errors import PegboardError
+from pegboard.features.runs.audit_events import cut_off, stood_in
+
+_LOG = logging.getLogger("pegboard.runs")
+_PAGE = 500
+_MOST_WAITING = 100_000
+_MOST_KNOWN = 10_000
+_AGAIN_AFTER = 1.0
+_SILENT = {"run_id", "at", "principal", "tenant", "parent_id", "replayed"}
+_ENDED = frozenset({"completed", "failed", "skipped", "cancelled"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """What is kept of a run: the last state of each node, up to an event."""
+
+    states: dict[str, str] = field(default_factory=dict[str, str])
+    last: int = 0
+
+
+def _nobody(_event: Event) -> None:
+    pass
+
+
+class RunFeed:
+    """A listener that keeps the events of runs in their store, and wakes who waits for them.
+
+    A run that is played again tells again what it did before; what is kept already is not kept
+    twice, and what a crash has lost is kept then.
+
+    Args:
+        store: Where events go.
+        tell: Told that a step or a run has ended, once that is kept: each once, whatever number of
+            plays and servers there were.
+
+    Attributes:
+        dropped: Events that were lost because the store took none for too long.
+    """
+
+    def __init__(self, store: RunStore, *, tell: Callable[[Event], None] = _nobody) -> None:
+        self.dropped = 0
+        self._store = store
+        self._tell = tell
+        self._waiting: dict[str, list[RunEvent]] = {}
+        self._count = 0
+        self._known: dict[str, _Known] = {}
+        self._watchers: dict[str, set[asyncio.Event]] = {}
+        self._news = asyncio.Event()
+        self._writing: asyncio.Task[None] | None = None
+        self._in_hand = ""
+        self._closed = False
+
+    def on_event(self, event: Event) -> None:
+        """Take an event of a run; those of calls and sources are others' business."""
+        if not isinstance(event, (RunStarted, NodeChanged, RunFinished)) or self._closed:
+            return
+        if self._count >= _MOST_WAITING:
+            self.dropped += 1
+            return
+        self._count += 1
+        self._waiting.setdefault(event.run_id, []).append(_kept(event))
+        self._news.set()
+        if self._writing is None:
+            self._writing = asyncio.get_running_loop().create_task(self._written())
+
+    def is_behind(self, run_id: str) -> bool:
+        """Whether something that happened is not kept yet."""
+        return run_id in self._waiting or run_id == self._in_hand
+
+    async def news(self, run_id: str, *, within: float) -> None:
+        """Wait until something more is kept of a run here, or so many seconds."""
+        woken = asyncio.Event()
+        self._watchers.setdefault(run_id, set()).add(woken)
+        try:
+            async with asyncio.timeout(within):
+                await woken.wait()
+        except TimeoutError:
+            return
+        finally:
+            watchers = self._watchers.get(run_id, set())
+            watchers.discard(woken)
+            if not watchers:
+                self._watchers.pop(run_id, None)
+
+    async def close(self) -> None:
+        """Keep what waits, and end."""
+        self._closed = True
+        if self._writing is not None:
+            self._writing.cancel()
+            await asyncio.wait([self._writing])
+        await self._flushed()
+        for run_id in list(self._watchers):
+            self._wake(run_id)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing more will come."""
+        return self._closed
+
+    async def _written(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            if not await self._flushed():
+                await asyncio.sleep(_AGAIN_AFTER)
+                self._news.set()
+
+    async def _flushed(self) -> bool:
+        """Keep what waits; whether all of it could be."""
+        is_all = True
+        for run_id in list(self._waiting):
+            is_kept = False
+            with log_and_continue(
+                _LOG, "events of a run are not kept yet"
+            ):  # it holds up no other run
+                try:
+                    await self._keep_waiting(run_id)
+                    is_kept = True
+                except PegboardError as error:  # the store is away: for the others as well
+                    _LOG.warning("events of the run %s are not kept yet: %s", run_id, error)
+                    return False
+            is_all = is_all and is_kept
+        return is_all
+
+    async def _keep_waiting(self, run_id: str) -> None:
+        events = self._waiting.pop(run_id)
+        try:
+            while events:
+                self._in_hand, page = run_id, events[:_PAGE]
+                await self._keep(run_id, page)
+                events = events[_PAGE:]
+                self._count -= len(page)
+                self._in_hand = run_id if events else ""
+                self._wake(run_id)
+                await asyncio.sleep(0)  # a store in memory lets nobody else have a turn
+        except BaseException:
+            self._waiting[run_id] = [*events, *self._waiting.get(run_id, [])]
+            raise
+        finally:
+            self._in_hand = ""
+
+    async def _keep(self, run_id: str, events: Sequence[RunEvent]) -> None:
+        known = self._known.get(run_id, _Known())
+        if run_id not in self._known or any(event.kind != "node_changed" for event in events):
+            known = await self._read(run_id, known)  # another server may have played it
+        states = dict(known.states)  # what is known changes once the events are kept
+        new = [event for event in events if _is_new(event, states)]
+        # asked for before anything is kept: what is kept is not told a second time
+        run = await self._store.get(run_id) if any(map(_fact_of, new)) else None
+        last = await self._store.emit(run_id, new) if new else known.last
+        self._known[run_id] = _Known(states=states, last=last)
+        if any(event.kind == "run_finished" for event in new):
+            del self._known[run_id]
+        elif len(self._known) > _MOST_KNOWN:
+            del self._known[next(iter(self._known))]
+        for event in new if last else ():  # without a run nothing was kept
+            self._told(run_id, event)
+            if run is not None and (fact := _fact_of(event)) is not None:
+                self._tell(fact(run, event))
+
+    async def _read(self, run_id: str, known: _Known) -> _Known:
+        """What is kept by now, read on from what was known."""
+        states, last = dict(known.states), known.last
+        while page := await self._store.events(run_id, after=last, limit=_PAGE):
+            for event in page:
+                states[_subject(event)] = str(event.data.get("state", event.kind))
+            last = page[-1].sequence
+            await asyncio.sleep(0)
+        return _Known(states=states, last=last)
+
+    def _told(self, run_id: str, event: RunEvent) -> None:
+        data: dict[str, Any] = dict(event.data)
+        if event.kind == "run_finished":
+            data.pop("started_at", None)
+            steps, graph = data.pop("nodes", 0), data.pop("graph", "")
+            self._tell(RunEnded(run_id=run_id, graph=graph, at=event.at, steps=steps, **data))
+        elif event.kind == "node_changed" and data["state"] in _ENDED and not _is_try(event):
+            data.pop("started_at", None)
+            self._tell(StepEnded(run_id=run_id, step=data.pop("node"), at=event.at, **data))
+
+    def _wake(self, run_id: str) -> None:
+        for watcher in self._watchers.get(run_id, ()):
+            watcher.set()
+
+
+def _kept(event: RunStarted | NodeChanged | RunFinished) -> RunEvent:
+    data = {
+        key: value
+        for key, value in to_builtins(event).items()
+        if key not in _SILENT and value not in ("", 0)
+    }
+    match event:
+        case RunStarted():
+            return RunEvent(kind="run_started", at=event.started_at, data=data)
+        case NodeChanged():
+            is_over = event.replayed and event.started_at  # what is told late was so then
+            at = event.started_at + event.duration_ms / 1000 if is_over else event.at
+            return RunEvent(kind="node_changed", at=at, data=data)
+        case RunFinished():
+            at = event.started_at + event.duration_ms / 1000
+            return RunEvent(kind="run_finished", at=at, data=data)
+
+
+def _fact_of(event: RunEvent) -> Callable[[StoredRun, RunEvent], Event] | None:
+    """What has to be provable beside an event; None for most."""
+    if event.kind != "node_changed":
+        return None
+    if event.data.get("state") == NodeState.UNKNOWN:
+        return cut_off
+    return stood_in if _is_try(event) and event.data.get("instead_of") else None
+
+
+def _is_try(event: RunEvent) -> bool:
+    """Whether it is about one of several tools that were tried for a step: no step of its own."""
+    return "~" in str(event.data.get("node", "")).rpartition("/")[2]
+
+
+def _subject(event: RunEvent) -> str:
+    return str(event.data["node"]) if event.kind == "node_changed" else f"~{event.kind}"
+
+
+def _is_new(event: RunEvent, known: dict[str, str]) -> bool:
+    """Whether it says more than what was kept last of the same node, or of the run.
+
+    Each play tells that a node is ready, and ends what has ended before.
+    """
+    subject = _subject(event)
+    state, before = str(event.data.get("state", event.kind)), known.get(subject)
+    if before == state or (before is not None and state == "ready"):
+        return False
+    if before in _ENDED and state not in _ENDED:
+        return False
+    known[subject] = state
+    return True

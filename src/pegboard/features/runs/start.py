@@ -1,0 +1,139 @@
+"""Starting runs: of a graph, of one call, and once under an idempotency key."""
+
+from collections.abc import Mapping
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+from pegboard.concurrency.cooperative import in_thread
+from pegboard.core.context import ToolContext
+from pegboard.core.event import digest_of
+from pegboard.core.graph import Graph, Node, is_large
+from pegboard.core.ports.run_store import RunStore, StoredRun
+from pegboard.core.principal import Principal
+from pegboard.errors import GraphInvalid, IdempotencyConflict, RunNotFound, ToolNotFound
+from pegboard.execution.call_state import owner_of
+from pegboard.features.plans.permissions import may_see as may_see_plan
+from pegboard.features.plans.service import remembered
+from pegboard.features.runs.permissions import may_see as may_see_run
+from pegboard.graphs import GraphRunner, write_graph
+from pegboard.graphs.arrivals import arrivals
+from pegboard.graphs.documents.plan_locations import invalid_plan
+from pegboard.graphs.documents.read import read_apart
+from pegboard.graphs.expressions.references import escaped
+from pegboard.registry import ToolRegistry
+
+
+class RunStarter:
+    """Starts runs of graphs.
+
+    Args:
+        registry: Whose tools.
+        store: Where plans and runs are kept.
+        runner: Plays them.
+    """
+
+    def __init__(self, registry: ToolRegistry, store: RunStore, runner: GraphRunner) -> None:
+        self._registry = registry
+        self._store = store
+        self._runner = runner
+
+    async def of(
+        self,
+        graph: Graph,
+        params: Mapping[str, Any],
+        principal: Principal,
+        *,
+        key: str = "",
+        as_plan: bool = False,
+    ) -> StoredRun:
+        """Start a run; the same key gives the same one again.
+
+        Args:
+            graph: Of what.
+            params: What it is given.
+            principal: For whom.
+            key: Empty for a new one.
+            as_plan: Whether its author knows it as a plan, which has its faults at other places.
+
+        Raises:
+            GraphInvalid: The graph cannot run on this board; every fault.
+            InvalidRequest: The params do not fit.
+            IdempotencyConflict: The key was used for something else.
+        """
+        given = remembered(graph, params)
+        ctx: ToolContext[Any] = ToolContext(principal=principal)
+        run_id = run_id_for(principal, key)
+        try:
+            run_id = await self._runner.start(graph, given, ctx=ctx, run_id=run_id)
+        except GraphInvalid as error:
+            if not as_plan:
+                raise
+            raise invalid_plan(graph, error) from error
+        run = await self._store.get(run_id)
+        if run is None or not may_see_run(principal, run):
+            raise RunNotFound(f"There is no run '{run_id}'.")
+        if key:
+            await in_thread(partial(check_same, run, graph, given), is_large=is_large(graph))
+        return run
+
+    async def named(self, graph: Graph, *, principal: Principal) -> Graph:
+        """A graph that came along, under the id of the plan that it is.
+
+        Nobody's run is one of a plan that it differs from, or of one that its caller may not see.
+        """
+        kept = await self._store.plan(graph.id) if graph.id else None
+        if kept is None:
+            return graph
+        is_it = may_see_plan(principal, kept.created_by) and await read_apart(kept.graph) == graph
+        return graph if is_it else graph.changed(id="")
+
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        principal: Principal,
+        *,
+        seconds: float | None = None,
+    ) -> Graph:
+        """The graph of one call, once its source has answered.
+
+        Raises:
+            ToolNotFound: There is no such tool for this caller.
+        """
+        graph = call_graph(tool, arguments, seconds=seconds)
+        await arrivals(graph, self._registry)
+        if self._registry.find(tool) is None:
+            raise ToolNotFound(tool, self._registry.nearest(tool, principal))
+        return graph
+
+
+def call_graph(tool: str, arguments: Mapping[str, Any], *, seconds: float | None = None) -> Graph:
+    """A graph that is one call of one tool; its output is the call's.
+
+    Args:
+        tool: Its wire name.
+        arguments: As they are: no text in them is taken for a path.
+        seconds: For the whole run; None for no limit.
+    """
+    node = Node(id="call", tool=tool, input=escaped(dict(arguments)))
+    return Graph(nodes=(node,), name=tool, output="$.steps.call.output", timeout=seconds)
+
+
+def run_id_for(principal: Principal, key: str) -> str:
+    """The id of the run that this caller starts under this idempotency key; empty without one."""
+    if not key:
+        return ""
+    digest = sha256(f"{owner_of(principal)}\n{key}".encode()).hexdigest()
+    return f"r_{digest[:24]}"
+
+
+def check_same(run: StoredRun, graph: Graph, params: Mapping[str, Any]) -> None:
+    """Refuse what is started under the key of another run.
+
+    Raises:
+        IdempotencyConflict: It is another graph, or is given something else.
+    """
+    wanted = digest_of({"graph": write_graph(graph), "params": params})
+    if wanted != digest_of({"graph": run.start.graph, "params": run.start.params}):
+        raise IdempotencyConflict("This idempotency key was used for another run.")

@@ -1,0 +1,155 @@
+"""How a run is: what is stored of it, and while it is played what its events say."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import structs
+
+from pegboard.core.graph import LARGE, Graph, NodeState
+from pegboard.core.ports.run_store import RunEvent, StoredRun
+from pegboard.core.run import NodeRun, RunResult
+from pegboard.errors import GraphInvalid
+from pegboard.graphs import read_graph
+from pegboard.graphs.documents.read import read_apart
+
+_WITHIN = re.compile(r"[\[#~/]")
+"""What stands behind the id of a node in the path of a part of it; no id has it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView:
+    """A run, for showing.
+
+    Attributes:
+        graph: What it runs.
+        result: How it is.
+    """
+
+    run: StoredRun
+    graph: Graph
+    result: RunResult
+
+    @property
+    def id(self) -> str:
+        """The run's."""
+        return self.run.start.run_id
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-compatible data."""
+        start, result = self.run.start, self.result.to_dict()
+        return {
+            "run_id": start.run_id,
+            "plan_id": self.run.plan_id or None,
+            "task_id": self.graph.task_id or None,
+            "graph": self.graph.name or self.graph.id,
+            "state": result["state"],
+            "params": dict(start.params),
+            "output": result["output"],
+            "error": result["error"],
+            "nodes": result["nodes"],
+            "pending": result["pending"],
+            "principal": start.principal.id,
+            "created_at": start.created_at,
+            "finished_at": self.run.finished_at,
+            "duration_ms": result["duration_ms"],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunList:
+    """One page of runs, newest first."""
+
+    runs: tuple[RunView, ...]
+    next_cursor: str = ""
+
+
+def as_it_is(run: StoredRun, graph: Graph, events: Sequence[RunEvent], *, now: float) -> RunResult:
+    """How a run is that is being played, or was when its player was lost."""
+    begun: dict[str, NodeRun] = {}
+    for event in events:
+        if event.kind == "node_changed":
+            node = _changed(begun.get(event.data["node"]), event)
+            begun[node.id] = node
+    return RunResult(
+        run_id=run.start.run_id,
+        graph=graph.id or graph.name,
+        state=run.state,
+        nodes=_with_parts(graph, begun),
+        started_at=run.start.created_at,
+        duration_ms=round((now - run.start.created_at) * 1000, 3),
+    )
+
+
+def brief(run: StoredRun) -> RunView:
+    """A run for a list: as it last rested, without looking at what goes on."""
+    graph = _graph_of(run)
+    result = run.result or as_it_is(run, graph, (), now=run.start.created_at)
+    return RunView(run=run, graph=graph, result=result)
+
+
+async def graph_of(run: StoredRun) -> Graph:
+    """What a run runs; of one that a version has written which knew more, only its name."""
+    try:
+        return await read_apart(run.start.graph)
+    except GraphInvalid:
+        return _named(run)
+
+
+def _graph_of(run: StoredRun) -> Graph:
+    """The same for a list: of a large one its name alone, since nobody looks at its nodes."""
+    try:
+        is_small = len(run.start.graph.get("nodes", ())) < LARGE
+        return read_graph(run.start.graph) if is_small else _named(run)
+    except GraphInvalid:
+        return _named(run)
+
+
+def _named(run: StoredRun) -> Graph:
+    said = run.start.graph
+    named = {name: str(said.get(name, "")) for name in ("id", "name", "task_id")}
+    return Graph(nodes=(), id=named["id"], name=named["name"], task_id=named["task_id"])
+
+
+def _changed(before: NodeRun | None, event: RunEvent) -> NodeRun:
+    data = event.data
+    state, duration = NodeState(data["state"]), float(data.get("duration_ms", 0.0))
+    started_at = float(data.get("started_at", 0.0))
+    if not started_at and state.is_final and duration:  # an older version has kept the event
+        started_at = event.at - duration / 1000
+    elif not started_at and before is not None:
+        started_at = before.started_at
+    if not started_at and state is NodeState.IN_PROGRESS:
+        started_at = event.at
+    error = {"code": data["error_code"], "message": ""} if data.get("error_code") else None
+    return NodeRun(
+        id=data["node"],
+        state=state,
+        error=error,
+        reason=data.get("reason", ""),
+        started_at=started_at,
+        duration_ms=duration,
+        attempts=data.get("attempts", 0),
+        tool=data.get("tool", ""),
+        instead_of=data.get("instead_of", ""),
+    )
+
+
+def _with_parts(graph: Graph, begun: Mapping[str, NodeRun]) -> tuple[NodeRun, ...]:
+    """The nodes of a graph, each with what lies within it.
+
+    That is whole and flat: items, rounds, tries, and nodes of an inner graph.
+    """
+    parts: dict[str, list[NodeRun]] = {}
+    for id_, run in begun.items():
+        outer = _WITHIN.split(id_, maxsplit=1)[0]
+        if outer != id_:
+            parts.setdefault(outer, []).append(run)
+    return tuple(
+        structs.replace(
+            begun.get(node.id) or NodeRun(id=node.id, state=NodeState.PENDING),
+            parts=tuple(parts.get(node.id, ())),
+        )
+        for node in graph
+    )

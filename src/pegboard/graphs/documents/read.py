@@ -1,0 +1,201 @@
+"""Graphs as JSON: our own form, and the plans of RFC-0003.
+
+Ours has the fields of `Graph` and `Node`, with what is at its default left out. A plan is
+`{plan_id, task_id, steps: [{step_id, tool_id, input_mapping, depends_on, when, for_each, fallbacks,
+retry, timeout}]}`. Integer ids are taken for their text: step 1 is the step `1`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+from pegboard.concurrency.cooperative import in_thread
+from pegboard.core.graph import LARGE, Graph
+from pegboard.core.tool import Retry
+from pegboard.errors import GraphInvalid, InvalidRequest, PegboardError, Problem
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+_MOST_PROBLEMS = 100
+
+
+def is_plan(document: Mapping[str, Any]) -> bool:
+    """Whether a document is written as a plan, and not in our own form."""
+    return "steps" in document and "nodes" not in document
+
+
+def read_graph(document: Mapping[str, Any]) -> Graph:
+    """The graph of a document in either form.
+
+    Raises:
+        GraphInvalid: It is no graph; every fault with its place.
+    """
+    from pydantic import ValidationError
+
+    from pegboard.graphs.documents.models import GraphForm
+    from pegboard.graphs.documents.plan_locations import PlanPlaces
+    from pegboard.graphs.documents.plan_models import PlanForm
+
+    form = PlanForm if is_plan(document) else GraphForm
+    name = str(document.get("name") or document.get("id") or document.get("plan_id") or "")
+    try:
+        return form.model_validate(_in_parts(document, form)).to_graph()
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False)
+        problems = tuple(_problem(item, form) for item in found[:_MOST_PROBLEMS])
+        if is_plan(document):
+            places = PlanPlaces(_step_ids(document["steps"]))
+            problems = tuple(_at(places.named(item.path), item) for item in problems)
+        raise GraphInvalid(name, problems) from error
+
+
+async def read_apart(document: Mapping[str, Any]) -> Graph:
+    """The same, while the rest of the process goes on. Raises as `read_graph`."""
+    items = document.get("steps", document.get("nodes"))
+    is_large = isinstance(items, (list, tuple)) and len(cast("Sequence[Any]", items)) >= LARGE
+    return await in_thread(lambda: read_graph(document), is_large=is_large)
+
+
+def write_graph(graph: Graph) -> dict[str, Any]:
+    """A graph as a document of our own form, without what is at its default.
+
+    Raises:
+        InvalidRequest: A retry names exception types that no document can name.
+    """
+    return _written(graph)
+
+
+def write_plan(graph: Graph) -> dict[str, Any]:
+    """A graph of tool nodes as a plan of RFC-0003, as far as that form goes.
+
+    Raises:
+        InvalidRequest: It has what a plan cannot say; names the nodes.
+    """
+    from pegboard.graphs.documents.plan_models import plan_of
+
+    return plan_of(graph)
+
+
+def write_retry(retry: Retry) -> dict[str, Any]:
+    """A retry policy as a document, without what is at its default.
+
+    Raises:
+        InvalidRequest: It names exception types that are none of ours.
+    """
+    written = _fields(retry, leave_out=("on",))
+    if retry.on:
+        written["on"] = [_code(item) for item in retry.on]
+    return written
+
+
+def _code(item: str | type[Exception]) -> str:
+    if isinstance(item, str):
+        return item
+    if issubclass(item, PegboardError):
+        return item.code
+    raise InvalidRequest(
+        f"A document cannot name the exception {item.__name__}: use an error code."
+    )
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, Retry):
+        return write_retry(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return _fields(value)
+    if isinstance(value, Mapping):
+        items = cast("Mapping[str, Any]", value).items()
+        return {key: _written(item) for key, item in items}
+    if isinstance(value, (list, tuple)):
+        return [_written(item) for item in cast("Sequence[Any]", value)]
+    return value
+
+
+def _fields(value: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
+    written: dict[str, Any] = {}
+    for field in fields(value):
+        item = getattr(value, field.name)
+        default = field.default_factory() if callable(field.default_factory) else field.default
+        if field.name not in leave_out and item != default:
+            written[field.name] = _written(item)
+    return written
+
+
+def _in_parts(document: Mapping[str, Any], form: "type[BaseModel]") -> Mapping[str, Any]:
+    """A large document with its parts read one by one: one alone would hold up every thread.
+
+    Where one is wrong the document is left as it is, so that all faults of it are told.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    word = "steps" if is_plan(document) else "nodes"
+    items = document.get(word)
+    if not isinstance(items, list) or len(cast("list[Any]", items)) < LARGE:
+        return document
+    one: TypeAdapter[Any] = TypeAdapter(get_args(form.model_fields[word].annotation)[0])
+    try:
+        return {**document, word: [one.validate_python(item) for item in cast("list[Any]", items)]}
+    except ValidationError:
+        return document
+
+
+def _step_ids(steps: Any) -> list[str]:
+    """The ids of steps, as far as they can be read."""
+    return [_step_id(step) for step in cast("Sequence[Any]", steps)] if _is_list(steps) else []
+
+
+def _step_id(step: Any) -> str:
+    id_ = cast("Mapping[str, Any]", step).get("step_id") if isinstance(step, Mapping) else ""
+    return str(id_) if isinstance(id_, (str, int)) and not isinstance(id_, bool) else ""
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple))
+
+
+def _at(path: str, problem: Problem) -> Problem:
+    return Problem(path=path, message=problem.message, kind=problem.kind)
+
+
+def _problem(fault: Any, form: Any) -> Problem:
+    if fault["type"].startswith("recursion"):
+        return Problem(path="", message="graphs within graphs, too many times")
+    kind = _KINDS.get(fault["type"], "value")
+    return Problem(path=_path(fault["loc"]), message=_message(fault, form), kind=kind)
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    path = ""
+    for key in location:
+        if isinstance(key, int):
+            path += f"[{key}]"
+        else:
+            path += f".{key}" if path else key
+    return path
+
+
+def _message(item: Any, form: Any) -> str:
+    """In the words in which arguments of tools are told."""
+    from pegboard.schemas.lookup import known_names
+    from pegboard.schemas.problems import missing, unknown
+    from pegboard.tools.pydantic_errors import says
+
+    place = item["loc"]
+    match item["type"]:
+        case "missing":
+            return missing(place).message
+        case "extra_forbidden":
+            names = known_names(_schema_of(form), place[:-1])
+            return unknown(place, names, noun="key").message if names else "unknown key"
+        case _:
+            return says(item)
+
+
+@cache
+def _schema_of(form: Any) -> Mapping[str, Any]:
+    return form.model_json_schema()
+
+
+_KINDS = {"extra_forbidden": "unknown", "missing": "missing"}

@@ -1,0 +1,112 @@
+"""One hop of an exchange as it goes on the wire, and the hop that a redirect makes of it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pegboard.core.ports.http import SET_BY_CLIENT, HttpRequest
+from pegboard.errors import InvalidRequest
+from pegboard.network.response_body import ACCEPT_ENCODING
+from pegboard.network.strict_url import Target, parse
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_BREAK = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_OF_THE_BODY = frozenset({"content-type", "content-encoding", "content-language"})
+# RFC 9110, 15.4 asks to remove what is meant for the first origin alone. An API key may stand in
+# any header, so what another origin gets is a list of what is harmless.
+_FOR_ANYONE = frozenset(
+    {"accept", "accept-language", "accept-encoding", "user-agent", "range", "cache-control"}
+)
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hop:
+    """One request on its way.
+
+    Attributes:
+        headers: Names in lower case; without those that the client itself sets.
+    """
+
+    method: str
+    target: Target
+    headers: Mapping[str, str]
+    content: bytes | None
+
+    def wire_headers(self) -> list[tuple[bytes, bytes]]:
+        """All headers, `Host` first."""
+        headers = {"host": self.target.authority, "accept-encoding": ACCEPT_ENCODING}
+        headers |= {"user-agent": "pegboard", "accept": "*/*"} | dict(self.headers)
+        if self.content is not None or self.method in ("POST", "PUT", "PATCH"):
+            headers["content-length"] = str(len(self.content or b""))
+        return [(name.encode("ascii"), value.encode()) for name, value in headers.items()]
+
+    def after_redirect(self, status: int, location: str) -> "Hop":
+        """The next hop.
+
+        Raises:
+            InvalidRequest: It leads nowhere allowed, or would carry a body to another origin.
+        """
+        target = self.target.join(location)
+        hop = replace(self, target=target)
+        if _becomes_get(status, self.method):
+            hop = replace(
+                hop,
+                method="HEAD" if self.method == "HEAD" else "GET",
+                content=None,
+                headers=_without(hop.headers, _OF_THE_BODY),
+            )
+        if target.origin == self.target.origin:
+            return hop
+        if hop.content:
+            raise InvalidRequest(
+                f"{self.target.origin} redirects the request and its body to {target.origin}; "
+                "send it there directly if that is meant."
+            )
+        kept = {name: value for name, value in hop.headers.items() if name in _FOR_ANYONE}
+        return replace(hop, headers=kept)
+
+
+def first_hop(request: HttpRequest) -> Hop:
+    """The request as asked for.
+
+    Raises:
+        InvalidRequest: Its method, URL or a header cannot go on the wire.
+    """
+    method = request.method.upper()
+    if not _TOKEN.fullmatch(method) or method == "CONNECT":
+        raise InvalidRequest(f"{request.method!r} is not a method that can be sent.")
+    return Hop(
+        method=method,
+        target=parse(request.url),
+        headers=_checked(request.headers),
+        content=request.content,
+    )
+
+
+def redirects(status: int, headers: Mapping[str, str]) -> bool:
+    """Whether this answer sends the request elsewhere."""
+    return status in _REDIRECTS and "location" in headers
+
+
+def _checked(headers: Mapping[str, str]) -> dict[str, str]:
+    checked: dict[str, str] = {}
+    for given, value in headers.items():
+        name = given.lower()
+        if not _TOKEN.fullmatch(name):
+            raise InvalidRequest(f"{given!r} is not a header name.")
+        if name in SET_BY_CLIENT:
+            raise InvalidRequest(f"The header '{given}' is set by the client; leave it out.")
+        if _BREAK.search(value):
+            raise InvalidRequest(f"The header '{given}' has a line break or control character.")
+        checked[name] = value.strip(" \t")
+    return checked
+
+
+def _becomes_get(status: int, method: str) -> bool:
+    """RFC 9110, 15.4.2 to 15.4.4: 303 for all methods, 301 and 302 for POST as all clients do."""
+    return status == 303 or (status in (301, 302) and method == "POST")
+
+
+def _without(headers: Mapping[str, str], names: frozenset[str]) -> dict[str, str]:
+    return {name: value for name, value in headers.items() if name not in names}

@@ -1,0 +1,206 @@
+"""Giving each input of a step a value: from the params, or from what an earlier step gives."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from pegboard.core.tool import JsonSchema, ToolSpec
+from pegboard.graphs.expressions.references import Reference
+from pegboard.graphs.schema_paths import referred
+from pegboard.schemas.compatibility import Fit, schema_fits
+
+_MOST_REFS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueSource:
+    """A value that a step could be given.
+
+    Attributes:
+        path: `$.params.url` or `$.steps.fetch.output.text`.
+        name: What it is called there; empty for a whole output.
+        schema: What it looks like.
+        step: The step that gives it; empty for a param.
+    """
+
+    path: str
+    name: str
+    schema: Any
+    step: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputMapping:
+    """The inputs of one step.
+
+    Attributes:
+        input: Argument to path.
+        inferred: Argument to why it was wired like this.
+        steps: The steps that it takes something from, in order.
+        missing: Required arguments that nothing gives.
+    """
+
+    input: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    inferred: Mapping[str, str] = field(default_factory=dict[str, str])
+    steps: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def fit(self) -> float:
+        """Which share of the arguments that were looked for has a value."""
+        wanted = len(self.input) + len(self.missing)
+        return 1.0 if wanted == 0 else len(self.input) / wanted
+
+
+def params_given(schema: JsonSchema) -> list[ValueSource]:
+    """Every param as something to give."""
+    return [
+        ValueSource(path=Reference("params", (name,)).text, name=name, schema=_within(schema, part))
+        for name, part in resolve_root_ref(schema).get("properties", {}).items()
+    ]
+
+
+def outputs_given(step: str, spec: ToolSpec) -> list[ValueSource]:
+    """The output of a step, whole and by its properties."""
+    schema = spec.output_schema
+    if schema is None:
+        return []
+    keys = (step, "output")
+    whole = ValueSource(path=Reference("steps", keys).text, name="", schema=schema, step=step)
+    parts = [
+        ValueSource(
+            path=Reference("steps", (*keys, name)).text,
+            name=name,
+            schema=_within(schema, part),
+            step=step,
+        )
+        for name, part in resolve_root_ref(schema).get("properties", {}).items()
+    ]
+    return [*parts, whole]
+
+
+def map_inputs(
+    spec: ToolSpec,
+    givers: Sequence[ValueSource],
+    *,
+    given: Mapping[str, Any] | None = None,
+    is_whole: bool = True,
+) -> InputMapping:
+    """Wire the inputs of a tool.
+
+    A value of the same name that surely or probably fits is taken; an optional input takes
+    nothing else. A required one takes what alone fits surely by its type, the latest step's first.
+
+    Args:
+        spec: The tool.
+        givers: What there is, the params first, then the steps from the earliest to the latest.
+        given: Inputs that somebody wrote down; kept as they are.
+        is_whole: Whether all that the tool needs to have run is among the steps; where something is
+            not, what it would have given is not guessed by type from others.
+    """
+    schema = spec.input_schema
+    node = resolve_root_ref(schema)
+    properties: Mapping[str, Any] = node.get("properties", {})
+    required = frozenset(node.get("required", ()))
+    values: dict[str, Any] = dict(given or {})
+    inferred: dict[str, str] = {}
+    steps: list[str] = []
+    missing: list[str] = []
+    used = frozenset(item for item in values.values() if isinstance(item, str))
+    for name, part in properties.items():
+        if name in values:
+            continue
+        wanted = _within(schema, part)
+        found = _by_name(name, wanted, givers)
+        if found is None and name in required and is_whole:
+            found = _by_type(wanted, [item for item in givers if item.path not in used])
+        if found is None:
+            missing += [name] if name in required else []
+            continue
+        giver, why = found
+        values[name], inferred[name] = giver.path, why
+        if giver.step and giver.step not in steps:
+            steps.append(giver.step)
+    return InputMapping(input=values, inferred=inferred, steps=tuple(steps), missing=tuple(missing))
+
+
+def named(argument: str, givers: Sequence[ValueSource]) -> bool:
+    """Whether one of these has the argument's name."""
+    return any(_alike(giver.name, argument) for giver in givers)
+
+
+def _by_name(
+    name: str, wanted: Any, givers: Sequence[ValueSource]
+) -> tuple[ValueSource, str] | None:
+    for giver in (*_params(givers), *_latest_first(givers)):
+        if _alike(giver.name, name):
+            fit = schema_fits(giver.schema, wanted, closed=True)
+            if not fit.is_impossible:
+                return giver, f"same name{_sureness(fit)}"
+    return None
+
+
+def _by_type(wanted: Any, givers: Sequence[ValueSource]) -> tuple[ValueSource, str] | None:
+    """What alone fits surely: in the latest step that has such a value, else among the params."""
+    by_step: dict[str, list[ValueSource]] = {}
+    for giver in _latest_first(givers):
+        by_step.setdefault(giver.step, []).append(giver)
+    for step, offered in by_step.items():
+        certain = [item for item in offered if _is_certain(item, wanted)]
+        if len(certain) == 1:
+            return certain[0], f"the only value of '{step}' whose type fits"
+    certain = [item for item in _params(givers) if _is_certain(item, wanted)]
+    if len(certain) == 1:
+        return certain[0], "the only param whose type fits"
+    return None
+
+
+def _is_certain(giver: ValueSource, wanted: Any) -> bool:
+    return _says_a_type(wanted) and schema_fits(giver.schema, wanted, closed=True).is_certain
+
+
+def _says_a_type(schema: Any) -> bool:
+    """Whether a schema tells anything; one that takes all would take the first value there is."""
+    told = ("type", "$ref", "enum", "const", "anyOf", "oneOf", "allOf", "properties")
+    return isinstance(schema, Mapping) and any(key in schema for key in told)
+
+
+def _sureness(fit: Fit) -> str:
+    return " and type" if fit.is_certain else "; whether the type fits shows at run time"
+
+
+def _params(givers: Sequence[ValueSource]) -> Iterator[ValueSource]:
+    return (item for item in givers if not item.step)
+
+
+def _latest_first(givers: Sequence[ValueSource]) -> Iterator[ValueSource]:
+    return (item for item in reversed(givers) if item.step)
+
+
+def _alike(one: str, other: str) -> bool:
+    return bool(one) and _plain(one) == _plain(other)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").casefold()
+
+
+def resolve_root_ref(schema: JsonSchema) -> JsonSchema:
+    """Where the properties stand: a schema may be no more than a reference to a definition."""
+    node: Any = schema
+    for _ in range(_MOST_REFS):
+        if not isinstance(node, Mapping) or "properties" in node:
+            break
+        reference = cast("Mapping[str, Any]", node).get("$ref")
+        if not isinstance(reference, str):
+            break
+        node = referred(schema, reference)
+    return cast("JsonSchema", node) if isinstance(node, Mapping) else {}
+
+
+def _within(schema: JsonSchema, part: Any) -> Any:
+    """A part of a schema that can stand alone: with the definitions that it may refer to."""
+    definitions = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
+    if not definitions or not isinstance(part, Mapping):
+        return part
+    return definitions | dict(cast("Mapping[str, Any]", part))

@@ -1,0 +1,166 @@
+"""How tools and sources are doing by what is seen of them: checks, and how calls end."""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pegboard.core.health import HEALTHY, Health, HealthStatus
+from pegboard.core.ports.clock import Clock
+from pegboard.registry.health import UNKNOWN, worse
+
+_LAST = 20
+_KEPT = 50
+_IN_A_ROW = 3
+_FRESH_SECONDS = 900.0
+
+
+class _Call(NamedTuple):
+    at: float
+    failure: str
+    took_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What the latest calls of a tool were like.
+
+    Attributes:
+        calls: How many were looked at; fifty at the most.
+        failures: The share of them that failed; None without a call.
+        latency_ms: The median of those that did not; None when there is none.
+    """
+
+    calls: int = 0
+    failures: float | None = None
+    latency_ms: float | None = None
+
+
+class HealthStats:
+    """What is seen of tools and sources, and what follows for their health.
+
+    Three failures in a row make a tool unhealthy, some failures among its last twenty calls make it
+    degraded, and one success after them makes it degraded at worst. What is older than a quarter of
+    an hour says nothing any more. Only the operator's troubles count: a call that was refused for
+    its arguments is none.
+
+    Args:
+        clock: Says how old things are.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._calls: dict[str, deque[_Call]] = {}
+        self._tools: dict[str, tuple[float, Health]] = {}
+        self._sources: dict[str, tuple[float, Health]] = {}
+
+    def called(self, tool: str, *, failure: str = "", took_ms: float = 0.0) -> None:
+        """A call of a tool ended.
+
+        Args:
+            tool: Its id.
+            failure: Why it did not end well, safe to show; empty when it did.
+            took_ms: How long it took.
+        """
+        calls = self._calls.get(tool)
+        if calls is None:
+            calls = self._calls[tool] = deque(maxlen=_KEPT)
+        calls.append(_Call(self._clock.monotonic(), failure, took_ms))
+
+    def checked(self, tool: str, health: Health) -> None:
+        """A check of a tool gave this."""
+        self._tools[tool] = (self._clock.monotonic(), health)
+
+    def checked_source(self, source: str, health: Health) -> None:
+        """A check of a source gave this."""
+        self._sources[source] = (self._clock.monotonic(), health)
+
+    def recovered_source(self, source: str) -> None:
+        """What was wrong with a source may be over: only what went well is still true."""
+        if source in self._sources and self._sources[source][1].status is not HealthStatus.HEALTHY:
+            self.forget_source(source)
+
+    def forget(self, tool: str) -> None:
+        """A tool is gone or has changed: what was seen of it says nothing any more."""
+        self._calls.pop(tool, None)
+        self._tools.pop(tool, None)
+
+    def forget_source(self, source: str) -> None:
+        """A source is gone or has been opened anew."""
+        self._sources.pop(source, None)
+
+    def keep(self, is_there: Callable[[str], bool]) -> None:
+        """Forget all tools but those that are still there, by id."""
+        for tool in [*self._calls, *self._tools]:
+            if not is_there(tool):
+                self.forget(tool)
+
+    def figures(self, tool: str) -> Figures:
+        """What the latest calls of a tool were like, however long ago."""
+        calls = list(self._calls.get(tool, ()))
+        if not calls:
+            return Figures()
+        went_well = sorted(call.took_ms for call in calls if not call.failure)
+        return Figures(
+            calls=len(calls),
+            failures=round(1 - len(went_well) / len(calls), 3),
+            latency_ms=went_well[len(went_well) // 2] if went_well else None,
+        )
+
+    def source(self, name: str, *, tools: Iterable[str] = ()) -> Health:
+        """How a source is doing: by its last check, or else by its tools.
+
+        Args:
+            name: The source.
+            tools: The ids of its tools.
+        """
+        checked = self._still(self._sources.get(name))
+        if checked is not UNKNOWN:
+            return checked
+        seen = [health for tool in tools if (health := self._by_itself(tool)) is not UNKNOWN]
+        bad = [health for health in seen if health.status is not HealthStatus.HEALTHY]
+        if not seen:
+            return UNKNOWN
+        if not bad:
+            return HEALTHY
+        if len(bad) == len(seen) and all(h.status is HealthStatus.UNHEALTHY for h in bad):
+            return Health(status=HealthStatus.UNHEALTHY, reason=f"all its tools: {bad[0].reason}")
+        reason = f"{len(bad)} of its {len(seen)} tools: {bad[0].reason}"
+        return Health(status=HealthStatus.DEGRADED, reason=reason)
+
+    def tool(self, tool: str, *, source: str = "") -> Health:
+        """How a tool is doing by itself: what is seen of it, and the last check of its source."""
+        mine = self._by_itself(tool)
+        theirs = self._still(self._sources.get(source))
+        if theirs.status in {HealthStatus.UNHEALTHY, HealthStatus.DEGRADED}:
+            told = f": {theirs.reason}" if theirs.reason else ""
+            of_source = Health(
+                status=theirs.status, reason=f"source '{source}' is {theirs.status.value}{told}"
+            )
+            return worse(of_source, mine)
+        return mine if mine is not UNKNOWN else theirs
+
+    def _by_itself(self, tool: str) -> Health:
+        checked, called = self._still(self._tools.get(tool)), self._by_calls(tool)
+        if UNKNOWN in (checked, called):
+            return called if checked is UNKNOWN else checked
+        return worse(checked, called)
+
+    def _by_calls(self, tool: str) -> Health:
+        since = self._clock.monotonic() - _FRESH_SECONDS
+        calls = list(self._calls.get(tool, ()))[-_LAST:]
+        failures = [call.failure for call in calls if call.at >= since]
+        if not failures:
+            return UNKNOWN
+        bad = [failure for failure in failures if failure]
+        if not bad:
+            return HEALTHY
+        if len(failures) >= _IN_A_ROW and all(failures[-_IN_A_ROW:]):
+            return Health(status=HealthStatus.UNHEALTHY, reason=bad[-1])
+        reason = f"{len(bad)} of its last {len(failures)} calls failed: {bad[-1]}"
+        return Health(status=HealthStatus.DEGRADED, reason=reason)
+
+    def _still(self, seen: tuple[float, Health] | None) -> Health:
+        if seen is None or seen[0] < self._clock.monotonic() - _FRESH_SECONDS:
+            return UNKNOWN
+        return seen[1]

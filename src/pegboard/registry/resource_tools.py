@@ -1,0 +1,123 @@
+"""A resource or a prompt in the shape of a tool, so that it runs on the path of a call."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from pegboard.core.context import ToolContext
+from pegboard.core.resources_and_prompts import (
+    FilledPrompt,
+    Prompt,
+    PromptMessage,
+    Resource,
+    board_uri,
+)
+from pegboard.core.result import ResourcePart, ToolResult
+from pegboard.core.tool import Effect, ToolSpec
+from pegboard.core.wire_names import wire_name
+
+_NO_SOURCE = "board"
+_URI_ARGUMENT = {
+    "type": "object",
+    "properties": {"uri": {"type": "string"}},
+    "required": ["uri"],
+    "additionalProperties": False,
+}
+
+
+class ResourceTool:
+    """A resource on the board.
+
+    Attributes:
+        uri: The board's URI of it.
+        spec: How rules, records and switches know it: category and handler `resource`, effect
+            `read`.
+    """
+
+    def __init__(self, resource: Resource) -> None:
+        known = resource.spec
+        self.resource = resource
+        self.uri = board_uri(known.source, known.uri)
+        self.spec = ToolSpec(
+            name=wire_name(known.source or _NO_SOURCE, known.uri),
+            action=known.uri,
+            title=known.title or known.name,
+            description=known.description,
+            input_schema=_URI_ARGUMENT,
+            category="resource",
+            handler="resource",
+            effect=Effect.READ,
+            source=known.source,
+            scopes=known.scopes,
+            tags=known.tags,
+            max_result_bytes=0,
+        )
+
+    async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any], /) -> ToolResult:
+        """Read it."""
+        parts = await self.resource.read(arguments["uri"], ctx)
+        return ToolResult(content=tuple(parts))
+
+    def parts(self, result: ToolResult) -> Sequence[ResourcePart]:
+        """What was read, under the board's URIs."""
+        source = self.resource.spec.source
+        return [
+            structs.replace(part, uri=board_uri(source, part.uri))
+            for part in result.content
+            if isinstance(part, ResourcePart)
+        ]
+
+
+class OfferedPrompt:
+    """A prompt on the board.
+
+    Attributes:
+        spec: How rules, records and switches know it: category and handler `prompt`, effect `read`.
+    """
+
+    def __init__(self, prompt: Prompt) -> None:
+        known = prompt.spec
+        self.prompt = prompt
+        self.spec = ToolSpec(
+            name=known.name,
+            action=known.action,
+            title=known.title,
+            description=known.description,
+            input_schema={
+                "type": "object",
+                "properties": {item.name: {"type": "string"} for item in known.arguments},
+                "required": [item.name for item in known.arguments if item.required],
+                "additionalProperties": False,
+            },
+            category="prompt",
+            handler="prompt",
+            effect=Effect.READ,
+            source=known.source,
+            scopes=known.scopes,
+            tags=known.tags,
+            max_result_bytes=0,
+        )
+
+    async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any], /) -> ToolResult:
+        """Fill it in; the roles stand beside the contents."""
+        filled = await self.prompt.fill(arguments, ctx)
+        return ToolResult(
+            content=tuple(message.content for message in filled.messages),
+            structured={
+                "description": filled.description,
+                "roles": [message.role for message in filled.messages],
+            },
+        )
+
+    def filled(self, result: ToolResult) -> FilledPrompt:
+        """What came out of the path of a call, as a prompt again."""
+        said = result.structured
+        contents = () if isinstance(result.content, str) else result.content
+        return FilledPrompt(
+            description=said["description"],
+            messages=tuple(
+                PromptMessage(role=role, content=part)
+                for role, part in zip(said["roles"], contents, strict=True)
+            ),
+        )

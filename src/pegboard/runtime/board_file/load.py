@@ -1,0 +1,277 @@
+"""Reading `board.yaml`: every mistake is reported with its line and what to write instead."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from pegboard.core.suggestions import did_you_mean
+from pegboard.errors import ConfigError
+from pegboard.execution.results.redaction import redactor
+from pegboard.runtime.board_file.models import Board
+from pegboard.runtime.secret_values import is_secretive
+from pegboard.tools.safe_files import read_file
+
+if TYPE_CHECKING:
+    from pegboard.runtime.board_file.yaml_positions import Located
+
+Place = Sequence[str | int]
+_LONGEST_SHOWN = 24
+MOST_BYTES = 8 * 2**20
+"""Of a board file."""
+
+_WORDS = {
+    "^Input should be ": "should be ",
+    "^Value error, ": "",
+    "^should be a valid (tuple|list|set|frozenset)$": "should be a list",
+    r"^Input tag '(.*)' found using '(\w+)' does not match any of the expected tags: (.*)$": (
+        r"'\2' is one of \3, found '\1'"
+    ),
+    r"^Unable to extract tag using discriminator '(\w+)'$": r"'\1' is missing; write it here",
+    r"^(Value|String|Tuple) should have at least 1 (item|character)\b.*": "should not be empty",
+    r"^should be a valid dictionary( or instance of \w+)?$": "should be a mapping",
+}
+"""What pydantic says in the words of Python, and how it is said of YAML."""
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedBoard:
+    """A board file as read.
+
+    Attributes:
+        base_dir: The folder that its relative paths start from.
+        secrets: Values of variables whose names say that they are secret: never to be shown.
+        environ: The variables that it was filled in from.
+        where: `file:line` of a place in the file.
+    """
+
+    board: Board
+    base_dir: Path
+    secrets: tuple[str, ...] = ()
+    located: "Located | None" = None
+    path: Path | None = None
+    environ: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+
+    def masked(self, error: ConfigError) -> ConfigError:
+        """The error without the secrets of this board."""
+        return _masked(error, self.secrets)
+
+    def where(self, place: Place) -> str:
+        """`board.yaml:7` for a place, as far as it is known."""
+        if self.located is None:
+            return "board"
+        return f"{self.path.name if self.path else 'board'}:{self.located.line(place)}"
+
+
+def load_board(path: Path, environment: Mapping[str, str]) -> LoadedBoard:
+    """Read and check a board file.
+
+    Raises:
+        ConfigError: It is missing, not YAML, or says something unknown; one line a mistake.
+    """
+    try:
+        text = read_file(path, most=MOST_BYTES).decode()
+    except FileNotFoundError as error:
+        raise ConfigError(
+            f"There is no board file {path}: write one with 'pegboard init', or name another with "
+            "--board."
+        ) from error
+    except OSError as error:
+        raise ConfigError(f"The board file {path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"The board file {path} cannot be read: it is not UTF-8") from error
+    return parse_board(text, environment, path=path)
+
+
+def parse_board(text: str, environment: Mapping[str, str], *, path: Path) -> LoadedBoard:
+    """Check the text of a board file.
+
+    Raises:
+        ConfigError: One line a mistake.
+    """
+    from pegboard.runtime.board_file.yaml_positions import load_yaml
+
+    located = load_yaml(text, path.name)
+    secrets: list[str] = []
+    filled = _filled(located.value, environment, secrets, located, (), path)
+    if filled is None:
+        filled = {}
+    if not isinstance(filled, dict):
+        raise ConfigError(f"{path.name}:1: a board is a mapping, as in 'sources: [...]'")
+    try:
+        board = Board.model_validate(filled)
+    except ValidationError as error:
+        raise _masked(faults_of(error, Board, located, path.name, ()), secrets) from None
+    return LoadedBoard(
+        board=board,
+        base_dir=path.parent.resolve(),
+        secrets=tuple(secrets),
+        located=located,
+        path=path,
+        environ=environment,
+    )
+
+
+def faults_of(
+    error: ValidationError,
+    model: type[BaseModel],
+    located: "Located | None",
+    file: str,
+    prefix: Place,
+) -> ConfigError:
+    """One error with a line for each mistake: where, what, and what to write instead."""
+    lines: list[str] = []
+    for detail in error.errors(include_url=False):
+        place = (*prefix, *detail["loc"])
+        if located is not None:
+            place = _written(place, located.value, is_missing=detail["type"] == "missing")
+        where = f"{file}:{located.line(place)}: " if located is not None else ""
+        value = detail["input"]
+        found = "" if value and _is_hidden(place, located) else _found(value)
+        lines.append(f"{where}{_dotted(place)}: {_advice(detail, model, found)}")
+    return ConfigError("\n".join(lines))
+
+
+def _is_hidden(place: Place, located: "Located | None") -> bool:
+    """Whether a value may be secret: the name of its key says so, or it is not in the file.
+
+    Looking for known secrets in the message is not enough: there they may stand otherwise, as a
+    line break does.
+    """
+    if is_secretive(next((step for step in reversed(place) if isinstance(step, str)), "")):
+        return True
+    written = None if located is None else located.value
+    for step in place:
+        if not _has(written, step):
+            break
+        written = cast("Any", written)[step]
+    return isinstance(written, str) and "${" in written
+
+
+def _written(place: Place, value: Any, *, is_missing: bool) -> Place:
+    """The place as it stands in the file, without the steps that only the model knows.
+
+    Those are the kind of a union's member, and the index of a thing that stands for a list of one.
+    """
+    steps: list[str | int] = []
+    for number, step in enumerate(place, start=1):
+        is_there = _has(value, step)
+        if is_there or (number == len(place) and (is_missing or isinstance(step, str))):
+            steps.append(step)
+        if is_there:
+            value = value[step]
+    return steps
+
+
+def _has(value: Any, step: str | int) -> bool:
+    if isinstance(value, dict):
+        return step in value
+    return isinstance(value, list) and isinstance(step, int) and step < len(cast("Any", value))
+
+
+def _masked(error: ConfigError, secrets: Sequence[str]) -> ConfigError:
+    mask = redactor(tuple(secrets))
+    return error if mask is None else ConfigError(mask(error.message))
+
+
+def _advice(detail: ErrorDetails, model: type[BaseModel], found: str) -> str:
+    if detail["type"] == "extra_forbidden":
+        known = _known_fields(model, detail["loc"][:-1])
+        there = f"known are {', '.join(known)}"
+        return f"unknown key; {did_you_mean(str(detail['loc'][-1]), known, otherwise=there)}"
+    if detail["type"] == "missing":
+        return "missing; write it here"
+    message = detail["msg"]
+    for words, ours in _WORDS.items():
+        message = re.sub(words, ours, message)
+    return f"{message[:1].lower()}{message[1:]}{found}"
+
+
+def _found(value: Any) -> str:
+    """What stands there, unless it may be a secret: an address, or a long text."""
+    if isinstance(value, (int, float)) or value is None:
+        return f", found {value!r}"
+    if isinstance(value, str) and len(value) <= _LONGEST_SHOWN and "://" not in value:
+        return f", found {value!r}"
+    return ""
+
+
+def _known_fields(model: type[BaseModel], place: Place) -> list[str]:
+    schema: Any = model.model_json_schema()
+    definitions = schema.get("$defs", {})
+    node: Any = schema
+    for step in place:
+        node = _resolved(node, definitions)
+        members = node.get("discriminator", {}).get("mapping", {})
+        if step in members:
+            node = {"$ref": members[step]}
+        elif isinstance(step, int):
+            node = node.get("items", {})
+        else:
+            node = node.get("properties", {}).get(step) or node.get("additionalProperties", {})
+    node = _resolved(node, definitions)
+    return list(node.get("properties", {}))
+
+
+def _resolved(node: Any, definitions: Mapping[str, Any]) -> Any:
+    if not isinstance(node, dict):
+        return {}
+    here = cast("dict[str, Any]", node)
+    if "$ref" in here:
+        return definitions.get(str(here["$ref"]).rpartition("/")[2], {})
+    for key in ("allOf", "anyOf"):
+        if key in here:
+            return _resolved(here[key][0], definitions)
+    return here
+
+
+def _dotted(place: Place) -> str:
+    text = ""
+    for step in place:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text or "board"
+
+
+def _filled(
+    value: Any,
+    environment: Mapping[str, str],
+    secrets: list[str],
+    located: "Located",
+    place: Place,
+    path: Path,
+) -> Any:
+    """The value with `${NAME}` and `${NAME:-default}` replaced from the environment."""
+    if isinstance(value, dict):
+        items = cast("dict[Any, Any]", value).items()
+        return {
+            str(key): _filled(item, environment, secrets, located, (*place, str(key)), path)
+            for key, item in items
+        }
+    if isinstance(value, list):
+        return [
+            _filled(item, environment, secrets, located, (*place, index), path)
+            for index, item in enumerate(cast("list[Any]", value))
+        ]
+    if not isinstance(value, str) or "${" not in value:
+        return value
+
+    def replace(match: re.Match[str]) -> str:
+        name, default = match.group(1), match.group(2)
+        found = environment.get(name)
+        if found is not None:
+            if is_secretive(name):
+                secrets.append(found)
+            return found
+        if default is not None:
+            return default
+        raise ConfigError(
+            f"{path.name}:{located.line(place)}: {_dotted(place)}: the variable {name} is not set; "
+            f"set it, or write ${{{name}:-default}}"
+        )
+
+    return _VARIABLE.sub(replace, value)

@@ -1,0 +1,223 @@
+"""What `board.yaml` may say."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, Strict, StrictBool, StrictFloat, StrictInt
+
+from pegboard.runtime.board_file.failover import HealingEntry
+from pegboard.runtime.board_file.marketplaces import Marketplaces
+from pegboard.runtime.board_file.pinning import PinningEntry
+
+_STRICT = ConfigDict(frozen=True, extra="forbid")
+
+
+class SourceEntry(BaseModel):
+    """One source of tools."""
+
+    model_config = _STRICT
+
+    kind: Annotated[str, Field(description="What kind of source; `pegboard doctor` lists them.")]
+    name: Annotated[
+        str, Field(description="The first part of its tools' names; by default its kind.")
+    ] = ""
+    config: Annotated[dict[str, Any], Field(description="As the kind's reference says.")] = Field(
+        default_factory=dict[str, Any]
+    )
+    enabled: Annotated[bool, Field(description="Whether it is opened at all.")] = True
+
+
+class LimitEntry(BaseModel):
+    """How much of the tools that a glob names may be used."""
+
+    model_config = _STRICT
+
+    rate: Annotated[
+        str | None, Field(description="Calls per time: `20/s`, `100/min`, `1000/h`, `5/10s`.")
+    ] = None
+    concurrency: Annotated[int | None, Field(ge=1, description="Calls in flight at once.")] = None
+
+
+class PolicyEntry(BaseModel):
+    """Who may call what; globs over tool names, deny beats ask beats allow."""
+
+    model_config = _STRICT
+
+    deny: Annotated[tuple[str, ...], Field(description="Never.")] = ()
+    ask: Annotated[tuple[str, ...], Field(description="Only after a person approved.")] = ()
+    allow: Annotated[
+        tuple[str, ...], Field(description="Without an approval, whatever the effect.")
+    ] = ()
+    effects: Annotated[
+        dict[str, str],
+        Field(description="What holds for the rest, by effect: `{admin: ask}`."),
+    ] = Field(default_factory=dict[str, str])
+    limits: Annotated[
+        dict[str, LimitEntry], Field(description="Glob to limits; all that match hold.")
+    ] = Field(default_factory=dict[str, LimitEntry])
+
+
+class NetworkEntry(BaseModel):
+    """Which private addresses tools may reach; public ones always."""
+
+    model_config = _STRICT
+
+    allow_hosts: Annotated[
+        tuple[str, ...], Field(description="`host`, `host:port` or `*.host`.")
+    ] = ()
+    allow_networks: Annotated[tuple[str, ...], Field(description="CIDR blocks.")] = ()
+
+
+BackEndName = Literal["bubblewrap", "landlock", "monty"]
+
+
+class SandboxEntry(BaseModel):
+    """Where foreign code and commands may run."""
+
+    model_config = _STRICT
+
+    back_ends: Annotated[
+        tuple[BackEndName, ...],
+        Field(
+            description="Which may be used, if they withstand their probe here: `bubblewrap` and "
+            "`landlock` for commands, `monty` for Python code."
+        ),
+    ] = ("bubblewrap", "landlock", "monty")
+    network: Annotated[
+        bool,
+        Field(
+            description="Whether a source may let its commands reach the network, this machine's "
+            "own servers included."
+        ),
+    ] = False
+
+
+class RetryPolicyEntry(BaseModel, frozen=True):
+    """The RFC's retry policy."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    max_retries: Annotated[int, Field(ge=0, le=100)] = 3
+    backoff_ms: Annotated[float, Field(ge=0)] = 1000
+
+
+class ToolEntry(BaseModel, frozen=True):
+    """A tool registered by hand, in the form of RFC-0003."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+    tool_id: Annotated[str, Field(description="`{slug}_v{major}`.", pattern=r"^[a-zA-Z0-9_-]+$")]
+    name: Annotated[str, Field(description="For people.")] = ""
+    description: str = ""
+    type: Annotated[str, Field(description="`PythonFunction`, `LocalScript`, `RestAPI`, ...")]
+    capabilities: tuple[str, ...] = ()
+    supported_tasks: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    category: str = ""
+    effect: Annotated[
+        str | None, Field(description="By default what the function says, else `write`.")
+    ] = None
+    idempotent: bool | None = None
+    input_schema: Annotated[
+        dict[str, Any] | None,
+        Field(
+            description="JSON Schema, or shorthand: `{query: string}`; by default the function's."
+        ),
+    ] = None
+    output_schema: dict[str, Any] | None = None
+    dependencies: tuple[str, ...] = ()
+    status: str = ""
+    version: str = ""
+    timeout_ms: Annotated[float | None, Field(ge=0)] = None
+    retry_policy: RetryPolicyEntry | None = None
+    import_: Annotated[
+        str, Field(alias="import", description="`package.module:function` (PythonFunction).")
+    ] = ""
+    script_path: Annotated[str, Field(description="The script (LocalScript).")] = ""
+    agent_config: Annotated[
+        dict[str, Any] | None, Field(description="Model, limits and tools (Subagent).")
+    ] = None
+    url: Annotated[str, Field(description="The address (RestAPI).")] = ""
+    method: Annotated[str, Field(description="The method (RestAPI).")] = ""
+    server: Annotated[
+        str,
+        Field(
+            description="A source that is an MCP server, or the address of one (MCPTool); the "
+            "address of the OpenAPI document that describes it (RestAPI)."
+        ),
+    ] = ""
+    tool: Annotated[
+        str, Field(description="Its name on the server (MCPTool) or in the document (RestAPI).")
+    ] = ""
+    pin: Annotated[
+        str,
+        Field(
+            description="Digest of what a server that is named by its address says of it: while "
+            "that is something else, nothing is called. A marketplace writes it."
+        ),
+    ] = ""
+
+
+NodeName = Annotated[str, Field(min_length=1, max_length=128)]
+
+
+class GraphEntry(BaseModel):
+    """Which tools need which, beside what the tools say themselves."""
+
+    model_config = _STRICT
+
+    edges: Annotated[
+        tuple[tuple[NodeName, NodeName], ...],
+        Field(description="Pairs of a prerequisite and its dependant, by id or name: `[a, b]`."),
+    ] = ()
+
+
+class CatalogueEntry(BaseModel):
+    """What tools that are registered by API may run here; nothing, unless it is named."""
+
+    model_config = _STRICT
+
+    imports: Annotated[
+        tuple[str, ...],
+        Field(description="Globs over `package.module:name`, for PythonFunction, LangChainTool."),
+    ] = ()
+    scripts: Annotated[
+        tuple[str, ...],
+        Field(description="Folders below which the scripts of a LocalScript may lie."),
+    ] = ()
+
+
+EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
+EnvValue = Annotated[str, Strict(), Field(max_length=2000)] | StrictBool | StrictInt | StrictFloat
+
+
+class Board(BaseModel):
+    """The whole file."""
+
+    model_config = _STRICT
+
+    sources: Annotated[tuple[SourceEntry, ...], Field(description="Where tools come from.")] = ()
+    tools: Annotated[tuple[ToolEntry, ...], Field(description="Tools registered by hand.")] = ()
+    policy: Annotated[PolicyEntry, Field(description="Who may call what.")] = PolicyEntry()
+    network: Annotated[
+        NetworkEntry, Field(description="Which private addresses may be reached.")
+    ] = NetworkEntry()
+    sandbox: Annotated[
+        SandboxEntry, Field(description="Where foreign code and commands may run.")
+    ] = SandboxEntry()
+    graph: Annotated[GraphEntry, Field(description="Which tools need which.")] = GraphEntry()
+    env: Annotated[
+        dict[EnvName, EnvValue],
+        Field(max_length=100, description="What plans and graphs may read as `$.env`; no secrets."),
+    ] = Field(default_factory=dict[str, EnvValue])
+    catalogue: Annotated[
+        CatalogueEntry, Field(description="What tools registered by API may run.")
+    ] = CatalogueEntry()
+    pinning: Annotated[
+        PinningEntry, Field(description="What upstreams may change of their tools' definitions.")
+    ] = PinningEntry()
+    healing: Annotated[
+        HealingEntry, Field(description="What becomes of a step of which no tool is there.")
+    ] = HealingEntry()
+    marketplaces: Annotated[
+        Marketplaces, Field(description="External catalogues whose entries can be added.")
+    ] = ()

@@ -1,0 +1,68 @@
+"""The policy section of a board as the rules that `decide` knows."""
+
+import re
+from collections.abc import Iterator
+
+from pegboard.access import Policy
+from pegboard.access.policy import DEFAULT_EFFECTS
+from pegboard.core.decision import Verdict
+from pegboard.core.tool import Effect, Limits
+from pegboard.errors import ConfigError
+from pegboard.runtime.board_file.load import LoadedBoard
+from pegboard.runtime.board_file.models import LimitEntry, PolicyEntry
+from pegboard.runtime.members import member
+
+_RATE = re.compile(
+    r"\s*(\d+(?:\.\d+)?)\s*/\s*(\d*)\s*(s|sec|second|m|min|minute|h|hour|d|day)s?\s*"
+)
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def policy_of(loaded: LoadedBoard) -> Policy:
+    """The rules of a board.
+
+    Raises:
+        ConfigError: An unknown effect or verdict, or a rate that cannot be read.
+    """
+    entry = loaded.board.policy
+    for place, glob in _globs(entry):
+        if "[" in glob.replace("[[]", "") and "]" not in glob.partition("[")[2]:
+            raise ConfigError(
+                f"{loaded.where(('policy', *place))}: '{glob}' has a '[' that nothing closes; "
+                "it would match nothing"
+            )
+    effects = dict(DEFAULT_EFFECTS)
+    for effect, verdict in entry.effects.items():
+        where = loaded.where(("policy", "effects", effect))
+        effects[member(Effect, effect, where)] = member(Verdict, verdict, where)
+    limits = {
+        glob: limits_of(item, loaded.where(("policy", "limits", glob)))
+        for glob, item in entry.limits.items()
+    }
+    return Policy(deny=entry.deny, ask=entry.ask, allow=entry.allow, effects=effects, limits=limits)
+
+
+def _globs(entry: PolicyEntry) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Every glob of a policy, and where it stands."""
+    for name, globs in (("deny", entry.deny), ("ask", entry.ask), ("allow", entry.allow)):
+        for index, glob in enumerate(globs):
+            yield (name, index), glob
+    for glob in entry.limits:
+        yield ("limits", glob), glob
+
+
+def limits_of(entry: LimitEntry, where: str) -> Limits:
+    """`{rate: "20/s", concurrency: 4}` as limits.
+
+    Raises:
+        ConfigError: The rate cannot be read.
+    """
+    if entry.rate is None:
+        return Limits(concurrency=entry.concurrency)
+    match = _RATE.fullmatch(entry.rate)
+    if match is None or float(match.group(1)) == 0 or match.group(2) == "0":
+        raise ConfigError(
+            f"{where}: '{entry.rate}' is no rate; write as '20/s', '100/min' or '5/10s'"
+        )
+    per = float(match.group(2) or 1) * _SECONDS[match.group(3)[0]]
+    return Limits(rate=float(match.group(1)), per=per, concurrency=entry.concurrency)

@@ -1,0 +1,45 @@
+"""Plug discovery: which kinds of source this installation has."""
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+from pegboard.core.ports.source import SourceKind
+from pegboard.core.suggestions import did_you_mean
+from pegboard.errors import ConfigError, SourceUnavailable
+
+GROUP = "pegboard.sources"
+
+
+@cache
+def known_kinds() -> dict[str, EntryPoint]:
+    """Entry points by kind; nothing is imported."""
+    return {item.name: item for item in sorted(entry_points(group=GROUP), key=lambda i: i.name)}
+
+
+def load_kind(name: str) -> SourceKind:
+    """The kind of this name.
+
+    Raises:
+        ConfigError: There is none.
+        SourceUnavailable: Its plug is broken.
+    """
+    entry = known_kinds().get(name)
+    if entry is None:
+        there = f"known are {', '.join(known_kinds())}"
+        hint = did_you_mean(name, known_kinds(), otherwise=there)
+        raise ConfigError(f"there is no source kind '{name}'; {hint}")
+    try:
+        kind = _loaded(entry)
+    except (ImportError, AttributeError) as error:
+        raise SourceUnavailable(
+            f"the plug '{entry.value}' of source kind '{name}' is broken: {error}"
+        ) from error
+    if not isinstance(kind, SourceKind):
+        raise SourceUnavailable(f"the plug '{entry.value}' is not a SourceKind")
+    return kind
+
+
+@cache
+def _loaded(entry: EntryPoint) -> object:
+    """What an entry point names; a registration of many tools asks for it for each."""
+    return entry.load()

@@ -1,0 +1,63 @@
+"""What tools that are registered by API may run: what the board file names, and nothing else.
+
+Who may call the API may not thereby run code of this machine: an import and a script run only when
+the operator has named them. Requests go through the guarded client, and tools of other servers are
+called under their own rules, so that neither needs a permission here.
+"""
+
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+
+from pegboard.runtime.board_file.models import CatalogueEntry, ToolEntry
+
+
+class RegistrationAllowlist:
+    """Judges the entries of one request; each script is looked for once.
+
+    ```python
+    reason = Allowed(loaded.board.catalogue, loaded.base_dir).refused(entry)
+    ```
+
+    Args:
+        allowed: What the board file names.
+        base_dir: Where its paths start.
+    """
+
+    def __init__(self, allowed: CatalogueEntry, base_dir: Path) -> None:
+        self._allowed = allowed
+        self._base_dir = base_dir
+        self._is_below: dict[str, bool] = {}
+
+    def refused(self, entry: ToolEntry) -> str:
+        """Why an entry may not run, and what the operator would write; empty when it may."""
+        if entry.import_ and entry.type in {"PythonFunction", "LangChainTool"}:
+            if any(fnmatchcase(entry.import_, glob) for glob in self._allowed.imports):
+                return ""
+            return (
+                f"the operator does not allow the import '{entry.import_}': it would have to stand "
+                "in board.yaml under 'catalogue: {imports: [...]}'"
+            )
+        script = entry.script_path
+        if script and entry.type == "LocalScript":
+            if script not in self._is_below:
+                self._is_below[script] = self._look(script)
+            if self._is_below[script]:
+                return ""
+            return (
+                f"the operator does not allow the script '{script}': its folder would have to "
+                "stand in board.yaml under 'catalogue: {scripts: [...]}'"
+            )
+        return ""
+
+    @cached_property
+    def _folders(self) -> list[Path]:
+        return [(self._base_dir / folder).resolve() for folder in self._allowed.scripts]
+
+    def _look(self, script: str) -> bool:
+        """Whether a script is in one of the folders, wherever links lead."""
+        try:
+            path = (self._base_dir / script).resolve()
+            return any(path.is_relative_to(folder) for folder in self._folders)
+        except (OSError, ValueError):  # a loop of links, or a name with a NUL
+            return False

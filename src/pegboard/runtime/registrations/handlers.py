@@ -1,0 +1,121 @@
+"""Opening what runs an RFC-0003 entry: at once, or when it is first called."""
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakValueDictionary
+
+from pegboard.core.context import ToolContext
+from pegboard.core.event import digest_of
+from pegboard.core.ports.services import Services
+from pegboard.core.ports.source import SourceKind
+from pegboard.core.tool import Tool, ToolSpec
+from pegboard.errors import SourceUnavailable
+from pegboard.runtime.board_file.models import ToolEntry
+from pegboard.runtime.plugins import load_kind
+from pegboard.runtime.registrations.shared_handlers import SharedOpenings
+from pegboard.runtime.registrations.source_config import KINDS, config_of, given
+from pegboard.runtime.registrations.upstreams import Upstreams
+
+
+def _always(_entry: ToolEntry) -> str:
+    return ""
+
+
+def _none(_name: str) -> Tool | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """What entries are opened with.
+
+    Attributes:
+        services: What sources may use.
+        within: Seconds for each entry.
+        stack: Closes what was opened for the entries.
+        shared: What was opened for some of them already.
+        refused: Why an entry may not run, and what would allow it; empty when it may.
+        servers: Names of the sources that an `MCPTool` may name.
+        find: The tool of a wire name, where it is there already.
+        is_trusted: Whether an entry may say that a request reads whose method writes.
+        upstreams: The servers that entries name by their address; None where none may.
+    """
+
+    services: Services
+    within: float
+    stack: AsyncExitStack
+    shared: SharedOpenings = field(default_factory=SharedOpenings)
+    refused: Callable[[ToolEntry], str] = _always
+    servers: Callable[[], Collection[str]] = tuple
+    find: Callable[[str], Tool | None] = _none
+    is_trusted: bool = True
+    upstreams: Upstreams | None = None
+
+
+async def opened(entry: ToolEntry, opening: Opening, *, where: str) -> Tool:
+    """What runs the entry, as a tool of its own; opened when it is called, where that can wait.
+
+    Raises:
+        SourceUnavailable: It cannot be opened, or is more than one tool.
+        ValidationError: The entry does not say rightly what runs it.
+        ConfigError: Its input schema is neither shorthand nor JSON Schema.
+    """
+    kind = load_kind(KINDS[entry.type])
+    said = config_of(entry, where)
+    if kind.preview is not None:
+        config = kind.config.model_validate(said)
+        spec = kind.preview(_NAME, config, opening.services)
+        if spec is not None:
+            return _Later(spec, entry, opening, where)
+
+    async def open_now() -> Tool:
+        return await _opened(kind, kind.config.model_validate(said), entry, opening)
+
+    return await opening.shared.get(f"{kind.kind} {digest_of(said)}", open_now)
+
+
+async def _opened(kind: SourceKind, config: Any, entry: ToolEntry, opening: Opening) -> Tool:
+    source = await kind.open(_NAME, config, opening.services)
+    opening.stack.push_async_callback(source.close)
+    tools = await source.tools()
+    if len(tools) != 1:
+        raise SourceUnavailable(f"'{given(entry)}' is {len(tools)} tools, and an entry is one")
+    function = getattr(tools[0], "function", None)
+    if function is None:
+        return tools[0]
+    return _SHARED.setdefault((entry.import_, id(function)), tools[0])
+
+
+class _Later:
+    """A tool that is opened by its first call: of thousands, few are called soon.
+
+    It keeps the entry and not the config made of it, which is several times as much.
+    """
+
+    __slots__ = ("_entry", "_opening", "_tool", "_where", "spec")
+
+    def __init__(self, spec: ToolSpec, entry: ToolEntry, opening: Opening, where: str) -> None:
+        self.spec = spec
+        self._entry = entry
+        self._opening = opening
+        self._where = where
+        self._tool: Tool | None = None
+
+    async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
+        """Open it, and run it."""
+        if self._tool is None:
+            kind = load_kind(KINDS[self._entry.type])
+            config = kind.config.model_validate(config_of(self._entry, self._where))
+            self._tool = await _opened(kind, config, self._entry, self._opening)
+        return await self._tool.run(arguments, ctx)
+
+
+_SHARED: WeakValueDictionary[tuple[str, int], Tool] = WeakValueDictionary()
+"""The tool of each import: what reads its arguments is made once, however many entries name it.
+
+Each holds its function, whose id is nobody else's as long; a module that is read again has others.
+"""
+_NAME = "static"
+"""What the source of an entry is called."""

@@ -1,0 +1,220 @@
+"""One RFC-0003 registration as a tool.
+
+What would run it may be missing, belong to a kind of source that is not there, or not be allowed:
+the tool is then listed as unavailable, and says which key or permission it lacks.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from pegboard.core.context import ToolContext
+from pegboard.core.tool import Effect, Retry, Status, Tool, ToolSpec
+from pegboard.core.wire_names import is_source_name, is_wire_name, wire_name
+from pegboard.errors import ConfigError, PegboardError, SourceUnavailable
+from pegboard.runtime.board_file.models import ToolEntry
+from pegboard.runtime.members import member
+from pegboard.runtime.registrations.handlers import Opening, opened
+from pegboard.runtime.registrations.shorthand_schema import schema_of
+from pegboard.runtime.registrations.source_config import KINDS, RUNNERS, given
+from pegboard.runtime.registrations.upstreams import names_upstream
+from pegboard.schemas.validator import compiled
+from pegboard.tools import SchemaTool
+from pegboard.tools.decorator import mark_of
+from pegboard.tools.schema_tool import Run
+
+
+async def entry_tool(entry: ToolEntry, opening: Opening, *, where: str) -> Tool:
+    """The entry as a tool.
+
+    What runs it is listed by the kind of source that it belongs to, and what that says of itself
+    holds where the entry says nothing.
+
+    Raises:
+        ConfigError: An unknown type, effect or status, a schema that is neither shorthand nor JSON
+            Schema, or an effect weaker than the function's own.
+    """
+    if entry.type not in RUNNERS:
+        raise ConfigError(f"{where}: unknown type '{entry.type}'; known are {', '.join(RUNNERS)}")
+    reason = _reason(entry) or opening.refused(entry)
+    if reason:
+        return _unavailable(_spec(entry, where, None), reason)
+    if names_upstream(entry):
+        return await _served(entry, opening, where)
+    if entry.type == "MCPTool":
+        return _relayed(entry, opening, where)
+    try:
+        async with asyncio.timeout(opening.within):
+            inner = await opened(entry, opening, where=where)
+    except TimeoutError:
+        reason = f"opening '{given(entry)}' took more than {opening.within:g} s"
+        return _unavailable(_spec(entry, where, None), reason)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(map(str, fault["loc"]))
+        return _unavailable(_spec(entry, where, None), f"{place}: {fault['msg']}")
+    except PegboardError as error:
+        return _unavailable(_spec(entry, where, None), error.message)
+    spec = _spec(entry, where, inner, is_trusted=opening.is_trusted)
+    return SchemaTool(spec=spec, run=_runner(inner))
+
+
+async def _served(entry: ToolEntry, opening: Opening, where: str) -> Tool:
+    """A tool of a server that the entry names by its address, as it was looked at."""
+    upstreams, reason = opening.upstreams, _unserved(entry)
+    if reason or upstreams is None:
+        reason = reason or f"write '{entry.server}' under 'sources:' of the board file"
+        return _unavailable(_spec(entry, where, None), reason)
+    inner = None
+    if entry.type in KINDS:  # what its method does to the world is not for the entry to weaken
+        bare = entry.model_copy(update={"input_schema": None})
+        try:
+            inner = await opened(bare, opening, where=where)
+        except (ValidationError, PegboardError) as error:
+            said = error.message if isinstance(error, PegboardError) else "url: it is no address"
+            return _unavailable(_spec(entry, where, None), said)
+    spec = _spec(entry, where, inner, is_trusted=opening.is_trusted)
+    return upstreams.tool(entry, spec)
+
+
+def _unserved(entry: ToolEntry) -> str:
+    """Why nothing can run an entry of a server's address; empty when that may."""
+    if not entry.tool:
+        return "nothing says which tool of the server it is: write 'tool'"
+    if not entry.pin:
+        return (
+            "nothing says that somebody has looked at it: add it from a marketplace, or write its "
+            "server under 'sources:' of the board file"
+        )
+    if entry.input_schema is None:
+        return "nothing says what it takes: write its 'input_schema'"
+    return ""
+
+
+def _relayed(entry: ToolEntry, opening: Opening, where: str) -> Tool:
+    """A tool of a source under another name: its calls are that tool's, with all its rules."""
+    if not entry.tool:
+        return _unavailable(
+            _spec(entry, where, None), "nothing says which tool of the server it is: write 'tool'"
+        )
+    if not is_source_name(entry.server) or entry.server not in opening.servers():
+        there_are = ", ".join(sorted(opening.servers())) or "none"
+        reason = f"the board has no source '{entry.server}'; there are: {there_are}"
+        return _unavailable(_spec(entry, where, None), reason)
+    target = wire_name(entry.server, entry.tool)
+    spec = _spec(entry, where, None)
+    if entry.input_schema is None:  # the tool itself says what it takes, when it is called
+        known = opening.find(target)
+        schema = {"type": "object", "additionalProperties": True}
+        spec = spec.changed(input_schema=schema if known is None else known.spec.input_schema)
+
+    async def run(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
+        result = await ctx.call(target, arguments)
+        if result.error is not None:
+            raise result.error
+        return result
+
+    return SchemaTool(spec=spec, run=run)
+
+
+def _spec(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: bool = True) -> ToolSpec:
+    """What the entry says, over what the function says, over the defaults."""
+    slug, _, major = entry.tool_id.rpartition("_v")
+    name = slug if slug and major.isdigit() else entry.tool_id
+    if not is_wire_name(name):
+        raise ConfigError(f"{where}: '{name}' is too long for a tool name; at most 64 characters")
+    base = ToolSpec(name=name, input_schema=schema_of({}, where)) if inner is None else inner.spec
+    said: dict[str, Any] = {
+        "description": entry.description or (entry.name if inner is None else ""),
+        "category": entry.category,
+        "idempotent": entry.idempotent,
+        "capabilities": entry.capabilities,
+        "supported_tasks": entry.supported_tasks,
+        "tags": entry.tags,
+        "dependencies": entry.dependencies,
+        "status": member(Status, entry.status, f"{where}: status") if entry.status else None,
+        "version": entry.version or _version(major, inner),
+        "effect": _effect(entry, where, inner, is_trusted=is_trusted),
+        "timeout": None if entry.timeout_ms is None else entry.timeout_ms / 1000,
+        "retry": None
+        if (retry := entry.retry_policy) is None
+        else Retry(max_retries=retry.max_retries, backoff=retry.backoff_ms / 1000),
+    }
+    for key, schema in (
+        ("input_schema", entry.input_schema),
+        ("output_schema", entry.output_schema),
+    ):
+        if schema is not None:
+            said[key] = schema_of(schema, f"{where}: {key}")
+            _check(name, said[key], where)
+    changes = {key: value for key, value in said.items() if value not in (None, "", ())}
+    return base.changed(
+        **changes, id=entry.tool_id, name=name, action=name, title=entry.name, source=""
+    )
+
+
+def _version(major: str, inner: Tool | None) -> str:
+    """What an entry without a version has: the id says the major one, as callers rely on it."""
+    said = "1.0" if inner is None else inner.spec.version
+    is_said = not major.isdigit() or said.partition(".")[0] == major
+    return said if is_said else f"{major}.0.0"
+
+
+def _effect(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: bool) -> Effect | None:
+    """The entry's effect; what a function says of itself is never weakened.
+
+    Raises:
+        ConfigError: The entry claims less than the function.
+    """
+    if entry.effect is None:
+        return None
+    effect = member(Effect, entry.effect, f"{where}: effect")
+    if not is_trusted and entry.type == "RestAPI" and inner is not None:
+        return max(effect, inner.spec.effect, key=lambda it: it.strength)
+    mark = mark_of(getattr(inner, "function", None))
+    declared = mark.options.get("effect") if mark is not None else None
+    if entry.type == "LocalScript" and inner is not None and not inner.spec.unavailable:
+        declared = inner.spec.effect
+    if declared is not None and effect.strength < declared.strength:
+        raise ConfigError(
+            f"{where}: '{given(entry)}' says that its effect is {declared.value}; "
+            f"write 'effect: {declared.value}', or leave it out"
+        )
+    return effect
+
+
+def _check(name: str, schema: Mapping[str, Any], where: str) -> None:
+    try:
+        compiled(name, schema)
+    except SourceUnavailable as error:
+        raise ConfigError(f"{where}: {error.message}") from error
+
+
+def _reason(entry: ToolEntry) -> str:
+    """Why nothing could run the entry; empty when something may."""
+    if not given(entry):
+        return (
+            f"nothing says what runs it: write '{RUNNERS[entry.type]}' beside its type {entry.type}"
+        )
+    if entry.type in KINDS or entry.type == "MCPTool":
+        return ""
+    return f"this version runs no tools of type {entry.type}"
+
+
+def _runner(inner: Tool) -> Run:
+    """Run the function with arguments of its own types, under the entry's name and schema."""
+
+    async def run(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
+        read = getattr(inner, "arguments", None)  # made by the first call: few of many are called
+        return await inner.run(read(arguments) if read is not None else arguments, ctx)
+
+    return run
+
+
+def _unavailable(spec: ToolSpec, reason: str) -> Tool:
+    async def run(_arguments: Mapping[str, Any], _ctx: ToolContext[Any]) -> Any:
+        raise SourceUnavailable(f"'{spec.name}' cannot be used: {reason}")
+
+    return SchemaTool(spec=spec.changed(unavailable=reason), run=run)

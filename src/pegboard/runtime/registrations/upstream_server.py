@@ -1,0 +1,193 @@
+"""One server that registered tools name by its address: listed when needed, once for all."""
+
+import asyncio
+import logging
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from pydantic import ValidationError
+
+from pegboard.concurrency.log_and_continue import log_and_continue
+from pegboard.core.ports.services import Services
+from pegboard.core.ports.source import Source
+from pegboard.core.tool import Tool, ToolSpec
+from pegboard.errors import ConfigError, PegboardError, SourceUnavailable
+from pegboard.features.pins.definitions import upstream_of
+from pegboard.registry.definition_diff import definition_digest
+from pegboard.runtime.plugins import load_kind
+
+NAME = "upstream"
+"""What the source of an address is called; part of what a digest is made of."""
+
+_LIST_AGAIN_SECONDS = 5.0
+"""A server is not asked more often what it has."""
+_OLD_SECONDS = 300.0
+"""What a server said longer ago is asked again before a call relies on it."""
+LISTING_SECONDS = 30.0
+"""For which a server is waited for."""
+REFUSED_SECONDS = 5.0
+"""For which a server is not asked again that could not be listed."""
+_SHOWN = 200
+
+_LOG = logging.getLogger("pegboard.sources")
+
+
+class UpstreamServer:
+    """A server, its tools by what it calls them.
+
+    Who needs its list while it is being listed waits for that; who comes soon after it could not be
+    listed is told so at once: a server that hangs holds up nobody for longer than it takes to know.
+
+    Args:
+        kind: Of source.
+        config: Of it.
+        services: What it may use.
+        within: Seconds for which it is waited for.
+        refused: Seconds for which it is not asked again after it failed.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        config: Mapping[str, Any],
+        services: Services,
+        *,
+        within: float = LISTING_SECONDS,
+        refused: float = REFUSED_SECONDS,
+    ) -> None:
+        self._kind = kind
+        self._config = config
+        self._services = services
+        self._within = within
+        self._refused = refused
+        self._source: Source | None = None
+        self._tools: Mapping[str, Tool] = {}
+        self._listed_at = self._failed_at = float("-inf")
+        self._changes = self._seen = 0
+        self._listing: asyncio.Task[None] | None = None
+        self._failure: BaseException | None = None
+        self._calls = 0
+        self._rest = asyncio.Event()
+        self._rest.set()
+
+    async def tool(self, name: str, pin: str) -> Tool:
+        """The tool of a name; listed again where it is not as it was looked at.
+
+        Raises:
+            SourceUnavailable: The server cannot be asked, or has no such tool.
+        """
+        found = self._tools.get(name)
+        if found is None or self._is_stale or upstream_digest(found) != pin:
+            await self._list()
+            found = self._tools.get(name)
+        if found is None:
+            raise SourceUnavailable(f"Its server has no '{name[:_SHOWN]}' any more.")
+        return found
+
+    @contextmanager
+    def called(self) -> Generator[None]:
+        """A call of a tool of its: it is not retired before that has ended."""
+        self._calls += 1
+        self._rest.clear()
+        try:
+            yield
+        finally:
+            self._calls -= 1
+            if not self._calls:
+                self._rest.set()
+
+    async def retire(self) -> None:
+        """Close once no call runs any more."""
+        await self._rest.wait()
+        await self.close()
+
+    async def close(self) -> None:
+        """Close now; safe to call twice."""
+        if self._listing is not None:
+            self._listing.cancel()
+            await asyncio.wait([self._listing])
+        source, self._source = self._source, None
+        if source is not None:
+            with log_and_continue(_LOG, "the server of a registered tool could not be closed"):
+                await source.close()
+
+    @property
+    def _is_stale(self) -> bool:
+        return self._changes != self._seen or self._since(self._listed_at) > _OLD_SECONDS
+
+    def _since(self, moment: float) -> float:
+        return self._services.clock.monotonic() - moment
+
+    async def _list(self) -> None:
+        if self._since(self._listed_at) < _LIST_AGAIN_SECONDS and self._changes == self._seen:
+            return
+        if self._failure is not None and self._since(self._failed_at) < self._refused:
+            raise self._failure.with_traceback(None)
+        if self._listing is None:
+            # a task of its own: who gives up takes it from none of the others
+            self._listing = asyncio.create_task(self._listed(), name="list a server of tools")
+            self._listing.add_done_callback(self._ended)
+        listing = self._listing
+        await asyncio.wait([listing])
+        if listing.cancelled():
+            raise SourceUnavailable("Its server was closed while it was listed.")
+        listing.result()
+
+    def _ended(self, listing: "asyncio.Task[None]") -> None:
+        self._listing = None
+        self._failure = None if listing.cancelled() else listing.exception()
+        self._failed_at = self._services.clock.monotonic()
+
+    async def _listed(self) -> None:
+        try:
+            async with asyncio.timeout(self._within):
+                if self._source is None:
+                    self._source = await opened_upstream(self._kind, self._config, self._services)
+                    self._source.on_change(self._changed)
+                changes = self._changes
+                self._tools = tools_by_action(await self._source.tools())
+        except TimeoutError:
+            raise SourceUnavailable(
+                f"Its server has not said within {self._within:g} s what it has."
+            ) from None
+        self._seen = changes  # not before: a list that fails tells nothing of what has changed
+        self._listed_at = self._services.clock.monotonic()
+
+    def _changed(self) -> None:
+        self._changes += 1
+
+
+def upstream_digest(tool: Tool) -> str:
+    """Of what the server says that a tool is: what an entry of it has as its `pin`."""
+    return definition_digest(upstream_of(tool) or tool.spec)
+
+
+def upstream_action(spec: ToolSpec) -> str:
+    """What the server itself calls a tool."""
+    return spec.action or spec.name
+
+
+async def opened_upstream(kind: str, config: Mapping[str, Any], services: Services) -> Source:
+    """A source on a server of somebody else.
+
+    Raises:
+        SourceUnavailable: It cannot be opened; says why.
+    """
+    try:
+        plug = load_kind(kind)
+        return await plug.open(NAME, plug.config.model_validate(config), services)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(map(str, fault["loc"]))
+        raise SourceUnavailable(f"{place}: {fault['msg']}", permanent=True) from None
+    except (ConfigError, PegboardError) as error:
+        raise SourceUnavailable(error.message) from error
+
+
+def tools_by_action(tools: Sequence[Tool]) -> dict[str, Tool]:
+    """Tools by what their server calls them; the first of a name counts."""
+    found: dict[str, Tool] = {}
+    for tool in tools:
+        found.setdefault(upstream_action(upstream_of(tool) or tool.spec), tool)
+    return found

@@ -1,0 +1,89 @@
+"""An open board follows its file: on request, or whenever the file changes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from pegboard.errors import AuditUnavailable, ConfigError, PegboardError
+from pegboard.runtime.argument_checks import board_given
+from pegboard.runtime.board_file.load import LoadedBoard
+from pegboard.runtime.file_watcher import follow
+from pegboard.runtime.settings import Settings
+
+
+class Reloading:
+    """Reads the board file again; a mistake in it leaves the board as it was.
+
+    Args:
+        settings: Which file it is.
+        reopen: Takes a board that was read; raises a `PegboardError` where it is wrong.
+
+    Attributes:
+        problem: Why the last reload was refused; empty when the board is as its file says.
+    """
+
+    def __init__(
+        self, settings: Settings, reopen: Callable[[LoadedBoard], Awaitable[None]]
+    ) -> None:
+        self.problem = ""
+        self._settings = settings
+        self._reopen = reopen
+        self._turn = asyncio.Lock()
+        self._watcher: asyncio.Task[None] | None = None
+
+    async def reload(self) -> None:
+        """Follow the file as it is now.
+
+        Raises:
+            ConfigError: What is wrong, with its line.
+            AuditUnavailable: The audit trail is required and cannot take it: the board is as it
+                was.
+        """
+        async with self._turn:
+            try:
+                loaded = board_given(self._settings)
+                _check_says_something(loaded)
+                await self._reopen(loaded)
+            except PegboardError as error:
+                self.problem = error.message
+                raise
+            self.problem = ""
+
+    def watch(self, every: float) -> None:
+        """Reload whenever the file changes, until `close`; seconds between two looks."""
+        if self._watcher is None and self._settings.board is not None:
+            reread = partial(self._reread, every)
+            following = follow(self._settings.board, reread, every=every)
+            self._watcher = asyncio.create_task(following, name="follow the board file")
+
+    async def close(self) -> None:
+        """Follow the file no longer; safe to call twice."""
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            watcher.cancel()
+            await asyncio.wait([watcher])
+
+    async def _reread(self, pause: float) -> None:
+        """Follow the file; while the audit trail cannot take that, ask again: nobody else does."""
+        while True:
+            try:
+                await self.reload()
+            except AuditUnavailable:
+                await asyncio.sleep(pause)
+            except PegboardError:  # kept in `problem`, and shown by every door that tells of it
+                return
+            else:
+                return
+
+
+def _check_says_something(loaded: LoadedBoard) -> None:
+    """Refuse a file without content: editors empty a file before they write it.
+
+    Raises:
+        ConfigError: It has none; says how to close every source.
+    """
+    if loaded.located is not None and loaded.located.value is None and loaded.path is not None:
+        raise ConfigError(
+            f"{loaded.path.name}:1: the file is empty, as while it is being written, and the board "
+            "stays as it was; write 'sources: []' to close every source"
+        )

@@ -1,0 +1,106 @@
+"""Putting on the board what its sources list."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from pegboard.core.resources_and_prompts import Prompt, Resource, board_uri
+from pegboard.core.tool import Tool
+from pegboard.errors import PegboardError, SourceUnavailable
+from pegboard.execution.limits.breakers import Breaker
+from pegboard.features.pins import PinCheck, PinCheckResult
+from pegboard.features.pins.pin_check import Standing
+from pegboard.registry import ToolRegistry
+from pegboard.runtime.sources.state import SourceState
+
+
+class ToolPublisher:
+    """Keeps the registry as the sources say, as far as what they say is approved."""
+
+    def __init__(self, registry: ToolRegistry, gate: PinCheck) -> None:
+        self._registry = registry
+        self._gate = gate
+        self._listed: dict[str, tuple[SourceState, tuple[Tool, ...]]] = {}
+        self._standing: dict[str, Standing] = {}
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    @property
+    def standing(self) -> Mapping[str, Standing]:
+        """What was not let through, of the sources that have such."""
+        return {name: standing for name, standing in self._standing.items() if standing}
+
+    async def tools(self, state: SourceState, tools: Sequence[Tool]) -> str:
+        """These are all its tools now; one that cannot be placed is told, the others are.
+
+        Returns:
+            Why some are not on the board; empty when all are.
+
+        Raises:
+            SourceUnavailable: Nobody knows what is approved; what is on the board stays.
+        """
+        self._listed[state.name] = (state, tuple(tools))
+        return await self._placed(state.name)
+
+    async def again(self, source: str) -> None:
+        """Judge once more what a source listed last; nothing for one that did not yet."""
+        if source not in self._listed:
+            return
+        state, _ = self._listed[source]
+        try:
+            reason = await self._placed(source)
+        except SourceUnavailable as error:
+            reason = error.message
+        if reason:
+            state.status, state.reason = "degraded", reason
+            state.relist.set()  # whoever keeps the source tries until it is well
+
+    def forget(self, source: str) -> None:
+        """The source is gone."""
+        self._listed.pop(source, None)
+        self._standing.pop(source, None)
+
+    def offers(
+        self, state: SourceState, resources: Sequence[Resource], prompts: Sequence[Prompt]
+    ) -> None:
+        """These are all its resources and prompts now."""
+        self._registry.offers.replace(state.name, resources=resources, prompts=prompts)
+
+    def updated(self, state: SourceState, uri: str) -> None:
+        """Whoever follows the resource is told."""
+        self._registry.offers.updated(board_uri(state.name, uri))
+
+    async def _placed(self, source: str) -> str:
+        # one after the other: the newest list is the one that is judged last
+        async with self._turns[source]:
+            known = self._listed.get(source)
+            if known is None:
+                return ""
+            state, tools = known
+            try:
+                judged = await self._gate.judged(source, tools)
+            except PegboardError as error:
+                raise SourceUnavailable(
+                    f"its definitions could not be compared with those approved: {error.message}"
+                ) from error
+            if self._listed.get(source) is None:  # it went meanwhile
+                return ""
+            return self._put(state, judged)
+
+    def _put(self, state: SourceState, judged: PinCheckResult) -> str:
+        """Without a wait in it: no call finds the board half done."""
+        registry, kit = self._registry, self._registry.kit
+        for tool in tuple(item for item in registry if item.spec.source == state.name):
+            registry.remove(tool.spec.name)
+        remote = state.opener is not None and state.opener.kind.remote
+        if remote and not kit.breakers.get(state.name):
+            kit.breakers.add(state.name, Breaker(state.name, monotonic=kit.monotonic))
+        taken: list[Tool] = []
+        faults = [judged.fault] if judged.fault else []
+        for tool in judged.tools:
+            try:
+                taken.append(registry.add(tool))
+            except PegboardError as error:
+                faults.append(error.message)
+        state.tools, state.held = tuple(taken), judged.waiting
+        self._standing[state.name] = judged.standing
+        return " ".join(faults)

@@ -1,0 +1,212 @@
+"""Asking one source what it has and how it is; whatever it does becomes its state."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from traceback import format_exception
+from typing import Protocol, TypeVar
+
+from pegboard.concurrency.log_once import log_foreign
+from pegboard.core.event import SourceChanged
+from pegboard.core.health import Health, HealthStatus
+from pegboard.core.ports.services import Services
+from pegboard.core.ports.source import Source
+from pegboard.core.resources_and_prompts import OffersResources, Prompt, Resource
+from pegboard.core.tool import Tool
+from pegboard.errors import PegboardError, SourceUnavailable
+from pegboard.execution.emitter import Emitter
+from pegboard.runtime.sources.state import SourceState
+
+T = TypeVar("T")
+
+_LOG = logging.getLogger("pegboard.sources")
+
+
+class Listed(Protocol):
+    """Told what a source has now; puts it on the board."""
+
+    async def tools(self, state: SourceState, tools: Sequence[Tool]) -> str:
+        """These are its tools; gives the state those that are on the board.
+
+        Returns:
+            Why some of them are not; empty when all are.
+        """
+        ...
+
+    def offers(
+        self, state: SourceState, resources: Sequence[Resource], prompts: Sequence[Prompt]
+    ) -> None:
+        """These are its resources and prompts."""
+        ...
+
+    def updated(self, state: SourceState, uri: str) -> None:
+        """The contents of the resource that the source knows as `uri` changed."""
+        ...
+
+
+class SourceRefresher:
+    """Opens, lists and closes one source at a time, each within a deadline; it never raises.
+
+    Args:
+        services: What sources are opened with.
+        timeout: Seconds for a source to open and list its tools, and again for what else it offers.
+        listed: Puts on the board what they list.
+        emitter: Tells how they are doing.
+    """
+
+    def __init__(
+        self, services: Services, *, timeout: float, listed: Listed, emitter: Emitter
+    ) -> None:
+        self._services = services
+        self._timeout = timeout
+        self._listed = listed
+        self._emitter = emitter
+
+    async def refresh(self, state: SourceState) -> None:
+        """List it, opened first if need be: whoever waits for it goes on."""
+        # a reload and a retry may come together: only one of them opens
+        async with state.turn:
+            try:
+                await self._list(state)
+            finally:
+                state.answered()
+
+    async def health(self, state: SourceState) -> Health:
+        """How it is doing, asked now."""
+        if state.status == "pending":
+            return Health(status=HealthStatus.UNKNOWN, reason="it has not answered yet")
+        if state.source is None or state.status == "failed":
+            return Health(status=HealthStatus.UNHEALTHY, reason=state.reason)
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await state.source.health()
+        except TimeoutError:
+            return Health(
+                status=HealthStatus.UNHEALTHY, reason=f"no answer within {self._timeout:g} s"
+            )
+        except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
+            log_foreign(_LOG, f"the health check of {state.name} failed", error)
+            reason = f"its health check failed ({type(error).__name__}); the log says why"
+            return Health(status=HealthStatus.UNHEALTHY, reason=reason)
+
+    async def close(self, state: SourceState) -> None:
+        """Close it; nothing for one that is not open."""
+        source, state.source = state.source, None
+        if source is None:
+            return
+        try:
+            async with asyncio.timeout(self._timeout):
+                await source.close()
+        except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
+            log_foreign(_LOG, f"the source {state.name} did not close", error)
+            self._failed(state, f"did not close ({type(error).__name__})", error=error)
+
+    def tell(self, state: SourceState, *, error: BaseException | None = None) -> None:
+        """Tell how it is doing.
+
+        Args:
+            state: The source.
+            error: What foreign code raised, for the log.
+        """
+        self._emitter.emit(
+            SourceChanged(
+                source=state.name,
+                status=state.status,
+                tools=len(state.tools),
+                reason=state.reason,
+                stack="".join(format_exception(error)) if error else "",
+            )
+        )
+
+    async def _list(self, state: SourceState) -> None:
+        try:
+            async with asyncio.timeout(self._timeout):
+                tools = tuple(await (await self._opened(state)).tools())
+            reason = await self._listed.tools(state, tools)
+            state.status, state.reason = "degraded" if reason else "ok", reason
+            state.is_logged = False
+        except TimeoutError:
+            self._failed(state, f"no answer within {self._timeout:g} s")
+        except PegboardError as error:
+            is_logged = isinstance(error, SourceUnavailable) and error.is_logged
+            self._failed(state, error.message, is_logged=is_logged)
+        except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
+            log_foreign(_LOG, f"the source {state.name} failed", error)
+            reason = f"it failed ({type(error).__name__}); the log says why"
+            self._failed(state, reason, error=error, is_logged=True)
+        else:
+            state.listed.set()
+            await self._list_offers(state)
+            self.tell(state)
+
+    async def _list_offers(self, state: SourceState) -> None:
+        """Resources and prompts come after the tools: what fails takes none of the others along."""
+        source = state.source
+        if not isinstance(source, OffersResources):
+            return
+        faults: list[str] = []
+        async with asyncio.TaskGroup() as group:
+            resources = group.create_task(
+                self._offered(source.name, "resources", source.resources, state.resources, faults)
+            )
+            prompts = group.create_task(
+                self._offered(source.name, "prompts", source.prompts, state.prompts, faults)
+            )
+        state.resources, state.prompts = resources.result(), prompts.result()
+        self._listed.offers(state, state.resources, state.prompts)
+        if faults:
+            state.status, state.reason = "degraded", "; ".join(faults)
+
+    async def _offered(
+        self,
+        name: str,
+        what: str,
+        ask: Callable[[], Awaitable[Sequence[T]]],
+        known: Sequence[T],
+        faults: list[str],
+    ) -> Sequence[T]:
+        """One of its lists; the last known, and a fault more, where it cannot be had."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                return tuple(await ask())
+        except TimeoutError:
+            faults.append(f"its {what}: no answer within {self._timeout:g} s")
+        except PegboardError as error:
+            faults.append(f"its {what}: {error.message}")
+        except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
+            log_foreign(_LOG, f"the {what} of {name} failed", error)
+            faults.append(f"its {what} failed ({type(error).__name__})")
+        return known
+
+    async def _opened(self, state: SourceState) -> Source:
+        if state.source is not None:
+            return state.source
+        if state.opener is None:
+            raise SourceUnavailable(state.reason)
+        opener = state.opener
+        source = await opener.kind.open(state.name, opener.config, self._services)
+        source.on_change(_notifier(asyncio.get_running_loop(), state.relist))
+        if isinstance(source, OffersResources):
+            source.on_update(partial(self._listed.updated, state))
+        state.source = source
+        return source
+
+    def _failed(
+        self,
+        state: SourceState,
+        reason: str,
+        *,
+        error: BaseException | None = None,
+        is_logged: bool = False,
+    ) -> None:
+        state.status = "degraded" if state.tools else "failed"
+        state.reason, state.is_logged = reason, is_logged
+        self.tell(state, error=error)
+
+
+def _notifier(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> Callable[[], None]:
+    def notify() -> None:
+        loop.call_soon_threadsafe(event.set)
+
+    return notify

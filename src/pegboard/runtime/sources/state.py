@@ -1,0 +1,137 @@
+"""One source of a board, and how it is doing."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pegboard.access import Switches
+from pegboard.core.ports.clock import Clock
+from pegboard.core.ports.source import Source, SourceKind, TellsProblems
+from pegboard.core.resources_and_prompts import Prompt, Resource
+from pegboard.core.tool import Tool
+from pegboard.registry.unavailable import why_unusable, with_switches
+
+_NOTHING_OFF = Switches()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opener:
+    """A checked entry: its kind and its configuration."""
+
+    kind: SourceKind
+    config: Any
+
+
+class SourceState:
+    """One source of a board and how it is doing.
+
+    Args:
+        name: Its name.
+        kind: Its kind.
+        title: Its kind, for people.
+        status: `failed` for one that cannot even be opened.
+        reason: Why.
+        opener: What opens it; None for one that cannot be opened.
+
+    Attributes:
+        status: `pending` (it has not answered yet), `ok`, `degraded` (listing fails, the last known
+            tools stay) or `failed`.
+        tools: Those that stand on the board.
+        is_logged: Whether the log says more than the reason.
+        resources: Those that were listed last.
+        prompts: As well.
+        held: How many definitions, changed ones and those of new tools, wait for approval.
+        listed: Set as soon as it is known which tools it has, or that they cannot be known now.
+        settled: Set when its resources and prompts are known too.
+        wanted: Set when somebody asks for it, where it is opened only then.
+        relist: Set when it says that it has changed.
+        turn: Held by whoever opens or lists it.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        kind: str,
+        title: str = "",
+        status: str = "pending",
+        reason: str = "",
+        opener: Opener | None = None,
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.title = title
+        self.status = status
+        self.opener = opener
+        self.tools: tuple[Tool, ...] = ()
+        self.resources: Sequence[Resource] = ()
+        self.prompts: Sequence[Prompt] = ()
+        self.held = 0
+        self.is_logged = False
+        self.source: Source | None = None
+        self.listed, self.settled = asyncio.Event(), asyncio.Event()
+        self.wanted, self.relist = asyncio.Event(), asyncio.Event()
+        self.turn = asyncio.Lock()
+        self._reason = reason
+        self._asked: tuple[Clock, float] | None = None
+        if status != "pending":
+            self.answered()
+
+    @property
+    def reason(self) -> str:
+        """What is wrong and what to do; empty when all is well."""
+        if self.status != "pending":
+            return self._reason
+        if self._asked is None:
+            return "nobody has asked for it yet"
+        clock, at = self._asked
+        return (
+            f"no answer yet, asked {clock.monotonic() - at:.0f} s ago; "
+            "its tools appear when it answers"
+        )
+
+    @reason.setter
+    def reason(self, reason: str) -> None:
+        self._reason = reason
+
+    def unavailable(self, *, switches: Switches) -> Counter[str]:
+        """Why how many of its tools cannot be used now."""
+        reasons = (why_unusable(with_switches(tool.spec, switches)) for tool in self.tools)
+        return Counter(reason for reason in reasons if reason)
+
+    @property
+    def problems(self) -> str:
+        """What its last listing left out, and why; empty when nothing, or when it does not tell."""
+        source = self.source
+        return " ".join(source.problems) if isinstance(source, TellsProblems) else ""
+
+    def asked(self, clock: Clock) -> None:
+        """It is asked for the first time, now."""
+        self._asked = (clock, clock.monotonic())
+
+    def answered(self) -> None:
+        """Nobody waits for it any more."""
+        self.listed.set()
+        self.settled.set()
+
+    def to_dict(self, *, switches: Switches = _NOTHING_OFF) -> dict[str, Any]:
+        """As JSON-compatible data; the reasons that are given most often come first.
+
+        Args:
+            switches: What is turned off; a source that is says so, whatever else is wrong with it.
+        """
+        unavailable, off = self.unavailable(switches=switches), switches.why_source(self.name)
+        reasons = (f"is turned off: {off}" if off else "", self.reason)
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "title": self.title,
+            "status": self.status,
+            "reason": "; ".join(filter(None, reasons)),
+            "tools": len(self.tools),
+            "held": self.held,
+            "unavailable": unavailable.total(),
+            "unavailable_reasons": [reason for reason, _ in unavailable.most_common()],
+        }

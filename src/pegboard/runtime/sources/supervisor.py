@@ -1,0 +1,193 @@
+"""The sources of a board: opened, listed, watched and closed, each without harm to the others."""
+
+import asyncio
+import contextlib
+import logging
+import random
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+from pegboard.concurrency.log_and_continue import log_and_continue
+from pegboard.core.health import Health
+from pegboard.core.ports.services import Services
+from pegboard.execution.emitter import Emitter
+from pegboard.runtime.patience import wait_for_sources
+from pegboard.runtime.sources.refresher import Listed, SourceRefresher
+from pegboard.runtime.sources.state import SourceState
+
+_LOG = logging.getLogger("pegboard.sources")
+_LONGEST_RETRY = 120.0
+
+
+class SourceSupervisor:
+    """Keeps each source of a board listed; a failed one is tried again, later and later.
+
+    Args:
+        services: What sources are opened with.
+        timeout: Seconds for a source to open and list its tools, and again for what else it offers.
+        patience: Seconds for which opening waits for remote ones; None waits until each has
+            answered or run out of time.
+        on_demand: Whether each is opened only when somebody waits for it, and none before.
+        listed: Puts on the board what they list.
+        emitter: Tells how they are doing.
+        retry: Seconds after which a failed one is tried again; twice as long after each further
+            time, and two minutes at the most.
+        jitter: Spreads the retries.
+
+    Attributes:
+        states: The sources by name.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        *,
+        timeout: float,
+        patience: float | None = None,
+        on_demand: bool = False,
+        listed: Listed,
+        emitter: Emitter,
+        retry: float = 5.0,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._asker = SourceRefresher(services, timeout=timeout, listed=listed, emitter=emitter)
+        self._clock = services.clock
+        self._timeout = timeout
+        self._patience = patience
+        self._on_demand = on_demand
+        self._retry = retry
+        self._jitter = jitter
+        self._work: dict[str, set[asyncio.Task[None]]] = {}
+        self.states: dict[str, SourceState] = {}
+
+    async def open(self, states: Sequence[SourceState]) -> None:
+        """Open and list all at once; who has not answered in time is waited for no longer."""
+        try:
+            await self.follow(new=states)
+        except asyncio.CancelledError:
+            await self.close()
+            raise
+
+    async def follow(
+        self,
+        *,
+        new: Sequence[SourceState],
+        kept: Sequence[str] = (),
+        gone: Sequence[str] = (),
+    ) -> None:
+        """Close what is gone, list again what is kept and open what is new, all at once."""
+        await _all([asyncio.create_task(self.drop(name), name=f"drop {name}") for name in gone])
+        listing = {
+            self._begin(name, self._again(self.states[name]), "list"): self.states[name]
+            for name in kept
+        }
+        for state in new:
+            self.states[state.name] = state
+            if state.opener is None:
+                self._asker.tell(state)
+                continue
+            first = self._begin(state.name, self._first(state), "list")
+            self._begin(state.name, self._keep(state, first), "keep")
+            if not self._on_demand:
+                listing[first] = state
+        await wait_for_sources(listing, patience=self._patience)
+
+    async def settled(self) -> None:
+        """Wait until each has answered or run out of time."""
+        states = tuple(self.states.values())
+        for state in states:
+            state.wanted.set()
+        for state in states:
+            await state.settled.wait()
+
+    async def drop(self, name: str) -> None:
+        """Close one source and forget it."""
+        state = self.states.pop(name)
+        await self._end(state)
+
+    async def refresh(self, name: str) -> None:
+        """List one source again, now."""
+        await self._asker.refresh(self.states[name])
+
+    async def health(self, state: SourceState) -> Health:
+        """How a source is doing, asked now, within a deadline; never raises."""
+        return await self._asker.health(state)
+
+    async def healths(self) -> dict[str, Health]:
+        """How each source is doing, asked now, all at once."""
+        states = list(self.states.values())
+        async with asyncio.TaskGroup() as group:
+            asked = [group.create_task(self.health(state)) for state in states]
+        return {state.name: task.result() for state, task in zip(states, asked, strict=True)}
+
+    async def close(self) -> None:
+        """Close all, each within a deadline; safe to call twice."""
+        await _all(
+            [
+                asyncio.create_task(self._end(state), name=f"close {state.name}")
+                for state in self.states.values()
+            ]
+        )
+
+    def _begin(self, name: str, work: Coroutine[Any, Any, None], what: str) -> "asyncio.Task[None]":
+        """Work for a source that ends with it."""
+        task = asyncio.create_task(work, name=f"{what} {name}")
+        tasks = self._work.setdefault(name, set())
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+        return task
+
+    async def _end(self, state: SourceState) -> None:
+        """End what is done for a source, then close it; whoever waits for it goes on."""
+        tasks = tuple(self._work.pop(state.name, ()))
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=self._timeout)
+        state.answered()
+        await self._asker.close(state)
+
+    async def _first(self, state: SourceState) -> None:
+        """Open and list it, where that is on demand when somebody asks for it."""
+        if self._on_demand:
+            await state.wanted.wait()
+        state.asked(self._clock)
+        with log_and_continue(_LOG, f"the source {state.name} could not be listed"):
+            await self._asker.refresh(state)
+
+    async def _again(self, state: SourceState) -> None:
+        """List what may have changed; who has not answered yet is not asked twice."""
+        if state.status == "pending":
+            if state.wanted.is_set() or not self._on_demand:
+                await state.settled.wait()
+        else:
+            await self._asker.refresh(state)
+
+    async def _keep(self, state: SourceState, first: "asyncio.Task[None]") -> None:
+        """Follow changes once it has answered, and try a failed source again."""
+        await asyncio.wait((first,))
+        delay = self._retry
+        while True:
+            wait = None if state.status == "ok" else delay * (0.5 + self._jitter() / 2)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await state.relist.wait()
+            state.relist.clear()
+            with log_and_continue(_LOG, f"the source {state.name} could not be followed"):
+                await self._asker.refresh(state)
+            delay = self._retry if state.status == "ok" else min(delay * 2, _LONGEST_RETRY)
+
+
+async def _all(tasks: Sequence["asyncio.Task[None]"]) -> None:
+    """Wait for all; a cancellation reaches them, and is waited for."""
+    if not tasks:
+        return
+    try:
+        await asyncio.wait(tasks)
+    except asyncio.CancelledError:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        raise
+    for task in tasks:
+        task.result()

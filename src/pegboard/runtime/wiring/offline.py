@@ -1,0 +1,59 @@
+"""What a board remembers, without the board: for commands that open no source."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pegboard.runtime.settings import Settings
+from pegboard.runtime.wiring.storage import audited, proof, storage
+
+if TYPE_CHECKING:
+    from pegboard.core.event import Event
+    from pegboard.features.approvals import Approvals
+    from pegboard.features.audit import Audit
+    from pegboard.features.kill_switches import KillSwitches
+    from pegboard.features.pins import Pins
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfflineBoard:
+    """The services that need no tools.
+
+    Attributes:
+        tell: Takes what has been done into the audit trail.
+    """
+
+    approvals: "Approvals"
+    audit: "Audit"
+    pins: "Pins"
+    switches: "KillSwitches"
+    tell: "Callable[[Event], None]"
+
+
+@asynccontextmanager
+async def kept(settings: Settings) -> AsyncGenerator[OfflineBoard]:
+    """Open the store alone; what is decided goes into the audit trail.
+
+    Raises:
+        ConfigError: It cannot be used, or another process uses it.
+    """
+    from pegboard.execution import CallEnvironment
+    from pegboard.execution.emitter import Emitter
+    from pegboard.features.approvals import Approvals
+    from pegboard.features.audit import Audit
+    from pegboard.features.kill_switches import KillSwitches
+    from pegboard.features.pins import Pins
+    from pegboard.registry import ToolRegistry
+
+    async with storage(settings, redact=None) as opened:
+        emitter = Emitter(audited(settings, opened))
+        registry = ToolRegistry(kit=CallEnvironment(approvals=opened.approvals, emitter=emitter))
+        prove = proof(settings, opened)
+        yield OfflineBoard(
+            approvals=Approvals(registry, prove=prove),
+            audit=Audit(opened.audit, flush=opened.flush),
+            pins=Pins(registry, opened.pins, prove=prove),
+            tell=emitter.emit,
+            switches=KillSwitches(registry, opened.switches, prove=prove),
+        )

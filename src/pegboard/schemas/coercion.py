@@ -1,0 +1,144 @@
+"""Mending arguments: the few lax readings that models need, and nothing wider.
+
+A value is only touched where strict validation refused it, once a place, and only so:
+
+| found | where the schema says | becomes |
+|---|---|---|
+| `"5"`, `"5.0"`, `5.0` | integer | `5` |
+| `"1.5"` | number | `1.5` |
+| `"true"`, `"False"` | boolean | `true`, `false` |
+| `'["a"]'` | array | `["a"]` |
+| `'{"a": 1}'` | object | `{"a": 1}` |
+
+Where the schema takes strings too, a string stays what it is, also when it is refused.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, cast
+
+from pegboard.schemas.strict_json import Location, decode
+
+JsonType = Literal["integer", "number", "boolean", "array", "object"]
+Wish = tuple[Location, JsonType]
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,300}(?:\.0+)?")
+_NUMBER = re.compile(
+    r"[+-]?(?:[0-9]{1,300}(?:\.[0-9]{0,300})?|\.[0-9]{1,300})(?:[eE][+-]?[0-9]{1,3})?"
+)
+_BOOLEANS = {"true": True, "false": False}
+_INFINITY = float("inf")
+MOST_ROUNDS = 8
+"""How often a document is mended and judged again: each round may open texts within texts."""
+_DEEPEST = 100
+"""Levels of arrays and objects that a mended document may have: JSON readers stop at 200."""
+
+
+class _Unchanged:
+    """Marks that a value has no reading as the wanted type."""
+
+
+UNCHANGED = _Unchanged()
+
+
+def coerce(value: Any, wanted: JsonType) -> Any:
+    """The value read as the wanted type, or `UNCHANGED` when it has no such reading."""
+    return _READERS[wanted](value)
+
+
+def mend(document: Any, wishes: Sequence[Wish], done: set[Location]) -> Any:
+    """The document with every wish fulfilled that can be, or `UNCHANGED` when none can.
+
+    Args:
+        document: The parsed arguments; changed in place unless the root itself is replaced.
+        wishes: Which place should hold which type; for a place named twice the first that fits.
+        done: The places that were mended before, each at most once; added to.
+    """
+    changed = False
+    for location, wanted in wishes:
+        if location in done:
+            continue
+        value = coerce(look_up(document, location), wanted)
+        if value is UNCHANGED or _is_deeper(value, _DEEPEST - len(location)):
+            continue
+        document = replaced(document, location, value)
+        done.add(location)
+        changed = True
+    return document if changed else UNCHANGED
+
+
+def look_up(document: Any, location: Location) -> Any:
+    """What stands at a place; `UNCHANGED` when the place is not there."""
+    for step in location:
+        try:
+            document = document[step]
+        except (KeyError, IndexError, TypeError):
+            return UNCHANGED
+    return document
+
+
+def replaced(document: Any, location: Location, value: Any) -> Any:
+    """The document with this value in a place that is there; changed in place unless it is all."""
+    if not location:
+        return value
+    look_up(document, location[:-1])[location[-1]] = value
+    return document
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    if isinstance(value, dict):
+        value = list(cast("dict[str, Any]", value).values())
+    if not isinstance(value, list):
+        return False
+    return levels <= 0 or any(_is_deeper(item, levels - 1) for item in cast("list[Any]", value))
+
+
+def _integer(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, str) and _INTEGER.fullmatch(value.strip()):
+        return int(value.strip().partition(".")[0])
+    return UNCHANGED
+
+
+def _number(value: Any) -> Any:
+    if not isinstance(value, str) or not _NUMBER.fullmatch(value.strip()):
+        return UNCHANGED
+    if "." not in value:
+        whole = _integer(value)
+        if whole is not UNCHANGED:
+            return whole
+    number = float(value)
+    return UNCHANGED if abs(number) == _INFINITY else number
+
+
+def _boolean(value: Any) -> Any:
+    return _BOOLEANS.get(value.strip().lower(), UNCHANGED) if isinstance(value, str) else UNCHANGED
+
+
+def _array(value: Any) -> Any:
+    parsed = _parsed(value, "[")
+    return cast("list[Any]", parsed) if isinstance(parsed, list) else UNCHANGED
+
+
+def _object(value: Any) -> Any:
+    parsed = _parsed(value, "{")
+    return cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else UNCHANGED
+
+
+def _parsed(value: Any, opening: str) -> Any:
+    if not isinstance(value, str) or not value.lstrip().startswith(opening):
+        return UNCHANGED
+    try:
+        return decode(value)
+    except ValueError:
+        return UNCHANGED
+
+
+_READERS: dict[JsonType, Callable[[Any], Any]] = {
+    "integer": _integer,
+    "number": _number,
+    "boolean": _boolean,
+    "array": _array,
+    "object": _object,
+}

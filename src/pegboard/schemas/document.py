@@ -1,0 +1,194 @@
+"""A JSON Schema as something to reason about: its references followed, its drafts told apart."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from pegboard.errors import SourceUnavailable
+from pegboard.schemas.validator import Validator, compiled
+
+Node = Mapping[str, Any]
+
+NEVER: Node = {"enum": []}
+"""What nothing fits: the schema `false`."""
+UNREADABLE: Node = {"$dynamicRef": "#"}
+"""Stands for a part that is not understood: it promises nothing, and nothing surely fits it."""
+
+_DRAFTS = ("2020-12", "2019-09", "draft-07", "draft-06")
+_LIBRARIES = ("$defs", "definitions")
+_IN_A_LIBRARY = tuple(f"#/{name}/" for name in _LIBRARIES)
+
+
+class Document:
+    """A schema with everything that its references point to.
+
+    Args:
+        root: JSON Schema, 2020-12 unless it says otherwise.
+        closed: Whether an object that names its properties is taken to have no others, although
+            JSON Schema lets it.
+
+    Attributes:
+        fault: Why it cannot be reasoned about; empty when it can.
+    """
+
+    def __init__(self, root: Any, *, closed: bool = False) -> None:
+        self.root = root
+        self.closed = closed
+        node: Node = cast("Node", root) if isinstance(root, Mapping) else {}
+        self._said = str(node.get("$schema") or _DRAFTS[0])
+        self.ignores_beside_ref = "draft-0" in self._said
+        self._references: set[str] = set()
+        self._validators: dict[int, tuple[Any, Validator | None]] = {}
+        self.fault = self._fault()
+
+    def nodes(self, schema: Any) -> tuple[Node, ...]:
+        """The schema as parts that must all hold: references and `allOf` are opened up."""
+        return tuple(self._opened(schema, ()))
+
+    def accepts(self, node: Node, value: Any) -> bool | None:
+        """Whether a value fits a part of this document; None when that cannot be told."""
+        known = self._validators.get(id(node))
+        if known is None:  # the node is kept with it, so that its id stays its own
+            known = self._validators[id(node)] = (node, self._validator(node))
+        return None if known[1] is None else known[1].is_valid(value)
+
+    def alone(self, schema: Any) -> Any:
+        """A part as a schema of its own; None when it refers to what cannot come along."""
+        if not isinstance(schema, Mapping) or schema is self.root:
+            return cast("Any", schema)
+        carried = self._carried
+        part = cast("Node", schema)
+        if carried is None:
+            return None
+        return {**carried, "allOf": [part]} if carried else part
+
+    def joined(self, nodes: tuple[Node, ...]) -> Any:
+        """Parts that must all hold, as a schema of its own; `{}` when it cannot be told."""
+        carried = self._carried
+        if carried is None or UNREADABLE in nodes:
+            return {}
+        if len(nodes) == 1 and not carried:
+            return nodes[0]
+        return {**carried, "allOf": list(nodes)} if nodes else {}
+
+    def any_of(self, schemas: list[Any]) -> Any:
+        """Several schemas of this document, of which one holds, as one."""
+        return {**(self._carried or {}), "anyOf": schemas}
+
+    @property
+    def _carried(self) -> dict[str, Any] | None:
+        """What a part needs beside it to mean the same; None when that cannot be done."""
+        if not all(reference.startswith(_IN_A_LIBRARY) for reference in self._references):
+            return None
+        if isinstance(self.root, bool):
+            return {}
+        root = cast("Node", self.root)
+        return {key: root[key] for key in ("$schema", *_LIBRARIES) if key in root}
+
+    def _validator(self, node: Node) -> Validator | None:
+        if node is UNREADABLE:
+            return None
+        schema = self.alone(node)
+        try:
+            return None if schema is None else compiled("schema", schema)
+        except SourceUnavailable:
+            return None
+
+    def _fault(self) -> str:
+        root: Any = self.root
+        if isinstance(root, bool):
+            return ""
+        if not isinstance(root, Mapping):
+            return "is no JSON Schema"
+        if not any(draft in self._said for draft in _DRAFTS):
+            return f"is written in '{self._said[:80]}', which is not compared"
+        if fault := self._survey():
+            return fault
+        try:
+            compiled("schema", cast("Node", root))
+        except SourceUnavailable as error:
+            return error.message.removeprefix("'schema' ")
+        return ""
+
+    def _survey(self) -> str:
+        """Note all references; what stands in the way of following them."""
+        waiting: list[Any] = [self.root]
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, Mapping):
+                node = cast("Node", value)
+                if node is not self.root and any(_is_text(node.get(k)) for k in ("$id", "$schema")):
+                    return "gives a part an identity of its own ($id), which is not followed"
+                if "prefixItems" in node and _DRAFTS[0] not in self._said:
+                    return "has 'prefixItems', which its draft does not know"
+                if isinstance(reference := node.get("$ref"), str):
+                    self._references.add(reference)
+                waiting.extend(node.values())
+            elif isinstance(value, (list, tuple)):
+                waiting.extend(cast("list[Any]", value))
+        return ""
+
+    def _opened(self, schema: Any, open_references: tuple[str, ...]) -> Iterator[Node]:
+        if schema is False:
+            yield NEVER
+        if not isinstance(schema, Mapping):
+            return
+        node = cast("Node", schema)
+        reference = node.get("$ref")
+        if isinstance(reference, str):
+            target = self._target(reference)
+            if target is None or reference in open_references:
+                yield UNREADABLE
+            else:
+                yield from self._opened(target, (*open_references, reference))
+            if self.ignores_beside_ref:
+                return
+        yield node
+        for part in node.get("allOf", ()):
+            yield from self._opened(part, open_references)
+
+    def _target(self, reference: str) -> Any:
+        """What a reference into this document points to; None when it is none."""
+        if reference != "#" and not reference.startswith("#/"):
+            return None
+        target: Any = self.root
+        for step in reference.split("/")[1:]:
+            key = _unquoted(step)
+            if isinstance(target, Mapping):
+                target = cast("Node", target).get(key)
+            elif isinstance(target, list) and key.isdecimal():
+                items = cast("list[Any]", target)
+                target = items[int(key)] if int(key) < len(items) else None
+            else:
+                return None
+        return target
+
+
+def canonical(value: Any) -> bytes:
+    """A schema, or a part of one, as text that is the same for whatever is the same JSON."""
+    from msgspec import json
+
+    return json.encode(value, order="sorted", enc_hook=_as_json)
+
+
+def plain(value: Any) -> Any:
+    """The same as JSON-compatible data, in its own order."""
+    from msgspec import json
+
+    return json.decode(json.encode(value, enc_hook=_as_json))
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, Mapping):  # one that cannot be changed, say
+        return dict(cast("Node", value))
+    return value.__name__ if isinstance(value, type) else repr(value)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _unquoted(step: str) -> str:
+    """A step of a JSON Pointer in a URL fragment (RFC 6901, section 6)."""
+    from urllib.parse import unquote
+
+    return unquote(step).replace("~1", "/").replace("~0", "~")

@@ -1,0 +1,75 @@
+"""Finding one's way in a schema that is shown: what does it say of a place in the arguments?"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
+
+from pegboard.core.tool import JsonSchema
+from pegboard.schemas.strict_json import Location
+
+_DEEPEST = 20
+_ALTERNATIVES = ("anyOf", "oneOf", "allOf")
+
+
+def known_names(schema: JsonSchema, place: Location) -> list[str]:
+    """The arguments that an object at this place may have; of every alternative."""
+    names: dict[str, None] = {}
+    for node in _nodes(schema, place):
+        names.update(dict.fromkeys(_mapping(node, "properties")))
+    return list(names)
+
+
+def description_of(schema: JsonSchema, place: Location) -> str:
+    """What the schema says of this place; empty when it says nothing."""
+    *parents, name = place
+    for node in _nodes(schema, tuple(parents)):
+        about: Any = _mapping(_mapping(node, "properties"), str(name)).get("description")
+        if isinstance(about, str):
+            return about
+    return ""
+
+
+def _nodes(root: JsonSchema, place: Location) -> list[Mapping[str, Any]]:
+    here = list(_expanded(root, root, _DEEPEST))
+    for step in place:
+        children = (child for node in here for child in _children(node, step))
+        here = [node for child in children for node in _expanded(root, child, _DEEPEST)]
+    return here
+
+
+def _expanded(root: JsonSchema, node: Any, levels: int) -> Iterator[Mapping[str, Any]]:
+    """The node itself, and what its references and alternatives lead to."""
+    if not isinstance(node, Mapping) or levels == 0:
+        return
+    here = cast("Mapping[str, Any]", node)
+    yield here
+    if isinstance(here.get("$ref"), str):
+        yield from _expanded(root, _referred(root, here["$ref"]), levels - 1)
+    for key in _ALTERNATIVES:
+        for member in _sequence(here, key):
+            yield from _expanded(root, member, levels - 1)
+
+
+def _referred(root: JsonSchema, reference: str) -> Any:
+    node: Any = root
+    for step in reference.removeprefix("#").strip("/").split("/"):
+        if step:
+            node = _mapping({"": node}, "").get(step)
+    return node
+
+
+def _children(node: Mapping[str, Any], step: str | int) -> Iterable[Any]:
+    if isinstance(step, int):
+        fixed = _sequence(node, "prefixItems")
+        return [fixed[step]] if step < len(fixed) else [node.get("items")]
+    properties = _mapping(node, "properties")
+    return [properties[step]] if step in properties else [node.get("additionalProperties")]
+
+
+def _mapping(node: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = node.get(key)
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+def _sequence(node: Mapping[str, Any], key: str) -> list[Any]:
+    value = node.get(key)
+    return cast("list[Any]", value) if isinstance(value, list) else []

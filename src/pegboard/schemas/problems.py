@@ -1,0 +1,93 @@
+"""What was wrong with arguments, in words that a model can act on."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from pegboard.core import truncate
+from pegboard.core.suggestions import did_you_mean
+from pegboard.errors import Problem
+from pegboard.schemas.strict_json import Location
+
+MOST_PROBLEMS = 20
+_PREVIEW = 60
+_LONGEST = 300
+
+
+def path_of(location: Sequence[str | int]) -> str:
+    """A place as people write it: `items[2].price`."""
+    path = ""
+    for step in location:
+        if isinstance(step, int):
+            path += f"[{step}]"
+        else:
+            path += f".{_cut(step)}" if path else _cut(step)
+    return path
+
+
+def describe_value(value: Any) -> str:
+    """The value and its JSON type, shortened: `"abc" (string)`."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return f"{str(value).lower()} (boolean)"
+    if isinstance(value, float):
+        return f"{value!r} (number)"
+    if isinstance(value, int):
+        return f"{_short(value)} (number)"
+    if isinstance(value, str):
+        return f'"{_cut(value)}" (string)'
+    if isinstance(value, (list, tuple)):
+        return f"an array of {len(cast('Sequence[Any]', value))}"
+    if isinstance(value, Mapping):
+        return "an object"
+    return f"a Python {type(value).__name__}"
+
+
+def with_article(json_type: str) -> str:
+    """A JSON type with its article: `an integer`, `a string`, `null`."""
+    if json_type == "null":
+        return "null"
+    return f"an {json_type}" if json_type[0] in "aio" else f"a {json_type}"
+
+
+def unknown(location: Location, known: Iterable[str], *, noun: str = "argument") -> Problem:
+    """An argument that the schema does not have, with the nearest that it has."""
+    names = sorted(known)
+    there = f"known are {', '.join(names[:20])}" if names else "there are none"
+    hint = did_you_mean(str(location[-1]), names, otherwise=there)
+    return Problem(path=path_of(location), message=f"unknown {noun}; {hint}", kind="unknown")
+
+
+def missing(location: Location, description: str = "") -> Problem:
+    """A required argument that is not there."""
+    about = f" ({_cut(' '.join(description.split()))})" if description else ""
+    return Problem(path=path_of(location), message=f"missing, required{about}", kind="missing")
+
+
+def malformed(message: str) -> Problem:
+    """Arguments that are not JSON at all, or not an object."""
+    return Problem(path="", message=message, kind="malformed")
+
+
+def not_an_object(value: Any) -> Problem:
+    """JSON, but not an object."""
+    return malformed(f"expected a JSON object with the arguments, found {describe_value(value)}")
+
+
+def shortened(message: str) -> str:
+    """One message in one line, at most 300 characters."""
+    return _printable(truncate.shortened(message, _LONGEST))
+
+
+def _short(number: int) -> str:
+    # int to str of huge numbers is quadratic and capped by the interpreter
+    return str(number) if number.bit_length() < 200 else f"a {number.bit_length()}-bit integer"
+
+
+def _cut(text: str) -> str:
+    return _printable(truncate.shortened(text, _PREVIEW))
+
+
+def _printable(text: str) -> str:
+    """A line break would begin another problem, and half a surrogate pair is no UTF-8."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode()

@@ -1,0 +1,78 @@
+"""The schema of what is at a place within values, such as `items[0].price` of an output."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pegboard.schemas.document import Document
+from pegboard.schemas.type_facts import Facts, Values
+
+_MOST_ALTERNATIVES = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What is at a place.
+
+    Attributes:
+        schema: JSON Schema, with all that it refers to; `False` when there is never anything there,
+            `{}` when nothing is known of it.
+        is_always_there: Whether every value has something there.
+    """
+
+    schema: Any
+    is_always_there: bool
+
+
+def schema_at(schema: Any, path: Sequence[str | int], *, closed: bool = False) -> Part:
+    """What a schema says of the values at a path.
+
+    ```python
+    schema_at({"properties": {"a": {"type": "integer"}}}, ["a"]).schema  # {"type": "integer"}
+    ```
+
+    Args:
+        schema: JSON Schema of the whole.
+        path: Names of properties, and places of arrays.
+        closed: Take objects to have the properties that they name and no others.
+    """
+    document = Document(schema, closed=closed)
+    if document.fault:
+        return Part(schema={}, is_always_there=False)
+    found = [Values(document=document, nodes=document.nodes(schema))]
+    is_always_there = True
+    for step in path:
+        following: list[Values] = []
+        for values in _apart(found):
+            facts = Facts(values)
+            kind = "array" if isinstance(step, int) else "object"
+            inner = facts.item(step) if isinstance(step, int) else facts.under(step)
+            if facts.is_empty:
+                continue
+            if kind in facts.types and not Facts(inner).is_empty:
+                following.append(inner)
+            certain = (
+                facts.required if isinstance(step, str) else range(int(facts.least("minItems")))
+            )
+            is_only = facts.types == frozenset({kind})
+            is_always_there = is_always_there and is_only and step in certain
+        found = following
+    joined = [document.joined(values.nodes) for values in found]
+    if not joined:
+        return Part(schema=False, is_always_there=False)
+    whole = joined[0] if len(joined) == 1 else document.any_of(joined)
+    return Part(schema=whole, is_always_there=is_always_there)
+
+
+def _apart(found: list[Values]) -> list[Values]:
+    """The same values, with every alternative on its own."""
+    done: list[Values] = []
+    waiting = list(found)
+    while waiting and len(done) + len(waiting) < _MOST_ALTERNATIVES:
+        values = waiting.pop(0)
+        pieces = values.alternatives()
+        if pieces:
+            waiting = pieces + waiting
+        else:
+            done.append(values)
+    return done + waiting

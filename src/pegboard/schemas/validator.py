@@ -1,0 +1,119 @@
+"""Compiled JSON Schemas: what jsonschema-rs makes of a schema, always offline.
+
+A `$ref` that points outside the document fails; it never fetches a URL or a file.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from pegboard.core.tool import JsonSchema
+from pegboard.errors import SourceUnavailable
+from pegboard.schemas import jsonschema_errors
+from pegboard.schemas.coercion import replaced
+from pegboard.schemas.problems import path_of, shortened
+from pegboard.schemas.strict_json import Location
+
+if TYPE_CHECKING:
+    from jsonschema_rs import ValidationError
+
+_MAX_STEPS = 100_000
+"""Steps of a backtracking pattern; then the text counts as not matching."""
+
+_PROBE = 0.5
+"""Put in the place of a whole number: who refuses its type wants an integer there."""
+
+
+class Validator(Protocol):
+    """What we use of a compiled jsonschema-rs validator."""
+
+    def is_valid(self, instance: Any) -> bool:
+        """Whether the instance fits."""
+        ...
+
+    def iter_errors(self, instance: Any) -> "Iterator[ValidationError]":
+        """Every fault."""
+        ...
+
+
+def compiled(name: str, schema: JsonSchema) -> Validator:
+    """A validator of this schema, made offline. Formats are annotations.
+
+    Args:
+        name: The tool's, for the message.
+        schema: JSON Schema of any draft; 2020-12 unless it says otherwise.
+
+    Raises:
+        SourceUnavailable: The schema is broken or refers to something outside itself.
+    """
+    import jsonschema_rs
+
+    try:
+        return jsonschema_rs.validator_for(
+            dict(schema),
+            retriever=_offline,
+            validate_formats=False,
+            pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_MAX_STEPS),
+        )
+    except jsonschema_rs.ValidationError as error:
+        place = path_of(error.instance_path)
+        reason = shortened(f"at '{place}': {error.message}" if place else error.message)
+        raise SourceUnavailable(
+            f"'{name}' has a broken JSON Schema: {reason}", permanent=True
+        ) from error
+    except (ValueError, TypeError, RecursionError) as error:
+        reason = shortened(str(error).partition("\n")[0])
+        raise SourceUnavailable(
+            f"'{name}' has a broken JSON Schema: {reason}", permanent=True
+        ) from error
+
+
+def output_problem(validator: Validator, value: Any) -> str:
+    """The first thing wrong with an output, or nothing."""
+    if validator.is_valid(value):
+        return ""
+    fault = next(iter(validator.iter_errors(value)))
+    return f"{path_of(fault.instance_path) or 'output'}: {shortened(fault.message)}"
+
+
+def names_integers(schema: Any) -> bool:
+    """Whether a place that this schema describes may have to be an integer."""
+    if isinstance(schema, Mapping):
+        node = cast("Mapping[str, Any]", schema)
+        said = node.get("type")
+        if said == "integer" or (isinstance(said, list) and "integer" in said):
+            return True
+        return any(names_integers(item) for item in node.values())
+    return isinstance(schema, list) and any(
+        names_integers(item) for item in cast("list[Any]", schema)
+    )
+
+
+def as_integers(document: dict[str, Any], validator: Validator) -> dict[str, Any]:
+    """The valid document with integers where the schema takes no other number; changed in place."""
+    found = [(place, value) for place, value in _floats(document, ()) if value.is_integer()]
+    if not found:
+        return document
+    for place, _ in found:
+        replaced(document, place, _PROBE)
+    wanted = jsonschema_errors.integer_places(document, list(validator.iter_errors(document)))
+    for place, value in found:
+        replaced(document, place, int(value) if place in wanted else value)
+    return document
+
+
+def _floats(value: Any, place: Location) -> Iterator[tuple[Location, float]]:
+    items: Any
+    if isinstance(value, dict):
+        items = cast("dict[str, Any]", value).items()
+    else:
+        items = enumerate(cast("list[Any]", value))
+    for key, item in items:
+        kind = item.__class__
+        if kind is float:
+            yield (*place, key), item
+        elif kind is dict or kind is list:
+            yield from _floats(item, (*place, key))
+
+
+def _offline(uri: str) -> Any:
+    raise ValueError(f"'{uri}' is outside the document, and schemas are read offline")

@@ -1,0 +1,161 @@
+"""One call of a tool, as `POST /execute` and the WebSocket make it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fastapi import Response
+from msgspec import to_builtins
+
+from pegboard.core.context import Progress, ToolContext
+from pegboard.core.principal import Principal
+from pegboard.core.result import ResultMeta, ToolResult
+from pegboard.errors import IdempotencyConflict, ToolFailed, ToolNotFound
+from pegboard.features.runs import RunView
+from pegboard.registry.query import ToolQuery
+from pegboard.runtime import Pegboard
+from pegboard.servers.http.json_body import JsonResponse
+from pegboard.servers.http.models.requests import ExecuteRequest
+from pegboard.servers.http.problem_details import ProblemAnswer, problem_answer, told_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came of a request that went well."""
+
+    body: Mapping[str, Any]
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def response(self) -> Response:
+        """As an HTTP answer."""
+        return JsonResponse(self.body, self.status, headers=dict(self.headers))
+
+
+def to_accepted_response(view: RunView) -> Answer:
+    """The answer for a run that goes on while the caller does something else."""
+    return Answer(body=view.to_dict(), status=202, headers={"Location": f"/runs/{view.id}"})
+
+
+async def execute_call(
+    board: Pegboard,
+    caller: Principal,
+    wanted: ExecuteRequest,
+    *,
+    key: str = "",
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Answer | ProblemAnswer:
+    """Make a call; one that failed is told as a problem, with the code of its error.
+
+    Args:
+        board: Whose tools.
+        caller: For whom.
+        wanted: Which tool, and what it is given.
+        key: An idempotency key that stood beside the body.
+        on_progress: Told how far the call has come.
+
+    Raises:
+        PegboardError: It could not even be tried.
+    """
+    name = _named(board, wanted, caller)
+    if name is None:
+        detail = f"No tool that you may see has the capability '{wanted.capability}'."
+        return problem_answer(404, detail, code=ToolNotFound.code)
+    if wanted.in_background:
+        return await _in_background(board, caller, name, wanted, key)
+    ctx: ToolContext[Any] = ToolContext(
+        principal=caller,
+        deadline=_deadline(board, wanted.execution_config.timeout_ms),
+        idempotency_key=_key(key, wanted.execution_config.idempotency_key),
+        on_progress=on_progress,
+    )
+    result = await board.call(name, wanted.input, ctx)
+    metadata = _metadata(result)
+    if result.is_error:
+        error = result.error or ToolFailed("The tool failed.")
+        return told_of(error, tool_id=wanted.tool_id or name, metadata=metadata)
+    tool = board.registry.find(name)  # only now: its source may not have answered before
+    return Answer(
+        body={
+            "tool_id": tool.spec.id if tool is not None else name,
+            "status": "completed",
+            "output": _output(result),
+            "execution_time_ms": result.meta.duration_ms,
+            "metadata": metadata,
+        }
+    )
+
+
+async def _in_background(
+    board: Pegboard, caller: Principal, name: str, wanted: ExecuteRequest, key: str
+) -> Answer:
+    config = wanted.execution_config
+    await board.wait_for(name)
+    view = await board.runs.start_call(
+        name,
+        wanted.input,
+        principal=caller,
+        seconds=None if config.timeout_ms is None else config.timeout_ms / 1000,
+        key=_key(key, config.idempotency_key) or "",
+    )
+    return to_accepted_response(view)
+
+
+def _named(board: Pegboard, wanted: ExecuteRequest, caller: Principal) -> str | None:
+    """The tool's name, id or pin, as given: an id of before means the version of before.
+
+    None when no tool has the capability.
+    """
+    if not wanted.capability:
+        return wanted.tool_id or wanted.name
+    found = board.registry.search(
+        ToolQuery(capability=wanted.capability, limit=1), principal=caller
+    )
+    return found[0].spec.name if found else None
+
+
+def _deadline(board: Pegboard, timeout_ms: float | None) -> float | None:
+    if timeout_ms is None:
+        return None
+    longest = board.settings.call_timeout
+    seconds = min(timeout_ms / 1000, longest) if longest else timeout_ms / 1000
+    return board.monotonic() + seconds
+
+
+def _key(header: str, body: str | None) -> str | None:
+    if header and body and header != body:
+        raise IdempotencyConflict(
+            "The header Idempotency-Key and execution_config.idempotency_key differ; send one."
+        )
+    return header or body
+
+
+def _output(result: ToolResult) -> Any:
+    if result.structured is not None:
+        return result.structured
+    if isinstance(result.content, str):
+        return None if result.content == "null" else result.content
+    return to_builtins(result.content)
+
+
+def _metadata(result: ToolResult) -> dict[str, Any]:
+    meta: ResultMeta = result.meta
+    data: dict[str, Any] = {
+        "call_id": meta.call_id,
+        "attempts": meta.attempts,
+        "cached": meta.cached,
+        "replayed": meta.replayed,
+        "truncated": meta.truncated,
+    }
+    optional: dict[str, Any] = {
+        "handle": meta.handle,
+        "total_bytes": meta.total_bytes,
+        "tokens_consumed": meta.tokens,
+        "model_used": meta.model,
+        "cost": meta.cost,
+        "artifacts": [
+            {"name": a.name, "media_type": a.media_type, "size": a.size, "handle": a.handle}
+            for a in result.artifacts
+        ],
+    }
+    return data | {key: value for key, value in optional.items() if value not in (None, "", 0, [])}

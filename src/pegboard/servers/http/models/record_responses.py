@@ -1,0 +1,122 @@
+"""What is answered about sources, calls that were made, and results that were stored."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pegboard.servers.http.models.responses import NextCursor
+
+_CLOSED = ConfigDict(extra="forbid")
+
+
+class SourceAnswer(BaseModel):
+    """A source and how it is doing."""
+
+    model_config = _CLOSED
+
+    name: str
+    kind: str
+    title: str
+    status: Annotated[
+        Literal["pending", "ok", "degraded", "failed"],
+        Field(description="`pending`: it has not answered yet, and its tools come when it does."),
+    ]
+    reason: Annotated[
+        str, Field(description="What is wrong, or that it is turned off; empty for nothing.")
+    ]
+    tools: int
+    held: Annotated[
+        int,
+        Field(description="How many definitions, changed or of new tools, wait for approval."),
+    ] = 0
+    unavailable: Annotated[int, Field(description="How many of them cannot be used now.")] = 0
+    unavailable_reasons: Annotated[
+        list[str], Field(description="Why, the most frequent reason first.")
+    ] = Field(default_factory=list[str])
+    health: Annotated[
+        Literal["healthy", "degraded", "unhealthy", "unknown"],
+        Field(description="`unknown`: neither a check nor a call has told; `?health=true` asks."),
+    ] = "unknown"
+    health_reason: str = ""
+
+
+class SourceList(BaseModel):
+    """All sources of the board."""
+
+    model_config = _CLOSED
+
+    sources: list[SourceAnswer]
+    problem: Annotated[str, Field(description="Why the last change of the board file was refused.")]
+
+
+class CallRow(BaseModel):
+    """What happened in one call."""
+
+    model_config = _CLOSED
+
+    call_id: str
+    tool: str
+    status: Annotated[
+        Literal[
+            "completed", "failed", "denied", "invalid", "approval_needed", "unavailable",
+            "cancelled", "unknown",
+        ],
+        Field(description="`unknown`: a write that has started, and whose end nobody knows."),
+    ]  # fmt: skip
+    started_at: Annotated[float, Field(description="Unix seconds.")]
+    duration_ms: float
+    principal: str
+    tenant: str
+    version: str
+    source: str
+    effect: Annotated[str, Field(description="Empty when no tool was found.")]
+    decision: Annotated[
+        Literal["", "allow", "ask", "deny"],
+        Field(description="Empty when the call did not come that far."),
+    ]
+    reason: str
+    attempts: int
+    cached: bool
+    replayed: bool
+    truncated: bool
+    bytes_in: int
+    bytes_out: int
+    error_code: str
+    error_id: str
+    error_message: str
+    run_id: str
+    parent_id: str
+    handler: str
+    toolkit: str
+    credential: Annotated[str, Field(description="The name of the one that was used.")]
+    idempotency_key: str
+    instead_of: Annotated[
+        str,
+        Field(description="The tool in whose place it was called, as a fallback or a stand-in."),
+    ]
+    arguments_digest: Annotated[str, Field(description="SHA-256 of their canonical JSON.")]
+    arguments: Annotated[
+        str, Field(description="As JSON, redacted; only where `PEGBOARD_STORE_ARGUMENTS` is on.")
+    ] = ""
+
+
+class CallList(BaseModel):
+    """One page of history, newest first."""
+
+    model_config = _CLOSED
+
+    calls: list[CallRow]
+    next_cursor: NextCursor
+
+
+class ResultPageAnswer(BaseModel):
+    """One page of a stored result."""
+
+    model_config = _CLOSED
+
+    handle: str
+    page: int
+    pages: int
+    media_type: str
+    total_bytes: int
+    text: str

@@ -1,0 +1,58 @@
+"""Plans, runs and graphs as pictures, for who asks for one."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Query, Request, Response
+from pydantic import Field
+
+from pegboard.features.runs.schemas import RunWait
+from pegboard.rendering.svg import STYLE_HASH
+
+SVG = "image/svg+xml"
+MERMAID = "text/vnd.mermaid"
+_HEADERS = {
+    "Content-Security-Policy": (
+        f"default-src 'none'; style-src '{STYLE_HASH}'; frame-ancestors 'none'"
+    )
+}
+_SAID = "By default JSON, or SVG where `Accept` names `image/svg+xml` and no JSON."
+
+Format = Annotated[Literal["", "json", "mermaid", "svg"], Query(alias="format", description=_SAID)]
+
+
+class RunShown(RunWait):
+    """Query of `GET /runs/{id}`: when, and how."""
+
+    format: Annotated[
+        Literal["", "json", "mermaid", "svg", "timeline"],
+        Field(
+            description=f"{_SAID} `timeline` is an SVG too: each step from its begin to its end."
+        ),
+    ] = ""
+
+
+PICTURE: dict[int | str, dict[str, Any]] = {200: {"content": {SVG: {"schema": {"type": "string"}}}}}
+"""What a route that draws answers beside JSON."""
+
+DRAWINGS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {name: {"schema": {"type": "string"}} for name in (SVG, MERMAID)}}
+}
+"""What a route answers that draws in two ways."""
+
+
+def chosen(request: Request, given: str) -> str:
+    """The format that is wanted: what the query says, else what `Accept` does."""
+    if given:
+        return given
+    accepted = request.headers.get("accept", "")
+    return "svg" if SVG in accepted and "application/json" not in accepted else "json"
+
+
+def picture(svg: str) -> Response:
+    """An SVG, whose own style is the only thing that a page may take from it."""
+    return Response(svg, media_type=SVG, headers=_HEADERS)
+
+
+def flow_chart(mermaid: str) -> Response:
+    """A Mermaid text."""
+    return Response(mermaid, media_type=MERMAID)

@@ -1,0 +1,221 @@
+"""`application/problem+json` (RFC 9457) for everything that goes wrong."""
+
+import logging
+import math
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, cast
+
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from pegboard.core.result import error_to_dict
+from pegboard.core.tool import JsonSchema
+from pegboard.errors import PegboardError
+from pegboard.servers.http.error_statuses import CODES, http_status
+from pegboard.servers.http.json_body import JsonResponse
+from pegboard.servers.http.validation_messages import schema_of, worded
+
+PROBLEM = "application/problem+json"
+_LOG = logging.getLogger("pegboard.http")
+_ASK_AGAIN = 5.0
+MOST_FAULTS = 100
+_LONGEST_PATH = 200
+"""What a caller sent comes back in the path of an unknown field."""
+_KINDS = {"missing": "missing", "extra_forbidden": "unknown"}
+
+
+class ProblemResponse(JsonResponse):
+    """An answer that says what is wrong."""
+
+    media_type = PROBLEM
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemAnswer:
+    """What is wrong, as every way of answering says it.
+
+    Attributes:
+        body: The problem object.
+        headers: What an HTTP answer says beside it.
+    """
+
+    status: int
+    body: Mapping[str, Any]
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def response(self) -> Response:
+        """As an HTTP answer."""
+        return ProblemResponse(self.body, self.status, headers=dict(self.headers))
+
+
+def problem_answer(
+    status: int,
+    detail: str,
+    *,
+    code: str = "",
+    headers: Mapping[str, str] | None = None,
+    **members: Any,
+) -> ProblemAnswer:
+    """Something that is wrong before a tool is concerned."""
+    code = code or CODES.get(status, "request_invalid" if status < 500 else "internal")
+    body = {"retryable": False, **members}
+    return ProblemAnswer(
+        status=status,
+        body={**_head(status, code), "detail": detail, **body},
+        headers=headers or {},
+    )
+
+
+def told_of(error: PegboardError, **members: Any) -> ProblemAnswer:
+    """An error of ours; what is only for the operator is not in it."""
+    status = http_status(error)
+    said = error_to_dict(error)
+    body = {**_head(status, error.code), "detail": said.pop("message"), **said, **members}
+    headers: dict[str, str] = {}
+    if status in {429, 503} and error.retryable:
+        wait = error.retry_after if error.retry_after is not None else _ASK_AGAIN
+        headers["Retry-After"] = str(max(1, math.ceil(wait)))
+    return ProblemAnswer(status=status, body=body, headers=headers)
+
+
+def told_internal(error: Exception, *, during: str) -> ProblemAnswer:
+    """A 500 that shows an error id alone; the operator finds the rest in the log."""
+    error_id = f"e_{secrets.token_hex(6)}"
+    _LOG.error("%s: error id %s", during, error_id, exc_info=error)
+    return problem_answer(500, "Something went wrong in the server.", error_id=error_id)
+
+
+def told_invalid(
+    faults: Sequence[Any], *, body: Any = None, schema: JsonSchema | None = None
+) -> ProblemAnswer:
+    """What does not fit the door's own schema, by pydantic's faults; no value is repeated.
+
+    Args:
+        faults: What is wrong.
+        body: What was sent, if it is known: only what stands in it is named as a place.
+        schema: Of what may be sent; None where nobody knows.
+    """
+    found: list[dict[str, str]] = []
+    for item in faults[:MOST_FAULTS]:
+        place = _place(item["loc"], body, is_missing=item["type"] == "missing")
+        found.append(
+            {
+                "path": _dotted(place),
+                "message": worded(item, place, schema or {}),
+                "kind": _KINDS.get(str(item["type"]), "value"),
+            }
+        )
+    lines = "\n".join(f"- {item['path']}: {item['message']}" for item in found)
+    return problem_answer(422, f"The request does not fit:\n{lines}", problems=found)
+
+
+def problem(
+    status: int,
+    detail: str,
+    *,
+    code: str = "",
+    headers: Mapping[str, str] | None = None,
+    **members: Any,
+) -> Response:
+    """`problem_answer`, as an HTTP answer."""
+    return problem_answer(status, detail, code=code, headers=headers, **members).response()
+
+
+def problem_of(error: PegboardError, **members: Any) -> Response:
+    """`told_of`, as an HTTP answer."""
+    return told_of(error, **members).response()
+
+
+def internal_problem(error: Exception, *, during: str) -> Response:
+    """`told_internal`, as an HTTP answer."""
+    return told_internal(error, during=during).response()
+
+
+async def answer_error(_request: Request, error: Exception) -> Response:
+    """For errors of ours that a route raised."""
+    assert isinstance(error, PegboardError)  # noqa: S101 - it is registered for nothing else
+    return problem_of(error)
+
+
+async def answer_framework(request: Request, error: Exception) -> Response:
+    """For what the framework refuses: no such path, no such method, a body too large."""
+    assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for nothing else
+    detail, headers = error.detail, dict(error.headers or {})
+    if detail == HTTPStatus.NOT_FOUND.phrase:
+        detail = "There is nothing at this path."
+    elif error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        detail = f"{request.method} is not possible at this path."
+        headers["Allow"] = ", ".join(_allowed(request)) or headers.get("Allow", "")
+    return problem(error.status_code, detail, headers=headers)
+
+
+async def answer_invalid(request: Request, error: Exception) -> Response:
+    """For a request that does not fit the door's own schema; what it held is not repeated."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - it is registered for nothing else
+    faults, schema = error.errors(), schema_of(request)
+    return told_invalid(faults, body=error.body, schema=schema).response()
+
+
+def _allowed(request: Request) -> list[str]:
+    """The methods of all routes at this path; those that name it hide those that take any name."""
+    path = request.url.path.removeprefix("/v1") or "/"
+    routes: list[Route] = getattr(request.app.state, "routes", [])
+    at_path = [route for route in routes if route.path_regex.match(path)]
+    exact = [route for route in at_path if route.path == path]
+    return sorted({method for route in exact or at_path for method in route.methods or ()})
+
+
+def _head(status: int, code: str) -> dict[str, Any]:
+    title = code.replace("_", " ").capitalize()
+    return {
+        "type": f"urn:pegboard:error:{code}",
+        "title": title,
+        "status": status,
+        "code": code,
+    }
+
+
+def _place(loc: Sequence[str | int], body: Any, *, is_missing: bool) -> Sequence[str | int]:
+    """Where a fault is in the body as it was sent.
+
+    A fault's own place has more: which of several forms was tried, and which function found it.
+    """
+    if body is None or loc[:1] != ("body",):
+        return loc
+    kept: list[str | int] = ["body"]
+    given: Any = body
+    steps, last = loc[1:], len(loc) - 2
+    for index, step in enumerate(steps):
+        if not _stands(step, given, may_miss=is_missing and index == last):
+            continue
+        inner: Any = given[step] if _stands(step, given) else None
+        if index < last:
+            following, may_miss = steps[index + 1], is_missing and index + 1 == last
+            is_form = not _stands(following, inner, may_miss=may_miss) and _stands(
+                following, given, may_miss=may_miss
+            )
+            if is_form:  # it is called as a field is
+                continue
+        kept.append(step)
+        given = inner
+    return kept
+
+
+def _stands(step: str | int, given: Any, *, may_miss: bool = False) -> bool:
+    if isinstance(given, dict):
+        return step in given or may_miss
+    return (
+        isinstance(given, list) and isinstance(step, int) and step < len(cast("list[Any]", given))
+    )
+
+
+def _dotted(place: Iterable[str | int]) -> str:
+    text = ""
+    for step in place:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text if len(text) <= _LONGEST_PATH else f"{text[:_LONGEST_PATH]}…"

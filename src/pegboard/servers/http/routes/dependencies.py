@@ -1,0 +1,164 @@
+"""`/graph`: which tools need which."""
+
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Body, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from pegboard.features.dependencies import graph_dict, what_breaks
+from pegboard.features.dependencies.schemas import (
+    BreaksAnswer,
+    DependencyGraphAnswer,
+    GraphDiffAnswer,
+    GraphUpdateBody,
+)
+from pegboard.registry.dependencies import DependencyGraph, GraphChange
+from pegboard.registry.dependencies.graph import Direction
+from pegboard.rendering.svg import dependencies
+from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.json_body import JsonResponse, JsonRoute
+from pegboard.servers.http.openapi import refusals
+from pegboard.servers.http.picture_responses import PICTURE, chosen, picture
+
+router = APIRouter(route_class=JsonRoute, tags=["graph"])
+
+_MOST = 2**53
+_Version = Annotated[int, Field(ge=0, le=_MOST)]
+
+
+class GraphFilter(BaseModel):
+    """Query of `GET /graph`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: Annotated[int | None, Field(ge=0, le=_MOST, description="By default the newest.")] = (
+        None
+    )
+    around: Annotated[
+        str, Field(max_length=128, description="Only what is near this tool, by id or name.")
+    ] = ""
+    depth: Annotated[int, Field(ge=1, le=1000, description="How many edges away.")] = 1
+    direction: Annotated[
+        Direction, Field(description="What is near: what it needs, what needs it, or both.")
+    ] = "both"
+    format: Annotated[
+        Literal["", "json", "svg"],
+        Field(description="By default JSON, or SVG where `Accept` asks for that alone."),
+    ] = ""
+
+
+class BreaksFilter(BaseModel):
+    """Query of `GET /graph/breaks`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tool: Annotated[
+        str, Field(min_length=1, max_length=128, description="What fails, by id or name.")
+    ]
+    version: Annotated[int | None, Field(ge=0, le=_MOST, description="By default the newest.")] = (
+        None
+    )
+    alternatives: Annotated[
+        bool,
+        Field(description="Leave out what another tool would serve, without a doubt, instead."),
+    ] = False
+
+
+class GraphDiffFilter(BaseModel):
+    """Query of `GET /graph/diff`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    from_: Annotated[_Version, Field(alias="from")]
+    to: Annotated[int | None, Field(ge=0, le=_MOST, description="By default the newest.")] = None
+
+
+@router.get("/graph", response_model=DependencyGraphAnswer, responses=refusals(400, 404) | PICTURE)
+async def show_graph(
+    request: Request, board: Board, caller: Caller, wanted: Annotated[GraphFilter, Query()]
+) -> Response:
+    """Show or draw the dependency graph, as of a version, as far as you may see its tools."""
+    service = board.dependencies
+    graph = service.current if wanted.version is None else service.at(wanted.version)
+    graph = service.seen_by(caller, graph)
+    if wanted.around:
+        node = service.node(wanted.around)
+        graph = graph.around(node, depth=wanted.depth, direction=wanted.direction)
+    if chosen(request, wanted.format) == "svg":
+        return picture(dependencies(_shown(board, graph)))
+    return JsonResponse(_shown(board, graph))
+
+
+@router.post(
+    "/graph/update",
+    response_model=DependencyGraphAnswer,
+    responses=refusals(400, 404, 409, 413, 415),
+)
+async def update_graph(
+    board: Board, caller: Caller, wanted: Annotated[GraphUpdateBody, Body()]
+) -> Response:
+    """Change the graph, all of it or nothing; gives back the new version, with what is near."""
+    change = GraphChange(
+        add_nodes=tuple(wanted.add_nodes),
+        remove_nodes=tuple(wanted.remove_nodes),
+        add_edges=tuple((first, second) for first, second in wanted.add_edges),
+        remove_edges=tuple((first, second) for first, second in wanted.remove_edges),
+    )
+    service = board.dependencies
+    graph = await service.update(change, principal=caller)
+    named = [*change.add_nodes, *(node for edge in change.add_edges for node in edge)]
+    near = graph.only(map(service.node, named))
+    return JsonResponse(_shown(board, service.seen_by(caller, near)))
+
+
+@router.get("/graph/breaks", response_model=BreaksAnswer, responses=refusals(404))
+async def show_breaks(
+    board: Board, caller: Caller, wanted: Annotated[BreaksFilter, Query()]
+) -> Response:
+    """Tell what no longer works when a tool fails, as far as you may see it."""
+    service = board.dependencies
+    whole = service.current if wanted.version is None else service.at(wanted.version)
+    certain = partial(board.tool_health.replacements.certain, principal=caller)
+    found = what_breaks(
+        service.seen_by(caller, whole),
+        service.node(wanted.tool),
+        whole=whole,
+        stand_ins_of=certain if wanted.alternatives else None,
+    )
+    return JsonResponse(found.to_dict(service.names(item.tool for item in found.broken)))
+
+
+@router.get("/graph/diff", response_model=GraphDiffAnswer, responses=refusals(404))
+async def diff_graph(
+    board: Board, caller: Caller, wanted: Annotated[GraphDiffFilter, Query()]
+) -> Response:
+    """Tell how one version of the graph differs from another."""
+    service = board.dependencies
+    to = service.current.version if wanted.to is None else wanted.to
+    found = service.diff(wanted.from_, to)
+    seen = service.sees(caller)
+    return JsonResponse(
+        {
+            "from": wanted.from_,
+            "to": to,
+            "added_nodes": [node for node in found.added_nodes if seen(node)],
+            "removed_nodes": [node for node in found.removed_nodes if seen(node)],
+            "added_edges": [list(edge) for edge in found.added_edges if all(map(seen, edge))],
+            "removed_edges": [list(edge) for edge in found.removed_edges if all(map(seen, edge))],
+            "changed_origins": [
+                {
+                    "prerequisite": edge[0],
+                    "dependant": edge[1],
+                    "before": list(before),
+                    "after": list(after),
+                }
+                for edge, before, after in found.changed_origins
+                if all(map(seen, edge))
+            ],
+        }
+    )
+
+
+def _shown(board: Board, graph: DependencyGraph) -> dict[str, Any]:
+    return graph_dict(graph, board.dependencies.names(graph.nodes))

@@ -1,0 +1,116 @@
+"""Tools as a caller sees them: page by page, one by one, and never a hidden one."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from starlette.exceptions import HTTPException
+
+from pegboard.access import may_know
+from pegboard.core.principal import Principal
+from pegboard.core.tool import Tool, ToolSpec
+from pegboard.errors import ToolNotFound
+from pegboard.registry import ToolRegistry
+from pegboard.registry.query import ToolQuery
+from pegboard.registry.unavailable import unusable, with_switches
+from pegboard.runtime import Pegboard
+
+
+def tool_page(
+    registry: ToolRegistry,
+    wanted: ToolQuery,
+    *,
+    principal: Principal,
+    cursor: str,
+    unavailable: bool = False,
+) -> dict[str, Any]:
+    """One page of the tools that fit; `wanted.limit` is its length.
+
+    Without words the order is that of names, and a cursor is the last name: whatever comes or goes
+    between two pages, no tool that stays is skipped or given twice. With words the order is that of
+    fit, which moves when tools come or go; a cursor then holds for the same ranking alone.
+
+    Raises:
+        HTTPException: There is no page behind the cursor.
+    """
+    found = registry.search(replace(wanted, limit=len(registry)), principal=principal)
+    specs = [tool.spec for tool in found]
+    if unavailable:
+        specs += unusable(registry, wanted, principal=principal)
+    if wanted.query.strip():
+        first, mark = _ranked(specs, cursor)
+    else:
+        specs.sort(key=lambda spec: spec.name)
+        first, mark = next((i for i, s in enumerate(specs) if s.name > cursor), len(specs)), ""
+    page = specs[first : first + wanted.limit]
+    following: str | None = None
+    if first + wanted.limit < len(specs):
+        following = f"{first + wanted.limit}.{mark}" if mark else page[-1].name
+    return {"tools": [_summary(spec) for spec in page], "next_cursor": following}
+
+
+def known_tool(board: Pegboard, name: str, principal: Principal) -> Tool:
+    """The tool of a wire name or id, also one that cannot be used now, if it is not hidden.
+
+    One that is turned off is hidden, unless the caller looks after the tools.
+
+    Raises:
+        ToolNotFound: There is none, or it is hidden: the answer is the same.
+        SourceUnavailable: Its source is not there now; says why.
+    """
+    kit, tool = board.registry.kit, board.find(name)
+    if not may_know(principal, tool.spec, policy=kit.policy, switches=kit.switches):
+        raise ToolNotFound(name, board.registry.nearest(name, principal))
+    return tool
+
+
+def tool_detail(board: Pegboard, tool: Tool, principal: Principal) -> dict[str, Any]:
+    """The whole spec, and what it was registered as.
+
+    What it depends on is named as far as this caller may see it.
+    """
+    detail = with_switches(tool.spec, board.registry.kit.switches).to_dict()
+    registered = board.catalogue.definition(tool.spec)
+    if registered is not None:
+        detail["registered"] = registered
+    for told in (detail, registered or {}):
+        if "dependencies" in told:
+            hidden = _hidden(board.registry, told["dependencies"], principal)
+            names = {name for spec in hidden for name in (spec.id, spec.name)}
+            told["dependencies"] = [item for item in told["dependencies"] if item not in names]
+    return detail
+
+
+def _hidden(registry: ToolRegistry, ids: Sequence[str], principal: Principal) -> list[ToolSpec]:
+    known = [tool.spec for tool in map(registry.find, ids) if tool is not None]
+    return [s for s in known if not registry.explain(s.name, principal=principal).visible]
+
+
+def _ranked(specs: list[ToolSpec], cursor: str) -> tuple[int, str]:
+    names = "\n".join(spec.name for spec in specs)
+    mark = hashlib.sha256(names.encode()).hexdigest()[:16]
+    if not cursor:
+        return 0, mark
+    offset, _, given = cursor.partition(".")
+    if given != mark or not offset.isdecimal():
+        raise HTTPException(
+            404, "No page has this cursor: the tools or the query changed since it was given."
+        )
+    return int(offset), mark
+
+
+def _summary(spec: ToolSpec) -> dict[str, Any]:
+    return {
+        "id": spec.id,
+        "name": spec.name,
+        "title": spec.title or spec.name,
+        "description": spec.description,
+        "category": spec.category,
+        "effect": spec.effect.value,
+        "version": spec.version,
+        "status": spec.status.value,
+        "source": spec.source,
+        "capabilities": list(spec.capabilities),
+        "tags": list(spec.tags),
+    } | ({"unavailable": spec.unavailable} if spec.unavailable else {})

@@ -1,0 +1,75 @@
+"""What is wrong with a request, in the words in which arguments of tools are told too."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, cast
+
+from fastapi import Request
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, TypeAdapter
+
+from pegboard.core.tool import JsonSchema
+from pegboard.schemas.lookup import description_of, known_names
+from pegboard.schemas.problems import missing, unknown
+from pegboard.tools.pydantic_errors import says
+
+_IN_OUR_OWN_WORDS = frozenset({"value_error", "assertion_error", "value"})
+_OBJECT = "expected an object"
+_MOST_NAMES = 8
+Place = Sequence[str | int]
+
+
+def worded(fault: Mapping[str, Any], place: Place, schema: JsonSchema) -> str:
+    """What is wanted at a place, with the nearest key where one is not known; never a value.
+
+    Args:
+        fault: As pydantic tells it.
+        place: As it was sent.
+        schema: Of all that was sent; empty where nobody knows.
+    """
+    at = tuple(place)
+    match fault["type"]:
+        case "missing":
+            return missing(at, description_of(schema, at) if at else "").message
+        case "extra_forbidden":
+            names = known_names(schema, at[:-1])
+            return unknown(at, names, noun="key").message if names else "unknown key"
+        case "union_tag_invalid":  # before that it says what was sent
+            return str(fault["msg"]).rpartition(" found using ")[2]
+        case kind if kind in _IN_OUR_OWN_WORDS:
+            return str(fault["msg"]).removeprefix("Value error, ")
+        case _:
+            wanted = says(cast("Any", fault))
+            names = known_names(schema, at) if wanted == _OBJECT else []
+            more = ", …" if len(names) > _MOST_NAMES else ""
+            return f"{wanted} with {', '.join(names[:_MOST_NAMES])}{more}" if names else wanted
+
+
+def schema_of(request: Request) -> JsonSchema:
+    """What a request may hold: its body, and its query."""
+    route = request.scope.get("route")
+    if not isinstance(route, APIRoute):
+        return {}
+    properties: dict[str, Any] = {"query": {"properties": _queries(route)}}
+    definitions: Any = {}
+    if route.body_field is not None:
+        body = schema_of_type(route.body_field.field_info.annotation)
+        properties["body"], definitions = body, body.get("$defs", {})
+    return {"properties": properties, "$defs": definitions}
+
+
+def _queries(route: APIRoute) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for param in route.dependant.query_params:
+        wanted = param.field_info.annotation
+        if isinstance(wanted, type) and issubclass(wanted, BaseModel):
+            found |= schema_of_type(wanted).get("properties", {})
+        else:
+            found[param.alias] = {}
+    return found
+
+
+@lru_cache(maxsize=128)
+def schema_of_type(wanted: Any) -> dict[str, Any]:
+    """What a value of a type may hold."""
+    return TypeAdapter(wanted).json_schema()

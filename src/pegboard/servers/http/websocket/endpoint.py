@@ -1,0 +1,99 @@
+"""`/ws` as an ASGI application: lets connections in, counts them, and ends none in silence."""
+
+import logging
+
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from pegboard.core.principal import Principal
+from pegboard.runtime import Pegboard
+from pegboard.servers.http.problem_details import ProblemAnswer, problem_answer
+from pegboard.servers.http.websocket.connection import Connection, Limits
+from pegboard.servers.http.websocket.subscriptions import BoardSubscriptions
+
+MOST_CONNECTIONS = 256
+_FAILED = 1011
+_LATER = 1013
+_LOG = logging.getLogger("pegboard.http")
+
+
+class WebSocketDoor:
+    """Serves a board over WebSockets.
+
+    Args:
+        board: Whose calls and runs.
+        limits: What one connection may take.
+        most: Connections at the same time.
+    """
+
+    def __init__(
+        self, board: Pegboard, *, limits: Limits | None = None, most: int = MOST_CONNECTIONS
+    ) -> None:
+        self._board = board
+        self._limits = limits or Limits()
+        self._most = most
+        self._count = 0
+        self._news: BoardSubscriptions | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection; the gate has named its caller."""
+        if scope["type"] != "websocket":
+            await _not_a_socket()(scope, receive, send)
+            return
+        await receive()  # the handshake's own message
+        if not self._board.is_open or self._count >= self._most:
+            await refuse(_too_many(), scope, receive, send)
+            return
+        caller: Principal = HTTPConnection(scope).state.principal
+        self._count += 1
+        try:
+            await send({"type": "websocket.accept"})
+            await Connection(
+                receive,
+                send,
+                board=self._board,
+                caller=caller,
+                news=self._of_the_board,
+                limits=self._limits,
+            ).serve()
+        except OSError:
+            return  # the client has gone
+        except Exception:  # noqa: BLE001 - the door's last resort: whoever is connected is told
+            _LOG.exception("a WebSocket failed")
+            await send({"type": "websocket.close", "code": _FAILED})
+        finally:
+            self._count -= 1
+
+    def _of_the_board(self) -> BoardSubscriptions:
+        registry = self._board.registry
+        if self._news is None or self._news.registry is not registry:
+            self._news = BoardSubscriptions(registry)
+        return self._news
+
+
+async def refuse(why: ProblemAnswer, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer a handshake with a problem, or close where the server cannot say more."""
+    if "websocket.http.response" in scope.get("extensions", {}):
+        await why.response()(scope, receive, send)
+    else:
+        await send({"type": "websocket.close", "code": _LATER})
+
+
+def _too_many() -> ProblemAnswer:
+    return problem_answer(
+        503,
+        "Too many connections are open, or the board is not.",
+        code="overloaded",
+        headers={"Retry-After": "5"},
+        retryable=True,
+    )
+
+
+def _not_a_socket() -> Response:
+    return problem_answer(
+        426,
+        "This path speaks WebSocket.",
+        code="websocket_needed",
+        headers={"Upgrade": "websocket"},
+    ).response()

@@ -1,0 +1,126 @@
+"""What changes on a board, for those who want to be told: sources, and the tools they may see."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from pegboard.core.event import Event, SourceChanged
+from pegboard.core.principal import Principal
+from pegboard.core.tool import ToolSpec
+from pegboard.registry import ToolRegistry
+from pegboard.registry.change_notifier import ChangeKind
+
+DEBOUNCE = 0.1
+"""Seconds after a change until it is told: a source that is listed anew is many changes."""
+
+MOST_NAMES = 500
+"""Names in one event; where more have changed, it says only so."""
+
+
+class BoardSubscriptions:
+    """Hears what changes on a board, and wakes who subscribed; it ends with the registry.
+
+    Args:
+        registry: Of the open board.
+    """
+
+    def __init__(self, registry: ToolRegistry) -> None:
+        self.registry = registry
+        self._loop = asyncio.get_running_loop()
+        self._subscriptions: set[_Subscription] = set()
+        registry.changes.listen(self._on_change)
+        registry.kit.emitter.add(self)
+
+    @contextmanager
+    def subscribed(self, principal: Principal) -> Generator[AsyncGenerator[Mapping[str, Any]]]:
+        """What changes from now on, as far as this caller may see it."""
+        subscription = _Subscription(self.registry, principal)
+        self._subscriptions.add(subscription)
+        try:
+            yield subscription.events()
+        finally:
+            self._subscriptions.discard(subscription)
+
+    def on_event(self, event: Event) -> None:
+        """Take the news of a source; other events have their own ways."""
+        if isinstance(event, SourceChanged):
+            self._tell(event)
+
+    def _on_change(self, kind: ChangeKind, _uri: str) -> None:
+        if kind == "tools":
+            self._tell(None)
+
+    def _tell(self, event: SourceChanged | None) -> None:
+        """Called on any thread, many times in a row."""
+        if self._subscriptions and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._wake, event)
+
+    def _wake(self, event: SourceChanged | None) -> None:
+        for subscription in self._subscriptions:
+            subscription.wake(event)
+
+
+class _Subscription:
+    """What one caller has not been told yet: of each source the last news, and that tools changed.
+
+    It holds no queue, so that a slow reader costs nothing.
+    """
+
+    def __init__(self, registry: ToolRegistry, principal: Principal) -> None:
+        self._registry = registry
+        self._principal = principal
+        self._sources: dict[str, SourceChanged] = {}
+        self._news = asyncio.Event()
+        self._seen = self._visible()
+
+    def wake(self, event: SourceChanged | None) -> None:
+        """Something changed; None for tools."""
+        if event is not None:
+            self._sources[event.source] = event
+        self._news.set()
+
+    async def events(self) -> AsyncGenerator[Mapping[str, Any]]:
+        """One event after the other, for ever."""
+        while True:
+            await self._news.wait()
+            await asyncio.sleep(DEBOUNCE)
+            self._news.clear()
+            sources, self._sources = self._sources, {}
+            for event in sources.values():
+                yield {
+                    "kind": "source_changed",
+                    "source": event.source,
+                    "status": event.status,
+                    "tools": event.tools,
+                    "reason": event.reason,
+                }
+            now = self._visible()
+            before, self._seen = self._seen, now
+            changed = _difference(before, now)
+            if any(changed.values()):
+                yield {"kind": "tools_changed", **_bounded(changed)}
+
+    def _visible(self) -> dict[str, ToolSpec]:
+        tools = self._registry.visible(self._principal)
+        return {tool.spec.name: tool.spec for tool in tools}
+
+
+def _difference(
+    before: Mapping[str, ToolSpec], now: Mapping[str, ToolSpec]
+) -> dict[str, list[str]]:
+    return {
+        "added": sorted(now.keys() - before.keys()),
+        "removed": sorted(before.keys() - now.keys()),
+        "changed": sorted(
+            name
+            for name in now.keys() & before.keys()
+            if now[name] is not before[name] and now[name] != before[name]
+        ),
+    }
+
+
+def _bounded(changed: Mapping[str, list[str]]) -> Mapping[str, Any]:
+    if sum(map(len, changed.values())) <= MOST_NAMES:
+        return {**changed, "named": True}
+    return {"added": [], "removed": [], "changed": [], "named": False}

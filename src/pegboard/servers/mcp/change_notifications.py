@@ -1,0 +1,227 @@
+"""Telling clients that what they were shown has changed."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp.server.connection import Connection
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ServerEvent,
+    ToolsListChanged,
+)
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
+
+from pegboard.core.principal import Principal
+from pegboard.registry import ToolRegistry
+from pegboard.registry.change_notifier import ChangeKind
+from pegboard.servers.mcp.listings import Catalogue, Listing, ListKind
+from pegboard.servers.mcp.selection import BoardSelection
+
+DEBOUNCE = 0.1
+"""Seconds after a change until clients are told: a reloaded source is many changes."""
+
+MOST_FOLLOWED = 1_000
+"""Resources that one session may follow."""
+
+_LOG = logging.getLogger("pegboard.mcp")
+_KINDS: dict[ChangeKind, tuple[ListKind, ...]] = {
+    "tools": ("tools",),
+    "resources": ("resources", "templates"),
+    "prompts": ("prompts",),
+}
+_EVENTS: dict[ChangeKind, ServerEvent] = {
+    "tools": ToolsListChanged(),
+    "resources": ResourcesListChanged(),
+    "prompts": PromptsListChanged(),
+}
+
+
+@dataclass(eq=False, slots=True)
+class Session:
+    """A connection that is told as it was until 2025-11-25.
+
+    Attributes:
+        followed: Board URIs of the resources that it follows.
+        most: So many at most.
+    """
+
+    connection: Connection
+    most: int = MOST_FOLLOWED
+    followed: set[str] = field(default_factory=set[str])
+
+    def follow(self, uri: str) -> None:
+        """Be told when this resource changes.
+
+        Raises:
+            MCPError: It follows too many.
+        """
+        if len(self.followed) >= self.most and uri not in self.followed:
+            raise MCPError(INVALID_PARAMS, f"More than {self.most} resources are followed")
+        self.followed.add(uri)
+
+
+class _Channel:
+    """Everybody who is shown the same: one caller, one part."""
+
+    def __init__(self, principal: Principal, part: BoardSelection, catalogue: Catalogue) -> None:
+        self.principal, self.part = principal, part
+        self.sessions: set[Session] = set()
+        self.streams = 0
+        self.bus = InMemorySubscriptionBus()
+        self.listen = ListenHandler(self.bus)
+        self._catalogue = catalogue
+        self._seen: dict[ListKind, Listing] = {}
+        for kinds in _KINDS.values():
+            for kind in kinds:
+                self._differs(kind)
+
+    def changed(self, kind: ChangeKind) -> bool:
+        """Whether what is shown of a kind is another than when this was asked before."""
+        return any({item: self._differs(item) for item in _KINDS[kind]}.values())
+
+    def _differs(self, kind: ListKind) -> bool:
+        now = self._catalogue.listing(kind, self.principal, self.part)
+        before, self._seen[kind] = self._seen.get(kind), now
+        return before is not None and not now.same_as(before)
+
+
+class ChangeNotifications:
+    """Follows a registry, and tells whoever wants to know.
+
+    Args:
+        registry: Of an open board.
+        catalogue: What callers are shown.
+        debounce: Seconds between a change and telling of it.
+    """
+
+    def __init__(
+        self, registry: ToolRegistry, catalogue: Catalogue, *, debounce: float = DEBOUNCE
+    ) -> None:
+        self._catalogue = catalogue
+        self._debounce = debounce
+        self._loop = asyncio.get_running_loop()
+        self._channels: dict[tuple[Principal, BoardSelection], _Channel] = {}
+        self._changed: set[ChangeKind] = set()
+        self._updated: set[str] = set()
+        self._telling: asyncio.Task[None] | None = None
+        self._sending: set[asyncio.Task[None]] = set()
+        self._stop = registry.changes.listen(self._hear)
+
+    def enter(
+        self, session: Session, principal: Principal, part: BoardSelection
+    ) -> Callable[[], None]:
+        """Tell this session from now on, until the returned function is called."""
+        channel = self._channel(principal, part)
+        channel.sessions.add(session)
+
+        def leave() -> None:
+            channel.sessions.discard(session)
+            self._tidy(channel)
+
+        return leave
+
+    @asynccontextmanager
+    async def stream(
+        self, principal: Principal, part: BoardSelection
+    ) -> AsyncGenerator[ListenHandler]:
+        """Whoever answers `subscriptions/listen` of this caller."""
+        channel = self._channel(principal, part)
+        channel.streams += 1
+        try:
+            yield channel.listen
+        finally:
+            channel.streams -= 1
+            self._tidy(channel)
+
+    def end_streams(self) -> None:
+        """End every answer to `subscriptions/listen`, so that no client waits for more."""
+        for channel in self._channels.values():
+            channel.listen.close()
+
+    async def close(self) -> None:
+        """End all streams, and tell nobody any more."""
+        self._stop()
+        self.end_streams()
+        left = [*self._sending, *([self._telling] if self._telling is not None else [])]
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left)
+
+    def _channel(self, principal: Principal, part: BoardSelection) -> _Channel:
+        key = (principal, part)
+        if key not in self._channels:
+            self._channels[key] = _Channel(principal, part, self._catalogue)
+        return self._channels[key]
+
+    def _tidy(self, channel: _Channel) -> None:
+        if not channel.sessions and not channel.streams:
+            self._channels.pop((channel.principal, channel.part), None)
+
+    def _hear(self, kind: ChangeKind, uri: str) -> None:
+        """Called on any thread, many times in a row."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._note, kind, uri)
+
+    def _note(self, kind: ChangeKind, uri: str) -> None:
+        if kind == "resource":
+            self._updated.add(uri)
+        else:
+            self._changed.add(kind)
+        if self._channels and (self._telling is None or self._telling.done()):
+            self._telling = asyncio.create_task(self._tell())
+
+    async def _tell(self) -> None:
+        while self._changed or self._updated:
+            await asyncio.sleep(self._debounce)
+            changed, self._changed = self._changed, set()
+            updated, self._updated = self._updated, set()
+            for channel in list(self._channels.values()):
+                for kind in sorted(changed):
+                    if channel.changed(kind):
+                        await self._tell_lists(channel, kind)
+                for uri in sorted(updated):
+                    await self._tell_resource(channel, uri)
+
+    async def _tell_lists(self, channel: _Channel, kind: ChangeKind) -> None:
+        await channel.bus.publish(_EVENTS[kind])
+        for session in channel.sessions:
+            connection = session.connection
+            match kind:
+                case "tools":
+                    self._send(connection.send_tool_list_changed())
+                case "prompts":
+                    self._send(connection.send_prompt_list_changed())
+                case _:
+                    self._send(connection.send_resource_list_changed())
+
+    async def _tell_resource(self, channel: _Channel, uri: str) -> None:
+        if self._catalogue.resource(channel.principal, channel.part, uri) is None:
+            return
+        shown = channel.part.shown_uri(uri)
+        await channel.bus.publish(ResourceUpdated(uri=shown))
+        for session in channel.sessions:
+            if uri in session.followed:
+                self._send(session.connection.send_resource_updated(shown))
+
+    def _send(self, sending: Awaitable[Any]) -> None:
+        """One client that reads slowly holds up nobody else."""
+
+        async def send() -> None:
+            try:
+                await sending
+            except Exception:  # noqa: BLE001 - the door's own task: a client that is gone misses it
+                _LOG.debug("a client could not be told of a change", exc_info=True)
+
+        task = asyncio.create_task(send())
+        self._sending.add(task)
+        task.add_done_callback(self._sending.discard)

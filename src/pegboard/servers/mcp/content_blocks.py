@@ -1,0 +1,117 @@
+"""From our results and parts to MCP's content blocks, and back."""
+
+import base64
+from collections.abc import Iterable
+from typing import Any, cast
+
+import mcp_types as types
+
+from pegboard.core.result import (
+    Artifact,
+    AudioPart,
+    ImagePart,
+    Part,
+    ResourcePart,
+    TextPart,
+    ToolResult,
+)
+from pegboard.servers.mcp.selection import BoardSelection as BoardPart
+from pegboard.servers.mcp.to_mcp import ShownTool
+
+
+def call_result(result: ToolResult, shown: ShownTool, part: BoardPart) -> dict[str, Any]:
+    """The result of `tools/call`."""
+    content = result.content
+    parts = (TextPart(text=content),) if isinstance(content, str) else content
+    blocks = [block_of(item, part) for item in parts]
+    blocks += [_link(item) for item in result.artifacts if item.handle]
+    answer: dict[str, Any] = {
+        "resultType": "complete",
+        "content": blocks,
+        "isError": result.is_error,
+    }
+    structured = _structured(result, shown)
+    if structured is not None:
+        answer["structuredContent"] = structured
+    return answer
+
+
+def block_of(item: Part, part: BoardPart) -> dict[str, Any]:
+    """One content block."""
+    match item:
+        case TextPart():
+            return {"type": "text", "text": _clean(item.text)}
+        case ImagePart():
+            return {"type": "image", "data": _base64(item.data), "mimeType": item.media_type}
+        case AudioPart():
+            return {"type": "audio", "data": _base64(item.data), "mimeType": item.media_type}
+        case ResourcePart():
+            if item.text is None and item.data is None:
+                uri = part.shown_uri(item.uri)
+                link = {"type": "resource_link", "uri": uri, "name": uri}
+                return link | ({"mimeType": item.media_type} if item.media_type else {})
+            return {"type": "resource", "resource": resource_contents(item, part)}
+
+
+def resource_contents(item: ResourcePart, part: BoardPart) -> dict[str, Any]:
+    """The contents of a resource: text, else base64."""
+    contents: dict[str, Any] = {"uri": part.shown_uri(item.uri)}
+    if item.media_type:
+        contents["mimeType"] = item.media_type
+    if item.data is not None:
+        contents["blob"] = _base64(item.data)
+    else:
+        contents["text"] = _clean(item.text or "")
+    return contents
+
+
+def parts_of(blocks: Iterable[Any]) -> tuple[Part, ...]:
+    """What a client's model answered; a kind of block that we do not have is named in brackets."""
+    return tuple(_part_of(item) for item in blocks)
+
+
+def _part_of(block: Any) -> Part:
+    match block:
+        case types.TextContent():
+            return TextPart(text=block.text)
+        case types.ImageContent():
+            return ImagePart(data=base64.b64decode(block.data), media_type=block.mime_type)
+        case types.AudioContent():
+            return AudioPart(data=base64.b64decode(block.data), media_type=block.mime_type)
+        case _:
+            return TextPart(text=f"[{block.type}]")
+
+
+def _structured(result: ToolResult, shown: ShownTool) -> Any:
+    if result.is_error:
+        return None
+    value = result.structured
+    if not shown.promises:
+        return cast("Any", value) if isinstance(value, dict) else None
+    if result.meta.truncated:
+        meta = result.meta
+        return {"truncated": True, "handle": meta.handle, "total_bytes": meta.total_bytes}
+    if not shown.wraps:
+        return value
+    if value is None and result.content != "null":
+        return None  # it answered in prose
+    return {"result": value}
+
+
+def _link(item: Artifact) -> dict[str, Any]:
+    return {
+        "type": "resource_link",
+        "uri": item.handle,
+        "name": item.name,
+        "mimeType": item.media_type,
+        "size": item.size,
+    }
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+def _clean(text: str) -> str:
+    """The text as valid Unicode: half of a surrogate pair is spelt out, JSON cannot say it."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()

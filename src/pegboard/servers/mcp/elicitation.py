@@ -1,0 +1,175 @@
+"""Questions of running tools in MCP's words, and asking over a session that can be asked."""
+
+import secrets
+from typing import Any
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.shared.message import ServerMessageMetadata
+from pydantic import ValidationError
+
+from pegboard.core.elicitation import Answer, Question, Sample, SampleMessage, SampleRequest
+from pegboard.core.result import Part, TextPart
+from pegboard.errors import NobodyToAsk, ToolFailed, Unavailable
+from pegboard.schemas.validator import compiled
+from pegboard.servers.mcp.content_blocks import block_of, parts_of
+from pegboard.servers.mcp.selection import WHOLE
+
+Request = ServerRequestContext[Any, Any]
+_GONE = frozenset({types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT})
+
+
+class Abilities:
+    """What a client says that it can be asked.
+
+    Attributes:
+        missed: What a tool looked for in vain, as MCP's capabilities.
+    """
+
+    def __init__(self, declared: types.ClientCapabilities | None) -> None:
+        elicitation = declared.elicitation if declared is not None else None
+        self._forms = elicitation is not None and (
+            elicitation.form is not None or elicitation.url is None
+        )
+        self._pages = elicitation is not None and elicitation.url is not None
+        self._samples = declared is not None and declared.sampling is not None
+        self.missed: dict[str, Any] = {}
+
+    @property
+    def any(self) -> bool:
+        """Whether there is anything that can be asked."""
+        return self._forms or self._pages or self._samples
+
+    @property
+    def takes_questions(self) -> bool:
+        """Whether a person can be asked."""
+        if not (self._forms or self._pages):
+            self.missed["elicitation"] = {}
+        return self._forms or self._pages
+
+    @property
+    def takes_samples(self) -> bool:
+        """Whether the client's model can be asked."""
+        if not self._samples:
+            self.missed["sampling"] = {}
+        return self._samples
+
+    def check(self, question: Question) -> None:
+        """Refuse a kind of question that this client does not take.
+
+        Raises:
+            NobodyToAsk: It takes forms alone, or pages alone.
+        """
+        if question.url and not self._pages:
+            self.missed["elicitation"] = {"url": {}}
+            raise NobodyToAsk("The caller's client cannot send a person to a page.")
+        if not question.url and not self._forms:
+            self.missed["elicitation"] = {"form": {}}
+            raise NobodyToAsk("The caller's client cannot show a form.")
+
+
+class SessionAsker:
+    """Asks over the connection, as a server could until 2025-11-25."""
+
+    def __init__(self, request: Request, abilities: Abilities) -> None:
+        self._request = request
+        self._abilities = abilities
+
+    @property
+    def takes_questions(self) -> bool:
+        """Whether a person can be asked."""
+        return self._abilities.takes_questions and self._request.session.can_send_request
+
+    @property
+    def takes_samples(self) -> bool:
+        """Whether the client's model can be asked."""
+        return self._abilities.takes_samples and self._request.session.can_send_request
+
+    async def ask(self, question: Question) -> Answer:
+        """Ask the person and wait."""
+        self._abilities.check(question)
+        return answer_of(question, await self._sent(elicitation(question), types.ElicitResult))
+
+    async def sample(self, request: SampleRequest) -> Sample:
+        """Ask the client's model and wait."""
+        return sample_of(await self._sent(sampling(request), types.CreateMessageResult))
+
+    async def _sent(self, asked: Any, kind: Any) -> Any:
+        related = ServerMessageMetadata(related_request_id=self._request.request_id)
+        try:
+            return await self._request.session.send_request(asked, kind, metadata=related)
+        except NoBackChannelError as error:
+            raise NobodyToAsk("The caller's connection carries no questions.") from error
+        except MCPError as error:
+            if error.code in _GONE:
+                raise Unavailable("The caller went away before it answered.") from error
+            raise ToolFailed("The caller refused to answer.") from error
+        except ValidationError as error:
+            raise ToolFailed("The caller's answer is not one.") from error
+
+
+def elicitation(question: Question) -> types.ElicitRequest:
+    """The question as MCP asks it."""
+    if question.url:
+        params: Any = types.ElicitRequestURLParams(
+            message=question.message, url=question.url, elicitation_id=secrets.token_hex(8)
+        )
+    else:
+        form: dict[str, Any] = {"type": "object", "properties": {}, **question.schema}
+        params = types.ElicitRequestFormParams(message=question.message, requested_schema=form)
+    return types.ElicitRequest(params=params)
+
+
+def sampling(request: SampleRequest) -> types.CreateMessageRequest:
+    """The request as MCP asks it."""
+    preferences = dict(request.preferences)
+    return types.CreateMessageRequest(
+        params=types.CreateMessageRequestParams.model_validate(
+            {
+                "messages": [_message(item) for item in request.messages],
+                "maxTokens": request.max_tokens,
+                "systemPrompt": request.system_prompt or None,
+                "temperature": request.temperature,
+                "stopSequences": list(request.stop_sequences) or None,
+                "modelPreferences": preferences or None,
+            }
+        )
+    )
+
+
+def answer_of(question: Question, result: types.ElicitResult) -> Answer:
+    """What the person said.
+
+    Raises:
+        ToolFailed: It does not fit the question.
+    """
+    content: dict[str, Any] = dict(result.content or {})
+    if result.action != "accept":
+        return Answer(action=result.action)
+    if question.schema and not compiled("question", question.schema).is_valid(content):
+        raise ToolFailed("The caller's answer does not fit the question.")
+    return Answer(action="accept", content=content)
+
+
+def sample_of(result: types.CreateMessageResult) -> Sample:
+    """What the client's model answered."""
+    return Sample(
+        content=parts_of([result.content]),
+        role=result.role,
+        model=result.model,
+        stop_reason=result.stop_reason or "",
+    )
+
+
+def _message(message: SampleMessage) -> dict[str, Any]:
+    blocks = [block_of(_sayable(item), WHOLE) for item in message.content]
+    return {"role": message.role, "content": blocks[0] if len(blocks) == 1 else blocks}
+
+
+def _sayable(item: Part) -> Part:
+    """A message to a model holds text, pictures and sounds; of a resource, its text."""
+    text = getattr(item, "uri", None)
+    if text is None:
+        return item
+    return TextPart(text=getattr(item, "text", None) or f"[{text}]")

@@ -1,0 +1,157 @@
+"""The sessions of streamable HTTP, kept by the SDK's manager; loads the SDK."""
+
+import asyncio
+from typing import Self
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope, Send
+
+from pegboard.core.principal import Principal
+from pegboard.execution.call_state import owner_of
+from pegboard.runtime import Pegboard
+from pegboard.servers.mcp.callers import CURRENT, PART, Caller
+from pegboard.servers.mcp.http.duplicate_ids import RequestIdGuard
+from pegboard.servers.mcp.http.headers import from_now_on, stands_alone, unfit
+from pegboard.servers.mcp.http.jsonrpc_message import fault_of
+from pegboard.servers.mcp.http.parse_errors import readable
+from pegboard.servers.mcp.http.refusals import refusal
+from pegboard.servers.mcp.http.session_quota import PLACE, SessionQuota
+from pegboard.servers.mcp.selection import BoardSelection
+from pegboard.servers.mcp.server import BoardServer
+from pegboard.servers.mcp.whole import buffer_body
+from pegboard.servers.shutdown import not_begun
+
+MOST = 1_000
+"""Sessions at once; one more is refused until another ends."""
+
+SHARE = MOST // 4
+"""Sessions that one caller may have at once: of one token, or none, from one address."""
+
+IDLE = 30 * 60.0
+"""Seconds without a request after which a session ends."""
+
+
+class Sessions:
+    """Open while its task runs; made by `open`."""
+
+    def __init__(self, board: Pegboard, *, most: int, share: int, idle: float) -> None:
+        self._server = BoardServer(board)
+        self._manager = StreamableHTTPSessionManager(
+            self._server.sdk,
+            max_request_body_size=board.settings.max_request_bytes,
+            session_idle_timeout=idle,
+            max_sessions=most,
+        )
+        self._shares = SessionQuota(share)
+        self._server.sdk.middleware.append(self._shares)
+        self._unique = RequestIdGuard(self._manager.handle_request)
+        self._ending = asyncio.Event()
+        self._is_ending = False
+        self._task: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(
+        cls, board: Pegboard, *, most: int = MOST, share: int = SHARE, idle: float = IDLE
+    ) -> Self:
+        """Open, in a task of its own: the sessions outlive the request that needs them first."""
+        sessions = cls(board, most=most, share=share, idle=idle)
+        ready = asyncio.Event()
+        sessions._task = asyncio.create_task(sessions._keep(ready))
+        await ready.wait()
+        return sessions
+
+    async def handle(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        *,
+        principal: Principal,
+        part: BoardSelection,
+    ) -> None:
+        """Answer a request; a session answers none but the caller's who began it.
+
+        Raises:
+            Unavailable: The sessions end; nothing was begun, and nothing is answered yet.
+        """
+        again = await self._fitting(scope, receive, send)
+        if again is None:
+            return
+        if self._is_ending:
+            raise not_begun()
+        scope["state"][PART] = part
+        owner = owner_of(principal)
+        token = AccessToken(token="", client_id=owner, scopes=[])
+        scope["user"] = AuthenticatedUser(token)
+        before = CURRENT.set(Caller(principal=principal, part=part))
+        try:
+            await self._handle(scope, again, readable(send), owner=owner)
+        finally:
+            CURRENT.reset(before)
+
+    async def _fitting(self, scope: Scope, receive: Receive, send: Send) -> Receive | None:
+        """A way to read the body of a request that the SDK can answer; else it is answered here."""
+        refused = unfit(scope)
+        if refused is None and scope["method"] == "POST":
+            body, receive = await buffer_body(receive)
+            if body is None:  # the client has left
+                return None
+            fault = fault_of(body)
+            if fault is not None:
+                refused = refusal(400, fault.code, fault.message, request_id=fault.request_id)
+        if refused is None:
+            return receive
+        await refused(scope, receive, send)
+        return None
+
+    async def _handle(self, scope: Scope, receive: Receive, send: Send, *, owner: str) -> None:
+        session = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
+        if session is not None and scope["method"] == "DELETE":
+            ending = self._shares.ending(session, send)
+            await self._manager.handle_request(scope, receive, ending)
+        elif stands_alone(scope) or scope["method"] != "POST":
+            await self._manager.handle_request(from_now_on(scope), receive, send)
+        elif session is not None:
+            await self._unique.handle(scope, receive, send, owner=owner, session=session)
+        else:
+            await self._begin(scope, receive, send, holder=f"{owner} {_address(scope)}")
+
+    async def _begin(self, scope: Scope, receive: Receive, send: Send, *, holder: str) -> None:
+        place = self._shares.place(holder)
+        if place is None:
+            await self._shares.refusal()(scope, receive, send)
+            return
+        scope["state"][PLACE] = place
+        try:
+            telling = self._shares.telling(place, send)
+            await self._manager.handle_request(scope, receive, telling)
+        finally:
+            if not place.is_begun:
+                place.leave()
+
+    def end_streams(self) -> None:
+        """End the streams that only wait for changes; calls go on."""
+        self._server.end_streams()
+
+    async def close(self) -> None:
+        """End all sessions and their calls."""
+        self._is_ending = True
+        await self._server.close()
+        self._ending.set()
+        if self._task is not None:
+            await asyncio.wait((self._task,))
+
+    async def _keep(self, ready: asyncio.Event) -> None:
+        async with self._manager.run():
+            ready.set()
+            await self._ending.wait()
+
+
+def _address(scope: Scope) -> str:
+    """Where a request comes from; empty over a socket of this machine."""
+    client = scope.get("client")
+    return str(client[0]) if client else ""

@@ -1,0 +1,196 @@
+"""What callers are shown, rendered once and given page by page."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
+
+from pegboard.core.pagination import cursor_of, place_of
+from pegboard.core.principal import Principal
+from pegboard.core.tool import Tool
+from pegboard.core.uri_templates import matched
+from pegboard.errors import InvalidRequest
+from pegboard.registry import ToolRegistry
+from pegboard.registry.change_notifier import ChangeKind
+from pegboard.registry.resource_tools import OfferedPrompt, ResourceTool
+from pegboard.servers.mcp.selection import BoardSelection
+from pegboard.servers.mcp.to_mcp import ShownTool, shown_prompt, shown_resource, shown_tool
+
+PAGE = 1_000
+"""Tools on a page: many clients read the first page alone, and a page must fit into a message."""
+
+_MOST_LISTINGS = 64
+ListKind = Literal["tools", "resources", "templates", "prompts"]
+_KEYS: dict[ListKind, tuple[str, ChangeKind]] = {
+    "tools": ("tools", "tools"),
+    "resources": ("resources", "resources"),
+    "templates": ("resourceTemplates", "resources"),
+    "prompts": ("prompts", "prompts"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    key: str
+    item: Any
+    render: Callable[[], dict[str, Any]]
+
+
+@dataclass(eq=False, slots=True)
+class Listing:
+    """What one caller is shown of one kind, in order; immutable but for what is kept of it."""
+
+    stamp: tuple[object, ...]
+    entries: tuple[_Entry, ...]
+    pages: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    _by_key: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def find(self, key: str) -> Any:
+        """What is shown under this name or URI; None when nothing is."""
+        if not self._by_key:
+            self._by_key.update((item.key, item.item) for item in self.entries)
+        return self._by_key.get(key)
+
+    def same_as(self, other: "Listing") -> bool:
+        """Whether a client would see no difference."""
+        if self is other:
+            return True
+        if len(self.entries) != len(other.entries):
+            return False
+        pairs = list(zip(self.entries, other.entries, strict=True))
+        if any(mine.key != its.key for mine, its in pairs):
+            return False
+        return all(mine.item is its.item or mine.render() == its.render() for mine, its in pairs)
+
+
+class Catalogue:
+    """Listings of a board by caller and part.
+
+    Args:
+        registry: Of an open board.
+        page: How many things stand on a page.
+    """
+
+    def __init__(self, registry: ToolRegistry, *, page: int = PAGE) -> None:
+        self._registry = registry
+        self._page = page
+        self._shown: dict[str, tuple[Tool, bool, ShownTool]] = {}
+        self._listings: dict[tuple[ListKind, Principal, BoardSelection], Listing] = {}
+        self._versions: dict[str, int] = {}
+        self._stop = registry.changes.listen(self._changed)
+
+    def close(self) -> None:
+        """Follow the registry no longer."""
+        self._stop()
+
+    def page(
+        self, kind: ListKind, principal: Principal, part: BoardSelection, cursor: str | None
+    ) -> dict[str, Any]:
+        """One page, as the result of a list request; made once until something changes.
+
+        Raises:
+            MCPError: The cursor is not one of ours.
+        """
+        listing = self.listing(kind, principal, part)
+        page = listing.pages.get(cursor or "")
+        if page is None:
+            after = _place(cursor) if cursor else ""
+            entries = listing.entries
+            first = next((i for i, item in enumerate(entries) if item.key > after), len(entries))
+            chosen = entries[first : first + self._page]
+            page = {"resultType": "complete", _KEYS[kind][0]: [item.render() for item in chosen]}
+            if first + self._page < len(entries):
+                page["nextCursor"] = cursor_of(chosen[-1].key)
+            if len(listing.pages) <= len(entries) // self._page:  # made-up cursors are not kept
+                listing.pages[cursor or ""] = page
+        return page
+
+    def listing(self, kind: ListKind, principal: Principal, part: BoardSelection) -> Listing:
+        """Everything this caller is shown of a kind, by name, and without any name twice."""
+        key = (kind, principal, part)
+        kit = self._registry.kit
+        stamp = (self._versions.get(_KEYS[kind][1], 0), kit, str(kit.switches.state()))
+        known = self._listings.pop(key, None)
+        if known is None or known.stamp != stamp:
+            entries = {item.key: item for item in self._entries(kind, principal, part)}
+            known = Listing(stamp, tuple(entries[name] for name in sorted(entries)))
+        self._listings[key] = known  # the newest last, so that the oldest goes first
+        while len(self._listings) > _MOST_LISTINGS:
+            del self._listings[next(iter(self._listings))]
+        return known
+
+    def shown(self, tool: Tool) -> ShownTool:
+        """A tool as it is listed."""
+        spec = tool.spec
+        budget = spec.max_result_bytes
+        if budget is None:
+            budget = self._registry.kit.settings.max_result_bytes
+        known = self._shown.get(spec.name)
+        if known is not None and known[0] is tool and known[1] == bool(budget):
+            return known[2]
+        made = shown_tool(spec, paged=bool(budget))
+        self._shown[spec.name] = (tool, bool(budget), made)
+        return made
+
+    def resource(self, principal: Principal, part: BoardSelection, uri: str) -> ResourceTool | None:
+        """The resource or template that a board URI means, if this caller is shown it."""
+        shown = part.shown_uri(uri)
+        found = self.listing("resources", principal, part).find(shown)
+        if found is not None:
+            return found
+        templates = self.listing("templates", principal, part)
+        exact = templates.find(shown)
+        if exact is not None:
+            return exact
+        fitting = (item for item in templates.entries if matched(item.key, shown) is not None)
+        return next((item.item for item in fitting), None)
+
+    def prompt(self, principal: Principal, part: BoardSelection, name: str) -> OfferedPrompt | None:
+        """The prompt that a client calls so, if this caller is shown it."""
+        return self.listing("prompts", principal, part).find(name)
+
+    def _entries(
+        self, kind: ListKind, principal: Principal, part: BoardSelection
+    ) -> Iterable[_Entry]:
+        match kind:
+            case "tools":
+                for tool in self._registry.visible(principal):
+                    if part.has(tool.spec):
+                        yield self._tool_entry(tool, part.shown_name(tool.spec))
+            case "prompts":
+                for offered in self._registry.offers.prompts(principal):
+                    if part.has(offered.spec):
+                        yield _prompt_entry(offered, part.shown_name(offered.spec))
+            case "resources" | "templates":
+                for offered in self._registry.offers.resources(principal):
+                    wanted = offered.resource.spec.is_template == (kind == "templates")
+                    if wanted and part.has(offered.spec):
+                        yield _resource_entry(offered, part.shown_uri(offered.uri))
+
+    def _tool_entry(self, tool: Tool, name: str) -> _Entry:
+        return _Entry(name, tool, lambda: self.shown(tool).named(name))
+
+    def _changed(self, kind: ChangeKind, _uri: str) -> None:
+        self._versions[kind] = self._versions.get(kind, 0) + 1
+        if kind == "tools" and len(self._shown) > 2 * len(self._registry) + self._page:
+            self._shown.clear()  # tools that came and went
+
+
+def _prompt_entry(offered: OfferedPrompt, name: str) -> _Entry:
+    spec = offered.prompt.spec
+    return _Entry(name, offered, lambda: shown_prompt(spec, name))
+
+
+def _resource_entry(offered: ResourceTool, uri: str) -> _Entry:
+    spec = offered.resource.spec
+    return _Entry(uri, offered, lambda: shown_resource(spec, uri))
+
+
+def _place(cursor: str) -> str:
+    try:
+        place = place_of(cursor, str)
+    except InvalidRequest as error:
+        raise MCPError(INVALID_PARAMS, error.message) from error
+    return place[0] if place is not None else ""

@@ -1,0 +1,104 @@
+"""One request, or several with answers in between, around one piece of work."""
+
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Any
+
+from pegboard.core.context import ToolContext
+from pegboard.core.event import digest_of
+from pegboard.core.ports.elicitor import Elicitor
+from pegboard.errors import InvalidRequest
+from pegboard.servers.mcp.callers import Caller, Callers, is_modern
+from pegboard.servers.mcp.elicitation import SessionAsker
+from pegboard.servers.mcp.progress import ProgressReporter, Request
+from pegboard.servers.mcp.suspended_calls import ParkedCall, SuspendedCalls
+
+KEY = "pegboard/idempotencyKey"
+"""In a request's `_meta`: the same key and arguments give the first outcome again."""
+
+_LONGEST_KEY = 255
+Work = Callable[[ToolContext[Any]], Awaitable[Any]]
+
+
+class MultiRoundRequests:
+    """Runs the work of a request so that it can tell and ask its client."""
+
+    def __init__(self, callers: Callers, parking: SuspendedCalls) -> None:
+        self._callers = callers
+        self._parking = parking
+
+    async def run(
+        self, work: Work, request: Request, caller: Caller, params: Any, *, name: str
+    ) -> Any:
+        """What the work gives; an `InputRequiredResult` where the client has to answer first.
+
+        Args:
+            work: Started once, however many rounds it takes.
+            request: As it arrived.
+            caller: Who sent it.
+            params: Of a kind that has `request_state` and `input_responses`.
+            name: What is called.
+
+        Raises:
+            MCPError: The state is not one of ours for this request.
+        """
+        if not is_modern(request):
+            asker = SessionAsker(request, caller.abilities)
+            return await self._told(work, request, caller, asker, name)
+        if params.request_state is not None:
+            return await self._parking.resume(
+                params.request_state,
+                params.input_responses or {},
+                owner=_owner(request, caller, params),
+                request=request,
+            )
+        if not caller.abilities.any:
+            asker = SessionAsker(request, caller.abilities)
+            return await self._told(work, request, caller, asker, name)
+        telling = self._telling(request, name)
+        owner = _owner(request, caller, params)
+        given: dict[str, Any] = dict(params.input_responses or {})
+        call = ParkedCall(owner, caller.abilities, telling, given)
+        context = _context(request, caller, telling, call)
+
+        async def parked() -> Any:
+            return await work(context)
+
+        return await self._parking.start(call, parked())
+
+    async def _told(
+        self, work: Work, request: Request, caller: Caller, asker: Elicitor, name: str
+    ) -> Any:
+        telling = self._telling(request, name)
+        outcome = await work(_context(request, caller, telling, asker))
+        await telling.sent()
+        return outcome
+
+    def _telling(self, request: Request, name: str) -> ProgressReporter:
+        return ProgressReporter(request, tool=name, levels=self._callers.levels(request))
+
+
+def _context(
+    request: Request, caller: Caller, telling: ProgressReporter, asker: Elicitor
+) -> ToolContext[Any]:
+    return ToolContext(
+        principal=caller.principal,
+        idempotency_key=_key(request),
+        on_progress=telling.on_progress,
+        on_log=telling.on_log,
+        asker=asker,
+    )
+
+
+def _key(request: Request) -> str | None:
+    key: object = dict(request.meta or {}).get(KEY)
+    if key is None:
+        return None
+    if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY:
+        raise InvalidRequest(f"_meta['{KEY}'] is a text of 1 to {_LONGEST_KEY} characters")
+    return key
+
+
+def _owner(request: Request, caller: Caller, params: Any) -> tuple[Hashable, ...]:
+    """Who may go on with a call, and by which request alone."""
+    asked = params.model_dump(include={"name", "uri", "arguments"}, mode="json")
+    return (caller.principal, caller.part, request.method, digest_of(asked))

@@ -1,0 +1,137 @@
+"""Which part of a board is served, and under which names."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Self
+
+from pegboard.core.resources_and_prompts import board_uri, split_board_uri
+from pegboard.core.suggestions import did_you_mean
+from pegboard.core.tool import ToolSpec
+from pegboard.core.wire_names import is_wire_name, split_wire_name, wire_name
+from pegboard.errors import InvalidRequest, shortened_name
+from pegboard.runtime import Pegboard
+
+_MOST = 50
+_MOST_NAMED = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoardSelection:
+    """A choice among what a caller may see; it grants nothing.
+
+    Attributes:
+        only: Globs over names, one of which must match; empty for all.
+        sources: Names of sources; empty for all.
+        categories: As of tools; resources are `resource`, prompts `prompt`; empty for all.
+        exclude: Globs over names that are left out.
+        own: Name of the one source that is served as itself: its tools, prompts and resources under
+            the names that the source gives them. Empty for the board's names.
+    """
+
+    only: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    own: str = ""
+
+    @classmethod
+    def of_query(cls, given: Mapping[str, Sequence[str]], *, own: str = "") -> Self:
+        """The part that the query of an address names.
+
+        Raises:
+            InvalidRequest: There is no such parameter, or there are too many.
+        """
+        known = {
+            "only": "only",
+            "source": "sources",
+            "category": "categories",
+            "exclude": "exclude",
+        }
+        unknown = sorted(given.keys() - known.keys())
+        if unknown:
+            raise InvalidRequest(
+                f"There is no parameter '{unknown[0][:40]}'; known are {', '.join(known)}"
+            )
+        if sum(map(len, given.values())) > _MOST:
+            raise InvalidRequest(f"The address names more than {_MOST} things.")
+        chosen = {known[name]: tuple(values) for name, values in given.items()}
+        return cls(own=own, **chosen)
+
+    def has(self, spec: ToolSpec) -> bool:
+        """Whether a tool, or a resource or a prompt in the shape of one, is in it."""
+        if self.own and spec.source != self.own:
+            return False
+        if self.sources and spec.source not in self.sources:
+            return False
+        if self.categories and spec.category not in self.categories:
+            return False
+        if self.only and not _matches(spec.name, self.only):
+            return False
+        return not _matches(spec.name, self.exclude)
+
+    def shown_name(self, spec: ToolSpec) -> str:
+        """What a client calls it."""
+        if not self.own:
+            return spec.name
+        own = spec.action or split_wire_name(spec.name)[1]
+        return own if is_wire_name(own) else spec.name
+
+    def board_name(self, shown: str) -> str:
+        """The wire name of what a client calls so."""
+        if not self.own or not shown:
+            return shown
+        source, _ = split_wire_name(shown)
+        return shown if source == self.own else wire_name(self.own, shown)
+
+    def shown_uri(self, uri: str) -> str:
+        """The URI that a client knows."""
+        if not self.own:
+            return uri
+        source, own = split_board_uri(uri)
+        return own if source == self.own else uri
+
+    def board_uri(self, shown: str) -> str:
+        """The board's URI of what a client knows by this one."""
+        return board_uri(self.own, shown)
+
+
+def check_part(part: BoardSelection, board: Pegboard) -> None:
+    """Refuse a part that names a source which the board does not have.
+
+    What is left of it would be silently empty, and a misspelt exclusion would leave open what was
+    meant to be closed. A source that has not answered yet, or has failed, is one of the board's.
+
+    Raises:
+        InvalidRequest: It does; names the nearest, or all.
+    """
+    named = [*part.sources, *((part.own,) if part.own else ())]
+    begun = {split_wire_name(glob)[0] for glob in (*part.only, *part.exclude)} - {""}
+    if not named and not begun:
+        return
+    known = {state.name for state in board.sources}
+    unknown = sorted({*named, *begun} - known)
+    # the board's own tools, and those written into its file, are of no source
+    own = {split_wire_name(name)[0] for name in board.registry.names()} if unknown else set[str]()
+    for name in unknown:
+        if name in named or name not in own:
+            raise InvalidRequest(unknown_source(name, board))
+
+
+def unknown_source(name: str, board: Pegboard) -> str:
+    """That the board has no source of this name, and which it has."""
+    known = [state.name for state in board.sources]
+    listed = sorted(known)
+    left = len(listed) - _MOST_NAMED
+    more = f" and {left} more" if left > 0 else ""
+    there = f"it has {', '.join(listed[:_MOST_NAMED]) or 'none'}{more}."
+    hint = did_you_mean(name, known, most=3, otherwise=there)
+    return f"There is no source '{shortened_name(name)}' on the board; {hint}"
+
+
+WHOLE = BoardSelection()
+"""The whole board."""
+
+
+def _matches(name: str, globs: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, glob) for glob in globs)

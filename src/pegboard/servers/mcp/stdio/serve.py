@@ -1,0 +1,94 @@
+"""`serve_stdio`: a process that serves a board to the one client that started it."""
+
+import asyncio
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from pegboard.errors import ConfigError, InvalidRequest
+from pegboard.runtime import Pegboard, Settings
+from pegboard.servers.mcp.extra import require_mcp_extra
+from pegboard.servers.mcp.globs import check_globs
+from pegboard.servers.mcp.selection import WHOLE, BoardSelection, check_part
+from pegboard.servers.shutdown import LAST_WORDS, cancel_and_wait, exit_process
+
+if TYPE_CHECKING:
+    from pegboard.servers.mcp.server import BoardServer
+    from pegboard.servers.mcp.stdio.transport import Wire
+
+GRACE = 8.0
+"""Seconds that running requests have at the end of stdin, as at the end of an HTTP server."""
+
+
+def serve_stdio(settings: Settings, *, part: BoardSelection = WHOLE) -> None:
+    """Serve a board over stdin and stdout until the client closes them, or SIGINT or SIGTERM.
+
+    At the end of stdin what runs is answered first, as far as that takes no longer than `GRACE`;
+    a signal cancels it.
+
+    Args:
+        settings: Which board.
+        part: What of it.
+
+    Raises:
+        ConfigError: A setting or the board is wrong, or an extra is missing.
+    """
+    require_mcp_extra()
+    if settings.log == "stdout":
+        raise ConfigError(
+            "PEGBOARD_LOG is stdout, which carries the protocol here: set it to stderr or a file"
+        )
+    asyncio.run(_to_the_end(settings, part))
+
+
+async def _to_the_end(settings: Settings, part: BoardSelection) -> None:
+    from pegboard.servers.mcp.stdio.transport import taken_wire
+
+    with taken_wire() as (reading, writing):
+        serving = asyncio.create_task(_serve(settings, part, reading, writing))
+        if threading.current_thread() is threading.main_thread():
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, serving.cancel)
+        await asyncio.wait((serving,))
+    if not serving.cancelled():
+        serving.result()
+    await exit_process()
+
+
+async def _serve(settings: Settings, part: BoardSelection, reading: int, writing: int) -> None:
+    from pegboard.servers.mcp.server import BoardServer
+    from pegboard.servers.mcp.stdio.transport import streams
+
+    async with Pegboard(settings=settings) as board:
+        try:
+            check_part(part, board)
+            for told in check_globs(part, board):
+                sys.stderr.write(f"pegboard: {told}\n")
+        except InvalidRequest as error:
+            raise ConfigError(error.message) from error
+        if settings.reload != "off":
+            board.watch()
+        server = BoardServer(board, part=part)
+        try:
+            longest = settings.max_request_bytes
+            async with streams(reading, writing, longest=longest, patience=GRACE) as wire:
+                await _converse(server, wire)
+        finally:
+            await server.close()
+
+
+async def _converse(server: "BoardServer", wire: "Wire") -> None:
+    """Until the client has closed its end; a call that ignores its cancellation is left alone."""
+    options = server.sdk.create_initialization_options()
+    running = asyncio.create_task(server.sdk.run(wire.incoming, wire.outgoing, options))
+    ended = asyncio.create_task(wire.ended.wait())
+    try:
+        await asyncio.wait((running, ended), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((running,), timeout=LAST_WORDS)
+        if running.done():
+            running.result()
+    finally:
+        ended.cancel()
+        await cancel_and_wait((running,))

@@ -1,0 +1,236 @@
+"""stdin and stdout as the wire of MCP: one message a line, and nothing else in between."""
+
+import asyncio
+import json
+import logging
+import os
+import queue
+import threading
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    RequestId,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+
+from pegboard.servers.mcp.http.duplicate_ids import TWICE
+from pegboard.servers.mcp.stdio.pending_requests import PendingRequests
+
+_CHUNK = 65_536
+_LOG = logging.getLogger("pegboard.mcp")
+
+
+@contextmanager
+def taken_wire() -> Generator[tuple[int, int]]:
+    """The descriptors of stdin and stdout, taken out of everybody else's reach.
+
+    Meanwhile whatever a tool or a child prints goes to stderr, and whatever it reads is empty.
+    """
+    reading, writing = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    try:
+        yield reading, writing
+    finally:
+        os.dup2(reading, 0)
+        os.dup2(writing, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wire:
+    """Streams of messages.
+
+    Attributes:
+        ended: Set when the client has closed its end, and what it had asked has been answered.
+    """
+
+    incoming: MemoryObjectReceiveStream[SessionMessage | Exception]
+    outgoing: MemoryObjectSendStream[SessionMessage]
+    ended: asyncio.Event
+
+
+@asynccontextmanager
+async def streams(
+    reading: int, writing: int, *, longest: int, patience: float
+) -> AsyncGenerator[Wire]:
+    """The wire of these descriptors.
+
+    Reading and writing have threads of their own that nobody waits for: a client that neither
+    writes nor reads must not keep the process from ending.
+
+    Args:
+        reading: Descriptor of what the client writes.
+        writing: Descriptor of what the client reads.
+        longest: Bytes of the longest message that is read.
+        patience: Seconds that open requests have to be answered once the client writes no more.
+    """
+    to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
+    writer, ended = _Writer(writing), asyncio.Event()
+    lines, unanswered = _Lines(reading, longest=longest), PendingRequests()
+
+    async def read() -> None:
+        async with to_server:
+            await _read(lines, to_server, writer, unanswered)
+            await unanswered.wait(patience)
+        ended.set()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(read)
+        group.start_soon(_write, from_server, writer, unanswered)
+        try:
+            yield Wire(incoming=incoming, outgoing=outgoing, ended=ended)
+        finally:
+            group.cancel_scope.cancel()
+            writer.close()
+            incoming.close()
+            outgoing.close()
+
+
+async def _read(
+    lines: "_Lines",
+    to_server: MemoryObjectSendStream[SessionMessage | Exception],
+    writer: "_Writer",
+    unanswered: PendingRequests,
+) -> None:
+    while (line := await lines.next()) is not None:
+        if not line.strip():
+            continue
+        found = _message(line)
+        if isinstance(found, JSONRPCError) and found.id is None:
+            await writer.write(found)
+        elif isinstance(found, JSONRPCRequest) and unanswered.has(found.id):
+            await writer.write(_refusal(INVALID_REQUEST, TWICE, request_id=found.id))
+        else:
+            unanswered.received(found)
+            await to_server.send(SessionMessage(found))
+
+
+async def _write(
+    from_server: MemoryObjectReceiveStream[SessionMessage],
+    writer: "_Writer",
+    unanswered: PendingRequests,
+) -> None:
+    async with from_server:
+        async for item in from_server:
+            unanswered.sending(item.message)
+            await writer.write(item.message)
+            unanswered.sent(item.message)
+
+
+def _message(line: bytes) -> JSONRPCMessage:
+    """The message of a line, or the error to answer with."""
+    if line is TOO_LONG:
+        return _refusal(INVALID_REQUEST, "The message is too long")
+    try:
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        if (
+            isinstance(message, JSONRPCNotification)
+            and b'"id"' in line
+            and "id" in json.loads(line)
+        ):
+            # a notification is never answered, and whoever writes an id waits for an answer
+            return _refusal(INVALID_REQUEST, "The id of a request is a text or a whole number")
+        return message
+    except ValidationError as error:
+        if any(item["type"] == "json_invalid" for item in error.errors(include_url=False)):
+            return _refusal(PARSE_ERROR, "Parse error")
+        return _refusal(INVALID_REQUEST, "The message is not one of JSON-RPC 2.0")
+
+
+def _refusal(code: int, message: str, *, request_id: RequestId | None = None) -> JSONRPCError:
+    error = ErrorData(code=code, message=message)
+    return JSONRPCError(jsonrpc="2.0", id=request_id, error=error)
+
+
+TOO_LONG = b"(too long)"
+
+
+class _Lines:
+    """Lines of a descriptor, read by a daemon thread."""
+
+    def __init__(self, descriptor: int, *, longest: int) -> None:
+        self._descriptor, self._longest = descriptor, longest
+        self._loop = asyncio.get_running_loop()
+        self._lines: asyncio.Queue[bytes | None] = asyncio.Queue(maxsize=100)
+        threading.Thread(target=self._read, name="pegboard-mcp-stdin", daemon=True).start()
+
+    async def next(self) -> bytes | None:
+        """The next line; None at the end."""
+        return await self._lines.get()
+
+    def _read(self) -> None:
+        held, skipping = b"", False
+        try:
+            while chunk := os.read(self._descriptor, _CHUNK):
+                *whole, held = (held + chunk).split(b"\n")
+                for line in whole:
+                    if not skipping:
+                        self._put(line if len(line) <= self._longest else TOO_LONG)
+                    skipping = False
+                if len(held) > self._longest:
+                    if not skipping:
+                        self._put(TOO_LONG)
+                    held, skipping = b"", True
+        except OSError:
+            _LOG.debug("stdin broke", exc_info=True)
+        self._put(None)
+
+    def _put(self, line: bytes | None) -> None:
+        """Hand a line over, and wait while the server is behind."""
+        putting: Any = self._lines.put(line)
+        try:
+            asyncio.run_coroutine_threadsafe(putting, self._loop).result()
+        except (RuntimeError, asyncio.CancelledError):  # the loop has ended
+            putting.close()
+
+
+class _Writer:
+    """Writes messages to a descriptor by a daemon thread, one after the other."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._loop = asyncio.get_running_loop()
+        self._work: queue.SimpleQueue[tuple[bytes, asyncio.Event] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._run, name="pegboard-mcp-stdout", daemon=True).start()
+
+    async def write(self, message: JSONRPCMessage) -> None:
+        """Return once it is written, or the client has gone."""
+        text = message.model_dump_json(by_alias=True, exclude_unset=True)
+        done = asyncio.Event()
+        self._work.put((text.encode() + b"\n", done))
+        await done.wait()
+
+    def close(self) -> None:
+        """Let the thread end."""
+        self._work.put(None)
+
+    def _run(self) -> None:
+        broken = False
+        while (item := self._work.get()) is not None:
+            line, done = item
+            try:
+                while line and not broken:
+                    line = line[os.write(self._descriptor, line) :]
+            except OSError:  # the client reads no more, and its closing of stdin ends the session
+                broken = True
+            try:
+                self._loop.call_soon_threadsafe(done.set)
+            except RuntimeError:  # the loop has ended
+                return

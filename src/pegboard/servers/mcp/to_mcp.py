@@ -1,0 +1,157 @@
+"""What a tool, a resource and a prompt look like to an MCP client."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from msgspec import json
+
+from pegboard.core.resources_and_prompts import PromptSpec, ResourceSpec
+from pegboard.core.tool import Effect, JsonSchema, ToolSpec
+
+_CLOSED_WORLDS = frozenset({"computation", "database", "filesystem"})
+_OPEN_WORLDS = frozenset({"web"})
+_SCALARS = frozenset({"boolean", "integer", "number", "null"})
+_LOCAL = "#/$defs/"
+PAGED = {
+    "type": "object",
+    "properties": {
+        "truncated": {"const": True},
+        "handle": {"type": "string", "description": "Where the whole result is stored."},
+        "total_bytes": {"type": "integer"},
+    },
+    "required": ["truncated", "handle"],
+}
+"""What stands in the place of a result that is too large to give at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownTool:
+    """A tool as it is listed, rendered once.
+
+    Attributes:
+        body: Everything but its name.
+        promises: Whether there is an output schema, so that a result needs a structured value.
+        wraps: Whether the structured value stands under `result`, since MCP wants an object.
+    """
+
+    body: dict[str, Any]
+    promises: bool
+    wraps: bool
+
+    def named(self, name: str) -> dict[str, Any]:
+        """The whole, under this name."""
+        return {"name": name, **self.body}
+
+
+NOTHING = ShownTool(body={}, promises=False, wraps=False)
+"""Of a tool that is not there."""
+
+
+def shown_tool(spec: ToolSpec, *, paged: bool) -> ShownTool:
+    """Render a tool.
+
+    Args:
+        spec: What it is.
+        paged: Whether a large result of it may be given page by page.
+    """
+    body: dict[str, Any] = {
+        "description": spec.description,
+        "inputSchema": {"type": "object", **_plain(spec.input_schema)},
+        "annotations": _annotations(spec),
+    }
+    if spec.title:
+        body["title"] = spec.title
+    output, wraps = _output(spec.output_schema, paged=paged)
+    if output is not None:
+        body["outputSchema"] = output
+    return ShownTool(body=body, promises=output is not None, wraps=wraps)
+
+
+def shown_resource(spec: ResourceSpec, uri: str) -> dict[str, Any]:
+    """Render a resource or a template."""
+    shown: dict[str, Any] = {
+        "uriTemplate" if spec.is_template else "uri": uri,
+        "name": spec.name,
+        **_said(title=spec.title, description=spec.description, mimeType=spec.media_type),
+    }
+    if spec.size is not None and not spec.is_template:
+        shown["size"] = spec.size
+    annotations: dict[str, Any] = _said(audience=list(spec.audience))
+    if spec.priority is not None:
+        annotations["priority"] = spec.priority
+    if annotations:
+        shown["annotations"] = annotations
+    return shown
+
+
+def shown_prompt(spec: PromptSpec, name: str) -> dict[str, Any]:
+    """Render a prompt."""
+    arguments = [
+        {
+            "name": item.name,
+            "required": item.required,
+            **_said(title=item.title, description=item.description),
+        }
+        for item in spec.arguments
+    ]
+    return {
+        "name": name,
+        **_said(title=spec.title, description=spec.description, arguments=arguments),
+    }
+
+
+def _annotations(spec: ToolSpec) -> dict[str, Any]:
+    """Hints from the effect; one that is not known is left to what MCP takes for granted."""
+    reads = spec.effect is Effect.READ
+    hints: dict[str, Any] = {"readOnlyHint": reads}
+    if not reads:
+        hints["destructiveHint"] = True  # nobody said that it only adds
+        hints["idempotentHint"] = spec.idempotent is True
+    if spec.category in _CLOSED_WORLDS:
+        hints["openWorldHint"] = False
+    elif spec.category in _OPEN_WORLDS:
+        hints["openWorldHint"] = True
+    return hints
+
+
+def _output(schema: JsonSchema | None, *, paged: bool) -> tuple[dict[str, Any] | None, bool]:
+    """The output schema as MCP wants it, an object, and whether the value is wrapped for that."""
+    if schema is None:
+        return None, False
+    plain = _plain(schema)
+    wraps = plain.get("type") != "object"
+    paged = paged and plain.get("type") not in _SCALARS
+    if not wraps and not paged:
+        return plain, False
+    if not _moves(plain):
+        return None, False
+    definitions = plain.pop("$defs", None)
+    plain.pop("$schema", None)
+    if wraps:
+        plain = {"type": "object", "properties": {"result": plain}, "required": ["result"]}
+    if paged:
+        plain = {"type": "object", "anyOf": [plain, PAGED]}
+    if definitions is not None:
+        plain["$defs"] = definitions
+    return plain, wraps
+
+
+def _moves(node: Any) -> bool:
+    """Whether a schema means the same inside another one that has its definitions."""
+    if isinstance(node, dict):
+        here = cast("dict[str, Any]", node)
+        reference = here.get("$ref", _LOCAL)
+        if isinstance(reference, str) and not reference.startswith(_LOCAL):
+            return False
+        return not here.keys() & {"$id", "$dynamicRef"} and all(map(_moves, here.values()))
+    return all(map(_moves, cast("list[Any]", node))) if isinstance(node, list) else True
+
+
+def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy without mappings of other kinds, which JSON would not take."""
+    return json.decode(json.encode(dict(schema)))
+
+
+def _said(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value}

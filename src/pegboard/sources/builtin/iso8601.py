@@ -1,0 +1,146 @@
+"""Points in time, zones and durations in ISO 8601, as text and as values."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+from pegboard.core.suggestions import nearest_names
+from pegboard.errors import InvalidRequest
+
+_DURATION = re.compile(
+    r"(?P<sign>[+-])?P(?=.)(?:(?P<years>\d+)Y)?(?:(?P<months>\d+)M)?(?:(?P<weeks>\d+)W)?"
+    r"(?:(?P<days>\d+)D)?(?:T(?=.)(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?"
+    r"(?:(?P<seconds>\d+(?:[.,]\d+)?)S)?)?"
+)
+_OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?", re.IGNORECASE)
+_MOST_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duration:
+    """An ISO 8601 duration.
+
+    Attributes:
+        months: Years and months: their length depends on the calendar.
+        days: Weeks and days: they keep the wall clock across a change of summer time.
+        elapsed: Hours, minutes and seconds: exact.
+    """
+
+    months: int
+    days: int
+    elapsed: timedelta
+
+
+def read_zone(name: str) -> tzinfo:
+    """A zone by its IANA name or as an offset like `+02:00`.
+
+    Raises:
+        InvalidRequest: There is none; names the nearest.
+    """
+    offset = _OFFSET.fullmatch(name)
+    if offset is not None:
+        hours, minutes = int(offset[2]), int(offset[3] or 0)
+        if hours < 24 and minutes < 60:
+            delta = timedelta(hours=hours, minutes=minutes)
+            return timezone(-delta if offset[1] == "-" else delta)
+    if name.upper() in ("UTC", "Z"):
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise InvalidRequest(f"'{name}' is not a time zone.{_nearest(name)}") from error
+
+
+def read_moment(text: str, zone: tzinfo) -> datetime:
+    """A point in time from ISO 8601; one without an offset is in `zone`, a date is its midnight.
+
+    Raises:
+        InvalidRequest: The text is no date or time.
+    """
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError as error:
+        raise InvalidRequest(
+            f"'{text}' is not an ISO 8601 date or time; write it as '2026-03-29T14:30:00+02:00', "
+            "'2026-03-29T14:30' or '2026-03-29'."
+        ) from error
+    return found.replace(tzinfo=zone) if found.tzinfo is None else found
+
+
+def read_duration(text: str) -> Duration:
+    """A duration from ISO 8601, with a sign before the `P` for going back.
+
+    Raises:
+        InvalidRequest: The text is no duration.
+    """
+    found = _DURATION.fullmatch(text.strip().upper())
+    if found is None or any(len(part or "") > _MOST_DIGITS for part in found.groups()):
+        raise InvalidRequest(
+            f"'{text}' is not an ISO 8601 duration; write it as 'P1Y2M10D', 'PT36H' or '-P7D'."
+        )
+    sign = -1 if found["sign"] == "-" else 1
+
+    def number(unit: str) -> int:
+        return int(found[unit] or 0)
+
+    try:
+        elapsed = timedelta(
+            hours=number("hours"),
+            minutes=number("minutes"),
+            seconds=float((found["seconds"] or "0").replace(",", ".")),
+        )
+    except OverflowError as error:
+        raise InvalidRequest(f"'{text}' is too long a time.") from error
+    return Duration(
+        months=sign * (12 * number("years") + number("months")),
+        days=sign * (7 * number("weeks") + number("days")),
+        elapsed=sign * elapsed,
+    )
+
+
+def later(moment: datetime, duration: Duration) -> datetime:
+    """The moment after (or before) a duration, in the same zone.
+
+    Months and days are counted on the calendar, with the day of the month cut to the month's
+    length; a time that a change of clocks skips moves on with the clock; hours are exact.
+
+    Raises:
+        InvalidRequest: Outside the years 1 to 9999.
+    """
+    try:
+        month = moment.year * 12 + moment.month - 1 + duration.months
+        first = date(month // 12, month % 12 + 1, 1)
+        following = date(first.year + first.month // 12, first.month % 12 + 1, 1)
+        day = min(moment.day, (following - timedelta(days=1)).day)
+        wall = datetime.combine(first.replace(day=day), moment.timetz())
+        wall += timedelta(days=duration.days)
+        return (wall.astimezone(UTC) + duration.elapsed).astimezone(moment.tzinfo)
+    except (ValueError, OverflowError) as error:
+        raise InvalidRequest("The result is outside the years 1 to 9999.") from error
+
+
+def written(delta: timedelta) -> str:
+    """An exact duration in ISO 8601 days, hours, minutes and seconds."""
+    sign = "-" if delta < timedelta() else ""
+    delta = abs(delta)
+    hours, rest = divmod(delta.seconds, 3600)
+    minutes, seconds = divmod(rest, 60)
+    fraction = f".{delta.microseconds:06d}".rstrip("0") if delta.microseconds else ""
+    time = "".join(
+        (
+            f"{hours}H" if hours else "",
+            f"{minutes}M" if minutes else "",
+            f"{seconds}{fraction}S" if seconds or fraction else "",
+        )
+    )
+    days = f"{delta.days}D" if delta.days else ""
+    return f"{sign}P{days}{'T' + time if time else ''}" if days or time else "PT0S"
+
+
+def _nearest(name: str) -> str:
+    by_last_part = {zone.rpartition("/")[2].lower(): zone for zone in available_timezones()}
+    wanted = name[:60].rpartition("/")[2].replace(" ", "_").lower()
+    found = nearest_names(wanted, by_last_part, most=1)
+    hint = f" Did you mean '{by_last_part[found[0]]}'?" if found else ""
+    return f"{hint} Use an IANA name such as 'Europe/Berlin', or an offset such as '+02:00'."

@@ -1,0 +1,71 @@
+"""JSON Pointer (RFC 6901), JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396), bounded.
+
+Imports the library at its top, so it is imported on the first use.
+"""
+
+from copy import deepcopy
+from typing import Any, cast
+
+import jsonpatch
+from jsonpointer import JsonPointerException, resolve_pointer
+
+from pegboard.errors import InvalidRequest
+from pegboard.sources.builtin.computation_budget import Budget
+
+_MOST_DIFFED = 400_000
+
+
+def get(document: Any, pointer: str) -> Any:
+    """The value at a JSON Pointer.
+
+    Raises:
+        InvalidRequest: The pointer is malformed, or nothing is there.
+    """
+    try:
+        return resolve_pointer(document, pointer)
+    except (JsonPointerException, ValueError, TypeError) as error:
+        raise InvalidRequest(f"The JSON Pointer '{pointer}' leads nowhere: {error}.") from error
+
+
+def patched(document: Any, operations: list[dict[str, Any]]) -> Any:
+    """The document after all operations of a JSON Patch, in order; all or nothing.
+
+    Raises:
+        InvalidRequest: An operation is malformed or fails; says which.
+    """
+    document = deepcopy(document)
+    Budget().weigh(document)
+    for number, operation in enumerate(operations):
+        try:
+            patch = jsonpatch.JsonPatch([operation])
+            document = cast("Any", patch).apply(document, in_place=True)
+        except (jsonpatch.JsonPatchException, JsonPointerException, TypeError, KeyError) as error:
+            raise InvalidRequest(f"JSON Patch operation {number} fails: {error}.") from error
+        if operation.get("op") == "copy":  # a few of these can double the document without end
+            Budget().weigh(document)
+    return document
+
+
+def difference(document: Any, other: Any) -> list[dict[str, Any]]:
+    """The JSON Patch that makes `other` of the document.
+
+    Raises:
+        InvalidRequest: The documents are too large to compare.
+    """
+    budget = Budget()
+    if budget.weigh(document) + budget.weigh(other) > _MOST_DIFFED:
+        raise InvalidRequest("The documents are too large to compare; compare parts of them.")
+    return cast("list[dict[str, Any]]", list(cast("Any", jsonpatch.make_patch(document, other))))
+
+
+def merged(document: Any, changes: Any) -> Any:
+    """The document after a JSON Merge Patch: objects merge, null removes, the rest replaces."""
+    if not isinstance(changes, dict):
+        return changes
+    result = dict(cast("dict[str, Any]", document)) if isinstance(document, dict) else {}
+    for key, value in cast("dict[str, Any]", changes).items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = merged(result.get(key), value)
+    return result

@@ -1,0 +1,43 @@
+"""How the tools that run code and commands get the board's sandbox."""
+
+from typing import Any
+
+from pegboard.core.context import ToolContext
+from pegboard.core.ports.sandbox import Sandbox
+from pegboard.core.ports.services import Services
+from pegboard.errors import SourceUnavailable
+from pegboard.sources.builtin.service_access import services_of
+
+_NO_SANDBOX = (
+    "it needs a sandbox and there is none: use it on a board, or call it with "
+    "ToolContext(deps=Services(sandbox=...))"
+)
+
+
+def sandbox_of(ctx: ToolContext[Any]) -> Sandbox:
+    """The board's sandbox.
+
+    Raises:
+        SourceUnavailable: There is none.
+    """
+    sandbox = services_of(ctx).sandbox
+    if sandbox is None:
+        raise SourceUnavailable(
+            f"This tool is unavailable: {_NO_SANDBOX}.", nothing_done=True, permanent=True
+        )
+    return sandbox
+
+
+def without_sandbox(services: Services) -> str:
+    """Why a tool that needs a sandbox cannot be used with these services; empty when it can."""
+    return "" if services.sandbox is not None else _NO_SANDBOX
+
+
+async def why_no_code(services: Services) -> str:
+    """Why no sandbox for Python works on this machine; empty when one does."""
+    return "" if services.sandbox is None else await services.sandbox.why_no_code()
+
+
+async def why_no_commands(services: Services) -> str:
+    """Why no sandbox for commands works on this machine; empty when one does."""
+    return "" if services.sandbox is None else await services.sandbox.why_no_commands()

@@ -1,0 +1,87 @@
+"""What a server says, as our parts; and our parts, as a server reads them."""
+
+import base64
+import binascii
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+import mcp_types as types
+
+from pegboard.core.resources_and_prompts import board_uri
+from pegboard.core.result import AudioPart, ImagePart, Part, ResourcePart, TextPart, ToolResult
+from pegboard.errors import ToolFailed
+
+LONGEST_DESCRIPTION = 10_000
+"""Characters; a model reads all of it with each list."""
+
+Contents = types.TextResourceContents | types.BlobResourceContents
+
+
+def result_of(source: str, result: types.CallToolResult) -> ToolResult:
+    """A tool's answer, its errors in the server's own words."""
+    parts = tuple(part_of(source, block) for block in result.content)
+    only = parts[0] if len(parts) == 1 else None
+    return ToolResult(
+        content=only.text if isinstance(only, TextPart) else parts,
+        structured=result.structured_content,
+        is_error=result.is_error,
+    )
+
+
+def part_of(source: str, block: types.ContentBlock) -> Part:
+    """One piece of content; resources under the URIs by which the board knows them."""
+    match block:
+        case types.TextContent():
+            return TextPart(block.text)
+        case types.ImageContent():
+            return ImagePart(_bytes(source, block.data), block.mime_type)
+        case types.AudioContent():
+            return AudioPart(_bytes(source, block.data), block.mime_type)
+        case types.ResourceLink():
+            return ResourcePart(board_uri(source, block.uri), block.mime_type or "")
+        case types.EmbeddedResource():
+            return resource_part(source, block.resource, board_uri(source, block.resource.uri))
+
+
+def resource_part(source: str, item: Contents, uri: str) -> ResourcePart:
+    """The contents of a resource under this URI."""
+    if isinstance(item, types.TextResourceContents):
+        return ResourcePart(uri, item.mime_type or "", text=item.text)
+    return ResourcePart(uri, item.mime_type or "", data=_bytes(source, item.blob))
+
+
+def parts_of_message(source: str, content: Any) -> tuple[Part, ...]:
+    """The content of a message for a model; what only tools of models use is named."""
+    blocks = cast("Sequence[Any]", content if isinstance(content, list) else [content])
+    kinds = (types.TextContent, types.ImageContent, types.AudioContent)
+    return tuple(
+        part_of(source, block) if isinstance(block, kinds) else TextPart(f"[{block.type}]")
+        for block in blocks
+    )
+
+
+def sample_content(parts: Iterable[Part]) -> types.SamplingContent:
+    """A model's answer as one piece of content, which is all that a server takes."""
+    items = list(parts)
+    if len(items) == 1:
+        only = items[0]
+        if isinstance(only, ImagePart):
+            data = base64.b64encode(only.data).decode()
+            return types.ImageContent(data=data, mime_type=only.media_type)
+        if isinstance(only, AudioPart):
+            data = base64.b64encode(only.data).decode()
+            return types.AudioContent(data=data, mime_type=only.media_type)
+    text = ToolResult(content=tuple(items)).text
+    return types.TextContent(text=text)
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, cut where it is longer than anybody would read."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _bytes(source: str, data: str) -> bytes:
+    try:
+        return base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise ToolFailed(f"'{source}' sent data that is not base64.") from error

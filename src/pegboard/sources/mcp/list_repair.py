@@ -1,0 +1,127 @@
+"""A page of a server's list without the items that MCP does not allow: one costs only itself."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from mcp_types import methods
+from pydantic import ValidationError
+
+from pegboard.sources.mcp.transport.malformed_messages import place_of
+
+LISTS: Mapping[str, str] = {
+    "tools/list": "tools",
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
+    "prompts/list": "prompts",
+}
+"""Where the items stand in the answer to each method."""
+
+MOST_ITEMS = 10_000
+"""Items of one list; a server that has more is told about, and the rest left out."""
+
+_LEFT_OUT = "pegboard/left-out"
+_MOST_TOLD = 20
+_LONGEST_NAME = 100
+
+
+def left_out(meta: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """What an answer's `_meta` says that was left out of it, one sentence each."""
+    return tuple((meta or {}).get(_LEFT_OUT, ()))
+
+
+def mended(method: str, version: str, result: dict[str, Any]) -> dict[str, Any]:
+    """The answer with the items that can be used, and in `_meta` why others cannot.
+
+    An answer that is wrong as a whole is left for the MCP library to refuse.
+    """
+    key = LISTS[method]
+    found = result.get(key)
+    if not isinstance(found, list):
+        return result
+    told: list[str] = []
+    page = _framed(result, told)
+    items = _first(cast("list[Any]", found), key, told)
+    if method == "tools/list":
+        items = [_as_object_schemas(item) for item in items]
+
+    def fits(some: list[Any]) -> str:
+        return _mismatch(method, version, {**page, key: some})
+
+    if fits(items) and not fits([]):
+        items = _each(items, fits, key, told)
+    return {**page, key: items, "_meta": {**page.get("_meta", {}), _LEFT_OUT: told}}
+
+
+def _framed(result: dict[str, Any], told: list[str]) -> dict[str, Any]:
+    page = dict(result)
+    if not isinstance(page.get("_meta", {}), dict):
+        del page["_meta"]
+    if not isinstance(page.get("nextCursor"), str | None):
+        del page["nextCursor"]
+        told.append("what comes after a 'nextCursor' that is no text")
+    return page
+
+
+def _first(items: list[Any], key: str, told: list[str]) -> list[Any]:
+    if len(items) <= MOST_ITEMS:
+        return items
+    told.append(f"{len(items) - MOST_ITEMS} {key}, since {MOST_ITEMS} are the most that are read")
+    return items[:MOST_ITEMS]
+
+
+def _each(
+    items: list[Any], fits: Callable[[list[Any]], str], key: str, told: list[str]
+) -> list[Any]:
+    kept: list[Any] = []
+    wrong = 0
+    for index, item in enumerate(items):
+        problem = fits([item])
+        if not problem:
+            kept.append(item)
+            continue
+        wrong += 1
+        if wrong <= _MOST_TOLD:
+            reason = problem.replace(f"'{key}.0.", "'").replace(f"'{key}.0'", "itself")
+            told.append(f"{_name_of(item, key, index)} ({reason})")
+    if wrong > _MOST_TOLD:
+        told.append(f"{wrong - _MOST_TOLD} more {key}")
+    return kept
+
+
+def _name_of(item: Any, key: str, index: int) -> str:
+    fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+    for field in ("name", "uri", "uriTemplate"):
+        name = fields.get(field)
+        if isinstance(name, str) and name:
+            return f"'{name[:_LONGEST_NAME]}'"
+    return f"number {index + 1} of its {key}"
+
+
+def _mismatch(method: str, version: str, result: dict[str, Any]) -> str:
+    try:
+        methods.parse_server_result(method, version, result)
+    except ValidationError as error:
+        return place_of(error) or "it is not what MCP allows"
+    except (KeyError, ValueError):  # a version or method that is not known here is not judged here
+        return ""
+    return ""
+
+
+def _as_object_schemas(item: Any) -> Any:
+    """The tool with `type: object` where a schema of its lacks only that."""
+    if not isinstance(item, dict):
+        return item
+    tool = cast("dict[str, Any]", item)
+    wanting = {
+        key: {**tool[key], "type": "object"}
+        for key in ("inputSchema", "outputSchema")
+        if _lacks_type(tool.get(key))
+    }
+    return {**tool, **wanting} if wanting else tool
+
+
+def _lacks_type(schema: Any) -> bool:
+    if not isinstance(schema, dict):
+        return False
+    said = cast("dict[str, Any]", schema).get("type")
+    return said is None or (isinstance(said, list) and "object" in said)

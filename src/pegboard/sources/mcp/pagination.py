@@ -1,0 +1,77 @@
+"""A server's list, page after page, with an end even where the server sets none."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import mcp_types as types
+from mcp import MCPError
+
+from pegboard.sources.mcp.list_repair import MOST_ITEMS, left_out
+
+T = TypeVar("T")
+Page = tuple[Sequence[T], types.PaginatedResult]
+
+_MOST_PAGES = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pages(Generic[T]):
+    """What was listed.
+
+    Attributes:
+        missing: What the server listed, or said that it would, and is not among the items, and why.
+    """
+
+    items: Sequence[T] = ()
+    missing: Sequence[str] = ()
+
+    def and_those_of(self, other: "Pages[Any]") -> "Pages[Any]":
+        """Both."""
+        return Pages(
+            items=(*self.items, *other.items),
+            missing=(*self.missing, *other.missing),
+        )
+
+
+async def every_if_known(what: str, page: Callable[[str | None], Awaitable[Page[T]]]) -> Pages[T]:
+    """Every page; none where the server does not know the method.
+
+    One capability stands for resources and for templates, and many servers have but one of them.
+    """
+    try:
+        return await every(what, page)
+    except MCPError as error:
+        if error.code != types.METHOD_NOT_FOUND:
+            raise
+        return Pages()
+
+
+async def every(what: str, page: Callable[[str | None], Awaitable[Page[T]]]) -> Pages[T]:
+    """Every page, unless the server goes round in circles or on without end.
+
+    Args:
+        what: How messages call the items.
+        page: Asks for the page at a cursor; None for the first.
+    """
+    items: list[T] = []
+    missing: list[str] = []
+    cursor: str | None = None
+    seen: set[str] = set()
+    for _ in range(_MOST_PAGES):
+        found, answer = await page(cursor)
+        items.extend(found)
+        missing.extend(left_out(answer.meta))
+        cursor = answer.next_cursor
+        if not cursor:
+            break
+        if cursor in seen:
+            missing.append(f"{what} after a cursor that comes again")
+            break
+        seen.add(cursor)
+        if len(items) >= MOST_ITEMS:
+            missing.append(f"{what} after the first {len(items)}: more are not read")
+            break
+    else:
+        missing.append(f"{what} after {_MOST_PAGES} pages: more are not read")
+    return Pages(items=items, missing=missing)

@@ -1,0 +1,57 @@
+"""Asking a server for nothing but an answer."""
+
+import asyncio
+
+import mcp_types as types
+from mcp import MCPError
+from mcp.client import Client
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from pegboard.sources.mcp.session.request_context import Exchange
+from pegboard.sources.mcp.session.session import Session
+
+
+async def ping(client: Client) -> None:
+    """Return when it answers.
+
+    Raises:
+        MCPError: What it answers is an error, or the connection broke.
+    """
+    try:
+        if client.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
+            await client.session.send_ping()
+        else:
+            await client.session.send_discover(client.protocol_version)
+    except MCPError as error:
+        if error.code != types.METHOD_NOT_FOUND:  # that is an answer as well
+            raise
+
+
+async def assured(session: Session, *, seconds: float) -> bool:
+    """Whether to ask more of a session on which a request was given up before it was answered.
+
+    One that answers nothing any more would leave every request unanswered, and a new one may do
+    well. While others wait for their answers it is left alone: it may be busy with those.
+
+    Args:
+        session: Asked at most once at a time, whoever waits for it and for how long.
+        seconds: How long it may take to answer.
+    """
+    if session.is_doubtful and not session.in_flight:
+        if session.checking is None or session.checking.done():
+            session.checking = asyncio.create_task(_check(session, seconds))
+        await asyncio.shield(session.checking)
+    return not session.is_lost
+
+
+async def _check(session: Session, seconds: float) -> None:
+    exchange = Exchange(None, timeout=seconds + 1)  # so that it is here that its time is up
+    asking = asyncio.create_task(session.run(exchange, ping, counts=False))
+    answered, _ = await asyncio.wait([asking], timeout=seconds)
+    asking.cancel()
+    await asyncio.wait([asking])
+    if not answered:
+        session.lose(f"it did not answer within {seconds:g} s")
+        return
+    asking.exception()  # an error is an answer; what broke is told of by the request that follows
+    session.is_doubtful = False

@@ -1,0 +1,273 @@
+"""One server: its sessions, and what can be asked of it, one request each."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
+
+import mcp_types as types
+from mcp.client import Client
+
+from pegboard.core.context import ToolContext
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.errors import PegboardError, SourceUnavailable
+from pegboard.sources.mcp.client import translated
+from pegboard.sources.mcp.pagination import Page, Pages, every, every_if_known
+from pegboard.sources.mcp.ping import assured, ping
+from pegboard.sources.mcp.session.notifications import ServerNotifications
+from pegboard.sources.mcp.session.pool import OPERATOR, Sessions
+from pegboard.sources.mcp.session.request_context import Exchange
+from pegboard.sources.mcp.session.session import Known, Session
+from pegboard.sources.mcp.transport.http_failures import SessionLost
+from pegboard.sources.mcp.transport.transports import Link
+
+T = TypeVar("T")
+Context = ToolContext[Any]
+Send = Callable[[Client, Exchange], Awaitable[T]]
+
+
+class Upstream:
+    """Asks one server for things, each caller on a session of their own.
+
+    Its connections live on the event loop that first used it; calls from other loops are handed
+    over to that one.
+    """
+
+    def __init__(
+        self, link: Link, *, changed: Callable[[], None], updated: Callable[[str], None]
+    ) -> None:
+        self.link = link
+        self._following = ServerNotifications(changed, updated)
+        self._known = Known()
+        self._home: asyncio.AbstractEventLoop | None = None
+        self._sessions = Sessions(
+            link.title,
+            self._begun,
+            most=link.config.max_sessions,
+            idle=link.config.idle_timeout,
+        )
+
+    # what the board asks
+
+    async def tools(self) -> Pages[types.Tool]:
+        """All its tools."""
+
+        async def send(client: Client, exchange: Exchange) -> Pages[types.Tool]:
+            del exchange
+            if client.server_capabilities.tools is None:
+                return Pages()
+
+            async def page(cursor: str | None) -> Page[types.Tool]:
+                found = await client.list_tools(cursor=cursor)
+                return found.tools, found
+
+            return await every("tools", page)
+
+        found = await self._listed(send)
+        self._known = Known(tools=_without_outputs(found.items))
+        return found
+
+    async def resources(self) -> Pages[types.Resource | types.ResourceTemplate]:
+        """All its resources and templates."""
+
+        async def send(client: Client, exchange: Exchange) -> Pages[Any]:
+            del exchange
+            if client.server_capabilities.resources is None:
+                return Pages()
+
+            async def page(cursor: str | None) -> Page[Any]:
+                found = await client.list_resources(cursor=cursor)
+                return found.resources, found
+
+            async def template_page(cursor: str | None) -> Page[Any]:
+                found = await client.list_resource_templates(cursor=cursor)
+                return found.resource_templates, found
+
+            one = await every_if_known("resources", page)
+            return one.and_those_of(await every_if_known("resource templates", template_page))
+
+        found = await self._listed(send)
+        uris = [item.uri for item in found.items if isinstance(item, types.Resource)]
+        self._following.resources(uris)
+        return found
+
+    async def prompts(self) -> Pages[types.Prompt]:
+        """All its prompts."""
+
+        async def send(client: Client, exchange: Exchange) -> Pages[types.Prompt]:
+            del exchange
+            if client.server_capabilities.prompts is None:
+                return Pages()
+
+            async def page(cursor: str | None) -> Page[types.Prompt]:
+                found = await client.list_prompts(cursor=cursor)
+                return found.prompts, found
+
+            return await every("prompts", page)
+
+        return await self._listed(send)
+
+    async def ping(self) -> None:
+        """Return when it answers."""
+
+        async def send(client: Client, exchange: Exchange) -> None:
+            del exchange
+            await ping(client)
+
+        await self._operator(send, self.link.ping_seconds)
+
+    def is_asleep(self) -> bool:
+        """Whether it was used, and nobody needs it now."""
+        return self._home is not None and not self._sessions.has(OPERATOR)
+
+    # what callers ask
+
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], ctx: Context
+    ) -> types.CallToolResult:
+        """Call a tool by the server's own name of it."""
+
+        async def send(client: Client, exchange: Exchange) -> types.CallToolResult:
+            told = exchange.progress if ctx.on_progress is not None else None
+            return await client.call_tool(name, dict(arguments), progress_callback=told)
+
+        return await self._asked(ctx, send)
+
+    async def read(self, uri: str, ctx: Context) -> types.ReadResourceResult:
+        """Read a resource by the server's own URI."""
+
+        async def send(client: Client, exchange: Exchange) -> types.ReadResourceResult:
+            del exchange
+            return await client.read_resource(uri)
+
+        return await self._asked(ctx, send)
+
+    async def fill(
+        self, name: str, arguments: Mapping[str, str], ctx: Context
+    ) -> types.GetPromptResult:
+        """Fill in a prompt by the server's own name of it."""
+
+        async def send(client: Client, exchange: Exchange) -> types.GetPromptResult:
+            del exchange
+            return await client.get_prompt(name, dict(arguments) or None)
+
+        return await self._asked(ctx, send)
+
+    async def complete(
+        self,
+        of: types.PromptReference | types.ResourceTemplateReference,
+        argument: str,
+        value: str,
+        given: Mapping[str, str],
+        ctx: Context,
+    ) -> types.Completion:
+        """What an argument may be; nothing where the server does not complete."""
+
+        async def send(client: Client, exchange: Exchange) -> types.Completion:
+            del exchange
+            if client.server_capabilities.completions is None:
+                return types.Completion(values=[])
+            found = await client.complete(
+                of, {"name": argument, "value": value}, dict(given) or None
+            )
+            return found.completion
+
+        return await self._asked(ctx, send)
+
+    async def close(self) -> None:
+        """End all sessions; safe to call twice."""
+        home = self._home
+        if home is not None and home.is_running():
+            await self._on_home(self._sessions.close())
+
+    # how
+
+    async def _listed(self, send: Send[T]) -> T:
+        return await self._operator(send, self.link.list_seconds)
+
+    async def _operator(self, send: Send[T], seconds: float) -> T:
+        """Ask for the board itself; whoever does not answer in time is told about."""
+
+        async def within(client: Client, exchange: Exchange) -> T:
+            async with asyncio.timeout(seconds):
+                return await send(client, exchange)
+
+        async def asked() -> T:
+            exchange = Exchange(None, timeout=seconds)
+            return await self._request(OPERATOR, exchange, within, now=True)
+
+        return await self._on_home(asked())
+
+    async def _asked(self, ctx: Context, send: Send[T]) -> T:
+        return await self._on_home(self._request(key_of(ctx.principal), Exchange(ctx), send))
+
+    async def _request(
+        self, key: str, exchange: Exchange, send: Send[T], *, now: bool = False
+    ) -> T:
+        try:
+            return await self._once(key, exchange, send, now=now)
+        except SessionLost:
+            exchange.fault = None  # the server did nothing of it: a new session may ask
+            return await self._once(key, exchange, send, now=now)
+
+    async def _once(self, key: str, exchange: Exchange, send: Send[T], *, now: bool) -> T:
+        session = await self._sessions.get(key, now=now)
+        try:
+            await self._assure(session)
+            return await session.run(exchange, lambda client: send(client, exchange))
+        except PegboardError:
+            raise
+        except Exception as error:
+            if exchange.fault is None:
+                await session.ended()
+            found = translated(self.link, exchange.fault, session.why_lost, error)
+            if isinstance(found, SessionLost) or session.is_lost:
+                self._sessions.drop(session)
+            raise found from error
+        finally:
+            self._sessions.done(session)
+
+    async def _assure(self, session: Session) -> None:
+        """Over HTTP each request has a stream of its own: there a new session mends nothing."""
+        config = self.link.config
+        if not (config.command or config.is_sse):
+            return
+        if not await assured(session, seconds=config.ping_timeout):
+            self._sessions.drop(session)
+            raise SessionLost(f"{self.link.title} did not answer any more.", nothing_done=True)
+
+    async def _on_home(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run it on the loop that the connections belong to."""
+        here = asyncio.get_running_loop()
+        home = self._home = self._home or here
+        if home is here:
+            return await work
+        if not home.is_running():
+            work.close()
+            raise SourceUnavailable(
+                f"{self.link.title} was opened on an event loop that has ended.", permanent=True
+            )
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, home))
+
+    def _begun(self, key: str, on_end: Callable[[Session], None]) -> Session:
+        from dataclasses import replace
+
+        return Session(
+            replace(self.link, key=key),
+            key=key,
+            following=self._following if key == OPERATOR else None,
+            known=lambda: self._known,
+            on_end=on_end,
+        )
+
+
+def key_of(principal: Principal) -> str:
+    """Whose session a caller uses: on a board of one person, that of the board."""
+    if principal == LOCAL:
+        return OPERATOR
+    return f"{principal.tenant}/{principal.kind}/{principal.id}"
+
+
+def _without_outputs(tools: Sequence[types.Tool]) -> types.ListToolsResult:
+    return types.ListToolsResult(
+        tools=[item.model_copy(update={"output_schema": None}) for item in tools]
+    )

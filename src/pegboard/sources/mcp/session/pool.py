@@ -1,0 +1,153 @@
+"""The sessions with one server: one for each caller, shared by nobody, closed when unused."""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+
+from pegboard.errors import MCPConnectionError, Overloaded, SourceUnavailable
+from pegboard.sources.mcp.session.session import Session
+
+OPERATOR = ""
+"""The key of the session with which the board itself lists and follows."""
+
+_FIRST_WAIT = 0.5
+_LONGEST_WAIT = 30.0
+
+
+class Sessions:
+    """Keeps at most so many sessions, by caller.
+
+    Args:
+        title: How messages call the server.
+        made: Begins a session for a key; told what to call when it has ended.
+        most: Sessions at once.
+        idle: Seconds after which an unused one is closed; 0 for never.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        made: Callable[[str, Callable[[Session], None]], Session],
+        *,
+        most: int,
+        idle: float,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._title = title
+        self._made = made
+        self._most = most
+        self._idle = idle
+        self._jitter = jitter
+        self._open: dict[str, Session] = {}
+        self._alive: set[Session] = set()  # also those that are on their way out
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._wait = _FIRST_WAIT
+        self._not_before = 0.0
+        self._last_fault: MCPConnectionError | None = None
+        self._is_closed = False
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def has(self, key: str) -> bool:
+        """Whether this caller has a session."""
+        return key in self._open
+
+    async def get(self, key: str, *, now: bool = False) -> Session:
+        """The caller's session, opened if there is none; given back with `done`.
+
+        Args:
+            key: Whose.
+            now: Try although the last attempt failed a moment ago.
+
+        Raises:
+            MCPConnectionError: It cannot be opened, or could not a moment ago.
+            Overloaded: There are too many, and all are in use.
+        """
+        session = self._open.get(key)
+        if session is None or session.is_lost:
+            session = self._begun(key, now=now)
+        self._keep(key)
+        session.users += 1
+        try:
+            await session.ready()
+        except BaseException as error:
+            self.done(session)
+            if isinstance(error, MCPConnectionError):
+                self._failed(error)
+            raise
+        self._wait, self._not_before, self._last_fault = _FIRST_WAIT, 0.0, None
+        return session
+
+    def done(self, session: Session) -> None:
+        """A request of it has ended: when nothing follows for a while, it is closed."""
+        key = session.key
+        session.users -= 1
+        if self._open.get(key) is not session:
+            return
+        self._keep(key)
+        if self._idle and not session.users:
+            loop = asyncio.get_running_loop()
+            self._timers[key] = loop.call_later(self._idle, self.drop, session)
+
+    def drop(self, session: Session) -> None:
+        """End this one soon; the next request of its caller begins another."""
+        session.lose()
+        self._forget(session)
+
+    async def close(self) -> None:
+        """Close all and wait for it; safe to call twice."""
+        self._is_closed = True
+        closing = [asyncio.create_task(item.close()) for item in tuple(self._alive)]
+        if closing:
+            await asyncio.wait(closing)
+
+    def _begun(self, key: str, *, now: bool) -> Session:
+        if self._is_closed:
+            raise SourceUnavailable(f"{self._title} is closed.", nothing_done=True)
+        left = self._not_before - time.monotonic()
+        if left > 0 and not now and self._last_fault is not None:
+            raise MCPConnectionError(
+                self._last_fault.message,
+                retry_after=left,
+                nothing_done=True,
+                permanent=not self._last_fault.retryable,
+            ) from self._last_fault
+        self._make_room()
+        session = self._open[key] = self._made(key, self._ended)
+        self._alive.add(session)
+        return session
+
+    def _make_room(self) -> None:
+        if len(self._open) < self._most:
+            return
+        unused = [item for item in self._open.values() if not item.users]
+        callers = [item for item in unused if item.key != OPERATOR] or unused
+        if not callers:
+            raise Overloaded(
+                f"{self._title} has {self._most} sessions, and all are in use.", retry_after=1.0
+            )
+        self.drop(callers[0])
+
+    def _failed(self, error: MCPConnectionError) -> None:
+        if error is self._last_fault:
+            return  # several waited for the same attempt
+        self._last_fault = error
+        delay = max(self._wait * (0.5 + self._jitter() / 2), error.retry_after or 0.0)
+        self._not_before = time.monotonic() + delay
+        self._wait = min(self._wait * 2, _LONGEST_WAIT)
+
+    def _keep(self, key: str) -> None:
+        timer = self._timers.pop(key, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _ended(self, session: Session) -> None:
+        self._alive.discard(session)
+        self._forget(session)
+
+    def _forget(self, session: Session) -> None:
+        if self._open.get(session.key) is session:
+            del self._open[session.key]
+            self._keep(session.key)

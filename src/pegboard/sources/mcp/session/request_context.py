@@ -1,0 +1,72 @@
+"""One request on its way: whose it is, and what went wrong with it below the protocol."""
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+from pegboard.core.context import ToolContext
+from pegboard.core.elicitation import Answer, LogLevel, Question, Sample, SampleRequest
+from pegboard.errors import PegboardError
+
+T = TypeVar("T")
+
+CURRENT: ContextVar["Exchange | None"] = ContextVar("pegboard_mcp_exchange", default=None)
+"""Whatever goes out, and whatever comes back on the same HTTP stream, runs in its sender's context:
+so a question of the server finds the call that it belongs to."""
+
+
+class Exchange:
+    """What a connection knows of one request; made on the event loop of its call.
+
+    Attributes:
+        ctx: The call; None for what the board itself asks, such as a list.
+        fault: What the HTTP client or the status of the answer said; None when all was well.
+        opening: Whether the connection is being made: then a fault ends it at once.
+    """
+
+    def __init__(
+        self, ctx: ToolContext[Any] | None, *, timeout: float | None = None, opening: bool = False
+    ) -> None:
+        self.ctx = ctx
+        self.opening = opening
+        self.fault: PegboardError | None = None
+        self._loop = asyncio.get_running_loop()
+        self._until = None if timeout is None else time.monotonic() + timeout
+
+    def remaining(self) -> float | None:
+        """Seconds that are left for it; None for no limit."""
+        if self._until is not None:
+            return max(0.0, self._until - time.monotonic())
+        return None if self.ctx is None else self.ctx.remaining()
+
+    async def ask(self, question: Question) -> Answer | None:
+        """Ask the person behind the call; None when there is none."""
+        ctx = self.ctx
+        if ctx is None or ctx.asker is None or not ctx.asker.takes_questions:
+            return None
+        return await self._there(ctx.ask(question))
+
+    async def sample(self, request: SampleRequest) -> Sample | None:
+        """Ask the model of whoever called; None when there is none."""
+        ctx = self.ctx
+        if ctx is None or ctx.asker is None or not ctx.asker.takes_samples:
+            return None
+        return await self._there(ctx.sample(request))
+
+    async def tell(self, data: Any, level: LogLevel, logger: str) -> None:
+        """Pass a line of the server's on to the caller."""
+        if self.ctx is not None:
+            await self._there(self.ctx.tell(data, level=level, logger=logger))
+
+    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
+        """Pass on how far the server has come."""
+        if self.ctx is not None:
+            await self._there(self.ctx.progress(progress, total=total, message=message or ""))
+
+    async def _there(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run it on the event loop that the call was made on."""
+        if asyncio.get_running_loop() is self._loop:
+            return await work
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))

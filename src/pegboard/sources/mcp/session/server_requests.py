@@ -1,0 +1,127 @@
+"""What a server may ask while it works: the caller, the caller's model, the folders."""
+
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import mcp_types as types
+from mcp.client import ClientRequestContext
+
+from pegboard.core.elicitation import Question, SampleMessage, SampleRequest
+from pegboard.errors import NobodyToAsk, PegboardError
+from pegboard.sources.mcp.content_blocks import parts_of_message, sample_content
+from pegboard.sources.mcp.session.request_context import Exchange
+
+T = TypeVar("T")
+
+_NOBODY = types.ErrorData(
+    code=types.INVALID_REQUEST, message="Nobody can be asked: the caller takes no such question."
+)
+_MOST_AT_ONCE = 8
+_TOO_MANY = types.ErrorData(
+    code=types.INVALID_REQUEST,
+    message=f"{_MOST_AT_ONCE} questions wait for an answer: ask again when one has come.",
+)
+_AMBIGUOUS = types.ErrorData(
+    code=types.INVALID_REQUEST,
+    message="Several calls are in flight, and the question does not say which one it belongs to.",
+)
+
+
+class Questions:
+    """Passes a server's questions on to whoever made the call that they belong to.
+
+    Args:
+        source: Its name.
+        which: The exchange that a question belongs to: None where that cannot be known.
+        roots: Folders that the server may work in.
+    """
+
+    def __init__(
+        self, source: str, which: Callable[[], Exchange | None], roots: Sequence[Path]
+    ) -> None:
+        self._source = source
+        self._which = which
+        self._roots = roots
+        self._waiting = 0
+
+    async def elicit(
+        self, context: ClientRequestContext, params: types.ElicitRequestParams
+    ) -> types.ElicitResult | types.ErrorData:
+        """Ask the person."""
+        del context
+        exchange = self._which()
+        if exchange is None or self._waiting >= _MOST_AT_ONCE:
+            return _AMBIGUOUS if exchange is None else _TOO_MANY
+        if isinstance(params, types.ElicitRequestURLParams):
+            question = Question(message=params.message, url=params.url)
+        else:
+            question = Question(message=params.message, schema=dict(params.requested_schema))
+        try:
+            answer = await self._counted(exchange.ask(question))
+        except NobodyToAsk:
+            return _NOBODY
+        except PegboardError as error:
+            return _failed(error)
+        if answer is None:
+            return _NOBODY
+        content = dict(answer.content) if answer.action == "accept" and not question.url else None
+        return types.ElicitResult(action=answer.action, content=content)
+
+    async def sample(
+        self, context: ClientRequestContext, params: types.CreateMessageRequestParams
+    ) -> types.CreateMessageResult | types.ErrorData:
+        """Ask the caller's model."""
+        del context
+        exchange = self._which()
+        if exchange is None or self._waiting >= _MOST_AT_ONCE:
+            return _AMBIGUOUS if exchange is None else _TOO_MANY
+        preferences = params.model_preferences
+        request = SampleRequest(
+            messages=tuple(
+                SampleMessage(role=item.role, content=parts_of_message(self._source, item.content))
+                for item in params.messages
+            ),
+            max_tokens=params.max_tokens,
+            system_prompt=params.system_prompt or "",
+            temperature=params.temperature,
+            stop_sequences=tuple(params.stop_sequences or ()),
+            preferences=preferences.model_dump(by_alias=True, mode="json", exclude_none=True)
+            if preferences
+            else {},
+        )
+        try:
+            sample = await self._counted(exchange.sample(request))
+        except NobodyToAsk:
+            return _NOBODY
+        except PegboardError as error:
+            return _failed(error)
+        if sample is None:
+            return _NOBODY
+        return types.CreateMessageResult(
+            role=sample.role,
+            content=sample_content(sample.content),
+            model=sample.model or "unknown",
+            stop_reason=sample.stop_reason or None,
+        )
+
+    async def folders(self, context: ClientRequestContext) -> types.ListRootsResult:
+        """The folders that it may work in."""
+        del context
+        roots = [
+            types.Root.model_validate({"uri": path.as_uri(), "name": path.name})
+            for path in self._roots
+        ]
+        return types.ListRootsResult(roots=roots)
+
+    async def _counted(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for an answer; a server that asks without end finds nobody to answer it all."""
+        self._waiting += 1
+        try:
+            return await work
+        finally:
+            self._waiting -= 1
+
+
+def _failed(error: PegboardError) -> types.ErrorData:
+    return types.ErrorData(code=types.INTERNAL_ERROR, message=error.message)

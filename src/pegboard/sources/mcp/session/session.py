@@ -1,0 +1,272 @@
+"""One connection to one server, for one caller.
+
+The MCP library's contexts must be entered and left in one task: a task of the session's own opens
+it, waits, and closes it. Requests are made from any task of the same event loop.
+"""
+
+import asyncio
+import contextlib
+import contextvars
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import mcp_types as types
+from mcp import MCPError
+from mcp.client import Client
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from pegboard.core.elicitation import LogLevel
+from pegboard.errors import MCPConnectionError, PegboardError
+from pegboard.sources.mcp.client import connection_error
+from pegboard.sources.mcp.session.notifications import ServerNotifications
+from pegboard.sources.mcp.session.request_context import CURRENT, Exchange
+from pegboard.sources.mcp.session.server_requests import Questions
+from pegboard.sources.mcp.transport.checked_streams import watched
+from pegboard.sources.mcp.transport.transports import Link, Wire
+
+T = TypeVar("T")
+
+_LOG = logging.getLogger("pegboard.mcp")
+_CLOSING_SECONDS = 8.0
+_LEVEL_SECONDS = 3.0
+_ABOUT_US = types.Implementation(name="pegboard", version="0.1.0")
+_MODES = {"auto": "auto", "legacy": "legacy", "modern": "2026-07-28"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What the board has learnt of a server, for sessions that begin later.
+
+    Attributes:
+        tools: Its tools, without their output schemas: what an answer must look like is checked by
+            the board, and the MCP library would list again and check a second time.
+    """
+
+    tools: types.ListToolsResult | None = None
+
+
+class Session:
+    """A connection that opens once and ends once.
+
+    Args:
+        link: How to reach the server.
+        key: Whose it is, for pools and messages.
+        following: Told of what the server says unasked; None for callers' sessions.
+        known: What is known of the server already.
+        on_end: Told once when it has ended, whoever ended it.
+
+    Attributes:
+        users: How many wait for it or for an answer of it; kept by whoever pools it.
+        is_doubtful: Whether a request of it was given up before it was answered, and none was
+            answered since.
+        checking: Finds out whether it answers at all.
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        *,
+        key: str,
+        following: ServerNotifications | None,
+        known: Callable[[], Known],
+        on_end: Callable[["Session"], None],
+    ) -> None:
+        self.key = key
+        self.users = 0
+        self.in_flight: set[Exchange] = set()
+        self.why_lost = ""
+        self.is_doubtful = False
+        self.checking: asyncio.Task[None] | None = None
+        self._link = link
+        self._following = following
+        self._known = known
+        self._on_end = on_end
+        self._wire = Wire(link.name)
+        self._stop = asyncio.Event()
+        self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+        # a fresh context: what the first caller had in its own is not for those who come later
+        self._owner = asyncio.create_task(
+            self._own(), name=f"mcp {link.name} {key}", context=contextvars.Context()
+        )
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether nothing more can be asked of it."""
+        return self._stop.is_set() or self._owner.done()
+
+    async def ready(self) -> Client:
+        """The open connection; whoever waits may leave without ending it.
+
+        Raises:
+            MCPConnectionError: It could not be opened.
+        """
+        return await asyncio.shield(self._ready)
+
+    async def run(
+        self, exchange: Exchange, send: Callable[[Client], Awaitable[T]], *, counts: bool = True
+    ) -> T:
+        """Make one request.
+
+        Args:
+            exchange: Of the request.
+            send: Makes it.
+            counts: Whether somebody waits for what is answered, beside that it is.
+        """
+        client = await self.ready()
+        token = CURRENT.set(exchange)
+        if counts:
+            self.in_flight.add(exchange)
+        try:
+            found = await send(client)
+            self.is_doubtful = False
+            return found
+        except (asyncio.CancelledError, TimeoutError):
+            self.is_doubtful = True
+            raise
+        finally:
+            self.in_flight.discard(exchange)
+            CURRENT.reset(token)
+
+    def lose(self, reason: str = "") -> None:
+        """End it soon: what is in flight fails at once."""
+        self.why_lost = self.why_lost or reason
+        self._stop.set()
+
+    async def close(self) -> None:
+        """End it and wait until it has ended."""
+        self.lose("it was closed")
+        if not self._ready.done():
+            self._owner.cancel()
+        done, _ = await asyncio.wait([self._owner], timeout=_CLOSING_SECONDS)
+        if not done:
+            self._owner.cancel()
+            await asyncio.wait([self._owner])
+
+    async def ended(self) -> None:
+        """Wait a moment for the reason why it was lost."""
+        if self.is_lost:
+            await asyncio.wait([self._owner], timeout=1.0)
+
+    async def _own(self) -> None:
+        exchange = Exchange(None, timeout=self._link.connect_timeout, opening=True)
+        CURRENT.set(exchange)
+        try:
+            await self._serve(exchange)
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - foreign code: recorded as why the session was lost
+            await self._failed(exchange, error)
+        finally:
+            self._stop.set()
+            self.why_lost = self._wire.why() or self.why_lost
+            if not self._ready.done():
+                self._ready.set_exception(MCPConnectionError(f"{self._link.name} was closed."))
+            self._ready.exception()  # so that nobody need have waited for it
+            self._on_end(self)
+
+    async def _serve(self, exchange: Exchange) -> None:
+        transports = self._link.transports(
+            self._wire, self._fault, self._broke, on_flood=self._flooded
+        )
+        for number, transport in enumerate(transports):
+            try:
+                async with asyncio.timeout(self._link.connect_timeout) as limit:
+                    async with self._made(transport) as client:
+                        limit.reschedule(None)
+                        await self._used(client, exchange)
+                return
+            except Exception:
+                last = number == len(transports) - 1
+                if last or not self._link.may_be_older(exchange.fault) or self._ready.done():
+                    raise
+                exchange.fault = None
+
+    async def _used(self, client: Client, exchange: Exchange) -> None:
+        exchange.opening, exchange.fault = False, None
+        known = self._known().tools
+        if known is not None:
+            # so that a call needs no list before it: there is no public way to hand over a list
+            client.session._absorb_tool_listing(known, complete=True)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - see above
+        await self._set_level(client)
+        self._ready.set_result(client)
+        async with contextlib.AsyncExitStack() as stack:
+            if self._following is not None:
+                await stack.enter_async_context(self._following.of(client))
+            await self._stop.wait()
+
+    async def _set_level(self, client: Client) -> None:
+        """The handshake era asks once for log lines; later eras with each request."""
+        if client.server_capabilities.logging is None or not _is_handshake(client):
+            return
+        params = types.SetLevelRequestParams(level=self._link.log_level)
+        # it may refuse, or never answer: then it says what it likes
+        with contextlib.suppress(MCPError, TimeoutError):
+            async with asyncio.timeout(_LEVEL_SECONDS):
+                await client.session.send_request(
+                    types.SetLevelRequest(params=params), types.EmptyResult
+                )
+
+    @asynccontextmanager
+    async def _made(self, transport: AbstractAsyncContextManager[Any]) -> AsyncGenerator[Client]:
+        link = self._link
+        questions = Questions(link.name, self._which, link.roots)
+        client = Client(
+            watched(transport, name=link.title),
+            client_info=_ABOUT_US,
+            mode=_MODES[link.protocol],
+            cache=None,
+            elicitation_callback=questions.elicit if link.asks else None,
+            sampling_callback=questions.sample if link.asks else None,
+            list_roots_callback=questions.folders if link.roots else None,
+            logging_callback=self._log,
+            log_level=link.log_level,
+            message_handler=self._heard,
+        )
+        async with client:
+            yield client
+
+    def _which(self) -> Exchange | None:
+        """The request that something said by the server belongs to."""
+        current = CURRENT.get()
+        if current in self.in_flight:
+            return current
+        return next(iter(self.in_flight)) if len(self.in_flight) == 1 else None
+
+    async def _log(self, params: types.LoggingMessageNotificationParams) -> None:
+        exchange = self._which()
+        level: LogLevel = params.level
+        if exchange is None or exchange.ctx is None:
+            _LOG.debug("%s says: %s", self._link.name, params.data)
+        else:
+            await exchange.tell(params.data, level, params.logger or "")
+
+    async def _heard(self, message: types.ServerNotification | Exception) -> None:
+        if self._following is not None and not isinstance(message, Exception):
+            self._following.heard(message)
+
+    def _fault(self, error: PegboardError) -> None:
+        if self._link.is_one_stream and self._ready.done():
+            self.lose(error.message)  # on SSE nothing else tells who waits for an answer
+
+    def _flooded(self, error: PegboardError) -> None:
+        """A connection that is still being made ends with its exchange, which is told, too."""
+        if self._ready.done():
+            self.lose(error.message)
+
+    def _broke(self) -> None:
+        """The server went away by itself, or has to."""
+        self.lose(self._wire.offence())
+
+    async def _failed(self, exchange: Exchange, error: BaseException) -> None:
+        if self._ready.done():
+            if not isinstance(error, asyncio.CancelledError):
+                _LOG.info("the session with %s broke", self._link.name, exc_info=error)
+            return
+        _LOG.info("no session with %s could be opened", self._link.name, exc_info=error)
+        found = connection_error(self._link, exchange.fault, self._wire, error)
+        self._ready.set_exception(found)
+
+
+def _is_handshake(client: Client) -> bool:
+    return client.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS

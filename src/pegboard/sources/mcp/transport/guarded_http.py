@@ -1,0 +1,214 @@
+"""HTTP of the MCP library, sent through the board's guarded client."""
+
+import json
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from typing import Any, cast
+
+import httpx2
+
+from pegboard.core.ports.http import HttpClient, HttpRequest, HttpStream
+from pegboard.errors import MCPConnectionError, PegboardError, ToolFailed
+from pegboard.sources.mcp.session.request_context import CURRENT, Exchange
+from pegboard.sources.mcp.transport.http_failures import Landing, fault_of
+from pegboard.sources.mcp.transport.malformed_messages import Reading, read
+from pegboard.sources.mcp.transport.message_rate import MessageRate
+from pegboard.sources.mcp.transport.response_body import Body
+from pegboard.tools.call_headers import CallHeaders
+
+_LEFT_OUT = frozenset({"host", "connection", "content-length", "accept-encoding"})
+_MOST_ERROR_BYTES = 64 * 1024
+_GOODBYE_SECONDS = 3.0
+_LONGEST_SECONDS = 3600.0
+_SLACK_SECONDS = 1.0
+_NONE = CallHeaders({})
+
+
+class GuardedTransport(httpx2.AsyncBaseTransport):
+    """Takes the place of the library's own connections, for one session.
+
+    What fails here is answered as an error to that one request, since an exception would end the
+    whole session and with it other requests on their way; the reason is kept in the exchange.
+
+    Args:
+        http: The guarded client.
+        landing: Which server this is, for messages.
+        upstream: Keeps its connections apart from all others'.
+        timeout: Seconds for the head of an answer to what belongs to no call.
+        on_fault: Told of each fault.
+        on_flood: Told when the server says more than anybody can listen to.
+        headers: What goes with the requests of a call alone.
+        pace: How fast the server may talk.
+    """
+
+    def __init__(
+        self,
+        http: HttpClient,
+        *,
+        landing: Landing,
+        upstream: str,
+        timeout: float,
+        on_fault: Callable[[PegboardError], None],
+        on_flood: Callable[[PegboardError], None],
+        pace: MessageRate,
+        headers: CallHeaders = _NONE,
+    ) -> None:
+        self._http = http
+        self._own = headers
+        self._landing = landing
+        self._upstream = upstream
+        self._timeout = timeout
+        self._on_fault = on_fault
+        self._on_flood = on_flood
+        self._pace = pace
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send one request; its answer is read while it comes."""
+        exchange = CURRENT.get()
+        if exchange is not None and exchange.opening and exchange.fault is not None:
+            return self._failed(request, exchange, exchange.fault)
+        stack = AsyncExitStack()
+        try:
+            stream = await stack.enter_async_context(
+                self._http.stream(
+                    HttpRequest(
+                        method=request.method,
+                        url=str(request.url),
+                        headers=_headers(request) | self._of_call(exchange),
+                        content=await request.aread() or None,
+                        timeout=self._seconds(request, exchange),
+                        follow_redirects=False,
+                        upstream=self._upstream,
+                    )
+                )
+            )
+            fault, body = await self._judged(request, stream)
+            if fault is None and body is None and _is_json(stream):
+                body = await self._body(stream, stack, exchange).whole()
+                fault = self._unread(request, body)
+        except MCPConnectionError as fault:
+            await stack.aclose()
+            return self._failed(request, exchange, fault)
+        except PegboardError as error:
+            await stack.aclose()
+            told = error if isinstance(error, ToolFailed) else self._landing.unreachable(error)
+            return self._failed(request, exchange, told)
+        except BaseException:
+            await stack.aclose()
+            raise
+        if fault is not None or body is not None:
+            await stack.aclose()
+        if fault is not None:
+            return self._failed(request, exchange, fault)
+        content = (
+            {"content": body}
+            if body is not None
+            else {"stream": self._body(stream, stack, exchange)}
+        )
+        return httpx2.Response(stream.status, headers=_kept(stream.headers), **cast("Any", content))
+
+    def _of_call(self, exchange: Exchange | None) -> dict[str, str]:
+        return {} if exchange is None else self._own.varying(exchange.ctx)
+
+    def _seconds(self, request: httpx2.Request, exchange: Exchange | None) -> float:
+        if request.method == "DELETE":
+            return _GOODBYE_SECONDS
+        if request.method == "GET" or exchange is None:
+            return self._timeout
+        remaining = exchange.remaining()
+        return _LONGEST_SECONDS if remaining is None else remaining + _SLACK_SECONDS
+
+    async def _judged(
+        self, request: httpx2.Request, stream: HttpStream
+    ) -> tuple[PegboardError | None, bytes | None]:
+        """What is wrong with an answer, or its body where that had to be read to know."""
+        media_type = stream.headers.get("content-type", "").partition(";")[0].strip().lower()
+        body = b""
+        if stream.status >= 400:
+            body = await _beginning(stream)
+        fault = fault_of(
+            self._landing,
+            request.method,
+            stream.status,
+            media_type,
+            headers=stream.headers,
+            is_jsonrpc=_is_jsonrpc_error(media_type, body),
+            in_session="mcp-session-id" in request.headers,
+        )
+        return fault, body if stream.status >= 400 else None
+
+    def _unread(self, request: httpx2.Request, body: bytes) -> PegboardError | None:
+        """What keeps a body from being the answer: the library would let its caller wait on."""
+        number = _request_id(request)
+        if number is None:
+            return None
+        found = read(body)
+        if not found.problem and found.id is not None and str(found.id) != str(number):
+            found = Reading(problem=f"it answers {found.id!r}, and {number!r} was asked")
+        if not found.problem:
+            return None
+        return ToolFailed(
+            f"{self._landing.name} answered with what is no JSON-RPC message: {found.problem}."
+        )
+
+    def _body(self, stream: HttpStream, stack: AsyncExitStack, exchange: Exchange | None) -> Body:
+        return Body(
+            stream,
+            stack,
+            exchange,
+            landing=self._landing,
+            pace=self._pace,
+            on_fault=self._on_fault,
+            on_flood=self._on_flood,
+        )
+
+    def _failed(
+        self, request: httpx2.Request, exchange: Exchange | None, fault: PegboardError
+    ) -> httpx2.Response:
+        if exchange is not None:
+            exchange.fault = fault
+        self._on_fault(fault)
+        number = _request_id(request)
+        error = {"code": -32000, "message": fault.message}
+        body = {"jsonrpc": "2.0", "id": number, "error": error}
+        return httpx2.Response(502, json=body)
+
+
+def _headers(request: httpx2.Request) -> dict[str, str]:
+    headers = {key: value for key, value in request.headers.items() if key not in _LEFT_OUT}
+    return headers | {"accept-encoding": "gzip, deflate"}
+
+
+def _kept(headers: Any) -> dict[str, str]:
+    return {key: value for key, value in headers.items() if key != "content-encoding"}
+
+
+async def _beginning(stream: HttpStream) -> bytes:
+    body = b""
+    async for chunk in stream.chunks:
+        body += chunk
+        if len(body) > _MOST_ERROR_BYTES:
+            break
+    return body
+
+
+def _is_jsonrpc_error(media_type: str, body: bytes) -> bool:
+    if media_type != "application/json":
+        return False
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and isinstance(cast("dict[str, Any]", found).get("error"), dict)
+
+
+def _is_json(stream: HttpStream) -> bool:
+    media_type = stream.headers.get("content-type", "").strip().lower()
+    return stream.status == 200 and media_type.startswith("application/json")
+
+
+def _request_id(request: httpx2.Request) -> Any:
+    try:
+        return json.loads(request.content).get("id")
+    except (ValueError, AttributeError):
+        return None

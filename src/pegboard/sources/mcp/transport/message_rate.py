@@ -1,0 +1,66 @@
+"""How fast somebody may talk: who never stops would keep this process busy with listening."""
+
+import re
+import time
+from collections.abc import Callable
+
+MOST_MESSAGES, PACE_SECONDS = 25_000, 10.0
+"""So many messages of one server are listened to in such a while, however it is reached."""
+
+_EVENT = re.compile(rb"(?>\r\n|\r|\n)(?=[\r\n:])")
+
+
+class MessageRate:
+    """Counts what comes within a while.
+
+    Args:
+        most: So many are fine.
+        seconds: Within these.
+        monotonic: The clock.
+    """
+
+    def __init__(
+        self, *, most: int, seconds: float, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._most = most
+        self._seconds = seconds
+        self._monotonic = monotonic
+        self._since = monotonic()
+        self._count = 0
+
+    def __str__(self) -> str:
+        return f"more than {self._most} messages in {self._seconds:g} s"
+
+    def exceeded(self, count: int = 1) -> bool:
+        """Count so many more; whether that is too much."""
+        self._count += count
+        if self._count <= self._most:
+            return False
+        now = self._monotonic()
+        is_fast = now - self._since < self._seconds
+        self._since, self._count = now, 0
+        return is_fast
+
+
+def usual_pace() -> MessageRate:
+    """What one server may say, from now on."""
+    return MessageRate(most=MOST_MESSAGES, seconds=PACE_SECONDS)
+
+
+class Events:
+    """Counts what a stream of events brings: each event, and each comment between them."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def in_next(self, chunk: bytes) -> int:
+        """How many end, or begin to be ignored, in the next piece of the stream."""
+        if b"\n" not in chunk and b"\r" not in chunk and not self._rest:
+            return 0  # the middle of a long line
+        data = self._rest + chunk
+        count = end = 0
+        for found in _EVENT.finditer(data):
+            count, end = count + 1, found.end()
+        # the last line's end is not counted before it is known what comes behind it
+        self._rest = data[end + len(data[end:].rstrip(b"\r\n")) :]
+        return count

@@ -1,0 +1,98 @@
+"""What a server answers over HTTP, as it arrives: bounded in its size, or in its messages."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+
+import httpx2
+
+from pegboard.core.ports.http import HttpStream
+from pegboard.errors import PegboardError, ToolFailed, Unavailable
+from pegboard.sources.mcp.process.stdout_lines import MOST_BYTES
+from pegboard.sources.mcp.session.request_context import Exchange
+from pegboard.sources.mcp.transport.http_failures import Landing
+from pegboard.sources.mcp.transport.message_rate import Events, MessageRate
+
+
+class Body(httpx2.AsyncByteStream):
+    """An answer's body as it arrives; a break is told as the library expects it.
+
+    Args:
+        stream: The answer.
+        stack: Closes the exchange.
+        exchange: Of which request; None for what belongs to none.
+        landing: Which server this is, for messages.
+        pace: How many messages may come, on all streams of the session together.
+        on_fault: Told what ends a stream that has no end of its own.
+        on_flood: Told when too many came: then the session ends.
+    """
+
+    def __init__(
+        self,
+        stream: HttpStream,
+        stack: AsyncExitStack,
+        exchange: Exchange | None,
+        *,
+        landing: Landing,
+        pace: MessageRate,
+        on_fault: Callable[[PegboardError], None],
+        on_flood: Callable[[PegboardError], None],
+    ) -> None:
+        self._stream = stream
+        self._stack = stack
+        self._exchange = exchange
+        self._landing = landing
+        self._pace = pace
+        self._on_fault = on_fault
+        self._on_flood = on_flood
+        self._is_endless = "event-stream" in stream.headers.get("content-type", "")
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in self._chunks():
+                yield chunk
+        except PegboardError as fault:
+            if self._exchange is not None:
+                self._exchange.fault = fault
+            if self._is_endless:
+                self._on_fault(fault)
+            raise httpx2.StreamError(fault.message) from fault
+
+    async def whole(self) -> bytes:
+        """All of it.
+
+        Raises:
+            ToolFailed: It is too large.
+            MCPConnectionError: The connection broke.
+        """
+        return b"".join([chunk async for chunk in self._chunks()])
+
+    async def _chunks(self) -> AsyncIterator[bytes]:
+        total = 0
+        events = Events()
+        async for chunk in self._arriving():
+            if self._is_endless:
+                self._check_pace(events.in_next(chunk))
+            else:
+                total += len(chunk)
+            if total > MOST_BYTES:
+                raise ToolFailed(
+                    f"{self._landing.name} answered with more than {MOST_BYTES // 2**20} MB; "
+                    "it should answer in pages, or with less."
+                )
+            yield chunk
+
+    async def _arriving(self) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in self._stream.chunks:
+                yield chunk
+        except Unavailable as error:
+            raise self._landing.broken(error) from error
+
+    def _check_pace(self, count: int) -> None:
+        if self._pace.exceeded(count):
+            fault = self._landing.flooded(str(self._pace))
+            self._on_flood(fault)
+            raise fault
+
+    async def aclose(self) -> None:
+        await self._stack.aclose()

@@ -1,0 +1,235 @@
+"""How a server is reached: as a child process, or over the board's guarded HTTP client."""
+
+import re
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from mcp.client.sse import sse_client
+from mcp.client.stdio import get_default_environment
+from mcp.client.streamable_http import streamable_http_client
+
+from pegboard.core.ports.http import HttpClient
+from pegboard.errors import MCPConnectionError, PegboardError, SourceUnavailable
+from pegboard.sources.mcp.config import McpConfig, revealed
+from pegboard.sources.mcp.process.child_process import Child
+from pegboard.sources.mcp.process.command import Command
+from pegboard.sources.mcp.process.stdout_lines import MOST_BYTES
+from pegboard.sources.mcp.sdk_log_filter import keep_farewells_out
+from pegboard.sources.mcp.transport.guarded_http import GuardedTransport
+from pegboard.sources.mcp.transport.http_failures import Landing
+from pegboard.sources.mcp.transport.message_rate import MessageRate, usual_pace
+from pegboard.sources.mcp.transport.sse_endpoint import AnnouncedTransport
+from pegboard.sources.mcp.transport.stdio import stdio_transport
+from pegboard.tools.call_headers import CallHeaders
+
+_SSE_SILENCE = 24 * 3600.0
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
+Transport = AbstractAsyncContextManager[Any]
+keep_farewells_out()
+
+
+@dataclass(slots=True)
+class Wire:
+    """What is known of a connection below the protocol.
+
+    Attributes:
+        child: The server's process; None over HTTP.
+    """
+
+    name: str
+    child: Child | None = None
+
+    def why(self) -> str:
+        """How the child ended; empty without one."""
+        return "" if self.child is None else self.child.why()
+
+    def words(self) -> str:
+        """What the child said last; empty without one."""
+        return "" if self.child is None else self.child.words()
+
+    def offence(self) -> str:
+        """What the child has to be ended for; empty for nothing."""
+        return "" if self.child is None else self.child.offence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """Everything that a session needs to reach its server.
+
+    Attributes:
+        name: The source's; `title` in messages.
+        pace: How fast each process or connection of the server may talk.
+        list_seconds: For the whole of a list.
+        ping_seconds: For an answer to whether it is there.
+    """
+
+    name: str
+    config: McpConfig
+    http: HttpClient | None
+    base_dir: Path
+    roots: tuple[Path, ...] = ()
+    key: str = field(default="", compare=False)
+    pace: Callable[[], MessageRate] = field(default=usual_pace, compare=False)
+    list_seconds: float = 60.0
+    ping_seconds: float = 5.0
+
+    @property
+    def title(self) -> str:
+        """How messages call it."""
+        return f"MCP server '{self.name}'"
+
+    @property
+    def connect_timeout(self) -> float:
+        """Seconds for starting and greeting."""
+        return self.config.connect_timeout
+
+    @property
+    def protocol(self) -> str:
+        """With which era to begin."""
+        return self.config.protocol
+
+    @property
+    def asks(self) -> bool:
+        """Whether it may ask the caller."""
+        return self.config.asks
+
+    @property
+    def log_level(self) -> Any:
+        """The least that it tells."""
+        return self.config.log_level
+
+    @property
+    def is_one_stream(self) -> bool:
+        """Whether all answers come on one stream that is not the request's own."""
+        return self.config.is_sse
+
+    def may_be_older(self, fault: PegboardError | None) -> bool:
+        """Whether the older HTTP+SSE transport is worth a try."""
+        return isinstance(fault, MCPConnectionError) and "no MCP endpoint" in fault.message
+
+    def transports(
+        self,
+        wire: Wire,
+        on_fault: Callable[[PegboardError], None],
+        on_end: Callable[[], None],
+        *,
+        on_flood: Callable[[PegboardError], None],
+    ) -> Sequence[Transport]:
+        """The ways to try, the likeliest first.
+
+        Raises:
+            SourceUnavailable: The board has no network.
+        """
+        if self.config.command:
+
+            def took(child: Child) -> None:
+                wire.child = child
+
+            return [stdio_transport(self._command(), took, on_end, pace=self.pace())]
+        if self.http is None:
+            raise SourceUnavailable(f"{self.title}: this board has no network.", permanent=True)
+        headers = CallHeaders(self._headers())
+        over = GuardedTransport(
+            self.http,
+            landing=self._landing,
+            upstream=f"mcp {self.name} {self.key}",
+            timeout=self.config.connect_timeout,
+            on_fault=on_fault,
+            on_flood=on_flood,
+            headers=headers,
+            pace=self.pace(),
+        )
+        if self.config.is_sse:
+            return [self._sse(over, headers.fixed)]
+        ways = [self._streamable(over, headers.fixed)]
+        if self.config.transport == "http":
+            return ways
+        return [*ways, self._sse(over, headers.fixed)]
+
+    def hide(self, text: str) -> str:
+        """The text without the values that only the server may know."""
+        secrets = {
+            text
+            for value in self.config.env.values()
+            if not isinstance(value, str)
+            for text in revealed({"": value}).values()
+        }
+        for secret in secrets:
+            text = text.replace(secret, "[redacted]") if len(secret) > 3 else text
+        return text
+
+    @property
+    def _landing(self) -> Landing:
+        return Landing(name=self.title, url=self.config.url, credential=self.config.credential)
+
+    def _command(self) -> Command:
+        config = self.config
+        return Command(
+            name=self.title,
+            program=config.command,
+            arguments=config.args,
+            environment=get_default_environment() | revealed(config.env),
+            directory=(self.base_dir / Path(config.cwd).expanduser()).resolve(),
+            hide=self.hide,
+        )
+
+    def _headers(self) -> dict[str, str]:
+        headers = revealed(self.config.headers)
+        if self.config.auth is not None:
+            headers["Authorization"] = f"Bearer {self.config.auth.token.get_secret_value()}"
+        for name, value in headers.items():
+            if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+                raise self._bad_header(name)
+        return headers
+
+    def _bad_header(self, name: str) -> MCPConnectionError:
+        if name == "Authorization" and self.config.auth is not None:
+            where = "'auth.token'"
+        else:
+            where = f"'{name}' in 'headers'"
+        return MCPConnectionError(
+            f"{self.title}: {where} cannot be sent: a header has a name of letters, digits and "
+            "'-', and a value of ASCII without line breaks. Write it so.",
+            permanent=True,
+            nothing_done=True,
+        )
+
+    @asynccontextmanager
+    async def _streamable(
+        self, over: GuardedTransport, headers: dict[str, str]
+    ) -> AsyncGenerator[Any]:
+        async with (
+            _client(over, headers) as client,
+            streamable_http_client(
+                self.config.url, http_client=client, max_sse_event_size=MOST_BYTES
+            ) as streams,
+        ):
+            yield streams
+
+    @asynccontextmanager
+    async def _sse(self, over: GuardedTransport, given: dict[str, str]) -> AsyncGenerator[Any]:
+        def made(
+            headers: dict[str, str] | None = None,
+            timeout: httpx2.Timeout | None = None,
+            auth: httpx2.Auth | None = None,
+        ) -> httpx2.AsyncClient:
+            del timeout, auth
+            return _client(AnnouncedTransport(over, landing=self._landing), headers or {})
+
+        async with sse_client(
+            self.config.url,
+            headers=given,
+            httpx_client_factory=made,
+            sse_read_timeout=_SSE_SILENCE,
+        ) as streams:
+            yield streams
+
+
+def _client(over: httpx2.AsyncBaseTransport, headers: dict[str, str]) -> httpx2.AsyncClient:
+    """A client that has no connections, trust store or proxy of its own."""
+    return httpx2.AsyncClient(transport=over, headers=headers, trust_env=False)

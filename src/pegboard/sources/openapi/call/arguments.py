@@ -1,0 +1,166 @@
+"""What a caller may say: the arguments of one operation, and their schema.
+
+A parameter's argument has the parameter's name where that is unique. Where it is not, the first in
+the order path, query, header, cookie, body keeps it, and the others have their place in front:
+`query_id`, `body_id`.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pegboard.core.truncate import shortened
+from pegboard.sources.openapi.call.body_arguments import BodyPlan, Field, body_plan
+from pegboard.sources.openapi.document.lenient_access import Located
+from pegboard.sources.openapi.document.operations import LOCATIONS, Operation, Parameter
+from pegboard.sources.openapi.schema.translate import Schema, Schemas
+
+_UNFIT = re.compile(r"[^a-zA-Z0-9_.-]+")
+_LONGEST_NAME = 64
+_LONGEST_DESCRIPTION = 1_500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """One parameter, under the name that a caller knows."""
+
+    name: str
+    parameter: Parameter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a call of one operation is made of.
+
+    Attributes:
+        fields: The arguments that are properties of the body, by argument name.
+        body_argument: The argument that is the body as a whole; empty when there is none.
+        schema: Of all arguments, closed.
+        values: What is sent where a call says nothing, hidden arguments included.
+    """
+
+    arguments: tuple[Argument, ...]
+    body: BodyPlan | None
+    schema: Schema
+    fields: Mapping[str, Field] = field(default_factory=dict[str, Field])
+    body_argument: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the operator says about the arguments of one operation.
+
+    Attributes:
+        hidden: Sent with this value, neither shown nor taken; None sends nothing.
+        defaults: Sent when a call leaves them out.
+        content_type: Which of several types of body; empty for the best.
+        taken: What credentials and fixed headers bring: location and name in lower case.
+    """
+
+    hidden: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    content_type: str = ""
+    taken: Collection[tuple[str, str]] = ()
+
+
+def plan(operation: Operation, schemas: Schemas, settings: Settings) -> Plan:
+    """The arguments of an operation."""
+    wanted = [
+        parameter
+        for parameter in operation.parameters
+        if (parameter.location, parameter.name.lower()) not in settings.taken
+    ]
+    wanted.sort(key=lambda parameter: LOCATIONS.index(parameter.location))
+    names = _Names()
+    arguments = tuple(
+        Argument(name=names.of(parameter.name, parameter.location), parameter=parameter)
+        for parameter in wanted
+    )
+    properties: dict[str, Schema] = {}
+    required: list[str] = []
+    for argument in arguments:
+        properties[argument.name] = _parameter_schema(argument.parameter, schemas)
+        if argument.parameter.required:
+            required.append(argument.name)
+    body = body_plan(operation.body, schemas, settings.content_type) if operation.body else None
+    fields: dict[str, Field] = {}
+    body_argument = ""
+    if body is not None and body.fields is not None:
+        for one in body.fields:
+            name = names.of(one.name, "body")
+            fields[name] = one
+            properties[name] = one.schema
+            if one.required:
+                required.append(name)
+    elif body is not None:
+        body_argument = names.of("body", "body")
+        properties[body_argument] = body.schema
+        if body.required:
+            required.append(body_argument)
+    shown = _shown(properties, required, settings)
+    return Plan(
+        arguments=arguments,
+        body=body,
+        fields=fields,
+        body_argument=body_argument,
+        schema=schemas.alone(shown),
+        values={
+            name: value
+            for name, value in {**settings.defaults, **settings.hidden}.items()
+            if name in properties and value is not None
+        },
+    )
+
+
+def unknown_arguments(made: Plan, settings: Settings) -> list[str]:
+    """Names that the operator set values for, and that the operation does not have."""
+    known = {argument.name for argument in made.arguments} | made.fields.keys()
+    return sorted({*settings.hidden, *settings.defaults} - known - {made.body_argument})
+
+
+def _shown(properties: dict[str, Schema], required: Sequence[str], settings: Settings) -> Schema:
+    visible = {name: one for name, one in properties.items() if name not in settings.hidden}
+    for name, value in settings.defaults.items():
+        if name in visible:
+            visible[name] = {**visible[name], "default": value}
+    schema: Schema = {"type": "object", "properties": visible, "additionalProperties": False}
+    needed = [name for name in required if name in visible and name not in settings.defaults]
+    return {**schema, "required": needed} if needed else schema
+
+
+def _parameter_schema(parameter: Parameter, schemas: Schemas) -> Schema:
+    place = parameter.schema if parameter.schema.node is not None else Located(node={})
+    schema = dict(schemas.translated(place))
+    if parameter.location == "path" and schema.get("type") == "string":
+        schema["minLength"] = max(1, schema.get("minLength", 1))
+    if parameter.description.strip():
+        schema["description"] = shortened(parameter.description.strip(), _LONGEST_DESCRIPTION)
+    if parameter.deprecated:
+        schema["deprecated"] = True
+    if parameter.fault:
+        schema["$comment"] = f"{schema.get('$comment', '')} {parameter.fault}".strip()
+    return schema
+
+
+class _Names:
+    """Gives each argument a name that a model provider takes, and no two the same."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def of(self, name: str, location: str) -> str:
+        legible = name
+        if _UNFIT.search(name):
+            legible = _UNFIT.sub("_", name).strip("_")
+        legible = legible[:_LONGEST_NAME] or "value"
+        found = legible
+        if found in self._taken:
+            found = f"{location}_{legible}"[:_LONGEST_NAME]
+        count = 1
+        while found in self._taken:
+            count += 1
+            found = f"{location}_{legible}"[: _LONGEST_NAME - 4] + f"_{count}"
+        self._taken.add(found)
+        return found

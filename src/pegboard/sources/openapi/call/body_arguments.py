@@ -1,0 +1,297 @@
+"""Which type of body an operation is sent, and what of it a caller says.
+
+A body that is an object with named properties, and takes no others, is told as separate arguments;
+any other body is one argument.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pegboard.core.truncate import shortened
+from pegboard.sources.openapi.document.lenient_access import Located, Node, texts
+from pegboard.sources.openapi.document.operations import Body
+from pegboard.sources.openapi.schema.translate import Schema, Schemas, has_type, media_schema
+
+Kind = Literal["json", "form", "multipart", "text", "file"]
+Coverage = Literal["names", "nothing", "open"]
+FORM = "application/x-www-form-urlencoded"
+_KINDS: tuple[Kind, ...] = ("json", "form", "multipart", "text", "file")
+_TEXT = ("application/xml", "application/graphql", "application/yaml", "application/x-yaml")
+_SAYS_NOTHING = frozenset(
+    {
+        "type", "properties", "required", "title", "description", "example", "examples", "default",
+        "xml", "externalDocs", "deprecated", "nullable", "readOnly", "writeOnly", "$schema",
+    }
+)  # fmt: skip
+_OPEN = frozenset(
+    {
+        "additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames",
+        "discriminator", "not", "if", "dependentSchemas", "dependencies",
+    }
+)  # fmt: skip
+_DEEPEST = 8
+FILE: Schema = {
+    "type": "object",
+    "description": "A file. Give its content as `text`, or as `base64` when it is not text; either "
+    "may be the handle of a stored result (`pegboard://results/...`).",
+    "properties": {
+        "name": {"type": "string", "maxLength": 255, "description": "The file's name"},
+        "content_type": {
+            "type": "string",
+            "maxLength": 200,
+            "pattern": "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(; ?[A-Za-z0-9_.=-]+)*$",
+        },
+        "text": {"description": "Text; any other JSON value is sent as JSON"},
+        "base64": {"type": "string"},
+    },
+    "oneOf": [{"required": ["text"]}, {"required": ["base64"]}],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A property of a body that is an argument of its own.
+
+    Attributes:
+        encoding: How a form writes it, as the document says; empty when it says nothing.
+    """
+
+    name: str
+    schema: Schema
+    required: bool
+    encoding: Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BodyPlan:
+    """How a body is made.
+
+    Attributes:
+        fields: Its properties, when they are arguments; None when the body is one argument.
+        schema: Of the body as one argument.
+        encodings: How a form writes each property.
+    """
+
+    kind: Kind
+    content_type: str
+    required: bool
+    schema: Schema
+    fields: tuple[Field, ...] | None
+    encodings: Mapping[str, Node]
+
+
+def body_plan(body: Body, schemas: Schemas, content_type: str) -> BodyPlan:
+    """How the body of an operation is made.
+
+    Args:
+        body: What the document says of it.
+        schemas: Those of the tool that takes it.
+        content_type: Which of its types the operator wants; empty or unknown means the best.
+    """
+    chosen = content_type if content_type in body.media else _best(body.media, schemas)
+    kind, place = kind_of(chosen), media_schema(body.media[chosen])
+    encoding = body.media[chosen].at("encoding")
+    encodings = {name: encoding.at(name).fields for name in encoding.fields}
+    fields = _fields(place, schemas, kind, encodings)
+    if fields is not None and not body.required and any(one.required for one in fields):
+        fields = None  # the body may be absent, and its properties then too
+    return BodyPlan(
+        kind=kind,
+        content_type=_concrete(chosen, kind),
+        required=body.required,
+        fields=fields,
+        schema={} if fields is not None else _whole(body, place, schemas, kind),
+        encodings=encodings,
+    )
+
+
+def best_type(media: Mapping[str, Any]) -> str:
+    """The type of body that says most, in the document's order: JSON before forms before text."""
+    return min(media, key=lambda name: _KINDS.index(kind_of(name)))
+
+
+def _best(media: Mapping[str, Located], schemas: Schemas) -> str:
+    """The same, but parts instead of what is to hold a file and cannot."""
+    chosen = best_type(media)
+    parts = next((name for name in media if kind_of(name) == "multipart"), "")
+    if not parts or kind_of(chosen) not in ("json", "form"):
+        return chosen
+    return parts if _takes_file(media[chosen], schemas) else chosen
+
+
+def _takes_file(media: Located, schemas: Schemas) -> bool:
+    found: dict[str, Located] = {}
+    _flatten(media_schema(media), schemas, found, set(), {}, 0)
+    return any(_file_shape(place, schemas) for place in found.values())
+
+
+def kind_of(content_type: str) -> Kind:
+    """How a body of this type is written."""
+    name = content_type.partition(";")[0].strip().lower()
+    if name in ("*/*", "application/*") or name.endswith(("/json", "+json")):
+        return "json"
+    if name == FORM:
+        return "form"
+    if name.startswith("multipart/"):
+        return "multipart"
+    if name.startswith("text/") or name.endswith("+xml") or name in _TEXT:
+        return "text"
+    return "file"
+
+
+def _concrete(content_type: str, kind: Kind) -> str:
+    if "*" not in content_type:
+        return content_type
+    return {"json": "application/json", "text": "text/plain"}.get(kind, "application/octet-stream")
+
+
+def _whole(body: Body, place: Located, schemas: Schemas, kind: Kind) -> Schema:
+    if kind == "file":
+        schema = _file_alone(body)
+    elif kind == "text":
+        schema: Schema = {"type": "string"}
+    else:
+        schema = dict(schemas.translated(place))
+        if _coverage(place, schemas, {}, 0) == "names":
+            schema["unevaluatedProperties"] = False
+    about = body.description.strip()
+    return {**schema, "description": shortened(about, 1_500)} if about else schema
+
+
+def _file_alone(body: Body) -> Schema:
+    """A file that is the whole body: it has no name, and only a type that the document has."""
+    properties = {key: part for key, part in FILE["properties"].items() if key != "name"}
+    types = [name for name in body.media if kind_of(name) == "file"]
+    if not any("*" in name for name in types):
+        properties["content_type"] = {"enum": types}
+    return {**FILE, "properties": properties}
+
+
+def _fields(
+    place: Located, schemas: Schemas, kind: Kind, encodings: Mapping[str, Node]
+) -> tuple[Field, ...] | None:
+    if kind in ("text", "file"):
+        return None
+    found: dict[str, Located] = {}
+    required: set[str] = set()
+    if not _flatten(place, schemas, found, required, {}, 0) or not found:
+        return None
+    shown = {name: one for name, one in found.items() if not schemas.is_hidden(one)}
+    if required - found.keys():
+        return None  # it needs what it does not describe
+    return tuple(
+        Field(
+            name=name,
+            schema=_field_schema(one, schemas, kind),
+            required=name in required,
+            encoding=encodings.get(name, {}),
+        )
+        for name, one in shown.items()
+    )
+
+
+def _flatten(
+    place: Located,
+    schemas: Schemas,
+    found: dict[str, Located],
+    required: set[str],
+    seen: dict[int, Node],
+    depth: int,
+) -> bool:
+    """Gather the properties of a plain object, or of several in an `allOf`; False if it is none."""
+    place = schemas.resolved(place)
+    node = place.fields
+    meant = {key for key in node if not key.startswith("x-")}
+    closed = node.get("additionalProperties") is False
+    if closed and "allOf" not in node:
+        meant.discard("additionalProperties")
+    if meant - _SAYS_NOTHING - {"allOf"} or depth > _DEEPEST or id(node) in seen:
+        return False
+    if "allOf" in node:
+        seen[id(node)] = node  # what stands twice in others would be gone through ever more often
+    if node.get("nullable") is True or node.get("type", "object") != "object":
+        return False
+    properties = place.at("properties")
+    if properties.fields.keys() & found.keys():
+        return False
+    found.update((name, properties.at(name)) for name in properties.fields)
+    required.update(texts(node.get("required")))
+    return all(
+        _flatten(part, schemas, found, required, seen, depth + 1)
+        for part in place.at("allOf").items()
+    )
+
+
+def _field_schema(place: Located, schemas: Schemas, kind: Kind) -> Schema:
+    if kind in ("form", "json"):
+        return schemas.translated(place)
+    resolved = schemas.resolved(place)
+    about = resolved.fields.get("description")
+    shown = {"description": about} if isinstance(about, str) and about.strip() else {}
+    match _file_shape(place, schemas):
+        case "file":
+            more = {"description": f"{about} ({FILE['description']})"} if shown else {}
+            return {**FILE, **more}
+        case "files":
+            return {"type": "array", "items": FILE, **shown}
+        case _:
+            return schemas.translated(place)
+
+
+def _file_shape(place: Located, schemas: Schemas) -> Literal["file", "files", ""]:
+    """Whether a part is a file or several; one that may be left out is an alternative to null."""
+    resolved = schemas.resolved(place)
+    for key in ("anyOf", "oneOf"):
+        parts = [schemas.resolved(part) for part in resolved.at(key).items()]
+        others = [part for part in parts if not has_type(part, "null")]
+        if len(others) == 1:
+            resolved = others[0]
+    if _is_file(resolved):
+        return "file"
+    if has_type(resolved, "array") and _is_file(schemas.resolved(resolved.at("items"))):
+        return "files"
+    return ""
+
+
+def _is_file(place: Located) -> bool:
+    node = place.fields
+    return (
+        node.get("type") == "file"
+        or node.get("format") == "binary"
+        or ("contentMediaType" in node and "contentEncoding" not in node)
+        or node.get("contentMediaType") == "application/octet-stream"
+    )
+
+
+def _coverage(
+    place: Located, schemas: Schemas, known: dict[int, tuple[Node, Coverage]], depth: int
+) -> Coverage:
+    """Whether a schema names all properties it is meant to have, so that others can be refused."""
+    place = schemas.resolved(place)
+    node = place.fields
+    if id(node) not in known:
+        known[id(node)] = node, "open"  # what holds itself has no end
+        known[id(node)] = node, _coverage_of(place, schemas, known, depth)
+    return known[id(node)][1]
+
+
+def _coverage_of(
+    place: Located, schemas: Schemas, known: dict[int, tuple[Node, Coverage]], depth: int
+) -> Coverage:
+    node = place.fields
+    if depth > _DEEPEST or node.keys() & _OPEN or node.get("type", "object") != "object":
+        return "open"
+    parts = [_coverage(part, schemas, known, depth + 1) for part in place.at("allOf").items()]
+    if "open" in parts:
+        return "open"
+    names = bool(node.get("properties")) or "names" in parts
+    for key in ("oneOf", "anyOf"):
+        branches: Sequence[str] = [
+            _coverage(part, schemas, known, depth + 1) for part in place.at(key).items()
+        ]
+        if "open" in branches or ("nothing" in branches and not names):
+            return "open"
+        names = names or bool(branches)
+    return "names" if names else "nothing"

@@ -1,0 +1,197 @@
+"""What is sent so that the API knows who asks, and which operations need it.
+
+A value is never shown: neither in an error nor in a spec nor in the text of these objects.
+"""
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pegboard.core.truncate import shortened
+from pegboard.sources.openapi.auth import ApiKeyAuth, Auth, BasicAuth, BearerAuth, unsendable
+from pegboard.sources.openapi.config import OpenApiConfig
+from pegboard.sources.openapi.document.lenient_access import Node, mapping, text
+from pegboard.tools.call_headers import CallHeaders
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One header, query parameter or cookie that carries a credential."""
+
+    location: str
+    name: str
+    value: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """What an operation is sent with.
+
+    Attributes:
+        name: What the credential is called; empty when there is none.
+        problem: Which credential is missing; empty when the operation can be called.
+    """
+
+    parts: tuple[Part, ...] = ()
+    name: str = ""
+    problem: str = ""
+
+
+class Credentials:
+    """The credentials of one source, matched with what its document asks for.
+
+    Args:
+        schemes: The security schemes of the document, by name.
+    """
+
+    def __init__(self, source: str, config: OpenApiConfig, schemes: Mapping[str, Node]) -> None:
+        self._source = source
+        self._given = tuple(item for item in config.auth if item.kind != "none")
+        self._on_purpose = any(item.kind == "none" for item in config.auth)
+        self._schemes = schemes
+        self.headers = CallHeaders(
+            {name: value.get_secret_value() for name, value in config.headers.items()}
+        )
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Every value that must not be shown, also as it goes on the wire."""
+        parts = [part for auth in self._given for part in _parts(auth, {})]
+        values = [part.value.removeprefix("Basic ").removeprefix("Bearer ") for part in parts]
+        values += [auth.password.get_secret_value() for auth in self._given if auth.kind == "basic"]
+        values += self.headers.literals
+        return tuple(value for value in dict.fromkeys(values) if len(value) >= 4)
+
+    def grant(self, security: Sequence[object] | None) -> Grant:
+        """What an operation with these requirements is sent with.
+
+        Args:
+            security: Alternatives, each naming schemes; None when the document says nothing.
+        """
+        if security is None:
+            return _checked(self._everything())
+        alternatives = [mapping(item) for item in security]
+        anonymous = not alternatives or any(not item for item in alternatives)
+        missing: list[str] = []
+        for alternative in alternatives:
+            found = self._fulfilled(alternative, missing)
+            if alternative and found is not None:
+                return _checked(found)
+        if anonymous or self._on_purpose:
+            return Grant()
+        return Grant(
+            problem=f"It needs a credential that the board does not have: {missing[0]}. Set auth "
+            "in the source's config."
+        )
+
+    def _everything(self) -> Grant:
+        parts = tuple(part for auth in self._given for part in _parts(auth, {}))
+        return Grant(parts=parts, name=self._named(*(auth.kind for auth in self._given)))
+
+    def _fulfilled(self, alternative: Node, missing: list[str]) -> Grant | None:
+        parts: list[Part] = []
+        for name in alternative:
+            scheme = self._schemes.get(name)
+            if scheme is not None and self._has_header_for(scheme):
+                continue
+            auth = next((item for item in self._given if _fits(item, name, scheme)), None)
+            if auth is None:
+                missing.append(_wanted(name, scheme))
+                return None
+            parts.extend(_parts(auth, scheme or {}))
+        return Grant(parts=tuple(parts), name=self._named(*alternative))
+
+    def _has_header_for(self, scheme: Node) -> bool:
+        name = _header_of(scheme)
+        return bool(name) and name.lower() in {header.lower() for header in self.headers.names}
+
+    def _named(self, *names: str) -> str:
+        return f"{self._source}/{'+'.join(names)}" if names else ""
+
+
+def _checked(grant: Grant) -> Grant:
+    """The grant, or why the API's document names a header that no request can bring."""
+    for part in grant.parts:
+        reason = unsendable(part.name) if part.location == "header" else ""
+        if reason:
+            return Grant(
+                problem=f"Its key would go into the header '{shortened(part.name, 100)}': "
+                f"{reason}. Say with 'scheme', 'in' and 'name' of the api_key in auth where the "
+                "API reads it."
+            )
+    return grant
+
+
+def security_schemes(root: Node) -> dict[str, Node]:
+    """The security schemes of an OpenAPI 3 document."""
+    schemes = mapping(mapping(root.get("components")).get("securitySchemes"))
+    found: dict[str, Node] = {}
+    for name, node in schemes.items():
+        ref = text(mapping(node).get("$ref")).removeprefix("#/components/securitySchemes/")
+        found[name] = mapping(schemes.get(ref)) if ref else mapping(node)
+    return found
+
+
+def _fits(auth: Auth, name: str, scheme: Node | None) -> bool:
+    if auth.kind == "none":
+        return False
+    if auth.scheme:
+        return auth.scheme in ("*", name)
+    if scheme is None:
+        return True  # the document names a scheme that it does not describe
+    kind, way = text(scheme.get("type")), text(scheme.get("scheme")).lower()
+    is_header = _header_of(scheme).lower() == "authorization"
+    match auth:
+        case BearerAuth():
+            return kind in ("oauth2", "openIdConnect") or (is_header and way != "basic")
+        case BasicAuth():
+            return is_header and way in ("", "basic")
+        case ApiKeyAuth():
+            return (
+                kind == "apiKey"
+                and auth.name.lower() in ("", text(scheme.get("name")).lower())
+                and auth.location in (None, scheme.get("in"))
+            )
+
+
+def _header_of(scheme: Node) -> str:
+    """The header that a scheme is about; empty when it is about none."""
+    kind = scheme.get("type")
+    if kind in ("http", "oauth2", "openIdConnect"):
+        return "Authorization"
+    return text(scheme.get("name")) if kind == "apiKey" and scheme.get("in") == "header" else ""
+
+
+def _parts(auth: Auth, scheme: Node) -> tuple[Part, ...]:
+    match auth:
+        case BearerAuth():
+            value = f"Bearer {auth.token.get_secret_value()}"
+        case BasicAuth():
+            pair = f"{auth.username}:{auth.password.get_secret_value()}"
+            value = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        case ApiKeyAuth():
+            is_key = scheme.get("type") == "apiKey"
+            location = auth.location or (text(scheme.get("in")) if is_key else "") or "header"
+            name = auth.name or (text(scheme.get("name")) if is_key else "") or "X-API-Key"
+            return (Part(location=location, name=name, value=auth.key.get_secret_value()),)
+        case _:
+            return ()
+    return (Part(location="header", name="Authorization", value=value),)
+
+
+def _wanted(name: str, scheme: Node | None) -> str:
+    """A scheme as an operator would write its credential."""
+    if scheme is None:
+        return f"'{name}', which the document does not describe"
+    kind, way = text(scheme.get("type")), text(scheme.get("scheme")).lower()
+    if kind == "apiKey":
+        return (
+            f"'{name}', {{kind: api_key, in: {scheme.get('in')}, name: {scheme.get('name')}, "
+            "key: ...}"
+        )
+    if kind in ("oauth2", "openIdConnect") or way == "bearer":
+        return f"'{name}', {{kind: bearer, token: ...}}"
+    if way == "basic":
+        return f"'{name}', {{kind: basic, username: ..., password: ...}}"
+    shown = " ".join(word for word in (kind, way) if word) or "of no known kind"
+    return f"'{name}' ({shown}), which this source cannot send"

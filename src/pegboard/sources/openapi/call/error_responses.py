@@ -1,0 +1,152 @@
+"""From an error of the API to ours: who can mend it, in the API's own words as far as is safe."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+from pegboard.core.ports.http import HttpResponse
+from pegboard.core.truncate import shortened
+from pegboard.errors import InvalidRequest, PegboardError, ToolFailed, Unavailable
+from pegboard.sources.openapi.call.responses import is_json, text_of
+from pegboard.sources.openapi.document.lenient_access import mapping, sequence
+
+_CALLERS = frozenset({400, 404, 409, 410, 411, 412, 413, 414, 416, 422, 428})
+_LATER = frozenset({408, 425, 429})
+_NOT_BEGUN = frozenset({425, 429})
+_REFUSED = frozenset({401, 403})
+_WORDS = ("title", "detail", "message", "error", "error_description", "description", "reason")
+_LONGEST = 400
+_LONGEST_WAIT = 86_400.0
+_MOST_DETAILS = 5
+_DETAIL_BYTES = 4_000
+_LINE = re.compile(r"[\s\x00-\x1f\x7f]+")
+MASK = "[redacted]"
+
+
+class ApiAnswer(Exception):  # it is what the operator reads, not an error of its own
+    """What the API said, for the operator."""
+
+
+def is_refusal(status: int) -> bool:
+    """Whether an answer says that it was not done."""
+    return not 200 <= status < 300 and status != HTTPStatus.NOT_MODIFIED
+
+
+def refusal(
+    response: HttpResponse, *, api: str, credential: str, now: float, secrets: Sequence[str] = ()
+) -> PegboardError:
+    """The error that an answer stands for, with what the API said as its cause.
+
+    Args:
+        response: What came back.
+        api: What the API is called.
+        credential: The name of the credential that was sent; empty when there was none.
+        now: Unix seconds, for a `Retry-After` that gives a date.
+        secrets: What must not be shown, should the API repeat it.
+    """
+    status = response.status
+    # a server that fails may print its insides: stack traces, queries, addresses
+    said = "" if status >= 500 else masked(words_of(response), secrets)
+    message = f"{api} answered {status}{_phrase(status)}" + (f": {said}" if said else "")
+    message += "" if message.endswith((".", "…", "!", "?")) else "."
+    if status >= 500:
+        message += " The fault is the API's; what it said is kept for the operator."
+    if status in _CALLERS:
+        error: PegboardError = InvalidRequest(message)
+    elif status in _REFUSED:
+        error = ToolFailed(f"{message} {_about(status, credential)}")
+    elif status in _LATER or (status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED):
+        wait = response.retry_after(now)
+        error = Unavailable(
+            message,
+            retry_after=None if wait is None else min(wait, _LONGEST_WAIT),
+            nothing_done=status in _NOT_BEGUN,
+        )
+    elif 300 <= status < 400:
+        error = ToolFailed(f"{api} sends the request elsewhere ({status}), and says not where.")
+    else:
+        error = ToolFailed(message)
+    body = response.content[:_DETAIL_BYTES].decode("utf-8", "replace")
+    error.__cause__ = ApiAnswer(f"{status}: {masked(body, secrets)}")
+    return error
+
+
+def masked(text: str, secrets: Sequence[str]) -> str:
+    """The text without these values, also as URLs write them."""
+    for secret in secrets:
+        for form in (secret, quote(secret, safe="")):
+            text = text.replace(form, MASK)
+    return text
+
+
+def words_of(response: HttpResponse) -> str:
+    """The API's own short words about what is wrong, in one line; empty when there are none."""
+    if is_json(response.media_type):
+        try:
+            value = json.loads(response.content)
+        except (ValueError, RecursionError):
+            return ""
+        return _one_line(". ".join(dict.fromkeys(_found(value))))
+    if response.media_type == "text/plain":
+        return _one_line(text_of(response) or "")
+    return ""
+
+
+def _found(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value.rstrip(".")
+    for key in _WORDS:
+        inner = mapping(value).get(key)
+        if isinstance(inner, str):
+            yield inner.rstrip(".")
+        elif key in ("error", "detail"):
+            yield from _details(inner)
+    yield from _details(mapping(value).get("errors"))
+
+
+def _details(value: Any) -> Iterator[str]:
+    """The parts of an error that has several: texts, or objects that name a place."""
+    if isinstance(value, dict):
+        yield from (text.rstrip(".") for text in _texts(value))
+        return
+    for item in sequence(value)[:_MOST_DETAILS]:
+        if isinstance(item, str):
+            yield item.rstrip(".")
+        else:
+            yield " ".join(_texts(item))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    fields = mapping(value)
+    place = fields.get("loc") or fields.get("field") or fields.get("pointer")
+    if sequence(place):
+        place = ".".join(str(part) for part in sequence(place))
+    if isinstance(place, str) and place:
+        yield f"{place}:"
+    for key in ("message", "msg", "detail", "title", "code"):
+        if isinstance(fields.get(key), str):
+            yield fields[key]
+            return
+
+
+def _one_line(text: str) -> str:
+    line = _LINE.sub(" ", text).strip()
+    return shortened(line.encode("utf-8", "replace").decode(), _LONGEST)
+
+
+def _phrase(status: int) -> str:
+    try:
+        return f" {HTTPStatus(status).phrase}"
+    except ValueError:
+        return ""
+
+
+def _about(status: int, credential: str) -> str:
+    if not credential:
+        return "No credential was sent: set auth in the source's config."
+    if status == HTTPStatus.UNAUTHORIZED:
+        return f"It does not accept the credential '{credential}'."
+    return f"The credential '{credential}' may not do this."

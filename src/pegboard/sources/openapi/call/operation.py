@@ -1,0 +1,186 @@
+"""One operation while it is called; what costs time is made on first use."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from pegboard.core.context import ToolContext
+from pegboard.core.ports.http import SET_BY_CLIENT, HttpResponse
+from pegboard.core.result import ToolResult
+from pegboard.core.tool import JsonSchema
+from pegboard.errors import PegboardError
+from pegboard.schemas.validator import compiled, output_problem
+from pegboard.sources.openapi.call.arguments import Plan, Settings, plan, unknown_arguments
+from pegboard.sources.openapi.call.credentials import Credentials, Grant
+from pegboard.sources.openapi.call.request_builder import Route, build
+from pegboard.sources.openapi.call.responses import is_json, next_page, result_of, with_note
+from pegboard.sources.openapi.client import Client, check_arguments
+from pegboard.sources.openapi.config import OpenApiConfig
+from pegboard.sources.openapi.document.api import Api
+from pegboard.sources.openapi.document.lenient_access import Located
+from pegboard.sources.openapi.document.references import BadReference
+from pegboard.sources.openapi.operation_selection import Chosen
+from pegboard.sources.openapi.schema.translate import Schemas, is_free
+
+_MOST_KINDS = 8
+_ANY_ANSWER = "application/json, */*;q=0.5"
+# what the HTTP client sets itself, and what credentials and cookies bring
+_FIXED = frozenset(("header", name) for name in (*SET_BY_CLIENT, "cookie"))
+
+
+class Runner:
+    """Runs one operation: knows its arguments, where it goes, and what its answers are.
+
+    Args:
+        chosen: The operation, with what the operator says of it.
+        api: What it is a part of.
+        client: Sends requests.
+        config: Of the source.
+        credentials: Whose headers go with every request.
+        grant: What goes with this one's.
+        base: Where its path begins.
+    """
+
+    def __init__(
+        self,
+        chosen: Chosen,
+        api: Api,
+        client: Client,
+        *,
+        config: OpenApiConfig,
+        credentials: Credentials,
+        grant: Grant,
+        base: str,
+    ) -> None:
+        self._chosen = chosen
+        self._api = api
+        self._client = client
+        self._config = config
+        self._grant = grant
+        self._headers = credentials.headers
+        said = chosen.override
+        taken = set(_FIXED)
+        taken |= {("header", name.lower()) for name in credentials.headers.names}
+        taken |= {(part.location, part.name.lower()) for part in grant.parts}
+        self._taken = taken
+        self._settings = Settings(
+            hidden=said.hidden,
+            defaults=said.defaults,
+            content_type=said.content_type,
+            taken=taken,
+        )
+        self._route_of = lambda: Route(
+            method=chosen.operation.method,
+            base=base,
+            path=chosen.operation.path,
+            headers=credentials.headers.fixed,
+            credential=grant.parts,
+            accept=self._accepted(),
+        )
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Its arguments."""
+        return plan(self._chosen.operation, self._schemas(sending=True), self._settings)
+
+    @cached_property
+    def documented(self) -> Plan:
+        """Its arguments as the document has them."""
+        settings, given = self._settings, bool(self._taken - _FIXED)
+        if not (given or settings.hidden or settings.defaults or settings.content_type):
+            return self.plan
+        return plan(self._chosen.operation, self._schemas(sending=True), Settings(taken=_FIXED))
+
+    @cached_property
+    def route(self) -> Route:
+        """Where it goes."""
+        return self._route_of()
+
+    def problem(self) -> str:
+        """What the operator set that does not fit this operation; empty when all fits."""
+        settings, chosen = self._settings, self._chosen
+        if not chosen.is_exact or not (settings.hidden or settings.defaults):
+            return ""
+        unknown = unknown_arguments(self.plan, settings)
+        if unknown:
+            return f"overrides: it has no argument {', '.join(unknown)}."
+        open_plan = plan(
+            chosen.operation,
+            self._schemas(sending=True),
+            Settings(taken=settings.taken, content_type=settings.content_type),
+        )
+        schema = {key: value for key, value in open_plan.schema.items() if key != "required"}
+        try:
+            fault = output_problem(compiled(chosen.action, schema), dict(self.plan.values))
+        except PegboardError as error:
+            return str(error)
+        return f"overrides: {fault}." if fault else ""
+
+    async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> ToolResult:
+        """Send the request, and read the answer."""
+        check_arguments(arguments, self._settings.hidden)
+        operation, said = self._chosen.operation, self._chosen.override
+        route = self.route
+        if self._headers.varies:
+            route = replace(route, headers=self._headers.of(ctx))
+        built = build(route, self.plan, arguments)
+        response = await self._client.send(
+            operation.method, built, credential=self._grant.name, seconds=said.timeout
+        )
+        result = result_of(
+            response,
+            method=operation.method,
+            action=self._chosen.action,
+            projection=said.projection,
+        )
+        return with_note(result, self._next_page(response))
+
+    def output_schema(self) -> JsonSchema | None:
+        """The schema of its JSON answer; None when there is none, or more than one."""
+        return None if self._chosen.override.projection else self.documented_output()
+
+    def documented_output(self) -> JsonSchema | None:
+        """The same, whatever the operator makes of the answer."""
+        if self._chosen.operation.method == "head":
+            return None
+        places = [place for kind, place in self._answers() if is_json(kind.strip().lower())]
+        unique = {id(place.node): place for place in places if place.node is not None}
+        if len(unique) != 1:
+            return None
+        schemas = self._schemas(sending=False)
+        schema = schemas.alone(schemas.translated(next(iter(unique.values()))))
+        return None if is_free(schema) else schema
+
+    def _answers(self) -> list[tuple[str, Located]]:
+        """Content types and schemas of the good answers."""
+        operation = self._chosen.operation
+        responses, produces = operation.responses, operation.produces
+        found: list[tuple[str, Located]] = []
+        for status in responses.fields:
+            if status.upper() == "2XX" or (status[:1] == "2" and status.isdigit()):
+                try:
+                    found.extend(self._api.reader.response(responses.at(status), produces))
+                except BadReference:
+                    continue
+        return found
+
+    def _accepted(self) -> str:
+        kinds = dict.fromkeys(kind.partition(";")[0].strip() for kind, _ in self._answers())
+        fit = [kind for kind in kinds if kind.isascii() and kind.isprintable() and "," not in kind]
+        fit.sort(key=lambda kind: not is_json(kind.lower()))
+        named = [kind for kind in fit if kind != "*/*"][:_MOST_KINDS]
+        return ", ".join(named) or _ANY_ANSWER
+
+    def _next_page(self, response: HttpResponse) -> str:
+        if "link" not in response.headers:
+            return ""
+        names = {
+            argument.parameter.name: argument.name
+            for argument in self.plan.arguments
+            if argument.parameter.location == "query" and argument.name not in self._settings.hidden
+        }
+        return next_page(response, names)
+
+    def _schemas(self, *, sending: bool) -> Schemas:
+        return self._api.sent if sending else self._api.received

@@ -1,0 +1,287 @@
+"""How a value is written into a path, a query, a header or a cookie.
+
+The table of `style` and `explode` is OpenAPI 3.1.1, 4.8.12.6; the characters are RFC 3986.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+from urllib.parse import quote
+
+from pegboard.errors import InvalidRequest
+from pegboard.sources.openapi.document.operations import Parameter
+
+Pairs = list[tuple[str, str]]
+_UNRESERVED = "-._~"
+# what `allowReserved` leaves as it is; never what would end the value, the query or the escape
+_RESERVED = _UNRESERVED + ":/?@!$'()*,"
+_IN_COOKIES = _UNRESERVED + "!#$&'()*+/:<=>?@[]^`{|}"
+_SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def in_path(parameter: Parameter, value: Any) -> str:
+    """The value as a part of one segment.
+
+    Raises:
+        InvalidRequest: It cannot be written there.
+    """
+    name, explode = parameter.name, parameter.explode
+    if parameter.content_type:
+        return _quoted(_by_type(parameter, value), name)
+    pairs, written = _pairs(value, name), _quoted_items(value, name, nested=parameter.nested)
+    named = [f"{_quoted(key, name)}={_quoted(item, name)}" for key, item in pairs or []]
+    flat = [_quoted(part, name) for pair in pairs or [] for part in pair]
+    match parameter.style:
+        case "label":
+            parts = (named if explode else flat) if pairs is not None else written
+            return "." + (".".join(parts) if explode else ",".join(parts))
+        case "matrix":
+            return _matrix(
+                _quoted(name, name),
+                named,
+                flat if pairs is not None else written,
+                value,
+                explode=explode,
+            )
+        case _:
+            parts = (named if explode else flat) if pairs is not None else written
+            return _quoted_separator(parameter.style).join(parts)
+
+
+def in_query(parameter: Parameter, value: Any) -> list[str]:
+    """The value as `name=value` pieces; none when there is nothing to say.
+
+    Raises:
+        InvalidRequest: It cannot be written there.
+    """
+    name = parameter.name
+    if parameter.content_type:
+        return [f"{_quoted(name, name)}={_quoted(_by_type(parameter, value), name)}"]
+    return written_form(
+        name,
+        value,
+        style=parameter.style,
+        explode=parameter.explode,
+        nested=parameter.nested,
+        safe=_RESERVED if parameter.allow_reserved else _UNRESERVED,
+    )
+
+
+def written_form(
+    name: str,
+    value: Any,
+    *,
+    style: str,
+    explode: bool,
+    nested: Sequence[str] = (),
+    safe: str = _UNRESERVED,
+) -> list[str]:
+    """A value in a query or in a form, as `name=value` pieces.
+
+    Raises:
+        InvalidRequest: It cannot be written there.
+    """
+    key = _quoted(name, name)
+    if style == "deepObject" and isinstance(value, (Mapping, list)):
+        return [
+            f"{_quoted(f'{name}{path}', name)}={_quoted(item, name, safe)}"
+            for path, item in _deep(value, name)
+        ]
+    pairs = _pairs(value, name, repeats=explode)
+    if pairs is not None and explode:
+        return [f"{_quoted(part, name)}={_quoted(item, name, safe)}" for part, item in pairs]
+    if pairs is not None:
+        written = [_quoted(part, name, safe) for pair in pairs for part in pair]
+    else:
+        written = _quoted_items(value, name, nested=nested, safe=safe)
+    if isinstance(value, list) and explode:
+        return [f"{key}={item}" for item in written]
+    if not written:
+        return []
+    return [f"{key}={_quoted_separator(style).join(written)}"]
+
+
+def joined(value: Sequence[Any], name: str, *, style: str, nested: Sequence[str] = ()) -> str:
+    """An array as one text, where nothing is percent-encoded.
+
+    Raises:
+        InvalidRequest: There is no text for an item.
+    """
+    inner, *rest = nested or ("",)
+    return _SEPARATORS.get(style, ",").join(
+        joined(cast("list[Any]", item), name, style=inner, nested=rest)
+        if inner and isinstance(item, list)
+        else written(item, name)
+        for item in value
+        if item is not None
+    )
+
+
+def in_header(parameter: Parameter, value: Any) -> str:
+    """The value of a header.
+
+    Raises:
+        InvalidRequest: It has a line break or another control character.
+    """
+    name = parameter.name
+    if parameter.content_type:
+        return header_text(_by_type(parameter, value), name)
+    pairs = _pairs(value, name)
+    if isinstance(value, list):
+        items = cast("list[Any]", value)
+        for item in _innermost(items, len(parameter.nested)):
+            header_text(written(item, name), name)  # a tab may stand between items, not within one
+        return joined(items, name, style=parameter.style, nested=parameter.nested)
+    if pairs is None:
+        return header_text(written(value, name), name)
+    if parameter.explode:
+        parts = [f"{key}={item}" for key, item in pairs]
+    else:
+        parts = [part for pair in pairs for part in pair]
+    return header_text(",".join(parts), name)
+
+
+def in_cookie(parameter: Parameter, value: Any) -> list[str]:
+    """The value as `name=value` pieces of the `Cookie` header.
+
+    Raises:
+        InvalidRequest: It is no text that can be written there.
+    """
+    name = parameter.name
+    if parameter.content_type:
+        return [f"{_quoted(name, name)}={_quoted(_by_type(parameter, value), name)}"]
+    return written_form(name, value, style="form", explode=parameter.explode, safe=_IN_COOKIES)
+
+
+def header_text(value: str, name: str) -> str:
+    """The value if a header can hold it.
+
+    Raises:
+        InvalidRequest: It cannot.
+    """
+    if _CONTROL.search(value):
+        raise InvalidRequest(f"'{name}' must not have line breaks or control characters.")
+    utf8(value, name)
+    return value
+
+
+def utf8(value: str, name: str) -> bytes:
+    """The text in bytes.
+
+    Raises:
+        InvalidRequest: It has half of a surrogate pair.
+    """
+    try:
+        return value.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidRequest(f"'{name}' is not valid Unicode text.") from error
+
+
+def as_json(value: Any, name: str) -> str:
+    """The value as JSON text.
+
+    Raises:
+        InvalidRequest: JSON cannot say it.
+    """
+    try:
+        made = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidRequest(f"'{name}' cannot be written as JSON.") from error
+    utf8(made, name)
+    return made
+
+
+def written(value: Any, name: str) -> str:
+    """A single value as text; arrays and objects within others are JSON.
+
+    Raises:
+        InvalidRequest: There is no text for it.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return as_json(value, name)
+
+
+def _by_type(parameter: Parameter, value: Any) -> str:
+    """The value of a parameter with a content type: text stays as it is where that is not JSON."""
+    kind = parameter.content_type.partition(";")[0].strip().lower()
+    if isinstance(value, str) and not kind.endswith(("/json", "+json", "*")):
+        return value
+    return as_json(value, parameter.name)
+
+
+def _matrix(
+    name: str, named: Sequence[str], parts: Sequence[str], value: Any, *, explode: bool
+) -> str:
+    if named and explode:
+        return "".join(f";{pair}" for pair in named)
+    if isinstance(value, list) and explode:
+        return "".join(f";{name}={part}" for part in parts)
+    joined = ",".join(parts)
+    return f";{name}={joined}" if joined else f";{name}"
+
+
+def _pairs(value: Any, name: str, *, repeats: bool = False) -> Pairs | None:
+    """Names and values of an object, an array once or an item a pair; None for anything else."""
+    if not isinstance(value, Mapping):
+        return None
+    fields = cast("Mapping[str, Any]", value)
+    if repeats:
+        return [(key, text) for key, item in fields.items() for text in _texts(item, name)]
+    return [(key, written(item, name)) for key, item in fields.items() if item is not None]
+
+
+def _texts(value: Any, name: str) -> list[str]:
+    items = cast("list[Any]", value) if isinstance(value, list) else [value]
+    return [written(item, name) for item in items if item is not None]
+
+
+def _items(value: Any, name: str) -> list[str]:
+    return [] if isinstance(value, Mapping) else _texts(value, name)
+
+
+def _innermost(items: Sequence[Any], depth: int) -> Iterator[Any]:
+    """What stands in arrays within arrays, so many levels down."""
+    for item in items:
+        if depth and isinstance(item, list):
+            yield from _innermost(cast("list[Any]", item), depth - 1)
+        elif item is not None:
+            yield item
+
+
+def _quoted_items(
+    value: Any, name: str, *, nested: Sequence[str] = (), safe: str = _UNRESERVED
+) -> list[str]:
+    """The items of an array, or the value alone; an array within is written as `nested` says."""
+    if not nested or not isinstance(value, list):
+        return [_quoted(item, name, safe) for item in _items(value, name)]
+    made: list[str] = []
+    for item in cast("list[Any]", value):
+        if item is not None:
+            parts = _quoted_items(item, name, nested=nested[1:], safe=safe)
+            made.append(_quoted_separator(nested[0]).join(parts))
+    return made
+
+
+def _quoted_separator(style: str) -> str:
+    return quote(_SEPARATORS.get(style, ","), safe=",")
+
+
+def _deep(value: Any, name: str) -> list[tuple[str, str]]:
+    """`[a][b]` paths of values; OpenAPI leaves arrays open, and servers that read it count them."""
+    if not isinstance(value, (Mapping, list)):
+        return [] if value is None else [("", written(value, name))]
+    if isinstance(value, list):
+        pairs = enumerate(cast("list[Any]", value))
+    else:
+        pairs = cast("Mapping[str, Any]", value).items()
+    return [(f"[{key}]{path}", text) for key, item in pairs for path, text in _deep(item, name)]
+
+
+def _quoted(text: str, name: str, safe: str = _UNRESERVED) -> str:
+    utf8(text, name)
+    return quote(text, safe=safe)

@@ -1,0 +1,172 @@
+"""Writing a body: JSON, a form, a form of several parts, text, or a file."""
+
+import base64
+import binascii
+import re
+import secrets
+from collections.abc import Mapping
+from typing import Any, cast
+
+from pegboard.errors import InvalidRequest
+from pegboard.sources.openapi.call.body_arguments import FORM, BodyPlan
+from pegboard.sources.openapi.call.parameter_styles import (
+    as_json,
+    joined,
+    utf8,
+    written,
+    written_form,
+)
+from pegboard.sources.openapi.document.lenient_access import Node, sequence, text
+
+_OCTETS = "application/octet-stream"
+_SPACES = re.compile(r"\s+")
+
+
+def encoded(plan: BodyPlan, value: Any, name: str) -> tuple[str, bytes]:
+    """The content type and the bytes of a body.
+
+    Args:
+        plan: How it is made.
+        value: It, as the schema of the body has it.
+        name: What a caller calls it, for messages.
+
+    Raises:
+        InvalidRequest: It cannot be written so.
+    """
+    match plan.kind:
+        case "json":
+            return plan.content_type, as_json(value, name).encode()
+        case "form":
+            return FORM, _form(_fields(value, name), plan.encodings)
+        case "multipart":
+            return _multipart(_fields(value, name), plan)
+        case "text":
+            has_charset = "charset" in plan.content_type.lower()
+            kind = plan.content_type if has_charset else f"{plan.content_type}; charset=utf-8"
+            return kind, utf8(written(value, name), name)
+        case "file":
+            content = file_bytes(value, name)
+            return file_type(value) or plan.content_type, content
+
+
+def file_bytes(value: Any, name: str) -> bytes:
+    """The content of a file argument.
+
+    Raises:
+        InvalidRequest: Its `base64` is none.
+    """
+    given = _fields(value, name)
+    if "base64" not in given:
+        return utf8(written(given.get("text", ""), name), name)
+    try:
+        return base64.b64decode(_SPACES.sub("", given["base64"]), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise InvalidRequest(
+            f"'{name}': this is not base64. Give text, and handles of text, as 'text'."
+        ) from error
+
+
+def file_type(value: Any) -> str:
+    """The content type that a file argument names; empty when it names none."""
+    return text(_fields(value, "file").get("content_type"))
+
+
+def _form(fields: Mapping[str, Any], encodings: Mapping[str, Node]) -> bytes:
+    pieces: list[str] = []
+    for name, value in fields.items():
+        if value is None:
+            continue
+        encoding = encodings.get(name, {})
+        style = text(encoding.get("style"))
+        if isinstance(value, Mapping) and not style:
+            value = as_json(value, name)  # noqa: PLW2901 # OpenAPI 3, 4.8.15.1.1: objects are JSON
+        pieces.extend(
+            written_form(
+                name,
+                value,
+                style=style or "form",
+                explode=_explodes(encoding),
+                nested=_nested(encoding),
+            )
+        )
+    return "&".join(pieces).encode()
+
+
+def _explodes(encoding: Node) -> bool:
+    explode = encoding.get("explode")
+    if isinstance(explode, bool):
+        return explode
+    return text(encoding.get("style")) in ("", "form", "deepObject")
+
+
+def _multipart(fields: Mapping[str, Any], plan: BodyPlan) -> tuple[str, bytes]:
+    boundary = secrets.token_hex(16)
+    parts: list[bytes] = []
+    for name, value in fields.items():
+        encoding = plan.encodings.get(name, {})
+        items = cast("list[Any]", value) if isinstance(value, list) else [value]
+        if isinstance(value, list) and not any(map(is_file, items)):
+            items = _in_one_part(items, name, encoding)
+        kind = text(encoding.get("contentType")).partition(",")[0].strip()
+        kind = "" if "*" in kind else kind
+        parts.extend(_part(name, item, kind) for item in items if item is not None)
+    mark = f"--{boundary}\r\n".encode()
+    body = b"".join(mark + part + b"\r\n" for part in parts) + f"--{boundary}--\r\n".encode()
+    bare = plan.content_type.partition(";")[0].strip()
+    return f"{bare}; boundary={boundary}", body
+
+
+def _nested(encoding: Node) -> tuple[str, ...]:
+    return tuple(text(style) for style in sequence(encoding.get("nested")))
+
+
+def _in_one_part(items: list[Any], name: str, encoding: Node) -> list[Any]:
+    """The items as one text where the document's style says so (OpenAPI 3.1.1, 4.8.15.1)."""
+    style, nested = text(encoding.get("style")), _nested(encoding)
+    if not style:
+        return items
+    if _explodes(encoding):
+        inner, *deeper = nested or ("",)
+        return [
+            joined(cast("list[Any]", item), name, style=inner, nested=deeper)
+            if inner and isinstance(item, list)
+            else item
+            for item in items
+        ]
+    return [joined(items, name, style=style, nested=nested)] if items else []
+
+
+def _part(name: str, value: Any, content_type: str) -> bytes:
+    about = f'form-data; name="{_escaped(name)}"'
+    if is_file(value):
+        given = _fields(value, name)
+        about += f'; filename="{_escaped(text(given.get("name")) or name)}"'
+        kind = text(given.get("content_type")) or content_type or _OCTETS
+        content = file_bytes(value, name)
+    elif isinstance(value, (Mapping, list)) or content_type.endswith("json"):
+        kind, content = content_type or "application/json", as_json(value, name).encode()
+    else:
+        kind, content = content_type, utf8(written(value, name), name)
+    head = f"Content-Disposition: {about}\r\n"
+    if kind:
+        head += f"Content-Type: {kind}\r\n"
+    return utf8(head, name) + b"\r\n" + content
+
+
+def is_file(value: Any) -> bool:
+    """Whether a value is a file argument: only those have `text` or `base64` and little else."""
+    if not isinstance(value, Mapping):
+        return False
+    keys = set(cast("Mapping[str, Any]", value))
+    return bool(keys & {"text", "base64"}) and keys <= {"name", "content_type", "text", "base64"}
+
+
+def _fields(value: Any, name: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InvalidRequest(f"'{name}' is an object; found something else.")
+    return cast("Mapping[str, Any]", value)
+
+
+def _escaped(value: str) -> str:
+    """For a quoted parameter, as browsers do it (https://html.spec.whatwg.org, 4.10.21.8)."""
+    return value.replace("\0", "").replace("\r", "%0D").replace("\n", "%0A").replace('"', "%22")

@@ -1,0 +1,154 @@
+"""Building the request of one call. Only the operator and the document say where it goes."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+from urllib.parse import quote
+
+from pegboard.errors import InvalidRequest
+from pegboard.sources.openapi.call.arguments import Plan
+from pegboard.sources.openapi.call.credentials import Part
+from pegboard.sources.openapi.call.parameter_styles import in_cookie, in_header, in_path, in_query
+from pegboard.sources.openapi.call.request_bodies import encoded
+from pegboard.sources.openapi.document.server_urls import climbs
+
+_IN_PATH = re.compile(r"\{([^{}/]+)\}")
+_LITERAL = "/%-._~!$&'()*+,;=:@"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """Where an operation's requests go, and what goes with each.
+
+    Attributes:
+        base: Scheme, host and path in front of the operation's.
+        path: As the document has it, with `{names}`.
+        headers: Sent with every request; credentials are not among them.
+        credential: What carries the credential.
+        accept: Which answers are wanted.
+    """
+
+    method: str
+    base: str
+    path: str
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    credential: tuple[Part, ...] = ()
+    accept: str = "*/*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """A request, ready to go. Its URL may carry a credential."""
+
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+    content: bytes | None = None
+
+
+def build(route: Route, plan: Plan, given: Mapping[str, Any]) -> Built:
+    """The request for these arguments.
+
+    Raises:
+        InvalidRequest: An argument cannot be sent where it belongs.
+    """
+    values = {**plan.values, **given} if plan.values else given
+    _check_names(given, plan, route.credential)
+    path, query, headers, cookies = _parameters(route.path, plan, values)
+    for part in route.credential:
+        if part.location == "query":
+            query.append(f"{quote(part.name, safe='')}={quote(part.value, safe='')}")
+        elif part.location == "cookie":
+            cookies.append(f"{part.name}={part.value}")
+    content_type, content = _body(plan, values)
+    sent = {"accept": route.accept, **headers}
+    if content_type:
+        sent["content-type"] = content_type
+    sent |= {name.lower(): value for name, value in route.headers.items()}
+    sent |= {one.name.lower(): one.value for one in route.credential if one.location == "header"}
+    if cookies:
+        sent["cookie"] = "; ".join(cookies)
+    literal, _, literal_query = path.partition("?")
+    pieces = [piece for piece in (literal_query, *query) if piece]
+    url = f"{route.base}{literal}" + (f"?{'&'.join(pieces)}" if pieces else "")
+    return Built(url=url, headers=sent, content=content)
+
+
+def _check_names(given: Mapping[str, Any], plan: Plan, credential: tuple[Part, ...]) -> None:
+    """Let no object that is written as pairs say what only the operator says.
+
+    Raises:
+        InvalidRequest: One has the name of the credential, or of a hidden argument.
+    """
+    for argument in plan.arguments:
+        value, parameter = given.get(argument.name), argument.parameter
+        if not (isinstance(value, Mapping) and parameter.explode and parameter.style == "form"):
+            continue
+        place, shown = parameter.location, plan.schema["properties"]
+        kept = {part.name.lower() for part in credential if part.location == place}
+        kept |= {
+            one.parameter.name.lower()
+            for one in plan.arguments
+            if one.parameter.location == place and one.name not in shown
+        }
+        for name in cast("Mapping[str, Any]", value):
+            if name.lower() in kept:
+                raise InvalidRequest(f"'{argument.name}' must not have '{name[:100]}'.")
+
+
+def _parameters(
+    template: str, plan: Plan, values: Mapping[str, Any]
+) -> tuple[str, list[str], dict[str, str], list[str]]:
+    in_template: dict[str, str] = {}
+    query: list[str] = []
+    headers: dict[str, str] = {}
+    cookies: list[str] = []
+    for argument in plan.arguments:
+        value, parameter = values.get(argument.name), argument.parameter
+        if value is None:
+            continue
+        match parameter.location:
+            case "path":
+                in_template[parameter.name] = in_path(parameter, value)
+            case "query":
+                query.extend(in_query(parameter, value))
+            case "header":
+                headers[parameter.name.lower()] = in_header(parameter, value)
+            case _:
+                cookies.extend(in_cookie(parameter, value))
+    return _filled(template, in_template), query, headers, cookies
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    """The path with its arguments in place; each stays inside its segment."""
+
+    def value_of(match: re.Match[str]) -> str:
+        value = values.get(match[1], "")
+        if not value:
+            raise InvalidRequest(f"'{match[1]}' is part of the path and must not be empty.")
+        return value
+
+    path, mark, query = template.partition("#")[0].partition("?")
+    made = ""
+    for segment in path.split("/")[1:]:
+        filled = _IN_PATH.sub(value_of, quote(segment, safe=_LITERAL + "{}"))
+        made += "/" + filled.replace("{", "%7B").replace("}", "%7D")
+        if filled != segment and climbs(filled):
+            # servers decode before they look: an encoded `../` would climb out of its place
+            name = ", ".join(_IN_PATH.findall(segment))
+            raise InvalidRequest(f"'{name}' must not have '.' or '..' as a part of a path.")
+    return made + mark + quote(query, safe=_LITERAL + "?")
+
+
+def _body(plan: Plan, values: Mapping[str, Any]) -> tuple[str, bytes | None]:
+    body = plan.body
+    if body is None:
+        return "", None
+    if body.fields is None:
+        if plan.body_argument not in values:
+            return "", None
+        return encoded(body, values[plan.body_argument], plan.body_argument)
+    found = {one.name: values[name] for name, one in plan.fields.items() if name in values}
+    if not found and not body.required:
+        return "", None
+    return encoded(body, found, "body")

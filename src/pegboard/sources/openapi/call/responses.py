@@ -1,0 +1,187 @@
+"""From a good answer to a result: JSON as a value, text as text, anything else as a file."""
+
+import mimetypes
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from msgspec import structs
+
+from pegboard.core.ports.http import HttpResponse
+from pegboard.core.result import Artifact, ToolResult
+from pegboard.core.truncate import shortened
+from pegboard.errors import ToolFailed
+from pegboard.schemas import strict_json
+from pegboard.tools.charset import decoded
+from pegboard.tools.results import wrap
+
+_TEXT = re.compile(
+    r"text/.*|application/(?:.*\+)?xml|application/(?:javascript|x-www-form-urlencoded|x-ndjson"
+    r"|yaml|x-yaml|toml|graphql|sql|rtf)|image/svg\+xml|message/.*"
+)
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
+_NEXT = re.compile(r"<([^>]*)>((?:\s*;[^,<]*)?)")
+_FILE_NAME = re.compile(r"filename\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^;\s]+))", re.IGNORECASE)
+_ENCODED_NAME = re.compile(r"filename\*\s*=\s*([\w-]*)'[^']*'([^;\s]+)", re.IGNORECASE)
+_UNFIT = re.compile(r"[\x00-\x1f\x7f<>:\"|?*\ud800-\udfff]")
+_HIDDEN_HEADERS = frozenset(
+    {"set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate", "authorization"}
+)
+_LONGEST_NAME = 120
+_NOTHING: Any = object()
+
+
+def result_of(
+    response: HttpResponse, *, method: str, action: str, projection: str = ""
+) -> ToolResult:
+    """What a caller gets of an answer that is no error.
+
+    Args:
+        response: With a status that is no error.
+        method: Of the request, in lower case.
+        action: The name of a file that has none.
+        projection: JMESPath: what is given back of a JSON answer; empty for all.
+
+    Raises:
+        ToolFailed: The answer does not fit the projection.
+    """
+    if method == "head":
+        return _of_head(response)
+    if not response.content:
+        return ToolResult(content=f"Done. The API answered {response.status} without content.")
+    response = _named(response)
+    if is_json(response.media_type):
+        return _of_json(response, projection)
+    words = text_of(response)
+    if words is None:
+        return _of_file(response, action)
+    return ToolResult(content=words + _cut_note(response))
+
+
+def is_json(media_type: str) -> bool:
+    """Whether a content type is JSON's."""
+    return media_type.endswith(("/json", "+json"))
+
+
+def text_of(response: HttpResponse) -> str | None:
+    """The body as text by its declared character set, else UTF-8; None when it is not text."""
+    media_type = response.media_type
+    if not is_json(media_type) and not _TEXT.fullmatch(media_type):
+        return None
+    found = _CHARSET.search(response.headers.get("content-type", ""))
+    return decoded(response.content, found[1] if found else "")
+
+
+def next_page(response: HttpResponse, names: Mapping[str, str]) -> str:
+    """How to ask for the next page, from `Link: <...>; rel="next"`; empty when there is none.
+
+    Args:
+        response: One page.
+        names: Arguments by the query parameter that they are.
+    """
+    for match in _NEXT.finditer(response.headers.get("link", "")):
+        url, about = match[1], match[2]
+        if not re.search(r"\brel\s*=\s*\"?[^\"]*\bnext\b", about, re.IGNORECASE):
+            continue
+        try:
+            pairs = parse_qsl(urlsplit(url).query)
+        except ValueError:
+            return ""
+        known = [f"{names[key]}={shortened(value, 200)}" for key, value in pairs if key in names]
+        how = f"call again with {', '.join(known)}" if known else "the API names a next page"
+        return f"[There is more: {how}.]"
+    return ""
+
+
+def with_note(result: ToolResult, note: str) -> ToolResult:
+    """The same with a sentence behind its text."""
+    return structs.replace(result, content=f"{result.text}\n{note}") if note else result
+
+
+def _named(response: HttpResponse) -> HttpResponse:
+    """An answer that does not say what it is, as what it reads as: JSON, text, or a file."""
+    if response.media_type:
+        return response
+    try:
+        words = response.content.decode()
+    except UnicodeDecodeError:
+        return response
+    kind = "" if "\0" in words else "text/plain"
+    if words.lstrip()[:1] in ("{", "[") and strict_json.is_json(words):
+        kind = "application/json"
+    return replace(response, headers={**response.headers, "content-type": kind})
+
+
+def _of_json(response: HttpResponse, projection: str) -> ToolResult:
+    words = text_of(response) or ""
+    value: Any = _NOTHING
+    if not response.truncated:
+        try:
+            value = strict_json.decode(words)
+        except ValueError:
+            value = _NOTHING
+    if value is not _NOTHING:
+        return wrap(_projected(value, projection) if projection else value)
+    if projection:
+        raise ToolFailed(
+            f"The API answered {response.status}, but its answer is not whole JSON, so that the "
+            "configured projection cannot be applied."
+        )
+    if response.truncated:
+        return ToolResult(content=words + _cut_note(response))
+    return ToolResult(content=f"{words}\n[The API calls this JSON, but it is not valid JSON.]")
+
+
+def _projected(value: Any, projection: str) -> Any:
+    import jmespath
+    from jmespath.exceptions import JMESPathError
+
+    try:
+        return jmespath.search(projection, value)
+    except (JMESPathError, ValueError, TypeError, RecursionError) as error:
+        # the whole answer is not given instead: a projection may be there to leave something out
+        raise ToolFailed(
+            "The API did what was asked, but its answer does not fit the configured projection."
+        ) from error
+
+
+def _of_head(response: HttpResponse) -> ToolResult:
+    headers = {
+        name: value for name, value in response.headers.items() if name not in _HIDDEN_HEADERS
+    }
+    return wrap({"status": response.status, "headers": headers})
+
+
+def _of_file(response: HttpResponse, action: str) -> ToolResult:
+    media_type = response.media_type or "application/octet-stream"
+    name = file_name(response.headers.get("content-disposition", ""))
+    if not name:
+        name = f"{action[:_LONGEST_NAME]}{mimetypes.guess_extension(media_type) or '.bin'}"
+    artifact = Artifact(
+        name=name, media_type=media_type, size=len(response.content), data=response.content
+    )
+    return with_note(wrap(artifact), _cut_note(response).strip())
+
+
+def file_name(disposition: str) -> str:
+    """The name that an answer gives its file, without any folder; empty when it gives none."""
+    encoded, plain = _ENCODED_NAME.search(disposition), _FILE_NAME.search(disposition)
+    if encoded:
+        try:
+            name = unquote(encoded[2], encoding=encoded[1] or "utf-8", errors="replace")
+        except LookupError:
+            name = ""
+    elif plain:
+        name = re.sub(r"\\(.)", r"\1", plain[1]) if plain[1] is not None else plain[2]
+    else:
+        return ""
+    name = _UNFIT.sub("", name.replace("\\", "/").rpartition("/")[2]).strip(" .")
+    return name[-_LONGEST_NAME:]
+
+
+def _cut_note(response: HttpResponse) -> str:
+    if not response.truncated:
+        return ""
+    return f"\n[The answer is longer; it was cut after {len(response.content):,} bytes.]"

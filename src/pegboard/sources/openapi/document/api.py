@@ -1,0 +1,154 @@
+"""What a document says about an API as a whole, told alike for every version of the format."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pegboard.errors import SourceUnavailable
+from pegboard.sources.openapi.call import credentials
+from pegboard.sources.openapi.config import OpenApiConfig
+from pegboard.sources.openapi.document import swagger2
+from pegboard.sources.openapi.document.lenient_access import EMPTY, Node, mapping, sequence
+from pegboard.sources.openapi.document.loader import Document
+from pegboard.sources.openapi.document.manual_operations import written_by_hand
+from pegboard.sources.openapi.document.operations import Operation, Reader
+from pegboard.sources.openapi.document.references import References
+from pegboard.sources.openapi.document.server_urls import (
+    BadAddress,
+    origin_of,
+    server_url,
+    swagger_servers,
+)
+from pegboard.sources.openapi.schema.translate import Schemas
+
+_SIBLINGS_COUNT = ("3.1", "3.2")
+_KNOWN = ("2.0", "3.0", *_SIBLINGS_COUNT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Api:
+    """An API that can be called.
+
+    Attributes:
+        schemes: The security schemes, by name.
+        sent: The schemas of what is sent; what a `readOnly` property says is not in them.
+        received: The schemas of what is received.
+        base: Where requests go, unless an operation has a server of its own.
+        base_problem: Why there is no such address; empty when there is.
+        trusted: Origins that may get the credentials.
+    """
+
+    reader: Reader
+    operations: Sequence[Operation]
+    schemes: Mapping[str, Node]
+    sent: Schemas
+    received: Schemas
+    base: str
+    base_problem: str
+    trusted: frozenset[str]
+    document_url: str = ""
+
+
+def api_of(document: Document | None, config: OpenApiConfig) -> Api:
+    """The API that a document, the operator's actions, or both describe.
+
+    Raises:
+        SourceUnavailable: It is no document of a known format, or says nothing that can be called.
+    """
+    root = document.root if document else {"openapi": "3.1.0"}
+    version = version_of(root)
+    references = References(document.files, document.refused) if document else References({"": {}})
+    is_swagger = version == "2.0"
+    reader = (swagger2.SwaggerReader if is_swagger else Reader)(root, references)
+    operations = (*reader.all(), *written_by_hand(config.actions))
+    if document is not None:
+        _check_paths(root, version, has_operations=bool(operations))
+    url = document.url if document else ""
+    base, problem = _base(root, config, url, is_swagger=is_swagger)
+    if problem and operations and not any(one.servers for one in operations):
+        raise SourceUnavailable(problem, permanent=True)
+    return Api(
+        reader=reader,
+        operations=operations,
+        schemes=(swagger2 if is_swagger else credentials).security_schemes(root),
+        sent=Schemas(references, sending=True, siblings=version in _SIBLINGS_COUNT),
+        received=Schemas(references, sending=False, siblings=version in _SIBLINGS_COUNT),
+        base=base,
+        base_problem=problem,
+        trusted=_trusted(config, base, url),
+        document_url=url,
+    )
+
+
+def _check_paths(root: Node, version: str, *, has_operations: bool) -> None:
+    """Refuse half a document: only from 3.1 on may one have nothing but webhooks or components."""
+    paths = root.get("paths", EMPTY)
+    if not isinstance(paths, Mapping):
+        found = "null" if paths is None else "a list" if isinstance(paths, list) else "no mapping"
+        raise SourceUnavailable(
+            f"The 'paths' of the document is {found}: write its operations under their paths, as "
+            "in paths: {/orders: {get: {...}}}.",
+            permanent=True,
+        )
+    if has_operations or "paths" in root or version in _SIBLINGS_COUNT:
+        return
+    raise SourceUnavailable(
+        "The document has no 'paths', so that it has nothing to call: take the whole document, or "
+        "write operations into 'actions'.",
+        permanent=True,
+    )
+
+
+def version_of(root: Node) -> str:
+    """`2.0`, `3.0`, `3.1` or `3.2`.
+
+    Raises:
+        SourceUnavailable: It is none of them.
+    """
+    given = str(root.get("openapi") or root.get("swagger") or "")
+    version = ".".join(given.split(".")[:2])
+    if version not in _KNOWN:
+        found = f"it says {given[:20]!r}" if given else "it says neither 'openapi' nor 'swagger'"
+        raise SourceUnavailable(
+            f"This is no OpenAPI 3 or Swagger 2.0 document: {found}.", permanent=True
+        )
+    return version
+
+
+def base_of(api: Api, operation: Operation, config: OpenApiConfig) -> str:
+    """Where the requests of one operation go.
+
+    Raises:
+        BadAddress: Nowhere.
+    """
+    if operation.servers and not config.base_url:
+        return server_url(operation.servers, 0, config.server_variables, api.document_url)
+    if api.base_problem:
+        raise BadAddress(api.base_problem)
+    return api.base
+
+
+def _base(root: Node, config: OpenApiConfig, url: str, *, is_swagger: bool) -> tuple[str, str]:
+    if config.base_url:
+        return config.base_url, ""
+    servers = swagger_servers(root, url) if is_swagger else sequence(root.get("servers"))
+    try:
+        return server_url(servers, config.server, config.server_variables, url), ""
+    except BadAddress as error:
+        return "", str(error)
+
+
+def _trusted(config: OpenApiConfig, base: str, url: str) -> frozenset[str]:
+    """The origins that the operator named, or that a document of theirs on this machine names.
+
+    A document that was fetched from elsewhere does not get to say who is sent the credentials.
+    """
+    named = {origin_of(origin) for origin in config.credential_origins}
+    if config.base_url or not url:
+        return frozenset({*named, origin_of(base)})
+    return frozenset({*named, origin_of(url)})
+
+
+def info_of(root: Node) -> str:
+    """What the API calls itself."""
+    title = mapping(root.get("info")).get("title")
+    return title.strip() if isinstance(title, str) else ""

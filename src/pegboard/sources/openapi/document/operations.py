@@ -1,0 +1,257 @@
+"""The operations of a document, told alike for every version of the format."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pegboard.sources.openapi.document.lenient_access import (
+    EMPTY,
+    Located,
+    Node,
+    mapping,
+    sequence,
+    text,
+    texts,
+)
+from pegboard.sources.openapi.document.references import BadReference, References
+from pegboard.sources.openapi.document.server_urls import climbs, own_servers
+
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+LOCATIONS = ("path", "query", "header", "cookie")
+STYLES: Mapping[str, tuple[str, ...]] = {
+    "path": ("simple", "label", "matrix"),
+    "query": ("form", "spaceDelimited", "pipeDelimited", "tabDelimited", "deepObject"),
+    "header": ("simple",),
+    "cookie": ("form",),
+}
+_IN_PATH = re.compile(r"\{([^{}/]+)\}")
+CLIMBS = "Its path has '.' or '..' as a part, which would lead out of the API's own address."
+# OpenAPI 3.1.1, 4.8.12.1: these are not parameters; credentials and bodies bring them
+_NOT_PARAMETERS = frozenset({"accept", "content-type", "authorization"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One value outside of the body.
+
+    Attributes:
+        location: `path`, `query`, `header` or `cookie`.
+        content_type: How the value is written instead of by `style`; empty when by style.
+        nested: The styles of arrays within an array, from without to within (Swagger 2.0); without
+            one they are JSON.
+        fault: What is wrong with it in the document, in a sentence; empty for nothing.
+    """
+
+    name: str
+    location: str
+    schema: Located
+    required: bool = False
+    description: str = ""
+    deprecated: bool = False
+    style: str = "form"
+    explode: bool = False
+    allow_reserved: bool = False
+    content_type: str = ""
+    nested: tuple[str, ...] = ()
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """What a request may carry.
+
+    Attributes:
+        media: Schema and encoding by content type, in the document's order.
+    """
+
+    media: Mapping[str, Located]
+    required: bool = False
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One method on one path.
+
+    Attributes:
+        id: The document's own; empty when it gives none.
+        security: Alternatives, each of which names schemes; None when nothing is said.
+        servers: Its own; empty means those of the document.
+        produces: Content types of its answers, where they stand beside the answers (Swagger 2.0).
+        problem: Why it cannot be called; empty when it can.
+    """
+
+    method: str
+    path: str
+    id: str = ""
+    summary: str = ""
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    deprecated: bool = False
+    parameters: tuple[Parameter, ...] = ()
+    body: Body | None = None
+    responses: Located = field(default_factory=lambda: Located(node=EMPTY))
+    security: Sequence[object] | None = None
+    servers: Sequence[object] = ()
+    produces: tuple[str, ...] = ()
+    problem: str = ""
+
+    @property
+    def place(self) -> str:
+        """How people name it: `GET /orders/{id}`."""
+        return f"{self.method.upper()} {self.path}"
+
+
+class Reader:
+    """Reads operations of OpenAPI 3; a subclass knows what Swagger 2.0 says differently."""
+
+    def __init__(self, root: Node, references: References) -> None:
+        self.root = root
+        self.references = references
+
+    def all(self) -> Iterator[Operation]:
+        """Every operation, in the document's order."""
+        for path, item in mapping(self.root.get("paths")).items():
+            if path.startswith("x-"):
+                continue  # an extension
+            try:
+                place = self.references.resolve(Located(node=item))
+            except BadReference as error:
+                yield Operation(method="get", path=path, problem=f"Its path item: {error}.")
+                continue
+            for method in METHODS:
+                if isinstance(place.fields.get(method), dict):
+                    yield self.operation(path, method, place)
+
+    def operation(self, path: str, method: str, item: Located) -> Operation:
+        """One method of a path item."""
+        place = item.at(method)
+        node = place.fields
+        problem, parameters, body = _path_problem(path), (), None
+        try:
+            parameters = self._parameters(path, item, place)
+            body = self.body(place, item)
+        except BadReference as error:
+            problem = f"{error}."
+        security = node.get("security", self.root.get("security"))
+        return Operation(
+            method=method,
+            path=path,
+            id=text(node.get("operationId")).strip(),
+            summary=text(node.get("summary")) or text(item.fields.get("summary")),
+            description=text(node.get("description")) or text(item.fields.get("description")),
+            tags=texts(node.get("tags")),
+            deprecated=node.get("deprecated") is True,
+            parameters=parameters,
+            body=body,
+            responses=place.at("responses"),
+            security=None if security is None else sequence(security),
+            servers=own_servers(item, node),
+            produces=self.produces(place),
+            problem=problem,
+        )
+
+    def body(self, operation: Located, _item: Located) -> Body | None:
+        """The body of an operation; None when it takes none.
+
+        Raises:
+            BadReference: It refers to nothing.
+        """
+        if not operation.fields.get("requestBody"):
+            return None
+        place = self.references.resolve(operation.at("requestBody"))
+        content = place.at("content")
+        media = {kind.strip(): content.at(kind) for kind in content.fields if "/" in kind}
+        if not media:
+            return None
+        return Body(
+            media=media,
+            required=place.fields.get("required") is True,
+            description=text(place.fields.get("description")),
+        )
+
+    def produces(self, _operation: Located) -> tuple[str, ...]:
+        """Content types of all answers of an operation; here each answer has its own."""
+        return ()
+
+    def response(
+        self, place: Located, _produces: Sequence[str] = ()
+    ) -> tuple[tuple[str, Located], ...]:
+        """Content types of one response, with their schemas.
+
+        Args:
+            place: Where it stands.
+            produces: Those of the operation.
+        """
+        content = self.references.resolve(place).at("content")
+        return tuple((kind, content.at(kind).at("schema")) for kind in content.fields)
+
+    def parameter(self, place: Located) -> Parameter | None:
+        """One parameter; None for what is not sent as one.
+
+        Raises:
+            BadReference: It is of no kind that is known.
+        """
+        node = place.fields
+        name, location = text(node.get("name")), text(node.get("in"))
+        if not name or location not in LOCATIONS:
+            raise BadReference(f"a parameter {name!r} in {location!r} is of no known kind")
+        schema, content_type = place.at("schema"), ""
+        content = place.at("content")
+        if content.fields:
+            content_type = next(iter(content.fields))
+            schema = content.at(content_type).at("schema")
+        style = text(node.get("style"))
+        if style not in STYLES[location]:
+            style = STYLES[location][0]
+        explode = node.get("explode")
+        return Parameter(
+            name=name,
+            location=location,
+            schema=schema,
+            required=node.get("required") is True or location == "path",
+            description=text(node.get("description")),
+            deprecated=node.get("deprecated") is True,
+            style=style,
+            explode=explode if isinstance(explode, bool) else style in ("form", "deepObject"),
+            allow_reserved=node.get("allowReserved") is True,
+            content_type=content_type,
+        )
+
+    def own(self, item: Located, operation: Located) -> list[Located]:
+        """The parameters of an operation with those of its path; its own ones replace them."""
+        found: dict[tuple[Any, Any], Located] = {}
+        for place in (*item.at("parameters").items(), *operation.at("parameters").items()):
+            resolved = self.references.resolve(place)
+            found[resolved.fields.get("name"), resolved.fields.get("in")] = resolved
+        return list(found.values())
+
+    def _parameters(self, path: str, item: Located, operation: Located) -> tuple[Parameter, ...]:
+        named = _IN_PATH.findall(path)
+        made: list[Parameter] = []
+        for place in self.own(item, operation):
+            parameter = self.parameter(place)
+            if parameter is None or _is_not_one(parameter, named):
+                continue
+            made.append(parameter)
+        described = {one.name for one in made if one.location == "path"}
+        string = Located(node={"type": "string"})
+        made.extend(
+            Parameter(name=name, location="path", schema=string, required=True, style="simple")
+            for name in dict.fromkeys(named)
+            if name not in described
+        )
+        return tuple(made)
+
+
+def _path_problem(path: str) -> str:
+    if not path.startswith("/"):
+        return "Its path does not begin with '/', so that nobody knows where it goes."
+    return CLIMBS if climbs(path) else ""
+
+
+def _is_not_one(parameter: Parameter, named_in_path: Sequence[str]) -> bool:
+    if parameter.location == "header":
+        return parameter.name.lower() in _NOT_PARAMETERS
+    return parameter.location == "path" and parameter.name not in named_in_path

@@ -1,0 +1,165 @@
+"""What Swagger 2.0 says differently: bodies among the parameters, types without a schema."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pegboard.core.truncate import shortened
+from pegboard.sources.openapi.document.lenient_access import (
+    EMPTY,
+    Located,
+    Node,
+    mapping,
+    sequence,
+    text,
+    texts,
+)
+from pegboard.sources.openapi.document.operations import Body, Parameter, Reader
+from pegboard.sources.openapi.document.references import BadReference
+
+_NOT_OF_THE_SCHEMA = frozenset(
+    {"name", "in", "required", "collectionFormat", "allowEmptyValue", "description"}
+)
+_COLLECTIONS: Mapping[str, tuple[str, bool]] = {
+    "csv": ("form", False),
+    "ssv": ("spaceDelimited", False),
+    "tsv": ("tabDelimited", False),
+    "pipes": ("pipeDelimited", False),
+    "multi": ("form", True),
+}
+_DEEPEST = 8
+_FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
+
+
+class SwaggerReader(Reader):
+    """Reads operations of Swagger 2.0."""
+
+    def parameter(self, place: Located) -> Parameter | None:
+        """One parameter; None for a body or a field of a form."""
+        node = place.fields
+        if node.get("in") in ("body", "formData"):
+            return None
+        described = Located(node={**node, "schema": _schema_of(node)}, file=place.file)
+        made = super().parameter(described)
+        is_many = node.get("in") == "query"
+        style, explode = _style(node)
+        if not is_many and style == "form":
+            style, explode = "simple", False
+        fault = _fault(node, is_many=is_many)
+        return made and replace(
+            made, style=style, explode=explode, nested=_nested(node), fault=fault
+        )
+
+    def body(self, operation: Located, _item: Located) -> Body | None:
+        """The body, from the parameters `in: body` and `in: formData`."""
+        places = self.own(_item, operation)
+        for place in places:
+            if place.fields.get("in") == "body":
+                return self._whole(operation, place)
+        fields = [place for place in places if place.fields.get("in") == "formData"]
+        return self._form(operation, fields) if fields else None
+
+    def produces(self, operation: Located) -> tuple[str, ...]:
+        """Content types of all answers: the operation's own list, else the document's."""
+        own = operation.fields.get("produces")
+        return texts(self.root.get("produces") if own is None else own)
+
+    def response(
+        self, place: Located, produces: Sequence[str] = ()
+    ) -> tuple[tuple[str, Located], ...]:
+        """Content types of one response, with their schemas."""
+        found = self.references.resolve(place)
+        if "schema" not in found.fields:
+            return ()
+        return tuple((kind, found.at("schema")) for kind in produces or ("application/json",))
+
+    def _whole(self, operation: Located, place: Located) -> Body:
+        media = Located(node={"schema": place.fields.get("schema", EMPTY)}, file=place.file)
+        return Body(
+            media=dict.fromkeys(self._consumed(operation) or ("application/json",), media),
+            required=place.fields.get("required") is True,
+            description=text(place.fields.get("description")),
+        )
+
+    def _form(self, operation: Located, fields: list[Located]) -> Body:
+        if len({place.file for place in fields}) > 1:
+            raise BadReference("the fields of its form stand in several files")
+        nodes = {text(place.fields.get("name")): place.fields for place in fields}
+        required = [name for name, node in nodes.items() if node.get("required") is True]
+        schema: dict[str, Any] = {
+            "type": "object",
+            "properties": {
+                name: {**_schema_of(node), "description": text(node.get("description"))}
+                for name, node in nodes.items()
+            },
+            "required": required,
+        }
+        encoding = {
+            name: _encoding(node) for name, node in nodes.items() if node.get("type") == "array"
+        }
+        media = Located(node={"schema": schema, "encoding": encoding}, file=fields[0].file)
+        has_file = any(map(_has_file, nodes.values()))
+        consumed = [kind for kind in self._consumed(operation) if kind in _FORMS]
+        kinds = (_FORMS[0],) if has_file else tuple(consumed) or (_FORMS[1],)
+        return Body(media=dict.fromkeys(kinds, media), required=bool(required))
+
+    def _consumed(self, operation: Located) -> tuple[str, ...]:
+        own = operation.fields.get("consumes")
+        return texts(self.root.get("consumes") if own is None else own)
+
+
+def security_schemes(root: Node) -> dict[str, Node]:
+    """The `securityDefinitions`, as OpenAPI 3 tells them."""
+    return {
+        name: {"type": "http", "scheme": "basic"} if scheme.get("type") == "basic" else scheme
+        for name, scheme in (
+            (name, mapping(node)) for name, node in mapping(root.get("securityDefinitions")).items()
+        )
+    }
+
+
+def _style(node: Node) -> tuple[str, bool]:
+    return _COLLECTIONS.get(text(node.get("collectionFormat")), ("form", False))
+
+
+def _fault(node: Node, *, is_many: bool) -> str:
+    """What is wrong with a `collectionFormat`; empty for nothing."""
+    given = node.get("collectionFormat")
+    if given is None or node.get("type") != "array":
+        return ""  # generators write it beside types that have no use for it
+    if text(given) in _COLLECTIONS and (is_many or given != "multi"):
+        return ""
+    return (
+        f"Written with commas: the document says collectionFormat {shortened(repr(given), 40)}, "
+        "which is not for this place."
+    )
+
+
+def _nested(node: Node) -> tuple[str, ...]:
+    """The styles of arrays within an array; only whole parameters can be `multi`."""
+    found: list[str] = []
+    items = mapping(node.get("items"))
+    while items.get("type") == "array" and len(found) < _DEEPEST:
+        found.append(_style(items)[0])
+        items = mapping(items.get("items"))
+    return tuple(found)
+
+
+def _encoding(node: Node) -> dict[str, Any]:
+    style, explode = _style(node)
+    nested = _nested(node)
+    return {"style": style, "explode": explode, **({"nested": list(nested)} if nested else {})}
+
+
+def _has_file(node: Node) -> bool:
+    return "file" in (node.get("type"), mapping(node.get("items")).get("type"))
+
+
+def _schema_of(node: Node) -> dict[str, Any]:
+    """A parameter's own type, as a schema."""
+    schema = {key: value for key, value in node.items() if key not in _NOT_OF_THE_SCHEMA}
+    items = mapping(schema.get("items"))
+    if items:
+        schema["items"] = {key: part for key, part in items.items() if key != "collectionFormat"}
+    enum = sequence(schema.get("enum"))
+    return schema if enum or "enum" not in schema else {**schema, "enum": []}

@@ -1,0 +1,200 @@
+"""Which operations become tools, what they are called, and what the operator says of each."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from pegboard.core.suggestions import did_you_mean
+from pegboard.core.wire_names import wire_name
+from pegboard.errors import SourceUnavailable
+from pegboard.sources.openapi.config import Choice, OpenApiConfig, Override
+from pegboard.sources.openapi.document.lenient_access import mapping
+from pegboard.sources.openapi.document.operations import Operation
+
+_UNFIT = re.compile(r"[^a-zA-Z0-9_-]+")
+_BRACES = re.compile(r"[{}]")
+_MERGED = ("defaults", "hidden")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """An operation that becomes a tool.
+
+    Attributes:
+        action: What it is called behind the source's name.
+        override: What the operator says differently.
+        is_exact: Whether they name just this operation, so that what does not fit is a mistake.
+        id: Under which the document, and whoever chooses, knows it.
+    """
+
+    operation: Operation
+    action: str
+    override: Override
+    is_exact: bool = False
+    id: str = ""
+
+
+def chosen(
+    source: str, operations: Sequence[Operation], config: OpenApiConfig
+) -> tuple[list[Chosen], str]:
+    """The operations that become tools, and what of the choice fits nothing, in words.
+
+    Raises:
+        SourceUnavailable: Nothing is left, what should be left out or changed is not there, or two
+            tools would have the same name.
+    """
+    if not operations:
+        return [], "The document has no operations."
+    ids = unique_ids(operations)
+    known = list(zip(ids, operations, strict=True))
+    _check_exclusions(config, known)
+    kept = [
+        (name, operation)
+        for name, operation in known
+        if (not config.include or any(_fits(rule, name, operation) for rule in config.include))
+        and not any(_fits(rule, name, operation) for rule in config.exclude)
+    ]
+    if not kept:
+        raise SourceUnavailable(
+            f"None of {len(operations)} operations is chosen: mend include and exclude.",
+            permanent=True,
+        )
+    actions = legible(name for name, _ in kept)
+    made = [
+        _overridden(name, operation, actions[name], config.overrides) for name, operation in kept
+    ]
+    _check_names(source, made)
+    unmatched = [
+        word for rule in config.include for word, found in _words_of(rule, known) if not found
+    ]
+    if not unmatched:
+        return made, ""
+    return made, f"include names what is not there: {_with_nearest(unmatched, _words(known))}."
+
+
+def unique_ids(operations: Sequence[Operation]) -> list[str]:
+    """An id for each operation: its own, or its method and path where that is absent or twice."""
+    counted = Counter(operation.id for operation in operations)
+    return [
+        operation.id if operation.id and counted[operation.id] == 1 else operation.place
+        for operation in operations
+    ]
+
+
+def legible(ids: Iterable[str]) -> dict[str, str]:
+    """A name of letters, digits, `_` and `-` for each id; the id itself where two would be alike.
+
+    `GET /orders/{id}` becomes `get_orders_id`, `repos/get` becomes `repos_get`.
+    """
+    wanted: dict[str, str] = {}
+    for name in ids:
+        plain = name
+        if _UNFIT.search(name):
+            method, space, path = name.partition(" /")
+            plain = f"{method.lower()}/{_BRACES.sub('', path)}" if space else name
+            plain = _UNFIT.sub("_", plain).strip("_")
+        wanted[name] = plain
+    counted = Counter(wanted.values())
+    return {
+        name: plain if plain and (plain == name or counted[plain] == 1) else name
+        for name, plain in wanted.items()
+    }
+
+
+def _fits(rule: Choice, name: str, operation: Operation) -> bool:
+    return (
+        (not rule.tags or any(_any(rule.tags, tag) for tag in operation.tags))
+        and (not rule.paths or _any(rule.paths, operation.path))
+        and (not rule.methods or operation.method in rule.methods)
+        and (not rule.operations or _any(rule.operations, name))
+    )
+
+
+def _any(patterns: Iterable[str], value: str) -> bool:
+    return any(value == pattern or fnmatchcase(value, pattern) for pattern in patterns)
+
+
+def _words_of(rule: Choice, known: Sequence[tuple[str, Operation]]) -> Iterable[tuple[str, bool]]:
+    """Each pattern of a rule, and whether it fits anything at all."""
+    for pattern in rule.tags:
+        yield pattern, any(_any((pattern,), tag) for _, one in known for tag in one.tags)
+    for pattern in rule.paths:
+        yield pattern, any(_any((pattern,), one.path) for _, one in known)
+    for pattern in rule.operations:
+        yield pattern, any(_any((pattern,), name) for name, _ in known)
+
+
+def _check_exclusions(config: OpenApiConfig, known: Sequence[tuple[str, Operation]]) -> None:
+    """A misspelt exclusion would leave open what was meant to be closed."""
+    ids = [name for name, _ in known]
+    excluded = [
+        word for rule in config.exclude for word, found in _words_of(rule, known) if not found
+    ]
+    overridden = [
+        pattern for pattern in config.overrides if not any(_any((pattern,), name) for name in ids)
+    ]
+    told: list[str] = []
+    if excluded:
+        told.append(f"exclude: {_with_nearest(excluded, _words(known))}")
+    if overridden:
+        told.append(f"overrides: {_with_nearest(overridden, ids)}")
+    if told:
+        raise SourceUnavailable(
+            f"The document does not have what the configuration names: {'; '.join(told)}. Correct "
+            "the spelling, or leave it out.",
+            permanent=True,
+        )
+
+
+def _words(known: Sequence[tuple[str, Operation]]) -> set[str]:
+    """All that a rule could name."""
+    return {word for name, one in known for word in (name, *one.tags, one.path)}
+
+
+def _with_nearest(words: Iterable[str], there: Iterable[str]) -> str:
+    """The words, each with the nearest one that there is."""
+    known = sorted(there)
+    shown: list[str] = []
+    for word in words:
+        hint = did_you_mean(word, known)
+        shown.append(f"'{word}'{hint and f' ({hint})'}")
+    return ", ".join(shown)
+
+
+def _overridden(
+    name: str, operation: Operation, action: str, overrides: Mapping[str, Override]
+) -> Chosen:
+    said: dict[str, object] = {}
+    is_exact = False
+    for pattern, override in overrides.items():
+        if not _any((pattern,), name):
+            continue
+        is_exact = is_exact or pattern == name
+        for key in override.model_fields_set:
+            value = getattr(override, key)
+            if key in _MERGED:
+                value = {**mapping(said.get(key)), **value}
+            said[key] = value
+    override = Override.model_validate(said)
+    return Chosen(
+        operation=operation,
+        action=override.name or action,
+        override=override,
+        is_exact=is_exact,
+        id=name,
+    )
+
+
+def _check_names(source: str, made: Sequence[Chosen]) -> None:
+    owners: dict[str, str] = {}
+    for one in made:
+        name = wire_name(source, one.action)
+        if name in owners:
+            raise SourceUnavailable(
+                f"{one.operation.place} and {owners[name]} would both be called '{name}': rename "
+                "one in overrides.",
+                permanent=True,
+            )
+        owners[name] = one.operation.place

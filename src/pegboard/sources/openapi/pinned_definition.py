@@ -1,0 +1,51 @@
+"""What an API's document says by itself, so that the operator's own words need no approval."""
+
+from collections.abc import Sequence
+
+from pegboard.sources.openapi.config import OpenApiConfig, Override
+from pegboard.sources.openapi.document.api import Api, version_of
+from pegboard.sources.openapi.document.lenient_access import mapping, sequence, text
+from pegboard.sources.openapi.document.loader import is_pasted
+from pegboard.sources.openapi.document.operations import Operation
+from pegboard.sources.openapi.document.server_urls import swagger_servers
+
+
+def is_by_hand(operation: Operation, config: OpenApiConfig) -> bool:
+    """Whether the operator has written the operation, and not somebody else's document."""
+    if not isinstance(config.document, str) or is_pasted(config.document):
+        return True  # all of it stands in the board file
+    return any(
+        (one.name, one.method, one.path) == (operation.id, operation.method, operation.path)
+        for one in config.actions
+    )
+
+
+def unheard(said: Override, config: OpenApiConfig) -> frozenset[str]:
+    """What the document says of an operation, and the operator has shown to nobody."""
+    is_promised = config.promise_outputs and not said.projection
+    return frozenset() if is_promised else frozenset({"output_schema"})
+
+
+def route_of(api: Api, operation: Operation) -> str:
+    """Where the document sends its requests: another place is another definition.
+
+    ```
+    openapi GET /orders/{id} of https://api.example.com/v1
+    ```
+    """
+    servers = operation.servers or _servers(api)
+    told = ", ".join(_address(item) for item in servers)
+    return f"openapi {operation.place}" + (f" of {told}" if told else "")
+
+
+def _servers(api: Api) -> Sequence[object]:
+    root = api.reader.root
+    return swagger_servers(root, "") if version_of(root) == "2.0" else sequence(root.get("servers"))
+
+
+def _address(server: object) -> str:
+    """A server with what its variables stand for, without the words about it."""
+    url = text(mapping(server).get("url"))
+    variables = mapping(mapping(server).get("variables"))
+    values = [f"{name}={mapping(item).get('default')}" for name, item in variables.items()]
+    return " ".join((url, *values))

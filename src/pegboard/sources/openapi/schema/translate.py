@@ -1,0 +1,256 @@
+"""From the schemas of a document to one JSON Schema 2020-12 that stands alone.
+
+What is referred to becomes a shared definition, made once, so that recursion stays recursion and
+nothing is written out twice.
+"""
+
+import hashlib
+import re
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from pegboard.sources.openapi.document.lenient_access import Located, mapping, sequence
+from pegboard.sources.openapi.document.references import BadReference, References
+from pegboard.sources.openapi.schema.definitions import Definitions, finished
+from pegboard.sources.openapi.schema.discriminators import Discriminator, is_chosen
+from pegboard.sources.openapi.schema.keywords import Keywords, is_pattern, with_null
+
+Schema = dict[str, Any]
+_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
+_ALTERNATIVES = ("anyOf", "oneOf")
+_SINGLE = (
+    "not", "if", "then", "else", "contains", "propertyNames", "additionalProperties",
+    "unevaluatedProperties", "unevaluatedItems",
+)  # fmt: skip
+_HOLDS_OTHERS = frozenset({*_LISTS, *_SINGLE, "items", "properties", "patternProperties", "$ref"})
+_DEEPEST = 60
+_MOST_PARTS = 100
+_UNFIT = re.compile(r"[^a-zA-Z0-9_.-]+")
+
+
+class Schemas:
+    """Translates the schemas that the tools of a document show, each definition once for all.
+
+    What a definition is called does not hang on which tool needs it first: it is shown to models,
+    and compared with what it was. Any thread may use it.
+
+    Args:
+        references: Of the document.
+        sending: Whether what is described is sent (then `readOnly` properties are left out) or
+            received (then `writeOnly` ones are).
+        siblings: Whether keywords beside a `$ref` count, as they do since OpenAPI 3.1.
+    """
+
+    def __init__(self, references: References, *, sending: bool, siblings: bool) -> None:
+        self._references = references
+        self._hidden = "readOnly" if sending else "writeOnly"
+        self._siblings = siblings
+        self._names: dict[str, str] = {}
+        self._taken: set[str] = set()
+        self._met: set[str] = set()
+        self._definitions = Definitions()
+        self._waiting: list[tuple[str, Located]] = []
+        self._lock = threading.RLock()
+        for address in references.shared():
+            self._call(address, _legible(address))
+
+    def translated(self, place: Located) -> Schema:
+        """The schema at a place; its `$ref`s lead to definitions that `alone` adds."""
+        with self._lock:
+            return self._schema(place, 0)
+
+    def alone(self, schema: Schema) -> Schema:
+        """The schema with every definition that it needs, valid, without endless loops, bounded."""
+        with self._lock:
+            while self._waiting:
+                name, place = self._waiting.pop()
+                self._definitions.schemas[name] = self._schema(place, 0)
+            return finished(schema, self._definitions)
+
+    def resolved(self, place: Located) -> Located:
+        """What stands at a place when its references are followed; empty when they lead nowhere."""
+        try:
+            return self._references.resolve(place)
+        except BadReference:
+            return Located(node={})
+
+    def is_hidden(self, place: Located) -> bool:
+        """Whether a property goes only the other way."""
+        return self.resolved(place).fields.get(self._hidden) is True
+
+    def _schema(self, place: Located, depth: int) -> Schema:
+        if place.node is False:
+            return {"not": {}}
+        if not isinstance(place.node, dict):
+            return {}
+        if depth > _DEEPEST:
+            return {"$comment": "What is nested deeper here is not checked."}
+        if isinstance(place.fields.get("$ref"), str):
+            return self._reference(place, depth)
+        return self._own(place, depth)
+
+    def _reference(self, place: Located, depth: int) -> Schema:
+        try:
+            target, address = self._references.follow(place)
+        except BadReference as error:
+            return {"$comment": f"Not checked: {error}."}
+        if isinstance(target.node, dict) and not target.fields.keys() & _HOLDS_OTHERS:
+            made = self._schema(target, depth)  # a plain value is shorter than a reference to it
+        else:
+            made = {"$ref": f"#/$defs/{self._name(address, target)}"}
+        rest = {key: value for key, value in place.fields.items() if key != "$ref"}
+        if not self._siblings:
+            rest = {key: rest[key] for key in ("description", "nullable") if key in rest}
+        if not rest:
+            return made
+        beside = Located(node=rest, file=place.file)
+        if rest.get("nullable") is True:
+            about = Keywords({"description": rest.get("description")}).made
+            return {**with_null(made), **about}
+        own = self._own(beside, depth)
+        if own.keys() & made.keys() - {"description", "title", "examples", "default", "$comment"}:
+            return {"allOf": [made, own]}
+        return {**made, **own}
+
+    def _own(self, place: Located, depth: int) -> Schema:
+        words = Keywords(place.fields)
+        made = words.made
+        self._objects(place, made, words.lost, depth)
+        self._arrays(place, made, depth)
+        for key in _SINGLE:
+            value = place.fields.get(key)
+            if isinstance(value, (dict, bool)):
+                made[key] = (
+                    value if isinstance(value, bool) else self._schema(place.at(key), depth + 1)
+                )
+        self._lists(place, made, depth)
+        if words.lost:
+            made["$comment"] = f"Not checked, for it is broken: {', '.join(words.lost)}."
+        return with_null(made) if words.nullable else made
+
+    def _lists(self, place: Located, made: Schema, depth: int) -> None:
+        chosen = is_chosen(place.fields)
+        # what is received may be of a kind that the document does not know yet
+        is_sent = chosen and self._hidden == "readOnly"
+        by = Discriminator(place, self._references) if is_sent else None
+        for key in _LISTS:
+            parts = [
+                self._alternative(item, depth, by if key in _ALTERNATIVES else None)
+                for item in place.at(key).items()
+                if isinstance(item.node, (dict, bool))
+            ]
+            if parts:
+                # open alternatives that a property tells apart all fit, as JSON Schema sees it
+                loose = chosen and key == "oneOf" and "anyOf" not in made
+                made["anyOf" if loose else key] = parts
+        if "allOf" in made:
+            self._ask_not_for_hidden(place, made)
+
+    def _ask_not_for_hidden(self, place: Located, made: Schema) -> None:
+        """What one part of an `allOf` hides, no other part may require: models that inherit do."""
+        hidden = self._hidden_names(place)
+        for part in (made, *made["allOf"]):
+            if hidden and "required" in part:
+                part["required"] = [name for name in part["required"] if name not in hidden]
+
+    def _hidden_names(self, place: Located) -> set[str]:
+        """The properties that go only the other way, those of all parts of an `allOf` included."""
+        found: set[str] = set()
+        seen: set[int] = set()
+        waiting = [place]
+        while waiting and len(seen) < _MOST_PARTS:
+            part = self.resolved(waiting.pop())
+            if id(part.node) in seen:
+                continue
+            seen.add(id(part.node))
+            properties = part.at("properties")
+            found |= {name for name in properties.fields if self.is_hidden(properties.at(name))}
+            waiting.extend(part.at("allOf").items())
+        return found
+
+    def _alternative(self, item: Located, depth: int, by: Discriminator | None) -> Schema:
+        made = self._schema(item, depth + 1)
+        values = {} if by is None else by.values_of(item)
+        return {"allOf": [made, values]} if values else made
+
+    def _objects(self, place: Located, made: Schema, lost: list[str], depth: int) -> None:
+        properties = place.at("properties")
+        shown: dict[str, Schema] = {}
+        hidden: set[str] = set()
+        for name in properties.fields:
+            if self.is_hidden(properties.at(name)):
+                hidden.add(name)
+            else:
+                shown[name] = self._schema(properties.at(name), depth + 1)
+        if properties.fields:
+            made["properties"] = shown
+        if hidden and "required" in made:
+            made["required"] = [name for name in made["required"] if name not in hidden]
+        patterns = place.at("patternProperties")
+        lost.extend(
+            f"patternProperties {name!r}" for name in patterns.fields if not is_pattern(name)
+        )
+        kept = {
+            name: self._schema(patterns.at(name), depth + 1)
+            for name in patterns.fields
+            if is_pattern(name)
+        }
+        if kept:
+            made["patternProperties"] = kept
+        depending = {
+            name: self._schema(place.at(key).at(name), depth + 1)
+            for key in ("dependentSchemas", "dependencies")
+            for name, value in place.at(key).fields.items()
+            if isinstance(value, dict)
+        }
+        if depending:
+            made["dependentSchemas"] = depending
+
+    def _arrays(self, place: Located, made: Schema, depth: int) -> None:
+        items = place.fields.get("items")
+        if isinstance(items, list):
+            parts = [self._schema(item, depth + 1) for item in place.at("items").items()]
+            if parts:
+                made["prefixItems"] = parts
+        elif isinstance(items, (dict, bool)):
+            made["items"] = self._schema(place.at("items"), depth + 1)
+
+    def _name(self, address: str, target: Located) -> str:
+        name = self._names.get(address)
+        if name is None:
+            digest = hashlib.sha256(address.encode("utf-8", "surrogatepass")).hexdigest()
+            name = self._call(address, f"{_legible(address)}_{digest[:8]}")
+        if name not in self._met:
+            self._met.add(name)
+            self._waiting.append((name, target))
+        return name
+
+    def _call(self, address: str, wanted: str) -> str:
+        name, count = wanted, 1
+        while name in self._taken:
+            count += 1
+            name = f"{wanted}_{count}"
+        self._taken.add(name)
+        self._names[address] = name
+        return name
+
+
+def _legible(address: str) -> str:
+    return _UNFIT.sub("_", address.rpartition("/")[2]).strip("_") or "schema"
+
+
+def media_schema(media: Located) -> Located:
+    """The schema of a media type; what has none takes anything."""
+    return media.at("schema") if mapping(media.node).get("schema") is not None else Located(node={})
+
+
+def has_type(place: Located, kind: str) -> bool:
+    """Whether a resolved schema says that a value is of this kind."""
+    given = place.fields.get("type")
+    return given == kind or kind in sequence(given)
+
+
+def is_free(schema: Mapping[str, Any]) -> bool:
+    """Whether a translated schema says nothing about what it takes."""
+    return not schema.keys() - {"title", "description", "examples", "default", "$comment"}

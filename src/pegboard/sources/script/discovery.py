@@ -1,0 +1,199 @@
+"""Which scripts there are, and where each is described."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pegboard.errors import SourceUnavailable
+from pegboard.sources.script.comment_blocks import find_block
+from pegboard.sources.script.config import ScriptConfig
+from pegboard.sources.script.description import Description, read_description
+from pegboard.sources.script.interpreters import EXTENSIONS
+from pegboard.sources.script.located import Located, read_yaml
+from pegboard.tools.safe_files import read_file, read_start
+
+SIDECAR = ".tool.yaml"
+_HEAD = 256 * 1024
+_LARGEST_SIDECAR = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """One entry of the list.
+
+    Attributes:
+        stem: What it is called unless its description has a name.
+        path: The file; None when the description's command is all there is.
+        head: How the file begins, as text.
+        description: None when there is none that can be used.
+        fault: Why it cannot be used; empty when it can.
+    """
+
+    stem: str
+    path: Path | None
+    head: str = ""
+    description: Description | None = None
+    fault: str = ""
+
+
+def find_scripts(config: ScriptConfig, base_dir: Path) -> list[Script]:
+    """Every script that the configuration names, in order, each once; faulty ones say why."""
+    given = {(base_dir / key).resolve(): value for key, value in config.descriptions.items()}
+    scripts: dict[Path | str, Script] = {}
+    for pattern in config.paths:
+        for path in _named(pattern, base_dir):
+            if isinstance(path, Script):
+                scripts.setdefault(path.stem, path)
+                continue
+            script = _read(path, given)
+            scripts.setdefault(script.path or path, script)
+    return list(scripts.values())
+
+
+def _named(pattern: str, base_dir: Path) -> Iterator[Path | Script]:
+    """The files that one entry of `paths` means."""
+    if any(character in pattern for character in "*?["):
+        start = Path(pattern).anchor
+        root = Path(start) if start else base_dir
+        found = sorted(root.glob(pattern.removeprefix(start)))
+        if not found:
+            yield Script(stem=pattern, path=None, fault=f"nothing matches '{pattern}'")
+        yield from (path for path in found if path.is_file())
+        return
+    path = base_dir / pattern
+    if path.is_dir():
+        yield from _in_folder(path)
+    elif path.is_file():
+        yield path
+    elif path.exists():
+        fault = f"'{pattern}' is a device, a pipe or a socket, not a script"
+        yield Script(stem=path.stem, path=None, fault=fault)
+    else:
+        fault = f"there is no file or folder '{pattern}' in the board's folder"
+        yield Script(stem=path.stem, path=None, fault=fault)
+
+
+def _in_folder(folder: Path) -> Iterator[Path]:
+    """What is described or looks like a program; modules, data and hidden files are passed over."""
+    entries = sorted(entry for entry in folder.iterdir() if entry.is_file())
+    names = {entry.name for entry in entries}
+    for entry in entries:
+        if entry.name.startswith((".", "_")):
+            continue
+        is_described = entry.name.endswith(SIDECAR) or bool(names & set(_sidecar_names(entry)))
+        if is_described or os.access(entry, os.X_OK) or _says_it_runs(entry):
+            yield entry
+
+
+def _says_it_runs(path: Path) -> bool:
+    try:
+        head = _head(path)
+        is_described = find_block(head, "tool", file=path.name) is not None
+    except (SourceUnavailable, OSError):
+        return True  # listed, with the reason
+    return head.startswith("#!") or is_described
+
+
+def _read(path: Path, given: Mapping[Path, Mapping[str, Any]]) -> Script:
+    if path.name.endswith(SIDECAR):
+        return _of_sidecar(path)
+    head = ""
+    try:
+        head = _head(path)
+        located = _located(path, head, given)
+        return Script(
+            stem=path.stem, path=path.resolve(), head=head, description=read_description(located)
+        )
+    except SourceUnavailable as error:
+        return Script(stem=path.stem, path=path.resolve(), head=head, fault=error.message)
+    except OSError as error:
+        return Script(stem=path.stem, path=path.resolve(), fault=_unreadable(path, error))
+
+
+def _located(path: Path, head: str, given: Mapping[Path, Mapping[str, Any]]) -> Located:
+    """The one description that this script has.
+
+    Raises:
+        SourceUnavailable: It has none, or two.
+    """
+    sidecars = [path.with_name(name) for name in _sidecar_names(path)]
+    sidecars = [sidecar for sidecar in sidecars if sidecar.is_file()]
+    block = find_block(head, "tool", file=path.name)
+    places = [sidecar.name for sidecar in sidecars] + ["its '/// tool' block"] * bool(block)
+    if len(places) > 1:
+        raise SourceUnavailable(
+            f"'{path.name}' has two descriptions, {places[0]} and {places[1]}: keep one"
+        )
+    if block is not None:
+        return read_yaml(block.text, path.name, first_line=block.line)
+    if sidecars:
+        if len(beside := _described_by(sidecars[0])) > 1:
+            raise SourceUnavailable(
+                f"{sidecars[0].name} may mean {beside[0].name} or {beside[1].name}: "
+                f"call it {beside[0].name}{SIDECAR}"
+            )
+        return read_yaml(_text(sidecars[0], _LARGEST_SIDECAR), sidecars[0].name)
+    if path.resolve() in given:
+        return Located(value=given[path.resolve()], file=f"descriptions of {path.name}")
+    raise SourceUnavailable(
+        f"'{path.name}' has no description: write {path.name}{SIDECAR} beside it, "
+        "or a '# /// tool' block into it"
+    )
+
+
+def _of_sidecar(sidecar: Path) -> Script:
+    """What a description names: the script beside it, or a command of its own."""
+    name = sidecar.name.removesuffix(SIDECAR)
+    try:
+        beside = _described_by(sidecar)
+        if beside:
+            return _read(beside[0], {})
+        description = read_description(read_yaml(_text(sidecar, _LARGEST_SIDECAR), sidecar.name))
+    except SourceUnavailable as error:
+        return Script(stem=name, path=None, fault=error.message)
+    except OSError as error:
+        return Script(stem=name, path=None, fault=_unreadable(sidecar, error))
+    if not description.command:
+        fault = (
+            f"{sidecar.name} describes '{name}', which is not beside it; put it there, or write "
+            "the program into 'command'"
+        )
+        return Script(stem=name, path=None, fault=fault)
+    return Script(stem=name, path=None, description=description)
+
+
+def _described_by(sidecar: Path) -> list[Path]:
+    return [
+        entry
+        for entry in sorted(sidecar.parent.iterdir())
+        if entry.is_file() and sidecar.name in _sidecar_names(entry)
+    ]
+
+
+def _sidecar_names(path: Path) -> tuple[str, ...]:
+    """`count.py.tool.yaml`, and `count.tool.yaml` for what has a script's extension."""
+    if path.name.endswith(SIDECAR):
+        return ()
+    names = [f"{path.name}{SIDECAR}"]
+    if path.suffix in EXTENSIONS:
+        names.append(f"{path.stem}{SIDECAR}")
+    return tuple(names)
+
+
+def _head(path: Path) -> str:
+    return read_start(path, most=_HEAD).decode("utf-8", "replace")
+
+
+def _text(path: Path, most: int) -> str:
+    try:
+        return read_file(path, most=most).decode("utf-8")
+    except OSError as error:
+        raise SourceUnavailable(_unreadable(path, error)) from error
+    except UnicodeDecodeError as error:
+        raise SourceUnavailable(f"{path.name} is not UTF-8") from error
+
+
+def _unreadable(path: Path, error: OSError) -> str:
+    return f"'{path.name}' cannot be read: {error.strerror or type(error).__name__}"

@@ -1,0 +1,214 @@
+"""Python environments for scripts that name dependencies: made once, kept by what they need."""
+
+import asyncio
+import contextlib
+import fcntl
+import logging
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+
+from pegboard.errors import PegboardError, SourceUnavailable, Unavailable
+from pegboard.sources.script.interpreters import PATH
+from pegboard.sources.script.pep723 import Dependencies
+
+_LOG = logging.getLogger("pegboard.sources")
+_READY = "ready"
+_PASSED_ON = (
+    *("HOME", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"),
+)
+_CHECK = (
+    "import sys; from pip._vendor.packaging.specifiers import SpecifierSet; "
+    "sys.exit('%d.%d.%d' % sys.version_info[:3] not in SpecifierSet(sys.argv[1]))"
+)
+
+
+class Environments:
+    """Makes and keeps environments; one that is being made goes on when a call gives up.
+
+    Packages are installed from wheels only: building one would run foreign code outside of any
+    sandbox.
+
+    Args:
+        data_dir: The board's; None means a temporary folder until `close`.
+        environ: The variables of the process; what pip, uv and a proxy need is passed on.
+        timeout: Seconds for each of the commands that make one.
+    """
+
+    def __init__(
+        self, data_dir: Path | None, *, environ: Mapping[str, str], timeout: float
+    ) -> None:
+        self._data_dir = data_dir
+        self._environ = environ
+        self._timeout = timeout
+        self._lock = threading.Lock()
+        self._making: dict[str, Future[Path]] = {}
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._is_closed = False
+
+    async def python(self, needs: Dependencies, *, within: float) -> Path:
+        """The interpreter of the environment that has what is needed, made if there is none.
+
+        Args:
+            needs: Packages and version.
+            within: Seconds that this caller waits.
+
+        Raises:
+            Unavailable: It is not ready yet; nothing has run.
+            SourceUnavailable: It cannot be made; says why.
+        """
+        made = asyncio.wrap_future(self._future(needs))
+        made.add_done_callback(_looked_at)
+        try:
+            async with asyncio.timeout(within):
+                return await asyncio.shield(made)
+        except TimeoutError as error:
+            raise Unavailable(
+                "Its dependencies are still being installed.", retry_after=5.0, nothing_done=True
+            ) from error
+
+    def close(self) -> None:
+        """Stop what is being made; safe to call twice."""
+        with self._lock:
+            self._is_closed = True
+            for process in self._running:
+                process.kill()
+            if self._temporary is not None:
+                self._temporary.cleanup()
+                self._temporary = None
+
+    def _future(self, needs: Dependencies) -> "Future[Path]":
+        with self._lock:
+            if self._is_closed:
+                raise SourceUnavailable("the source is closed")
+            known = self._making.get(needs.digest)
+            # one that failed is tried again: a network may be back
+            if known is not None and not (known.done() and known.exception() is not None):
+                return known
+            future: Future[Path] = Future()
+            future.set_running_or_notify_cancel()
+            self._making[needs.digest] = future
+            folder = self._folder() / needs.digest
+        threading.Thread(
+            target=self._make, args=(needs, folder, future), name="pegboard-env", daemon=True
+        ).start()
+        return future
+
+    def _folder(self) -> Path:
+        if self._data_dir is not None:
+            return self._data_dir / "script-environments"
+        if self._temporary is None:
+            self._temporary = tempfile.TemporaryDirectory(
+                prefix="pegboard-environments-", ignore_cleanup_errors=True
+            )
+        return Path(self._temporary.name)
+
+    def _make(self, needs: Dependencies, folder: Path, future: "Future[Path]") -> None:
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with _locked(folder.with_suffix(".lock")):
+                if not (folder / _READY).is_file():
+                    shutil.rmtree(folder, ignore_errors=True)
+                    self._install(needs, folder)
+                    (folder / _READY).touch()
+            future.set_result(folder / "bin" / "python")
+        except PegboardError as error:
+            future.set_exception(error)
+        except OSError as error:
+            reason = f"its environment cannot be made: {error.strerror or type(error).__name__}"
+            failed = SourceUnavailable(reason)
+            failed.__cause__ = error
+            future.set_exception(failed)
+
+    def _install(self, needs: Dependencies, folder: Path) -> None:
+        search = self._environ.get("PATH", PATH)
+        python = str(folder / "bin" / "python")
+        uv = shutil.which("uv", path=search)
+        if uv is not None:
+            wanted = needs.requires_python or shutil.which("python3", path=search) or "3"
+            # the folder that the board was started in may be a project with wishes of its own
+            self._run(
+                (uv, "venv", "--quiet", "--no-project", "--python", wanted, str(folder)), needs
+            )
+            install: tuple[str, ...] = (uv, "pip", "install", "--quiet", "--python", python)
+            install += ("--no-build",)
+        else:
+            base = shutil.which("python3", path=search)
+            if base is None:
+                raise SourceUnavailable(
+                    "its dependencies need 'uv' or 'python3' in the PATH to be installed"
+                )
+            self._run((base, "-m", "venv", str(folder)), needs)
+            if needs.requires_python:
+                self._run((python, "-c", _CHECK, needs.requires_python), needs)
+            install = (python, "-m", "pip", "install", "--quiet", "--no-input")
+            install += ("--disable-pip-version-check", "--only-binary=:all:")
+        if needs.packages:
+            self._run((*install, "--", *needs.packages), needs)
+
+    def _run(self, command: Sequence[str], needs: Dependencies) -> None:
+        """One command to its end.
+
+        Raises:
+            SourceUnavailable: It failed, was too slow, or the source is closed; the log has what it
+                said.
+        """
+        with self._lock:
+            if self._is_closed:
+                raise SourceUnavailable("the source is closed")
+            process = subprocess.Popen(  # noqa: S603 - a package manager with checked arguments
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=self._variables(),
+            )
+            self._running.add(process)
+        try:
+            said, _ = process.communicate(timeout=self._timeout)
+        except subprocess.TimeoutExpired as error:
+            process.kill()
+            process.communicate()
+            raise _failed(needs, f"it took more than {self._timeout:g} s") from error
+        finally:
+            with self._lock:
+                self._running.discard(process)
+        if process.returncode != 0:
+            _LOG.error("%s failed: %s", command[0], said.decode("utf-8", "replace")[-4_000:])
+            raise _failed(needs, "the log says why", is_logged=True)
+
+    def _variables(self) -> dict[str, str]:
+        passed = {
+            name: value
+            for name, value in self._environ.items()
+            if name in _PASSED_ON or name.startswith(("PIP_", "UV_"))
+        }
+        return {"PATH": self._environ.get("PATH", PATH), "LANG": "C.UTF-8", **passed}
+
+
+def _looked_at(made: "asyncio.Future[Path]") -> None:
+    """What nobody waits for any more is not reported as forgotten; the next call sees it."""
+    if not made.cancelled():
+        made.exception()
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Generator[None]:
+    """Hold the lock among processes; the kernel gives it back when one dies."""
+    with path.open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _failed(needs: Dependencies, why: str, *, is_logged: bool = False) -> SourceUnavailable:
+    wanted = ", ".join(needs.packages) or "no packages"
+    python = f" on Python {needs.requires_python}" if needs.requires_python else ""
+    return SourceUnavailable(
+        f"its dependencies ({wanted}{python}) cannot be installed: {why}", is_logged=is_logged
+    )

@@ -1,0 +1,261 @@
+"""Deciding from the text whether a statement only does what it may.
+
+The statement is read by the database's lexical rules (`lexer`), parsed by sqlglot, and then every
+node, every name that is called and every table must be known. The database enforces the same a
+second time, with what this found as its list.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterator
+
+from sqlglot import exp, parse
+from sqlglot.errors import ParseError, SqlglotError
+
+from pegboard.errors import InvalidRequest
+from pegboard.sources.sql.allowed_functions import KEYWORDS, allowed_functions
+from pegboard.sources.sql.allowed_syntax import READ_NODES, READ_ROOTS, WRITE_NODES, WRITE_ROOTS
+from pegboard.sources.sql.catalog import Catalog, Table
+from pegboard.sources.sql.config import SqlConfig
+from pegboard.sources.sql.driver import Statement
+from pegboard.sources.sql.hidden_columns import refuse_hidden_columns
+from pegboard.sources.sql.lexer import Dialect, Kind, Lexed, Token, folded, lex
+from pegboard.sources.sql.statements import explained, first_word_refusal
+
+# sqlglot warns on stderr where it falls back to a Command node, which is refused here anyway.
+logging.getLogger("sqlglot").setLevel(logging.ERROR)
+
+_WRITES = (exp.Insert, exp.Update, exp.Delete)
+_PARSERS: dict[Dialect, str] = {"sqlite": "sqlite", "postgresql": "postgres"}
+
+
+class Guard:
+    """Checks statements for one database.
+
+    ```python
+    Guard(config).read("SELECT Name FROM Artist", catalog).tables
+    ```
+    """
+
+    def __init__(self, config: SqlConfig) -> None:
+        self._config = config
+        self._dialect: Dialect = config.dialect
+        extra = {name.lower() for name in config.allow_functions}
+        self._functions = allowed_functions(config.dialect) | extra
+
+    def read(self, sql: str, catalog: Catalog) -> Statement:
+        """A statement that only reads.
+
+        Raises:
+            InvalidRequest: It does not, or may do more; the message says which part and why.
+        """
+        lexed, is_explain = explained(lex(sql, self._dialect), self._dialect)
+        refusal = first_word_refusal(lexed, READ_ROOTS, writes=self._config.allow_writes)
+        if refusal:
+            raise InvalidRequest(refusal)
+        tree = self._parsed(lexed)
+        tables = self._checked(tree, lexed, catalog, READ_NODES)
+        kind = "explain" if is_explain else "query"
+        return Statement(lexed=lexed, kind=kind, tables=tables, ctes=_cte_names(tree))
+
+    def write(self, sql: str, catalog: Catalog) -> Statement:
+        """One INSERT, UPDATE or DELETE on a visible table.
+
+        Raises:
+            InvalidRequest: It is something else, or touches what it may not.
+        """
+        lexed = lex(sql, self._dialect)
+        refusal = first_word_refusal(lexed, WRITE_ROOTS, writes=True)
+        if refusal:
+            raise InvalidRequest(refusal)
+        tree = self._parsed(lexed)
+        if not isinstance(tree, _WRITES):
+            raise InvalidRequest("Write INSERT, UPDATE or DELETE; use the query tool to read.")
+        tables = self._checked(tree, lexed, catalog, WRITE_NODES)
+        target = self._table(_target_of(tree), catalog)
+        if "view" in target.kind:
+            raise InvalidRequest(f"'{target.name}' is a view; write to its tables.")
+        return Statement(
+            lexed=lexed,
+            kind="write",
+            tables=tables,
+            ctes=_cte_names(tree),
+            returning=bool(tree.args.get("returning")),
+        )
+
+    def _parsed(self, lexed: Lexed) -> exp.Expr:
+        try:
+            trees = parse(lexed.text, dialect=_PARSERS[self._dialect])
+        except RecursionError as error:
+            raise InvalidRequest("The SQL is nested too deeply. Split it with WITH.") from error
+        except ParseError as error:
+            raise InvalidRequest(_parse_message(error)) from error
+        except SqlglotError as error:
+            raise InvalidRequest(
+                "The SQL cannot be read: a number or a quoted text is malformed."
+            ) from error
+        if len(trees) != 1 or trees[0] is None:
+            raise InvalidRequest("Only one statement is run at a time.")
+        return trees[0]
+
+    def _checked(
+        self, tree: exp.Expr, lexed: Lexed, catalog: Catalog, allowed: frozenset[str]
+    ) -> tuple[Table, ...]:
+        for node in tree.walk():
+            name = type(node).__name__
+            if name not in allowed and not isinstance(node, exp.Func):
+                raise InvalidRequest(f"{_shown(node)} is not allowed here.")
+            if isinstance(node, _WRITES) and node is not tree:
+                raise InvalidRequest(f"{_shown(node)} inside another statement is not allowed.")
+        self._check_functions(tree, lexed)
+        self._check_ctes(tree, catalog)
+        tables = tuple(self._tables(tree, catalog))
+        refuse_hidden_columns(tree, tables, catalog)
+        return tuple({table.key: table for _, table in tables}.values())
+
+    def _check_functions(self, tree: exp.Expr, lexed: Lexed) -> None:
+        """Every name before a bracket is allowed, or declares columns just as often."""
+        declared = Counter(_declaring_names(tree))
+        for name, token in _called(lexed):
+            if name in self._functions:
+                continue
+            if declared[name] > 0:
+                declared[name] -= 1
+                continue
+            raise InvalidRequest(
+                f"The function '{name}' is not among the allowed ones (near "
+                f"'{lexed.near(token.start)}'). An operator can add it to allow_functions."
+            )
+        for node in tree.find_all(exp.Anonymous):
+            if node.name.lower() not in self._functions and not isinstance(node.parent, exp.Dot):
+                raise InvalidRequest(f"The function '{node.name}' is not among the allowed ones.")
+
+    def _check_ctes(self, tree: exp.Expr, catalog: Catalog) -> None:
+        for cte in tree.find_all(exp.CTE):
+            name = folded(cte.alias)
+            if name in catalog.reserved:
+                # The database tells by this name which view or trigger reads a table.
+                raise InvalidRequest(f"Call the WITH query '{cte.alias}' something else.")
+
+    def _tables(self, tree: exp.Expr, catalog: Catalog) -> Iterator[tuple[exp.Table, Table]]:
+        target = _target(tree)
+        ctes = frozenset(self._alias(cte) for cte in tree.find_all(exp.CTE))
+        for node in tree.find_all(exp.Table):
+            if isinstance(node.this, exp.Func) or node.args.get("rows_from"):
+                continue
+            if node is not target and self._is_cte(node, ctes):
+                continue
+            yield node, self._table(node, catalog)
+
+    def _table(self, node: exp.Table, catalog: Catalog) -> Table:
+        named = node.this
+        if not isinstance(named, exp.Identifier):
+            raise InvalidRequest(f"{named} is not the name of a table.")
+        found = None
+        if not node.args.get("catalog"):
+            schema = node.args.get("db")
+            found = catalog.find(self._spelt(schema) if schema else "", self._spelt(named))
+        if found is None:
+            raise unknown_table(node.sql(dialect=_PARSERS[self._dialect]), named.name, catalog)
+        return found
+
+    def _is_cte(self, table: exp.Table, ctes: frozenset[str]) -> bool:
+        """Whether this surely names one of the WITH queries and not a table."""
+        if not isinstance(table.this, exp.Identifier) or table.args.get("db"):
+            return False
+        name = self._spelt(table.this)
+        if name not in ctes:
+            return False
+        node: exp.Expr = table
+        while node.parent is not None:
+            parent = node.parent
+            if isinstance(parent, exp.With):
+                visible = self._ctes_before(parent, node)
+            else:
+                own: exp.Expr | None = parent.args.get("with_")
+                visible = own.expressions if own is not None and own is not node else []
+            if any(self._alias(cte) == name for cte in visible):
+                return True
+            node = parent
+        return False
+
+    def _ctes_before(self, with_: exp.With, current: exp.Expr) -> list[exp.Expr]:
+        position = next(i for i, cte in enumerate(with_.expressions) if cte is current)
+        # SQLite needs no RECURSIVE: a compound query may name itself.
+        compound = self._dialect == "sqlite" and isinstance(current.this, exp.SetOperation)
+        itself = bool(with_.args.get("recursive")) or compound
+        return with_.expressions[: position + (1 if itself else 0)]
+
+    def _alias(self, cte: exp.Expr) -> str:
+        alias = cte.args.get("alias")
+        return self._spelt(alias.this) if alias is not None else ""
+
+    def _spelt(self, identifier: exp.Expr) -> str:
+        """A name as the database folds it."""
+        quoted = bool(identifier.args.get("quoted"))
+        exact = quoted and self._dialect == "postgresql"
+        return identifier.name if exact else folded(identifier.name)
+
+
+def unknown_table(shown: str, name: str, catalog: Catalog) -> InvalidRequest:
+    """The same answer for a table that does not exist and for a hidden one."""
+    near = catalog.nearest(name)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    return InvalidRequest(f"Unknown table '{shown}'.{hint}")
+
+
+def _cte_names(tree: exp.Expr) -> frozenset[str]:
+    return frozenset(folded(cte.alias) for cte in tree.find_all(exp.CTE))
+
+
+def _target(tree: exp.Expr) -> exp.Table | None:
+    """The table that a write is about: never a WITH query."""
+    return _target_of(tree) if isinstance(tree, _WRITES) else None
+
+
+def _target_of(tree: exp.Insert | exp.Update | exp.Delete) -> exp.Table:
+    this = tree.this
+    return this.this if isinstance(this, exp.Schema) else this
+
+
+def _called(lexed: Lexed) -> Iterator[tuple[str, Token]]:
+    """Names right before a bracket, with their schema if they have one."""
+    tokens = lexed.tokens
+    for index, token in enumerate(tokens[:-1]):
+        if tokens[index + 1].text != "(" or token.kind not in {Kind.WORD, Kind.QUOTED}:
+            continue
+        qualified = index >= 2 and tokens[index - 1].text == "."
+        if qualified:
+            schema = tokens[index - 2].name
+            yield (token.name if schema == "pg_catalog" else f"{schema}.{token.name}"), token
+        elif token.kind is Kind.QUOTED or token.name not in KEYWORDS:
+            yield token.name, token
+
+
+def _declaring_names(tree: exp.Expr) -> Iterator[str]:
+    """Names before a bracket that lists columns: aliases, WITH queries, targets of INSERT."""
+    for alias in tree.find_all(exp.TableAlias):
+        if alias.args.get("columns") and alias.this is not None:
+            yield _token_name(alias.this)
+    for schema in tree.find_all(exp.Schema):
+        table = schema.this
+        if isinstance(table, exp.Table):
+            prefix = f"{_token_name(table.args['db'])}." if table.args.get("db") else ""
+            yield prefix + _token_name(table.this)
+
+
+def _token_name(identifier: exp.Expr) -> str:
+    return identifier.name if identifier.args.get("quoted") else folded(identifier.name)
+
+
+def _shown(node: exp.Expr) -> str:
+    return f"'{node.key.upper()}'"
+
+
+def _parse_message(error: ParseError) -> str:
+    if not error.errors:
+        return "The SQL cannot be parsed."
+    fault = error.errors[0]
+    near = " ".join(f"{fault.get('highlight') or ''}{fault.get('end_context') or ''}".split())[:30]
+    place = f"line {fault.get('line')}, column {fault.get('col')}"
+    return f"The SQL cannot be parsed: {fault.get('description')} ({place}, near '{near}')."

@@ -1,0 +1,190 @@
+"""What the audit trail keeps: which calls, what people decide, and what changes the board."""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from msgspec import structs, to_builtins
+
+from pegboard.core.event import (
+    ApprovalChanged,
+    BoardChanged,
+    CallRecord,
+    CallStarted,
+    Event,
+    SourceChanged,
+)
+from pegboard.core.ports.audit_store import AuditEntry
+from pegboard.core.record_snapshot import RecordSnapshot, clean_text, freeze
+from pegboard.errors import AuditUnavailable, Unavailable, shortened_name
+from pegboard.storage.audit_chain import RETENTION
+from pegboard.storage.history_rows import Redact, call_row
+
+_KEPT = (
+    "call_id",
+    "tool",
+    "version",
+    "source",
+    "handler",
+    "effect",
+    "principal",
+    "tenant",
+    "decision",
+    "reason",
+    "credential",
+    "arguments_digest",
+    "idempotency_key",
+    "status",
+    "attempts",
+    "replayed",
+    "duration_ms",
+    "error_code",
+    "error_id",
+    "run_id",
+    "parent_id",
+    "instead_of",
+)
+
+_LEFT_OUT = frozenset({"at", "kind", "stack"})
+
+
+def is_audited(*, effect: str, decision: str, reads: bool) -> bool:
+    """Whether a call has to be provable: it changes something, was refused, or all are."""
+    return reads or effect not in {"read", ""} or decision in {"deny", "ask"}
+
+
+def call_entry(frozen: RecordSnapshot, redact: Redact) -> AuditEntry:
+    """What is kept of a call: who did what under which decision, and how it ended."""
+    row = call_row(frozen, keep_arguments=False, redact=redact)
+    started_at, duration = frozen.record.started_at, row["duration_ms"]
+    body = {name: row[name] for name in _KEPT}
+    body["duration_ms"] = duration if math.isfinite(duration) else None
+    return AuditEntry(
+        kind="call",
+        at=started_at if math.isfinite(started_at) else 0.0,
+        tenant=row["tenant"],
+        body=body,
+    )
+
+
+class Starts:
+    """Which starts of calls are stored before they run, and what the trail keeps of one."""
+
+    def __init__(self, redact: Redact, *, required: bool, reads: bool) -> None:
+        """Keep those of writes in the history; with `required` all that is audited in the trail."""
+        self._redact = redact
+        self._required = required
+        self._reads = reads
+
+    def wants(self, *, effect: str, decision: str) -> bool:
+        """Whether such a call must not run before its start is stored."""
+        return in_history(effect) or self._in_trail(effect, decision)
+
+    def entry(self, event: CallStarted) -> AuditEntry | None:
+        """What the trail takes before the call runs; None where nobody requires it."""
+        if not self._in_trail(event.effect, event.decision):
+            return None
+        body = _redacted(to_builtins(event), self._redact)
+        at = event.started_at if math.isfinite(event.started_at) else 0.0
+        kept = {name: value for name, value in body.items() if name != "started_at"}
+        return AuditEntry(kind="start", at=at, tenant=body["tenant"], body=kept)
+
+    def _in_trail(self, effect: str, decision: str) -> bool:
+        return self._required and is_audited(effect=effect, decision=decision, reads=self._reads)
+
+
+def in_history(effect: str) -> bool:
+    """Whether the history keeps that such a call has started: its outcome may stay unknown."""
+    return effect != "read"
+
+
+def unproved(tool: str, error: Unavailable) -> AuditUnavailable:
+    """What the caller of a call hears whose start the trail has not taken."""
+    return AuditUnavailable(
+        f"'{shortened_name(tool)}' was not run: that it starts could not be written into the audit "
+        f"trail, which has to have it first. {error.message}",
+        retry_after=error.retry_after,
+        nothing_done=True,
+        permanent=not error.retryable,
+    )
+
+
+class Audited:
+    """Takes of each event what the trail keeps of it; of a source only that it changed.
+
+    Nothing in what it gives can change any more, so that it may wait in a queue.
+    """
+
+    def __init__(
+        self, redact: Redact, *, reads: bool, now: Callable[[], float] = time.time
+    ) -> None:
+        """Keep calls that only read too if they are wanted; sources are told at this time."""
+        self._redact = redact
+        self._reads = reads
+        self._now = now
+        self._sources: dict[str, SourceChanged] = {}
+
+    def of(self, event: Event) -> RecordSnapshot | AuditEntry | None:
+        """What is kept of an event; None when it need not be provable."""
+        match event:
+            case CallRecord():
+                return freeze(event) if self._is_kept(event) else None
+            case ApprovalChanged():
+                return self._entry("approval", event.at, event)
+            case BoardChanged():
+                # the store's own kind says that records are gone
+                kind = "board" if event.kind == RETENTION else event.kind
+                return self._entry(kind, event.at, event)
+            case SourceChanged():
+                # a stack differs each time that the same thing fails
+                now = structs.replace(event, stack="")
+                known, self._sources[event.source] = self._sources.get(event.source), now
+                return None if known == now else self._entry("source", self._now(), now)
+            case _:
+                return None
+
+    def _is_kept(self, event: CallRecord) -> bool:
+        return is_audited(effect=event.effect, decision=event.decision, reads=self._reads)
+
+    def _entry(
+        self, kind: str, at: float, event: ApprovalChanged | BoardChanged | SourceChanged
+    ) -> AuditEntry:
+        body = _redacted(to_builtins(event, str_keys=True), self._redact)
+        kept = {name: value for name, value in body.items() if name not in _LEFT_OUT}
+        at = at if math.isfinite(at) else 0.0
+        return AuditEntry(kind=kind, at=at, tenant=body.get("tenant", ""), body=kept)
+
+
+def _redacted(value: Any, redact: Redact) -> Any:
+    if isinstance(value, str):
+        return clean_text(redact(value))
+    if isinstance(value, dict):
+        items = cast("dict[str, Any]", value).items()
+        return {name: _redacted(item, redact) for name, item in items}
+    if isinstance(value, (list, tuple)):
+        return [_redacted(item, redact) for item in cast("list[Any]", value)]
+    return value
+
+
+def entries_of(kept: Sequence[RecordSnapshot | AuditEntry], redact: Redact) -> Sequence[AuditEntry]:
+    """The entries of several; a call that cannot be redacted is kept without its reason."""
+    entries: list[AuditEntry] = []
+    for call in kept:
+        if isinstance(call, AuditEntry):
+            entries.append(call)
+            continue
+        try:
+            entries.append(call_entry(call, redact))
+        except Exception:  # noqa: BLE001 - the redactor is not ours, and a gap in the trail is worse
+            entries.append(call_entry(call, _withheld))
+    return entries
+
+
+def lost_entry(records: int, *, at: float) -> AuditEntry:
+    """What the trail says of records that could not be written into it."""
+    return AuditEntry(kind="audit", at=at, body={"action": "lost", "records": records})
+
+
+def _withheld(_: str) -> str:
+    return ""

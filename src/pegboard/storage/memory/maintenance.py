@@ -1,0 +1,28 @@
+"""Counting what is open in memory, and letting it forget."""
+
+from pegboard.core.memory_approvals import MemoryApprovals
+from pegboard.core.ports.maintenance import Counts
+from pegboard.storage.memory.calls import MemoryCalls
+from pegboard.storage.memory.runs import MemoryRuns
+
+
+class MemoryUpkeep:
+    """The `Upkeep` of a storage in memory, which is bounded anyway."""
+
+    def __init__(self, *, calls: MemoryCalls, runs: MemoryRuns, approvals: MemoryApprovals) -> None:
+        """Look after these."""
+        self._calls = calls
+        self._runs = runs
+        self._approvals = approvals
+
+    async def counts(self) -> Counts:
+        return Counts(runs=self._runs.count_open(), approvals=self._approvals.count_pending())
+
+    async def forget_calls(self, *, before: float) -> int:
+        return self._calls.forget(before)
+
+    async def forget_plans(self, *, before: float) -> int:
+        return self._runs.forget_plans(before)
+
+    async def forget_approvals(self, *, before: float) -> int:
+        return self._approvals.forget(before)

@@ -1,0 +1,100 @@
+"""Opening what a board remembers. What a database needs is imported when one is opened."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pegboard.core.ports.call_stores import History
+from pegboard.core.ports.clock import Clock, SystemClock
+from pegboard.storage.history_rows import Redact, unchanged
+from pegboard.storage.port import Storage
+
+if TYPE_CHECKING:
+    from pegboard.storage.databases.database import Database
+    from pegboard.storage.databases.transaction import Rows
+
+_SYSTEM_CLOCK = SystemClock()
+DAY = 86_400.0
+
+
+def open_storage(
+    place: Path | str,
+    *,
+    clock: Clock = _SYSTEM_CLOCK,
+    store_arguments: bool = False,
+    redact: Redact | None = None,
+    outcome_ttl: float = DAY,
+    audit_reads: bool = False,
+    audit_starts: bool = False,
+    max_queued: int = 10_000,
+) -> Storage:
+    """Open a data directory for this process alone, or a PostgreSQL database that others share.
+
+    It blocks for some milliseconds, once, at start; longer where tables are made or changed.
+
+    ```python
+    async with open_storage("data") as storage:
+        page = await storage.history.calls(HistoryQuery(unfinished=True))
+    ```
+
+    Args:
+        place: A directory on a local disk, made if it is missing; or `postgresql://...`.
+        clock: What time it is.
+        store_arguments: Whether history keeps the arguments of calls and not only their digest.
+        redact: Takes secrets out of arguments and messages before they are stored.
+        outcome_ttl: Seconds for which an idempotency key is remembered.
+        audit_reads: Whether calls that only read go into the audit trail too.
+        audit_starts: Whether no call that goes into the trail may run before its start is in it.
+        max_queued: Records that may wait to be written; further ones are dropped and counted.
+
+    Raises:
+        ConfigError: Another process has it, or it is damaged, newer, not ours or out of reach.
+    """
+    from pegboard.storage.sql.storage import SqlStorage
+
+    def opened(sweep: "Rows") -> "Database":
+        if is_postgres(place):
+            from pegboard.storage.databases.postgres import PostgresDatabase
+
+            return PostgresDatabase(str(place), clock=clock, sweep=sweep, max_rows=max_queued)
+        from pegboard.storage.databases.sqlite import SqliteDatabase
+
+        return SqliteDatabase(Path(place), clock=clock, sweep=sweep, max_rows=max_queued)
+
+    return SqlStorage(
+        opened,
+        clock=clock,
+        store_arguments=store_arguments,
+        redact=redact or unchanged,
+        outcome_ttl=outcome_ttl,
+        audit_reads=audit_reads,
+        audit_starts=audit_starts,
+    )
+
+
+@asynccontextmanager
+async def open_history(place: Path | str) -> AsyncGenerator[History]:
+    """Only read what was recorded, also while another process writes it.
+
+    Raises:
+        ConfigError: Nothing has been recorded there, or it is damaged, newer or not ours.
+    """
+    from pegboard.storage.databases.sqlite_file import FILE, open_reader
+    from pegboard.storage.databases.sqlite_reader import Reader
+    from pegboard.storage.sql.history import SqlHistory
+
+    if is_postgres(place):
+        async with open_storage(place) as storage:
+            yield storage.history
+        return
+    reader = Reader(open_reader(Path(place) / FILE))
+    try:
+        yield SqlHistory(reader)
+    finally:
+        reader.close()
+
+
+def is_postgres(place: Path | str) -> bool:
+    """Whether a place is the address of a PostgreSQL database."""
+    return isinstance(place, str) and place.startswith(("postgresql://", "postgres://"))

@@ -1,0 +1,121 @@
+"""Counting what is open in a database, and letting it forget."""
+
+import json
+from collections.abc import Awaitable, Callable
+
+from sqlalchemy import delete, exists, func, literal_column, or_, select
+
+from pegboard.core.ports.clock import Clock
+from pegboard.core.ports.maintenance import Counts
+from pegboard.storage.databases.database import Database
+from pegboard.storage.databases.transaction import Transaction
+from pegboard.storage.history_rows import UNKNOWN
+from pegboard.storage.tables import APPROVALS, CALLS, ERROR_DETAILS, PLANS, RUNS
+
+_CHUNK = 500
+"""Rows that one transaction deletes: others write in between."""
+
+_SETTLED = ("used", "expired", "withdrawn")
+
+
+class SqlUpkeep:
+    """The `Upkeep` of a database. What another server deletes at the moment is left to it."""
+
+    def __init__(self, database: Database, *, clock: Clock) -> None:
+        """Look after it."""
+        self._database = database
+        self._clock = clock
+
+    async def counts(self) -> Counts:
+        now = self._clock.time()
+        runs = (
+            select(RUNS.c.state, func.count().label("number"))
+            .where(RUNS.c.finished_at.is_(None))
+            .group_by(RUNS.c.state)
+        )
+        pending = select(func.count()).where(
+            APPROVALS.c.state == "pending",
+            or_(APPROVALS.c.expires_at.is_(None), APPROVALS.c.expires_at > now),
+        )
+
+        def count(transaction: Transaction) -> Counts:
+            by_state = {row.state: row.number for row in transaction.all(runs)}
+            row = transaction.first(pending)
+            return Counts(runs=by_state, approvals=0 if row is None else row[0])
+
+        return await self._database.read(count)
+
+    async def forget_calls(self, *, before: float) -> int:
+        old = (
+            select(CALLS.c.id, CALLS.c.body)
+            # A literal, as in the partial index of those that stay.
+            .where(CALLS.c.started_at < before, CALLS.c.status != literal_column(f"'{UNKNOWN}'"))
+            .order_by(CALLS.c.started_at, CALLS.c.id)
+            .limit(_CHUNK)
+            .with_for_update(skip_locked=True)
+        )
+
+        def forget(transaction: Transaction) -> int:
+            rows = transaction.all(old)
+            errors = [error for row in rows if (error := json.loads(row.body).get("error_id"))]
+            if errors:
+                transaction.execute(
+                    delete(ERROR_DETAILS).where(ERROR_DETAILS.c.error_id.in_(errors))
+                )
+            if rows:
+                ids = [row.id for row in rows]
+                transaction.execute(delete(CALLS).where(CALLS.c.id.in_(ids)))
+            return len(rows)
+
+        return await self._all(lambda: self._database.run(forget))
+
+    async def forget_plans(self, *, before: float) -> int:
+        old = (
+            select(PLANS.c.id)
+            .where(
+                PLANS.c.created_at < before,
+                PLANS.c.created_at > 0,  # else nobody has said when it was made
+                ~exists().where(RUNS.c.plan_id == PLANS.c.id),
+            )
+            .order_by(PLANS.c.created_at, PLANS.c.id)
+            .limit(_CHUNK)
+            .with_for_update(skip_locked=True)
+        )
+
+        def forget(transaction: Transaction) -> int:
+            ids = [row.id for row in transaction.all(old)]
+            if ids:
+                transaction.execute(delete(PLANS).where(PLANS.c.id.in_(ids)))
+            return len(ids)
+
+        return await self._all(lambda: self._database.run(forget))
+
+    async def forget_approvals(self, *, before: float) -> int:
+        # Whatever is open or was denied holds until it expires, and for ever where it does not.
+        old = (
+            select(APPROVALS.c.number)
+            .where(
+                APPROVALS.c.created_at < before,
+                or_(APPROVALS.c.state.in_(_SETTLED), APPROVALS.c.expires_at < before),
+            )
+            .order_by(APPROVALS.c.created_at, APPROVALS.c.number)
+            .limit(_CHUNK)
+            .with_for_update(skip_locked=True)
+        )
+
+        def forget(transaction: Transaction) -> int:
+            numbers = [row.number for row in transaction.all(old)]
+            if numbers:
+                transaction.execute(delete(APPROVALS).where(APPROVALS.c.number.in_(numbers)))
+            return len(numbers)
+
+        return await self._all(lambda: self._database.run(forget))
+
+    async def _all(self, forget: Callable[[], Awaitable[int]]) -> int:
+        """Delete chunk after chunk until one is not full."""
+        forgotten = 0
+        while True:
+            number = await forget()
+            forgotten += number
+            if number < _CHUNK:
+                return forgotten

@@ -1,0 +1,167 @@
+"""Importing what a configuration names: modules, files and objects, each with a reason when not."""
+
+import importlib
+import importlib.util
+import logging
+import re
+import sys
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pegboard.concurrency.log_once import log_foreign
+from pegboard.core.suggestions import did_you_mean
+from pegboard.errors import SourceUnavailable, ToolSignatureError
+
+_LOG = logging.getLogger("pegboard.sources")
+_MODULE = re.compile(r"(?!\d)\w{1,60}(\.(?!\d)\w{1,60}){0,9}")
+_CHANGED_AT = "__pegboard_changed_at__"
+
+
+def import_module(name: str, base_dir: Path) -> ModuleType:
+    """Import a module, looking in the board's folder first.
+
+    Raises:
+        SourceUnavailable: It is not there, or fails to import; says which.
+    """
+    folder = str(base_dir.resolve())
+    if sys.path[0] != folder:
+        if folder in sys.path:
+            sys.path.remove(folder)
+        sys.path.insert(0, folder)
+    importlib.invalidate_caches()
+    _forget_namesake(name, base_dir.resolve())
+    try:
+        return _fresh(name)
+    except ModuleNotFoundError as error:
+        if error.name and (name == error.name or name.startswith(f"{error.name}.")):
+            raise SourceUnavailable(
+                f"there is no module '{name}'; it is looked for in the board's folder and on "
+                "Python's path"
+            ) from error
+        raise _failed(name, error) from error
+    except (Exception, SystemExit) as error:
+        raise _failed(name, error) from error
+
+
+def import_file(path: Path, base_dir: Path) -> ModuleType:
+    """The module of a Python file of its own, run again when the file has changed.
+
+    Raises:
+        SourceUnavailable: It is not there, or fails; says which.
+    """
+    path = (base_dir / path).resolve()
+    if not path.is_file():
+        raise SourceUnavailable(f"there is no file '{path.name}' in {path.parent}")
+    # two files may have the same stem
+    digest = sha256(str(path).encode()).hexdigest()[:16]
+    name = f"pegboard_file_{path.stem}_{digest}"
+    known = sys.modules.get(name)
+    changed_at = path.stat().st_mtime_ns
+    if known is not None and getattr(known, _CHANGED_AT, None) == changed_at:
+        return known
+    return _run(name, path, changed_at)
+
+
+def _run(name: str, path: Path, changed_at: int) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise SourceUnavailable(f"'{path.name}' is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    known = sys.modules.get(name)
+    sys.modules[name] = module  # so that its types can be resolved by name
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        # tools of the earlier run go on resolving their types
+        if known is None:
+            sys.modules.pop(name, None)
+        else:
+            sys.modules[name] = known
+        raise _failed(path.name, error) from error
+    vars(module)[_CHANGED_AT] = changed_at  # only now: one that failed, or still runs, is not done
+    return module
+
+
+def find_object(reference: str, base_dir: Path) -> Any:
+    """What `package.module:name.attribute` names.
+
+    Raises:
+        SourceUnavailable: The reference is malformed or leads nowhere.
+    """
+    module_name, separator, path = reference.partition(":")
+    if not separator or not path:
+        raise SourceUnavailable(f"'{reference}' should be written 'package.module:name'")
+    found: Any = import_module(module_name, base_dir)
+    for step in path.split("."):
+        if not hasattr(found, step):
+            hint = did_you_mean(step, dir(found))
+            raise SourceUnavailable(f"'{module_name}' has no '{path}'{hint and f'; {hint}'}")
+        found = getattr(found, step)
+    return found
+
+
+def missing_module(error: BaseException) -> str:
+    """Which module foreign code lacks, and how it gets there; empty when that is not the fault."""
+    name = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
+    if not name or not _MODULE.fullmatch(name):
+        return ""
+    package = name.partition(".")[0]
+    if package in sys.modules:
+        return f"needs the module '{name}', and the '{package}' that is installed has none"
+    return (
+        f"needs the module '{name}', which is not there: 'pip install {package}', or put it into "
+        "the board's folder"
+    )
+
+
+def _forget_namesake(name: str, folder: Path) -> None:
+    """Another board's module of the same name is not this one's; whoever has it keeps it."""
+    place = folder.joinpath(*name.split("."))
+    own = [path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()]
+    known = sys.modules.get(name)
+    if known is None or not own:
+        return
+    file = getattr(known, "__file__", None)
+    if file is None or Path(file).resolve() not in own:
+        del sys.modules[name]
+
+
+def _fresh(name: str) -> ModuleType:
+    """The module, run again when its file has changed since it was imported."""
+    known = sys.modules.get(name)
+    if known is None:
+        module = importlib.import_module(name)
+        _remember(module)
+        return module
+    changed = _changed_at(known)
+    if changed is not None and changed != getattr(known, _CHANGED_AT, changed):
+        known = importlib.reload(known)
+    _remember(known)
+    return known
+
+
+def _remember(module: ModuleType) -> None:
+    vars(module)[_CHANGED_AT] = _changed_at(module)
+
+
+def _changed_at(module: ModuleType) -> int | None:
+    file = getattr(module, "__file__", None)
+    if file is None or not Path(file).is_file():
+        return None
+    return Path(file).stat().st_mtime_ns
+
+
+def _failed(name: str, error: BaseException) -> SourceUnavailable:
+    if isinstance(error, ToolSignatureError):
+        return SourceUnavailable(f"'{name}': {error}")
+    if missing := missing_module(error):
+        return SourceUnavailable(f"'{name}' {missing}")
+    # its text may hold anything, and a reason is shown to callers: the log is the operator's
+    log_foreign(_LOG, f"{name} failed to import", error)
+    line = f" in line {error.lineno}" if isinstance(error, SyntaxError) else ""
+    return SourceUnavailable(
+        f"'{name}' failed to import ({type(error).__name__}{line}); the log says why",
+        is_logged=True,
+    )

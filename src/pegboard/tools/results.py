@@ -1,0 +1,213 @@
+"""From what a tool returns to a `ToolResult`, checked against what it promised."""
+
+import math
+import re
+import reprlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError, SchemaSerializer, to_json
+from pydantic_core.core_schema import any_schema
+
+from pegboard.core.result import (
+    Artifact,
+    AudioPart,
+    ImagePart,
+    Part,
+    ResourcePart,
+    TextPart,
+    ToolResult,
+)
+from pegboard.core.tool import JsonSchema
+from pegboard.errors import ToolOutputError
+from pegboard.schemas.validator import Validator, compiled, output_problem
+
+Finish = Callable[[Any], ToolResult]
+_NUMBERS: Mapping[str, type] = {"int": int, "float": float, "bool": bool}
+_ANY = SchemaSerializer(any_schema(), {"ser_json_inf_nan": "constants"})
+_MOST_DIGITS = 4_300
+_MANY_DIGITS = re.compile("[0-9]{4300}")
+"""More digits than Python and other JSON readers take for a number."""
+_PARTS = (TextPart, ImagePart, AudioPart, ResourcePart)
+
+
+def wrap(value: Any) -> ToolResult:
+    """A result around any value; a `ToolResult` is kept.
+
+    Raises:
+        ToolOutputError: The value cannot be said in JSON.
+    """
+    kind = value.__class__
+    if kind is str:
+        return ToolResult(content=value, structured=value)
+    if kind is ToolResult:
+        return value
+    if value is None:
+        return ToolResult(content="null")
+    if kind is bool or kind is int:
+        return _scalar(value)
+    if isinstance(value, _PARTS):
+        return ToolResult(content=(value,))
+    if isinstance(value, (bytes, bytearray, Artifact)):
+        return _with_artifacts([value])
+    if isinstance(value, (list, tuple)) and value and _is_rich(cast("Sequence[Any]", value)):
+        return _with_artifacts(cast("Sequence[Any]", value))
+    return _json(_plain(value))
+
+
+def typed_finish(adapter: TypeAdapter[Any], schema: Callable[[], JsonSchema], tool: str) -> Finish:
+    """Checks a Python value by its return type, quickly when the type is right.
+
+    A value of another type that dumps to something the schema allows is accepted, so that a
+    function may return a dict where it declares a model.
+    """
+    validate, dump = adapter.validator.validate_python, adapter.serializer.to_python
+    shown: list[Validator] = []
+
+    def finish(value: Any) -> ToolResult:
+        kind = value.__class__
+        if kind is ToolResult:
+            return value
+        try:
+            validate(value, strict=True)
+        except ValidationError:
+            return of_another_type(value)
+        if kind is str:
+            return ToolResult(content=value, structured=value)
+        if kind is int:
+            return _scalar(value)
+        try:
+            plain = dump(value, mode="json", by_alias=True, warnings="error")
+        except (PydanticSerializationError, ValueError):
+            return of_another_type(value)  # a model may hold what it never validated
+        return _json(plain)
+
+    def of_another_type(value: Any) -> ToolResult:
+        result = _json(_plain(value))
+        if not shown:
+            shown.append(compiled(tool, schema()))
+        _refuse(output_problem(shown[0], result.structured), tool, value)
+        return result
+
+    return _number_first(adapter.core_schema, finish)
+
+
+def schema_finish(schema: JsonSchema, tool: str) -> Finish:
+    """Checks `structured` by a raw output schema.
+
+    Text content without a structured value is let through: a foreign tool may answer in prose.
+    """
+    validator = compiled(tool, schema)
+
+    def finish(value: Any) -> ToolResult:
+        result = wrap(value)
+        if not result.is_error and result.structured is not None:
+            _refuse(output_problem(validator, result.structured), tool, result.structured)
+        return result
+
+    return finish
+
+
+def _number_first(core: Mapping[str, Any], otherwise: Finish) -> Finish:
+    """A short way for numbers, where the schema says no more than which kind."""
+    number = _NUMBERS.get(core["type"]) if len(core) == 1 else None
+    if number is None:
+        return otherwise
+
+    def finish(value: Any) -> ToolResult:
+        if value.__class__ is not number:
+            return otherwise(value)
+        return _json(value) if number is float else _scalar(value)
+
+    return finish
+
+
+def _refuse(problem: str, tool: str, value: object) -> None:
+    if problem:
+        error = ToolOutputError(f"'{tool}' returned something that its own schema does not allow.")
+        raise error from ValueError(f"{problem}; it returned {_shown(value)}")
+
+
+def _plain(value: Any) -> Any:
+    try:
+        return _ANY.to_python(value, mode="json", by_alias=True, warnings=False)
+    except (PydanticSerializationError, ValueError, RecursionError) as error:
+        raise _not_json(value) from error
+
+
+def _json(value: Any) -> ToolResult:
+    """A result around a JSON value; text stays text for the model."""
+    if isinstance(value, str):
+        return ToolResult(content=value, structured=value)
+    try:
+        text = to_json(value, inf_nan_mode="constants").decode()
+        if "NaN" in text or "Infinity" in text or len(text) >= _MOST_DIGITS:
+            _check_numbers(text, value)
+    except (PydanticSerializationError, ValueError) as error:
+        raise _not_json(value) from error
+    return ToolResult(content=text, structured=value)
+
+
+def _scalar(value: int) -> ToolResult:
+    try:
+        text = "true" if value is True else "false" if value is False else str(value)
+    except ValueError as error:
+        raise _not_json(value) from error  # more digits than JSON readers take
+    return ToolResult(content=text, structured=value)
+
+
+def _check_numbers(text: str, value: Any) -> None:
+    """Refuse infinities and endless integers; the text says whether there may be any."""
+    if "NaN" in text or "Infinity" in text or _MANY_DIGITS.search(text):
+        _check_number(value)
+
+
+def _check_number(value: Any) -> None:
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value} is not a finite number")
+    elif isinstance(value, int):
+        str(value)  # refuses too many digits
+    elif isinstance(value, dict):
+        for item in cast("dict[str, Any]", value).values():
+            _check_number(item)
+    elif isinstance(value, list):
+        for item in cast("list[Any]", value):
+            _check_number(item)
+
+
+def _not_json(value: object) -> ToolOutputError:
+    return ToolOutputError(f"The tool returned a {type(value).__name__} that is not JSON.")
+
+
+def _shown(value: object) -> str:
+    """The raw value for the operator, cut where it is long."""
+    shown = reprlib.Repr()
+    shown.maxlevel, shown.maxstring, shown.maxother = 8, 2_000, 2_000
+    shown.maxlist = shown.maxtuple = shown.maxset = shown.maxdict = 50
+    return shown.repr(value)
+
+
+def _is_rich(items: Sequence[Any]) -> bool:
+    return any(isinstance(item, (*_PARTS, Artifact, bytes, bytearray)) for item in items)
+
+
+def _with_artifacts(items: Sequence[Any]) -> ToolResult:
+    parts: list[Part] = []
+    artifacts: list[Artifact] = []
+    for item in items:
+        if isinstance(item, _PARTS):
+            parts.append(item)
+        elif isinstance(item, Artifact):
+            artifacts.append(item)
+        elif isinstance(item, (bytes, bytearray)):
+            name = f"result-{len(artifacts) + 1}.bin"
+            artifacts.append(Artifact(name=name, size=len(item), data=bytes(item)))
+        else:
+            parts.append(TextPart(text=wrap(item).text))
+    named = [
+        TextPart(text=f"[file {item.name}, {item.media_type}, {item.size} bytes]")
+        for item in artifacts
+    ]
+    return ToolResult(content=(*parts, *named), artifacts=tuple(artifacts))

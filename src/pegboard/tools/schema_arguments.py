@@ -1,0 +1,80 @@
+"""Arguments by a raw JSON Schema, for tools whose schema was not made from a signature."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from pegboard.core.context import Arguments
+from pegboard.core.tool import JsonSchema
+from pegboard.errors import ToolArgumentError
+from pegboard.schemas import jsonschema_errors
+from pegboard.schemas.coercion import MOST_ROUNDS, UNCHANGED, mend
+from pegboard.schemas.problems import malformed
+from pegboard.schemas.strict_json import Location
+from pegboard.schemas.validator import as_integers, compiled, names_integers
+from pegboard.tools.argument_parsing import parsed
+
+_SAYS_IT_ITSELF = frozenset(
+    {"additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"}
+    | {"allOf", "anyOf", "oneOf", "not", "if", "$ref", "$dynamicRef", "dependentSchemas"}
+)
+
+
+class SchemaArguments:
+    """Reads arguments by a raw JSON Schema: the same coercion as typed tools, no defaults.
+
+    Args:
+        tool: The tool's name, for messages.
+        schema: Compiled here, once.
+    """
+
+    def __init__(self, tool: str, schema: JsonSchema) -> None:
+        self._tool = tool
+        self._schema = schema
+        self._validator = compiled(tool, schema)
+        self._names_integers = names_integers(schema)
+
+    def __call__(self, raw: Arguments) -> dict[str, Any]:
+        """The arguments, valid.
+
+        Raises:
+            ToolArgumentError: They do not fit; one problem a fault.
+        """
+        document = parsed(self._tool, raw)
+        if not self._validator.is_valid(document):
+            document = self._mended(document)
+        return as_integers(document, self._validator) if self._names_integers else document
+
+    def _mended(self, document: dict[str, Any]) -> dict[str, Any]:
+        done: set[Location] = set()
+        for _ in range(MOST_ROUNDS + 1):
+            found = list(self._validator.iter_errors(document))
+            if not found:
+                return document
+            mended = mend(document, jsonschema_errors.wishes(document, found), done)
+            if mended is UNCHANGED:
+                raise ToolArgumentError(
+                    self._tool, jsonschema_errors.problems(self._schema, document, found)
+                )
+            document = mended
+        raise ToolArgumentError(self._tool, (malformed("texts within texts, too many times"),))
+
+
+def closed(schema: JsonSchema) -> dict[str, Any]:
+    """The schema as it is enforced: an object that takes what it names and nothing else.
+
+    A schema that says how it treats other properties, or is put together from others, is kept.
+    """
+    result: dict[str, Any] = {"type": "object", **_copied(schema)}
+    if not result.keys() & _SAYS_IT_ITSELF:
+        result.setdefault("properties", {})
+        result["additionalProperties"] = False
+    return result
+
+
+def _copied(node: Any) -> Any:
+    """A schema of one's own; what it is made of besides objects and lists never changes."""
+    if isinstance(node, Mapping):
+        return {key: _copied(item) for key, item in cast("Mapping[str, Any]", node).items()}
+    if isinstance(node, list):
+        return [_copied(item) for item in cast("list[Any]", node)]
+    return node

@@ -1,0 +1,133 @@
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import typer
+
+from pegboard.cli.exit_codes import Exit
+from pegboard.cli.output.runs import show, tell, watched
+from pegboard.core.graph import Graph, NodeState
+from pegboard.core.ports.durability import RunStart
+from pegboard.core.ports.run_store import RunEvent, StoredRun
+from pegboard.core.principal import LOCAL
+from pegboard.core.run import NodeRun, Pending, RunResult
+from pegboard.errors import RunNotFound
+from pegboard.features.runs import RunView
+
+START = RunStart(run_id="r1", graph={}, params={}, principal=LOCAL, created_at=1.0)
+
+
+def a_view(state: NodeState, **changes: object) -> RunView:
+    node = NodeRun(id="a", state=state, started_at=1.0, duration_ms=5.0)
+    result = RunResult(run_id="r1", state=state, nodes=(node,), **changes)  # pyright: ignore[reportArgumentType] - any field of it
+    return RunView(
+        run=StoredRun(start=START, state=state), graph=Graph(nodes=(), name="g"), result=result
+    )
+
+
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [
+        pytest.param(NodeState.COMPLETED, Exit.DONE, id="completed"),
+        pytest.param(NodeState.FAILED, Exit.FAILED, id="failed"),
+        pytest.param(NodeState.CANCELLED, Exit.FAILED, id="cancelled"),
+        pytest.param(NodeState.WAITING, Exit.UNAVAILABLE, id="waiting"),
+    ],
+)
+def test_the_exit_code_says_how_a_run_is(state: NodeState, code: Exit) -> None:
+    with pytest.raises(typer.Exit) as ended:
+        tell(a_view(state), json=True)
+
+    assert ended.value.exit_code == code
+
+
+def test_people_see_the_error_and_what_is_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
+    pending = Pending(id="a", step="a", kind="unknown", message="Cut off.", choices=("happened",))
+    error = {"code": "timeout", "message": "Too late."}
+    with pytest.raises(typer.Exit):
+        tell(a_view(NodeState.WAITING, pending=(pending,), error=error), json=False)
+
+    said = capsys.readouterr()
+    assert said.out.startswith("r1  waiting  g\n")
+    assert "Too late." in said.err
+    assert (
+        "waits for unknown at a: Cut off.\n  pegboard runs answer r1 a ANSWER  # happened\n"
+        in said.err
+    )
+
+
+class Slow:
+    """Runs of a machine that has much to do: it tells of a run after it rests."""
+
+    def __init__(self) -> None:
+        self.runs = self
+        self.cause: Exception | None = None
+
+    async def wait(self, run_id: str) -> RunView:
+        return a_view(NodeState.WAITING)
+
+    async def last_event(self, run_id: str) -> int:
+        if self.cause is not None:
+            raise self.cause
+        return 2
+
+    async def events(self, run_id: str, *, after: int) -> AsyncIterator[RunEvent]:
+        await asyncio.sleep(0.3)
+        for number, state in enumerate(("in_progress", "waiting"), 1):
+            data = {"node": "a", "state": state}
+            yield RunEvent(sequence=number, at=1.0, kind="node_changed", data=data)
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(60)
+
+
+async def test_what_has_happened_is_told_although_the_run_rests(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    board: Any = Slow()
+    await watched(board, "r1", quiet=False)
+
+    assert capsys.readouterr().err == "in_progress  a\nwaiting      a\n"
+
+
+async def test_what_is_not_known_any_more_is_not_waited_for() -> None:
+    board: Any = Slow()
+    board.cause = RunNotFound("r1")
+
+    assert (await watched(board, "r1", quiet=False)).result.state is NodeState.WAITING
+
+
+@pytest.mark.parametrize(
+    ("pending", "command"),
+    [
+        (
+            Pending(id="a/~1", step="a", kind="approval", choices=("approve", "deny")),
+            "runs answer r1 'a/~1' approve --data data  # or deny",
+        ),
+        (
+            Pending(id="a", step="a", kind="person", message="Which?"),
+            "runs answer r1 a ANSWER --data data",
+        ),
+        (
+            Pending(id="a", step="a", kind="event", event="paid"),
+            "runs send r1 paid MESSAGE --data data",
+        ),
+        (Pending(id="~limit", step="", kind="time", until=0.0), "runs resume r1 --data data"),
+    ],
+    ids=["an approval", "a question", "a message", "a time"],
+)
+def test_people_are_told_what_to_type(
+    pending: Pending, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show(a_view(NodeState.WAITING, pending=(pending,)), options=" --data data")
+
+    assert capsys.readouterr().err.endswith(f"\n  pegboard {command}\n")
+
+
+def test_nobody_is_told_to_go_on_with_what_is_not_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    pending = Pending(id="a", step="a", kind="person", message="Which?")
+    show(a_view(NodeState.WAITING, pending=(pending,)), is_kept=False)
+
+    said = capsys.readouterr().err
+    assert "pegboard runs" not in said
+    assert "run it with --data DIR" in said

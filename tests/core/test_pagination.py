@@ -1,0 +1,55 @@
+"""Cursors give back the place they were made of, and nothing else is one."""
+
+import base64
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegboard.core.pagination import cursor_of, place_of
+from pegboard.errors import InvalidRequest
+
+TIMES = st.floats(allow_nan=False, allow_infinity=False)
+NUMBERS = st.integers(1 - 2**63, 2**63 - 1)
+NAMES = st.text(st.characters(), max_size=50)
+
+
+@given(TIMES, NUMBERS)
+def test_a_cursor_gives_back_numbers_exactly(time: float, number: int) -> None:
+    assert place_of(cursor_of(time, number), float, int) == (time, number)
+
+
+@given(NAMES, NAMES)
+def test_a_cursor_gives_back_any_names(first: str, second: str) -> None:
+    assert place_of(cursor_of(first, second), str, str) == (first, second)
+
+
+def test_no_cursor_is_the_first_page() -> None:
+    assert place_of("", str) is None
+
+
+def test_a_cursor_is_not_much_longer_than_what_it_holds() -> None:
+    assert len(cursor_of("ä" * 100, "b" * 100)) < 420
+
+
+@given(st.text(min_size=1))
+def test_any_other_text_is_refused(text: str) -> None:
+    with pytest.raises(InvalidRequest, match="No page has this cursor"):
+        place_of(text, float, int)
+
+
+@pytest.mark.parametrize(
+    "data",
+    ["{}", "[1.0]", "[1.0, true]", "[1.0, 2, 3]", "[1, 2]", '["1.0", 2]', "[1e999, 2]", "[NaN, 1]",
+     "[1.0, 9223372036854775808]", "[" * 5000],
+)  # fmt: skip
+def test_other_json_is_refused(data: str) -> None:
+    cursor = base64.urlsafe_b64encode(data.encode()).decode()
+
+    with pytest.raises(InvalidRequest, match="No page has this cursor"):
+        place_of(cursor, float, int)
+
+
+def test_a_cursor_of_another_list_is_refused() -> None:
+    with pytest.raises(InvalidRequest, match="No page has this cursor"):
+        place_of(cursor_of("a", "b"), str)

@@ -1,0 +1,149 @@
+"""How a run is while it is played."""
+
+import asyncio
+from typing import Any
+
+from tests.features.runs.test_service import Service
+
+from pegboard import SchemaTool, ToolContext, ToolSpec
+from pegboard.core.graph import Edge, ForEach, Graph, Node, NodeState
+from pegboard.core.ports.durability import RunStart
+from pegboard.core.ports.run_store import RunEvent, StoredRun
+from pegboard.core.principal import LOCAL
+from pegboard.core.tool import Effect
+from pegboard.features.runs import RunView
+from pegboard.features.runs.views import as_it_is
+from pegboard.storage import MemoryStorage
+
+START = RunStart(run_id="r", graph={}, params={}, principal=LOCAL, created_at=10.0)
+RUN = StoredRun(start=START, state=NodeState.IN_PROGRESS)
+
+
+def changed(node: str, state: str, at: float, **data: Any) -> RunEvent:
+    return RunEvent(kind="node_changed", at=at, data={"node": node, "state": state, **data})
+
+
+def test_the_last_that_is_known_of_each_step_is_shown_with_its_parts() -> None:
+    graph = Graph(nodes=(Node(id="a"), Node(id="b"), Node(id="ab")))
+    events = [
+        RunEvent(kind="run_started", at=10.0),
+        changed("a", "in_progress", 11.0),
+        changed("a[0]", "failed", 12.0, duration_ms=500.0, error_code="timeout", attempts=2),
+        changed("ab", "in_progress", 13.0),
+    ]
+    result = as_it_is(RUN, graph, events, now=14.0)
+
+    a, b, ab = result.nodes
+    assert (a.state, a.started_at) == (NodeState.IN_PROGRESS, 11.0)
+    assert [(part.id, part.started_at, part.attempts) for part in a.parts] == [("a[0]", 11.5, 2)]
+    assert a.parts[0].error == {"code": "timeout", "message": ""}
+    assert (b.state, b.started_at) == (NodeState.PENDING, 0.0)
+    assert ab.parts == ()
+    assert result.duration_ms == 4000.0
+
+
+def test_what_a_step_really_took_is_shown_whenever_its_end_was_told() -> None:
+    graph = Graph(nodes=(Node(id="a"), Node(id="b")))
+    events = [
+        changed("a", "in_progress", 10.5),
+        changed("a", "completed", 90.0, started_at=11.0, duration_ms=250.0),
+        changed("b", "completed", 90.0, started_at=12.0),
+    ]
+    result = as_it_is(RUN, graph, events, now=95.0)
+
+    assert [(run.started_at, run.duration_ms) for run in result.nodes] == [(11.0, 250.0), (12.0, 0)]
+
+
+INNER = Graph(
+    nodes=(
+        Node(id="first", kind="value", input={"a": 1}),
+        Node(id="then", tool="echo", edges=(Edge(node="first"),)),
+    )
+)
+LONG = Graph(
+    nodes=(
+        Node(id="given", kind="value", input={"a": 1}),
+        Node(id="made", tool="echo", edges=(Edge(node="given"),)),
+        Node(
+            id="each",
+            kind="graph",
+            graph=INNER,
+            for_each=ForEach(items=[1, 2, 3], concurrency=1),
+            edges=(Edge(node="made"),),
+        ),
+        Node(id="late", kind="value", input={"a": 1}, edges=(Edge(node="each"),)),
+        Node(id="slow", tool="slow", edges=(Edge(node="late"),)),
+    )
+)
+
+
+async def test_a_run_that_is_played_again_shows_when_its_steps_really_began() -> None:
+    async with MemoryStorage() as storage:
+        first = Slow(storage)
+        run_id = (await first.runs.start_graph(LONG)).id
+        before = await coming_to_slow(first, run_id)
+        await first.durability.close()
+        await first.feed.close()
+        entry = storage.runs._runs[run_id]  # a crash loses the last events
+        entry.events[:] = [event for event in entry.events if event.data.get("node") != "made"]
+        await asyncio.sleep(0.05)
+        again = Slow(storage)
+        await again.runs.follow()
+        between = await coming_to_slow(again, run_id)
+        again.go.set()
+        await again.runs.wait(run_id)
+        after = await again.runs.get(run_id)
+        await again.durability.close()
+        await again.feed.close()
+        told = next(
+            event
+            for event in entry.events
+            if event.data.get("node") == "made" and event.data.get("state") == "completed"
+        )
+
+    assert times(between) == times(before)
+    assert times(after) == times(before)
+    made = before.result.node("made")
+    assert made is not None
+    assert told.at == made.started_at + made.duration_ms / 1000
+    by_id = {id_: (began, took) for id_, began, took in times(after)}
+    assert by_id["each[2]/first"][0] >= sum_of(by_id["each[1]/then"])
+    assert by_id["late"][0] == sum_of(by_id["each"])
+
+
+class Slow(Service):
+    """With a tool that works until it is let go."""
+
+    def __init__(self, storage: MemoryStorage) -> None:
+        super().__init__(storage)
+        self.go = asyncio.Event()
+        spec = ToolSpec(name="slow", effect=Effect.READ, input_schema={"type": "object"})
+        self.registry.add(SchemaTool(spec=spec, run=self._slow))
+
+    async def _slow(self, arguments: Any, ctx: ToolContext[Any]) -> Any:
+        await self.go.wait()
+        return {}
+
+
+async def coming_to_slow(service: Slow, run_id: str) -> RunView:
+    for _ in range(500):
+        view = await service.runs.get(run_id)
+        states = {run.id: run.state for run in view.result.nodes}
+        parts = len(tuple(run for node in view.result.nodes for run in node))
+        is_there = states["slow"] is NodeState.IN_PROGRESS and parts == 5 + 3 * 3
+        if is_there and not service.feed.is_behind(run_id) and states["made"].is_final:
+            return view
+        await asyncio.sleep(0.01)
+    raise AssertionError("the slow step does not begin")
+
+
+def times(view: RunView) -> list[tuple[str, float, float]]:
+    found = [
+        (run.id, run.started_at, run.duration_ms) for node in view.result.nodes for run in node
+    ]
+    return sorted(item for item in found if item[0] != "slow")
+
+
+def sum_of(time: tuple[float, float]) -> float:
+    began, took = time
+    return began + took / 1000

@@ -1,0 +1,51 @@
+from pegboard.core.graph import NodeState
+from pegboard.core.result import ToolResult
+from pegboard.core.run import NodeRun
+from pegboard.errors import ToolFailed
+from pegboard.graphs.engine.node_results import answered, as_data, from_record, to_record, whole
+
+
+def test_a_whole_lasts_from_its_first_beginning_to_its_last_end() -> None:
+    parts = (
+        NodeRun(id="a", state=NodeState.COMPLETED, started_at=10.0, duration_ms=500.0, attempts=1),
+        NodeRun(
+            id="b", state=NodeState.COMPLETED, started_at=10.25, duration_ms=1000.0, attempts=2
+        ),
+        NodeRun(id="c", state=NodeState.SKIPPED),
+    )
+    run = whole("all", parts, state=NodeState.COMPLETED)
+
+    assert (run.started_at, run.duration_ms, run.attempts) == (10.0, 1250.0, 3)
+    assert whole("none", (), state=NodeState.COMPLETED).started_at == 0.0
+
+
+def test_a_node_is_stored_without_its_path_mattering() -> None:
+    run = NodeRun(id="a", state=NodeState.FAILED, error={"code": "x"}, attempts=2)
+
+    assert from_record("b", to_record(run)) == NodeRun(
+        id="b", state=NodeState.FAILED, error={"code": "x"}, attempts=2
+    )
+
+
+def test_a_result_that_says_it_failed_has_an_error_of_its_own_words() -> None:
+    run = answered("a", ToolResult(is_error=True, content="no"), None)
+    known = answered("a", ToolResult(is_error=True, error=ToolFailed("known")), None)
+
+    assert run.error is not None
+    assert run.error["message"] == "no"
+    assert known.error is not None
+    assert known.error["message"] == "known"
+
+
+def test_other_nodes_see_state_output_and_error() -> None:
+    error = {"code": "x"}
+
+    assert as_data(NodeRun(id="a", state=NodeState.COMPLETED, output=1)) == {
+        "state": "completed",
+        "output": 1,
+    }
+    assert as_data(NodeRun(id="a", state=NodeState.FAILED, error=error)) == {
+        "state": "failed",
+        "output": None,
+        "error": error,
+    }

@@ -1,0 +1,63 @@
+import pytest
+
+from pegboard.errors import ConfigError
+from pegboard.runtime.board_file.yaml_positions import load_yaml
+
+
+def test_every_place_has_its_line() -> None:
+    located = load_yaml("a:\n  - x: 1\n    y: [2, 3]\nb: {c: 4}\n", "board.yaml")
+
+    assert located.value == {"a": [{"x": 1, "y": [2, 3]}], "b": {"c": 4}}
+    assert located.line(("a", 0, "y")) == 3
+    assert located.line(("b", "c")) == 4
+
+
+def test_an_unknown_place_has_the_line_of_what_is_around_it() -> None:
+    located = load_yaml("a:\n  b:\n    c: 1\n", "board.yaml")
+
+    assert located.line(("a", "b", "nothing", 3)) == 2
+
+
+def test_an_empty_file_has_no_value() -> None:
+    assert load_yaml("# only a comment\n", "board.yaml").value is None
+
+
+def test_types_are_those_of_yaml() -> None:
+    located = load_yaml("a: 1\nb: 1.5\nc: true\nd: null\ne: '1'\nf: text\n", "board.yaml")
+
+    assert located.value == {"a": 1, "b": 1.5, "c": True, "d": None, "e": "1", "f": "text"}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        pytest.param("a: [1, 2", "board.yaml:1: not valid YAML", id="not closed"),
+        pytest.param("a: 1\na: 2\n", "board.yaml:2: the key 'a' stands here twice", id="twice"),
+        pytest.param("? [a]\n: 1\n", "board.yaml:1: a key must be plain text", id="odd key"),
+        pytest.param("a: !!python/object:os.system x\n", "not valid YAML", id="python object"),
+        pytest.param("a: \t- x\n", "board.yaml:1: not valid YAML", id="tab"),
+        pytest.param("a: 2001-99-99\n", "not valid YAML", id="no such day"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(text: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        load_yaml(text, "board.yaml")
+
+
+def test_a_bomb_of_aliases_is_refused() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 9)]
+
+    with pytest.raises(ConfigError, match="too large or too deep"):
+        load_yaml("\n".join(lines), "board.yaml")
+
+
+def test_a_cycle_of_aliases_is_refused() -> None:
+    with pytest.raises(ConfigError, match="too large or too deep"):
+        load_yaml("a: &a [*a]\n", "board.yaml")
+
+
+@pytest.mark.timeout(60)
+def test_a_deep_file_is_refused() -> None:
+    with pytest.raises(ConfigError):
+        load_yaml("[" * 3000, "board.yaml")

@@ -1,0 +1,62 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from pegboard.runtime.file_watcher import follow
+
+
+@pytest.mark.parametrize("kind", ["changed", "removed", "made"])
+async def test_whatever_happens_to_the_file_is_noticed_once(tmp_path: Path, kind: str) -> None:
+    path, noticed, times = tmp_path / "board.yaml", asyncio.Event(), 0
+    if kind != "made":
+        path.write_text("sources: []")
+
+    async def changed() -> None:
+        nonlocal times
+        times += 1
+        noticed.set()
+
+    following = asyncio.create_task(follow(path, changed, every=0.01))
+    await asyncio.sleep(0.03)
+    assert times == 0
+    if kind == "removed":
+        path.unlink()
+    else:
+        path.write_text("sources: [{kind: builtin}]")
+    await noticed.wait()
+    await asyncio.sleep(0.05)
+    following.cancel()
+
+    assert times == 1
+
+
+async def test_what_happens_before_the_first_look_counts_from_the_call(tmp_path: Path) -> None:
+    path, noticed = tmp_path / "board.yaml", asyncio.Event()
+    path.write_text("sources: []")
+
+    async def changed() -> None:
+        noticed.set()
+
+    coming = follow(path, changed, every=0.01)
+    path.write_text("sources: [{kind: builtin}]")
+    following = asyncio.create_task(coming)
+    await noticed.wait()
+    following.cancel()
+
+
+async def test_a_change_that_fails_does_not_end_the_following(tmp_path: Path) -> None:
+    path, noticed = tmp_path / "board.yaml", asyncio.Queue[str]()
+
+    async def changed() -> None:
+        noticed.put_nowait(path.read_text())
+        raise ValueError("odd")
+
+    following = asyncio.create_task(follow(path, changed, every=0.01))
+    seen: list[str] = []
+    for text in ("a", "bb"):
+        path.write_text(text)
+        seen.append(await noticed.get())
+    following.cancel()
+
+    assert seen == ["a", "bb"]

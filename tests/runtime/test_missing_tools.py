@@ -1,0 +1,47 @@
+import asyncio
+
+import pytest
+
+from pegboard.runtime.missing_tools import MissingTools
+from pegboard.runtime.sources.state import SourceState
+
+STATES = {
+    name: SourceState(name=name, kind="sql", status=status, reason=reason)
+    for name, status, reason in (("up", "ok", ""), ("down", "failed", "nobody answers"))
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "owner", "why"),
+    [
+        ("up__x", "up", ""),
+        ("down__x", "down", "its source 'down' is failed: nobody answers"),
+        ("nobody__x", "", ""),
+        ("board__read_result", "board", ""),
+        ("plain", "", ""),
+    ],
+)
+async def test_a_name_is_answered_for_by_its_source(name: str, owner: str, why: str) -> None:
+    absent = MissingTools(lambda: STATES)
+
+    assert (absent.owner(name), absent.why(name)) == (owner, why)
+
+
+async def test_what_is_still_coming_can_be_waited_for_and_is_wanted() -> None:
+    state = SourceState(name="slow", kind="sql")
+    absent = MissingTools(lambda: {"slow": state})
+
+    assert absent.coming("slow__x") is state.listed
+    assert state.wanted.is_set()
+    assert absent.coming("other__x") is None
+    state.listed.set()
+    assert absent.coming("slow__x") is None
+
+
+async def test_another_loop_does_not_wait_for_it() -> None:
+    absent = MissingTools(lambda: {"slow": SourceState(name="slow", kind="sql")})
+
+    async def elsewhere() -> asyncio.Event | None:
+        return absent.coming("slow__x")
+
+    assert await asyncio.to_thread(lambda: asyncio.run(elsewhere())) is None

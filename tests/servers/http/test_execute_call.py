@@ -1,0 +1,67 @@
+from typing import Any
+
+import pytest
+from tests.servers.http.made import NOTES
+
+from pegboard import Pegboard
+from pegboard.core.principal import LOCAL
+from pegboard.errors import GraphInvalid
+from pegboard.servers.http.execute_call import Answer, execute_call
+from pegboard.servers.http.models.requests import ExecuteRequest
+from pegboard.servers.http.problem_details import ProblemAnswer
+
+
+async def outcome(board: Pegboard, key: str = "", **body: Any) -> Answer | ProblemAnswer:
+    return await execute_call(board, LOCAL, ExecuteRequest.model_validate(body), key=key)
+
+
+async def test_a_call_that_went_well_is_an_answer(board: Pegboard) -> None:
+    answer = await outcome(board, capability="adding", input={"a": 1, "b": 2})
+
+    assert isinstance(answer, Answer)
+    assert (answer.status, answer.body["output"], answer.body["tool_id"]) == (200, 3, "add_v1")
+
+
+async def test_a_call_that_failed_is_told_with_when_to_come_back(board: Pegboard) -> None:
+    answer = await outcome(board, name="busy")
+
+    assert isinstance(answer, ProblemAnswer)
+    assert (answer.status, answer.headers) == (503, {"Retry-After": "7"})
+
+
+async def test_the_key_beside_the_body_counts_as_the_one_within(board: Pegboard) -> None:
+    await outcome(board, key="k", name="note", input={"text": "once"})
+    config = {"idempotency_key": "k"}
+    answer = await outcome(board, name="note", input={"text": "once"}, execution_config=config)
+
+    assert isinstance(answer, Answer)
+    assert answer.body["metadata"]["replayed"]
+    assert NOTES == ["once"]
+
+
+async def test_a_call_in_the_background_says_where_its_run_is(board: Pegboard) -> None:
+    body: dict[str, Any] = {"name": "add", "input": {"a": 1}, "async": True}
+    answer = await outcome(board, **body)
+
+    assert isinstance(answer, Answer)
+    assert answer.headers == {"Location": f"/runs/{answer.body['run_id']}"}
+
+
+@pytest.mark.parametrize("named", [{"tool_id": "seek_v1"}, {"name": "seek@1"}])
+async def test_an_id_of_before_calls_the_version_of_before(
+    board: Pegboard, named: dict[str, Any]
+) -> None:
+    seek = {"tool_id": "seek_v1", "type": "RestAPI", "url": "https://api.example.com/items"}
+    for key in ("old", "new"):
+        await board.catalogue.register([{**seek, "method": "GET", "input_schema": {key: "string"}}])
+    wrong: dict[str, Any] = {**named, "input": {"new": "x"}}
+
+    before = await outcome(board, **wrong)
+    now = await outcome(board, name="seek", input={"old": "x"})
+    with pytest.raises(GraphInvalid, match="old"):
+        await outcome(board, "", **{**wrong, "async": True})
+
+    assert isinstance(before, ProblemAnswer)
+    assert isinstance(now, ProblemAnswer)
+    unknown = [told.body["problems"][0]["path"] for told in (before, now)]
+    assert unknown == ["new", "old"]

@@ -1,0 +1,30 @@
+import pytest
+from fastapi import Request
+
+from pegboard.servers.http.picture_responses import chosen, picture
+
+
+@pytest.mark.parametrize(
+    ("given", "accept", "wanted"),
+    [
+        ("", "", "json"),
+        ("", "*/*", "json"),
+        ("", "application/json", "json"),
+        ("", "text/html,application/xhtml+xml,*/*;q=0.8", "json"),
+        ("", "image/avif,image/webp,image/svg+xml,image/*,*/*;q=0.8", "svg"),
+        ("", "image/svg+xml, application/json", "json"),
+        ("json", "image/svg+xml", "json"),
+        ("mermaid", "image/svg+xml", "mermaid"),
+    ],
+)
+def test_the_query_decides_before_what_is_accepted(given: str, accept: str, wanted: str) -> None:
+    headers = [(b"accept", accept.encode())] if accept else []
+
+    assert chosen(Request({"type": "http", "headers": headers}), given) == wanted
+
+
+def test_a_picture_allows_its_own_style_alone() -> None:
+    policy = picture("<svg/>").headers["content-security-policy"]
+
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy

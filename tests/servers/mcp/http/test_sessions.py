@@ -1,0 +1,181 @@
+"""Sessions of streamable HTTP: bounded, ended when idle, and nobody else's."""
+
+import asyncio
+import json
+from typing import Any
+
+import httpx2
+import pytest
+from tests.servers.http.test_mcp_endpoint import HEADERS, INITIALIZE
+from tests.servers.mcp.made import until
+
+from pegboard import tool
+from pegboard.core.principal import LOCAL, Principal
+from pegboard.runtime import Pegboard
+from pegboard.servers.mcp.callers import CURRENT
+from pegboard.servers.mcp.http.duplicate_ids import TWICE
+from pegboard.servers.mcp.http.sessions import Sessions
+from pegboard.servers.mcp.selection import WHOLE
+
+PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+MODERN = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "server/discover"}
+DISCOVER = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "server/discover",
+    "params": {
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+    },
+}
+
+
+def called(number: Any) -> dict[str, Any]:
+    params = {"name": "hold", "arguments": {}}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+
+
+class Door:
+    """An ASGI application that takes the caller from a header, as a gate would."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        name = dict(scope["headers"]).get(b"x-caller", b"").decode()
+        principal = Principal(id=name) if name else LOCAL
+        scope["state"] = {"principal": principal}
+        await self._sessions.handle(scope, receive, send, principal=principal, part=WHOLE)
+
+
+@pytest.fixture
+async def opened(board: Pegboard, request: pytest.FixtureRequest) -> Any:
+    sessions = await Sessions.open(board, **getattr(request, "param", {}))
+    yield sessions
+    await sessions.close()
+
+
+def client(
+    sessions: Sessions, caller: str = "", *, address: str = "127.0.0.1"
+) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(app=Door(sessions), client=(address, 1)),
+        base_url="http://127.0.0.1",
+        headers=HEADERS | ({"X-Caller": caller} if caller else {}),
+    )
+
+
+async def begun(http: httpx2.AsyncClient) -> dict[str, str]:
+    answer = await http.post("/", json=INITIALIZE)
+    return {"Mcp-Session-Id": answer.headers["mcp-session-id"]}
+
+
+async def test_a_session_answers_nobody_but_who_began_it(opened: Sessions) -> None:
+    async with client(opened, "ada") as ada, client(opened, "eve") as eve:
+        session = await begun(ada)
+        own = await ada.post("/", json=PING, headers=session)
+        others = await eve.post("/", json=PING, headers=session)
+        ended = await eve.delete("/", headers=session)
+
+    assert (own.status_code, others.status_code, ended.status_code) == (200, 404, 404)
+    assert CURRENT.get() is None
+
+
+@pytest.mark.parametrize("opened", [{"most": 2}], indirect=True)
+async def test_there_are_no_more_sessions_than_there_is_room_for(opened: Sessions) -> None:
+    async with client(opened) as http:
+        first = await begun(http)
+        await begun(http)
+        refused = await http.post("/", json=INITIALIZE)
+        await http.delete("/", headers=first)
+        again = await http.post("/", json=INITIALIZE)
+
+    assert (refused.status_code, again.status_code) == (503, 200)
+
+
+@pytest.mark.parametrize("opened", [{"idle": 0.1}], indirect=True)
+async def test_a_session_that_nobody_uses_ends(opened: Sessions) -> None:
+    async with client(opened) as http:
+        session = await begun(http)
+        await until(lambda: not opened._manager._server_instances)
+        answer = await http.post("/", json=PING, headers=session)
+
+    assert answer.status_code == 404
+
+
+@pytest.mark.parametrize("opened", [{"most": 5, "share": 2}], indirect=True)
+async def test_one_caller_has_no_more_than_a_share_of_them(opened: Sessions) -> None:
+    async with (
+        client(opened, "ada") as ada,
+        client(opened, "eve") as eve,
+        client(opened, "ada", address="127.0.0.2") as elsewhere,
+    ):
+        first = await begun(ada)
+        await begun(ada)
+        refused = await ada.post("/", json=INITIALIZE)
+        others = [await eve.post("/", json=INITIALIZE), await elsewhere.post("/", json=INITIALIZE)]
+        alone = await ada.post("/", json=DISCOVER, headers=MODERN)
+        await ada.delete("/", headers=first)
+        again = await ada.post("/", json=INITIALIZE)
+
+    assert refused.status_code == 429
+    assert refused.json()["id"] is None
+    assert "You have 2 sessions open, as many as one caller may have" in refused.text
+    assert [answer.status_code for answer in others] == [200, 200]
+    assert alone.status_code == 200
+    assert again.status_code == 200
+
+
+@pytest.mark.parametrize("opened", [{"share": 1}], indirect=True)
+async def test_what_begins_no_session_takes_no_place(opened: Sessions) -> None:
+    async with client(opened) as http:
+        for body in (b"no json", json.dumps(PING).encode(), b"{}"):
+            assert (await http.post("/", content=body)).status_code == 400
+        assert (await http.get("/")).status_code in (400, 406)
+        begins = await http.post("/", json=INITIALIZE)
+
+    assert begins.status_code == 200
+
+
+@pytest.mark.parametrize("opened", [{"share": 1, "idle": 0.1}], indirect=True)
+async def test_the_place_of_a_session_that_nobody_uses_is_free_again(opened: Sessions) -> None:
+    async with client(opened) as http:
+        await begun(http)
+        await until(lambda: not opened._manager._server_instances)
+        again = await http.post("/", json=INITIALIZE)
+
+    assert again.status_code == 200
+
+
+async def test_of_two_requests_with_one_id_the_second_is_refused_and_the_first_answered(
+    opened: Sessions, board: Pegboard
+) -> None:
+    holding, release = asyncio.Event(), asyncio.Event()
+
+    @tool(name="hold", description="Wait.")
+    async def hold() -> str:
+        holding.set()
+        await release.wait()
+        return "done"
+
+    board.registry.add(hold)
+    async with client(opened, "ada") as http, client(opened, "eve") as eve:
+        session = await begun(http)
+        first = asyncio.create_task(http.post("/", json=called(7), headers=session))
+        await holding.wait()
+        second = await http.post("/", json=called("7"), headers=session)
+        other = await http.post("/", json={**PING, "id": 8}, headers=session)
+        others = await eve.post("/", json=called(7), headers=session)
+        release.set()
+        answer = await first
+        later = await http.post("/", json=called(7), headers=session)
+
+    assert second.status_code == 400
+    assert second.json()["id"] == "7"
+    assert second.json()["error"] == {"code": -32600, "message": TWICE}
+    assert other.status_code == 200
+    assert others.status_code == 404
+    assert "done" in answer.text
+    assert "done" in later.text

@@ -1,0 +1,161 @@
+"""Which part of a board is served, and how it is named."""
+
+from pathlib import Path
+
+import pytest
+
+from pegboard.core.tool import ToolSpec
+from pegboard.errors import InvalidRequest
+from pegboard.runtime import Pegboard, Settings
+from pegboard.servers.mcp.selection import WHOLE, BoardSelection, check_part, unknown_source
+
+
+def spec(name: str, *, source: str = "", category: str = "general", action: str = "") -> ToolSpec:
+    return ToolSpec(
+        name=name,
+        description="",
+        input_schema={},
+        source=source,
+        category=category,
+        action=action,
+    )
+
+
+FIND = spec("shop__find", source="shop", category="database", action="find")
+FETCH = spec("std__web_fetch", source="std", category="web", action="web_fetch")
+
+
+@pytest.mark.parametrize(
+    ("part", "has"),
+    [
+        (WHOLE, (True, True)),
+        (BoardSelection(only=("shop__*",)), (True, False)),
+        (BoardSelection(only=("std__*", "shop__*")), (True, True)),
+        (BoardSelection(sources=("std",)), (False, True)),
+        (BoardSelection(categories=("database",)), (True, False)),
+        (BoardSelection(exclude=("*__find",)), (False, True)),
+        (BoardSelection(own="shop"), (True, False)),
+        (BoardSelection(own="shop", exclude=("shop__find",)), (False, False)),
+    ],
+)
+def test_a_part_is_what_all_its_choices_leave(part: BoardSelection, has: tuple[bool, bool]) -> None:
+    assert (part.has(FIND), part.has(FETCH)) == has
+
+
+@pytest.mark.parametrize(
+    ("tool", "shown"),
+    [
+        (FIND, "find"),
+        (spec("shop__find", source="shop"), "find"),
+        (spec("shop__a_b_x00000000", source="shop", action="a b"), "shop__a_b_x00000000"),
+    ],
+    ids=["by its action", "by its name", "no name for MCP"],
+)
+def test_a_source_served_as_itself_has_its_own_names(tool: ToolSpec, shown: str) -> None:
+    part = BoardSelection(own="shop")
+
+    assert part.shown_name(tool) == shown
+    assert part.board_name(shown) == tool.name
+
+
+def test_the_whole_board_has_the_names_of_the_board() -> None:
+    assert WHOLE.shown_name(FIND) == WHOLE.board_name("shop__find") == "shop__find"
+    assert WHOLE.shown_uri("board://shop/docs://a") == "board://shop/docs://a"
+    assert WHOLE.board_uri("docs://a") == "docs://a"
+
+
+def test_a_source_served_as_itself_has_its_own_uris() -> None:
+    part = BoardSelection(own="shop")
+
+    assert part.board_uri("docs://a") == "board://shop/docs://a"
+    assert part.shown_uri("board://shop/docs://a") == "docs://a"
+    assert part.shown_uri("board://std/docs://a") == "board://std/docs://a"
+    assert part.board_name("") == ""
+
+
+def test_an_address_names_a_part() -> None:
+    given = {"only": ["a*", "b*"], "source": ["shop"], "category": ["web"], "exclude": ["*x"]}
+
+    assert BoardSelection.of_query(given, own="shop") == BoardSelection(
+        only=("a*", "b*"), sources=("shop",), categories=("web",), exclude=("*x",), own="shop"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [({"sources": ["a"]}, "no parameter 'sources'; known are only"), ({"only": ["a"] * 51}, "50")],
+)
+def test_an_address_that_says_something_else_is_refused(
+    given: dict[str, list[str]], said: str
+) -> None:
+    with pytest.raises(InvalidRequest, match=said):
+        BoardSelection.of_query(given)
+
+
+BOARD = """
+sources:
+  - {kind: builtin, name: std}
+  - {kind: functions, name: shop, config: {modules: [no_such_module]}}
+tools:
+  - {tool_id: legacy__greet, type: RestAPI, url: "https://example.com/", method: GET}
+"""
+
+
+def a_board(folder: Path, text: str = BOARD) -> Pegboard:
+    file = folder / "board.yaml"
+    file.write_text(text)
+    return Pegboard(settings=Settings(board=file, reload="off"))
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        WHOLE,
+        BoardSelection(sources=("std", "shop"), own="shop"),
+        BoardSelection(only=("std__*", "*greet", "greet"), exclude=("shop__x", "s*__y")),
+        BoardSelection(only=("board__*", "legacy__greet")),
+        BoardSelection(categories=("nothing",)),
+    ],
+    ids=["whole", "failed", "globs", "of no source", "category"],
+)
+async def test_a_part_of_what_the_board_has_is_served(tmp_path: Path, part: BoardSelection) -> None:
+    async with a_board(tmp_path) as board:
+        check_part(part, board)
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (
+            BoardSelection(sources=("std", "shopp")),
+            "no source 'shopp' on the board; did you mean 'shop'?",
+        ),
+        (BoardSelection(own="stdd"), "There is no source 'stdd' on the board; did you mean 'std'?"),
+        (
+            BoardSelection(sources=("board",)),
+            "There is no source 'board' on the board; it has shop, std.",
+        ),
+        (
+            BoardSelection(only=("std__*", "shpo__*")),
+            "no source 'shpo' on the board; did you mean 'shop'?",
+        ),
+        (BoardSelection(exclude=("x__delete",)), "no source 'x' on the board; it has shop, std."),
+        (BoardSelection(sources=("x" * 999,)), f"'{'x' * 100}…' on the board; it has shop, std."),
+    ],
+    ids=["source", "as", "not a source", "only", "exclude", "long"],
+)
+async def test_a_source_that_the_board_does_not_have_is_refused(
+    tmp_path: Path, part: BoardSelection, said: str
+) -> None:
+    async with a_board(tmp_path) as board:
+        with pytest.raises(InvalidRequest) as caught:
+            check_part(part, board)
+
+    assert str(caught.value).endswith(said)
+
+
+@pytest.mark.parametrize(("count", "end"), [(0, "it has none."), (30, "s26 and 10 more.")])
+async def test_a_board_names_so_many_of_its_sources(tmp_path: Path, count: int, end: str) -> None:
+    entries = [f"{{kind: builtin, name: s{number}}}" for number in range(count)]
+    async with a_board(tmp_path, f"sources: [{', '.join(entries)}]") as board:
+        assert unknown_source("qq", board).endswith(end)

@@ -1,0 +1,36 @@
+import subprocess
+import sys
+
+import pytest
+
+from pegboard.servers.extras import require_server_extra
+
+MISSING = """
+import sys
+sys.modules[{name!r}] = None
+from pegboard.errors import ConfigError
+from pegboard.runtime import Pegboard, Settings
+from pegboard.servers.http import create_app, serve
+for start in (lambda: serve(Settings(port=0)), lambda: create_app(Pegboard())):
+    try:
+        start()
+    except ConfigError as error:
+        print(error)
+"""
+
+
+def test_an_installation_with_the_extra_is_complete() -> None:
+    require_server_extra()
+
+
+@pytest.mark.parametrize("name", ["fastapi", "uvicorn", "websockets", "prometheus_client"])
+def test_a_missing_extra_is_one_line_that_says_what_to_install(name: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", MISSING.format(name=name)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    line = f"The HTTP server needs {name}: pip install 'pegboard[server]'"
+    assert done.stdout.splitlines() == [line, line]

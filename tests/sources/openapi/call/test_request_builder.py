@@ -1,0 +1,209 @@
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegboard.errors import InvalidRequest
+from pegboard.sources.openapi.call.arguments import Plan, Settings, plan
+from pegboard.sources.openapi.call.credentials import Part
+from pegboard.sources.openapi.call.request_builder import Built, Route, build
+from pegboard.sources.openapi.document.lenient_access import Located
+from pegboard.sources.openapi.document.operations import Reader
+from pegboard.sources.openapi.document.references import References
+from pegboard.sources.openapi.schema.translate import Schemas
+
+BASE = "https://api.test/v1"
+
+
+def planned(node: dict[str, Any], path: str, **settings: Any) -> Plan:
+    operation = Reader({}, References({"": {}})).operation(
+        path, "post", Located(node={"post": node})
+    )
+    schemas = Schemas(References({"": {}}), sending=True, siblings=False)
+    return plan(operation, schemas, Settings(**settings))
+
+
+def built(node: dict[str, Any], given: dict[str, Any], path: str = "/a", **route: Any) -> Built:
+    made = Route(method="post", base=BASE, path=path, **route)
+    return build(made, planned(node, path), given)
+
+
+def parameters(*places: str) -> dict[str, Any]:
+    made = [{"name": f"{place}1", "in": place, "schema": {}} for place in places]
+    return {"parameters": made}
+
+
+def test_each_argument_goes_to_its_place() -> None:
+    node = parameters("path", "query", "header", "cookie")
+    given = {"path1": "a/b", "query1": "c d", "header1": "e", "cookie1": "f"}
+
+    made = built(node, given, path="/x/{path1}.json")
+
+    assert made.url == f"{BASE}/x/a%2Fb.json?query1=c%20d"
+    assert made.headers == {"accept": "*/*", "header1": "e", "cookie": "cookie1=f"}
+    assert made.content is None
+
+
+def test_what_is_null_or_absent_is_not_sent() -> None:
+    made = built(parameters("query", "header", "cookie"), {"query1": None, "header1": None})
+
+    assert (made.url, dict(made.headers)) == (f"{BASE}/a", {"accept": "*/*"})
+
+
+def test_credentials_go_last_and_win() -> None:
+    parts = (
+        Part(location="query", name="key", value="a&b"),
+        Part(location="cookie", name="sid", value="s"),
+        Part(location="header", name="Header1", value="secret"),
+    )
+    node = parameters("query", "header", "cookie")
+    given = {"query1": "1", "header1": "mine", "cookie1": "2"}
+
+    made = built(node, given, credential=parts, headers={"X-Fixed": "f", "Accept": "text/csv"})
+
+    assert made.url == f"{BASE}/a?query1=1&key=a%26b"
+    assert made.headers == {
+        "accept": "text/csv",
+        "header1": "secret",
+        "x-fixed": "f",
+        "cookie": "cookie1=2; sid=s",
+    }
+    assert "secret" not in repr(made)
+    assert "secret" not in repr(parts)
+
+
+def test_values_of_the_operator_are_sent_and_defaults_give_way() -> None:
+    made = planned(
+        parameters("query", "header"), "/a", hidden={"query1": "h"}, defaults={"header1": "d"}
+    )
+    route = Route(method="get", base=BASE, path="/a")
+
+    assert build(route, made, {}).url == f"{BASE}/a?query1=h"
+    assert build(route, made, {"header1": "mine"}).headers["header1"] == "mine"
+
+
+def body(required: bool, **properties: Any) -> dict[str, Any]:
+    content = {"application/json": {"schema": {"type": "object", "properties": properties}}}
+    return {"requestBody": {"required": required, "content": content}}
+
+
+@pytest.mark.parametrize(
+    ("required", "given", "content"),
+    [
+        (True, {"a": 1}, b'{"a":1}'),
+        (True, {}, b"{}"),
+        (False, {}, None),
+        (False, {"a": None}, b'{"a":null}'),
+    ],
+)
+def test_a_flat_body_is_put_together(
+    required: bool, given: dict[str, Any], content: object
+) -> None:
+    made = built(body(required, a={}), given)
+
+    assert made.content == content
+    assert ("content-type" in made.headers) is (content is not None)
+
+
+def test_a_whole_body_is_sent_as_it_is_given() -> None:
+    node = {"requestBody": {"content": {"application/json": {"schema": {"type": "array"}}}}}
+
+    assert built(node, {"body": [1]}).content == b"[1]"
+    assert built(node, {}).content is None
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/a?action=list", "/a?action=list&query1=q"),
+        ("/a b/{", "/a%20b/%7B?query1=q"),
+        ("/a#part", "/a?query1=q"),
+        ("//evil.test/x", "//evil.test/x?query1=q"),
+        ("/a/../b", "/a/../b?query1=q"),
+    ],
+)
+def test_what_the_document_says_of_a_path_is_kept(path: str, expected: str) -> None:
+    made = built(parameters("query"), {"query1": "q"}, path=path)
+
+    assert made.url == BASE + expected
+    assert urlsplit(made.url).netloc == "api.test"
+
+
+CLIMBING = [
+    "..",
+    ".",
+    "../admin",
+    "a/../b",
+    "..\\..",
+    "%2e%2e",
+    "%252e%252e/x",
+    "..;x",
+    "a/..",
+    "./a",
+]
+
+
+@pytest.mark.parametrize("value", CLIMBING)
+def test_a_path_argument_never_climbs(value: str) -> None:
+    with pytest.raises(InvalidRequest, match="'path1' must not have"):
+        built(parameters("path"), {"path1": value}, path="/files/{path1}")
+
+
+def test_a_long_chain_of_escapes_takes_no_time() -> None:
+    value = "%" + "25" * 500_000 + "2e"
+
+    assert built(parameters("path"), {"path1": value}, path="/files/{path1}").url.endswith("2e")
+
+
+def test_two_arguments_cannot_climb_together() -> None:
+    node = {"parameters": [{"name": name, "in": "path", "schema": {}} for name in "ab"]}
+
+    with pytest.raises(InvalidRequest, match="'a, b' must not have"):
+        built(node, {"a": ".", "b": "."}, path="/x/{a}{b}")
+    assert built(node, {"a": "v1", "b": "."}, path="/x/{a}{b}").url == f"{BASE}/x/v1."
+
+
+@pytest.mark.parametrize("value", ["", [], {}, None])
+def test_a_path_argument_is_never_empty(value: object) -> None:
+    with pytest.raises(InvalidRequest, match="'path1' is part of the path and must not be empty"):
+        built(parameters("path"), {"path1": value}, path="/files/{path1}")
+
+
+@given(st.text(st.characters(codec="utf-8"), min_size=1))
+def test_whatever_a_path_argument_says_the_path_has_the_same_segments(value: str) -> None:
+    try:
+        made = built(parameters("path"), {"path1": value}, path="/files/{path1}/end")
+    except InvalidRequest:
+        return
+    url = urlsplit(made.url)
+
+    assert (url.netloc, url.query, url.fragment) == ("api.test", "", "")
+    start, files, own, end = url.path.split("/")[1:]
+    assert (start, files, unquote(own), end) == ("v1", "files", value, "end")
+
+
+@pytest.mark.parametrize("place", ["query", "cookie"])
+def test_no_object_says_what_only_the_operator_says(place: Any) -> None:
+    schema = {"type": "object"}
+    node: dict[str, Any] = {
+        "parameters": [
+            {"name": "more", "in": place, "explode": True, "schema": schema},
+            {"name": "tenant", "in": place, "schema": {}},
+            {"name": "page", "in": place, "schema": {}},
+        ]
+    }
+    made = Route(
+        method="post",
+        base=BASE,
+        path="/a",
+        credential=(Part(location=place, name="key", value="secret"),),
+    )
+    planning = planned(node, "/a", hidden={"tenant": "acme"})
+
+    for name in ("tenant", "Tenant", "key"):
+        with pytest.raises(InvalidRequest, match=f"'more' must not have '{name}'"):
+            build(made, planning, {"more": {name: "other"}})
+    sent = build(made, planning, {"more": {"page": 2}})
+    assert "page=2" in (sent.url if place == "query" else sent.headers["cookie"])

@@ -1,0 +1,73 @@
+"""Statements near a hidden column that may run; what may not is in `attacks`."""
+
+import pytest
+
+from pegboard.errors import InvalidRequest
+from pegboard.sources.sql.catalog import Catalog, Column, Table, build
+from pegboard.sources.sql.config import SqlConfig
+from pegboard.sources.sql.statement_guard import Guard
+
+
+@pytest.fixture
+def guarded() -> tuple[Guard, Catalog]:
+    config = SqlConfig.model_validate(
+        {"url": "postgresql://h/d", "hidden_columns": {"customer": ["email"]}}
+    )
+    tables = [
+        Table(
+            schema="public",
+            name=name,
+            columns=tuple(Column(name=column, type="text") for column in columns.split()),
+        )
+        for name, columns in {
+            "customer": "id name email",
+            "company": "id email owner",
+        }.items()
+    ]
+    return Guard(config), build(config, tables)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT id, name FROM customer",
+        "SELECT count(*) FROM customer",
+        "SELECT * FROM (SELECT id FROM customer) AS c",
+        "WITH c AS (SELECT id FROM customer) SELECT * FROM c",
+        "SELECT m.* FROM company m JOIN customer c ON c.id = m.owner",
+        "SELECT m.email FROM company m JOIN customer c ON c.id = m.owner",
+        "SELECT company.email, customer.name FROM company, customer",
+        "SELECT email FROM company",
+        "SELECT * FROM company",
+        "SELECT c.name FROM customer c JOIN company USING (id)",
+        "SELECT name AS address FROM customer ORDER BY address",
+        "SELECT max(name) FROM customer GROUP BY id HAVING count(*) > 1",
+    ],
+)
+def test_what_leaves_the_hidden_column_alone_passes(
+    guarded: tuple[Guard, Catalog], sql: str
+) -> None:
+    guard, catalog = guarded
+
+    assert guard.read(sql, catalog).kind == "query"
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("SELECT email FROM company, customer", "Unknown column 'email' in 'customer'"),
+        ("SELECT * FROM company, customer", r"columns of 'customer' instead of \*: id, name"),
+        ("SELECT nam.emai FROM customer nam", "Unknown column 'emai' in 'customer'"),
+        ("SELECT c.nme FROM customer c", "Did you mean name"),
+        ("SELECT customer.company FROM customer", "Its columns: id, name."),
+        ("SELECT x.email FROM customer c, LATERAL (SELECT c.*) x", "instead of c"),
+        ("SELECT (ROW(c)).f1 FROM customer c", "instead of a whole row"),
+    ],
+)
+def test_where_it_is_not_sure_the_answer_says_what_to_write(
+    guarded: tuple[Guard, Catalog], sql: str, message: str
+) -> None:
+    guard, catalog = guarded
+
+    with pytest.raises(InvalidRequest, match=message):
+        guard.read(sql, catalog)

@@ -1,0 +1,85 @@
+"""One process at a time."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.peers.disk import no_room
+
+from pegboard.errors import ConfigError
+from pegboard.storage import open_storage
+from pegboard.storage.databases.directory_lock import DirectoryLock, said_address, say_address
+
+HOLDER = """
+import sys
+from pegboard.storage import open_storage
+storage = open_storage(sys.argv[1])
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_directory_that_another_process_holds_is_refused_with_its_pid(tmp_path: Path) -> None:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"open\n"
+        with pytest.raises(ConfigError) as caught:
+            open_storage(tmp_path)
+        holder.kill()
+
+    message = str(caught.value)
+    assert str(tmp_path) in message
+    assert f"process {holder.pid}" in message
+    assert "Stop it, or name another directory with --data" in message
+
+
+async def test_a_directory_is_free_again_after_close(tmp_path: Path) -> None:
+    async with open_storage(tmp_path):
+        with pytest.raises(ConfigError, match=f"this process .{os.getpid()}."):
+            open_storage(tmp_path)
+
+    async with open_storage(tmp_path) as again:
+        await again.flush()
+
+
+def test_a_directory_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "lock").mkdir()
+
+    with pytest.raises(ConfigError, match=r"cannot be used: Is a directory. Make it writable"):
+        open_storage(tmp_path)
+
+
+def test_who_has_the_lock_says_where_it_listens_and_the_next_one_begins_anew(
+    tmp_path: Path,
+) -> None:
+    nothing = said_address(tmp_path)
+    one = DirectoryLock(tmp_path)
+    silent = said_address(tmp_path)
+    say_address(tmp_path, "http://127.0.0.1:8451")
+    said = said_address(tmp_path)
+    with pytest.raises(ConfigError, match=rf"in use by this process \({os.getpid()}\)\."):
+        DirectoryLock(tmp_path)
+    one.release()
+    other = DirectoryLock(tmp_path)
+    anew = said_address(tmp_path)
+    other.release()
+
+    assert (nothing, silent, said, anew) == ("", "", "http://127.0.0.1:8451", "")
+
+
+def test_an_address_that_cannot_be_written_is_not_known(tmp_path: Path) -> None:
+    say_address(tmp_path / "gone", "http://127.0.0.1:8451")
+
+    assert said_address(tmp_path / "gone") == ""
+
+
+def test_a_directory_without_room_is_refused_and_free_afterwards(tmp_path: Path) -> None:
+    with no_room(), pytest.raises(ConfigError, match=r"cannot be written: .* Make room"):
+        DirectoryLock(tmp_path)
+
+    DirectoryLock(tmp_path).release()
