@@ -13,7 +13,7 @@ from typing import Any
 from pegboard.core.ports.sandbox import SandboxJob
 from pegboard.sandbox.seccomp import FilterRules, seccomp_filter
 
-CONFINE = Path(__file__).with_name("confine.py")
+CONFINE = Path(__file__).with_name("confine_script.py")
 PATH = "/usr/local/bin:/usr/bin:/bin"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Programs and libraries: what every command may read."""

@@ -17,7 +17,7 @@ from pegboard.sandbox.backend import BackEnd, interpreter_of_ours
 from pegboard.sandbox.run_command import run_command
 from pegboard.sandbox.seccomp import supported
 
-_ATTACK = Path(__file__).with_name("attack.py")
+_ATTACK = Path(__file__).with_name("probe_script.py")
 _GIVEN = ["PATH", "HOME", "TMPDIR", "LANG", "LC_CTYPE"]
 _LIMITS = SandboxLimits(timeout=20.0)  # what it finds is kept: a slow machine is no broken wall
 
