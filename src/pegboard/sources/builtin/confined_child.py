@@ -1,7 +1,8 @@
 """The program of the confined process: one job on somebody else's template or page, then the end.
 
-Run as a script by `confined_process.py`, never imported by it. It is given its import path, takes limits on
-itself before it reads anything foreign, and writes one JSON object. Imports nothing of Pegboard.
+Run as a script by `confined_process.py`, never imported by it. It is given its import path, takes
+limits on itself before it reads anything foreign, and writes one JSON object. Imports nothing of
+Pegboard.
 """
 
 import json
