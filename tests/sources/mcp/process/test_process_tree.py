@@ -116,7 +116,8 @@ def test_a_family_is_nobody_else() -> None:
 
 
 def test_a_board_within_a_server_of_a_board_keeps_the_mark_above() -> None:
-    code = "from pegboard.sources.mcp.process.process_tree import mark_nested; print(mark_nested('below'))"
+    module = "pegboard.sources.mcp.process.process_tree"
+    code = f"from {module} import mark_nested; print(mark_nested('below'))"
     environment = {**os.environ, VARIABLE: "above"}
     inner = subprocess.run(
         [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True
