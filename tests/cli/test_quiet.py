@@ -31,10 +31,10 @@ def test_stacks_are_left_out_and_plain_warnings_are_not(
 def test_what_the_mcp_library_says_of_a_server_is_left_to_the_reason_of_its_source() -> None:
     code = (
         "import logging\n"
-        "from pegboard.cli.quiet import quiet\n"
+        "from pegboard.cli.quiet import hide_source_tracebacks\n"
         "from pegboard.runtime import Settings\n"
         "for log in ('off', 'stderr'):\n"
-        "    with quiet(Settings(log=log)):\n"
+        "    with hide_source_tracebacks(Settings(log=log)):\n"
         "        logging.getLogger('mcp.client.sse').error('Error in sse_reader, %s', log)\n"
         "        logging.getLogger('client').warning('Tool get not listed, %s', log)\n"
     )

@@ -23,7 +23,7 @@ from pegboard.core import result as results
 from pegboard.core.result import AudioPart, ImagePart
 from pegboard.errors import ConfigError, InvalidRequest, SyncUse
 from pegboard.exports import langchain_tool
-from pegboard.exports.pydantic_ai_toolset import ModelRetry, _answer
+from pegboard.exports.pydantic_ai import ModelRetry, _answer
 from pegboard.registry import ToolRegistry
 
 ANN = ToolContext(principal=Principal(id="ann", scopes=frozenset({"payments"})))
@@ -301,7 +301,7 @@ async def test_each_caller_of_pydantic_ai_sees_and_calls_for_itself(registry: To
             "langchain_core.tools",
             r"pegboard\[langchain\]",
         ),
-        (exports.pydantic_ai_toolset, "registry_toolset", "pydantic_ai", "pydantic-ai-slim"),
+        (exports.pydantic_ai_toolset, "pydantic_ai", "pydantic_ai", "pydantic-ai-slim"),
     ],
     ids=["langchain", "pydantic ai"],
 )

@@ -83,7 +83,7 @@ def pydantic_ai_toolset(
         ConfigError: Pydantic AI is not installed.
     """
     try:
-        from pegboard.exports.pydantic_ai_toolset import RegistryToolset
+        from pegboard.exports.pydantic_ai import RegistryToolset
     except ImportError as error:
         raise ConfigError(
             "A toolset of Pydantic AI needs it: pip install 'pydantic-ai-slim>=2.60'"
