@@ -23,6 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 MODULE = '''
 import asyncio
+import atexit
 import pathlib
 import subprocess
 import sys
@@ -30,6 +31,7 @@ import sys
 from pegboard import tool
 
 print("printed while importing")
+atexit.register(print, "printed at the end")
 
 
 @tool(effect="read")
@@ -93,10 +95,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 def started(folder: Path, *arguments: str, **environment: str) -> "subprocess.Popen[str]":
+    usual = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
     return subprocess.Popen(
         [sys.executable, "-m", "pegboard", "mcp", *arguments],
         cwd=folder,
-        env={**os.environ, **environment},
+        env={**usual, **environment},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -152,6 +155,7 @@ def test_stdout_carries_nothing_but_the_protocol(folder: Path) -> None:
     assert second["result"]["content"][0]["text"].startswith("Hello you!")
     assert out == ""
     assert '"event": "call"' in err
+    assert {"printed while importing", "printed at the end"} <= set(err.splitlines())
     assert process.returncode == 0
 
 
@@ -268,4 +272,5 @@ def test_what_cannot_be_served_is_told_in_one_line(
     out, err = process.communicate(timeout=80)
 
     assert (process.returncode, out) == (2, "")
-    assert re.fullmatch(f"pegboard: {re.escape(said)}.*", err.splitlines()[-1])
+    (line,) = [line for line in err.splitlines() if not line.startswith("printed ")]
+    assert re.fullmatch(f"pegboard: {re.escape(said)}.*", line)

@@ -39,19 +39,21 @@ def serve_stdio(settings: Settings, *, part: BoardSelection = WHOLE) -> None:
         raise ConfigError(
             "PEGBOARD_LOG is stdout, which carries the protocol here: set it to stderr or a file"
         )
-    asyncio.run(_to_the_end(settings, part))
+    from pegboard.servers.mcp.stdio.transport import claim_stdio
+
+    reading, writing = claim_stdio()
+    asyncio.run(_run_to_the_end(settings, part, reading, writing))
 
 
-async def _to_the_end(settings: Settings, part: BoardSelection) -> None:
-    from pegboard.servers.mcp.stdio.transport import taken_wire
-
-    with taken_wire() as (reading, writing):
-        serving = asyncio.create_task(_serve(settings, part, reading, writing))
-        if threading.current_thread() is threading.main_thread():
-            loop = asyncio.get_running_loop()
-            for number in (signal.SIGINT, signal.SIGTERM):
-                loop.add_signal_handler(number, serving.cancel)
-        await asyncio.wait((serving,))
+async def _run_to_the_end(
+    settings: Settings, part: BoardSelection, reading: int, writing: int
+) -> None:
+    serving = asyncio.create_task(_serve(settings, part, reading, writing))
+    if threading.current_thread() is threading.main_thread():
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, serving.cancel)
+    await asyncio.wait((serving,))
     if not serving.cancelled():
         serving.result()
     await exit_process()

@@ -5,9 +5,10 @@ import json
 import logging
 import os
 import queue
+import sys
 import threading
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,22 +35,21 @@ _CHUNK = 65_536
 _LOG = logging.getLogger("pegboard.mcp")
 
 
-@contextmanager
-def taken_wire() -> Generator[tuple[int, int]]:
-    """The descriptors of stdin and stdout, taken out of everybody else's reach.
+def claim_stdio() -> tuple[int, int]:
+    """Keep stdin and stdout for the protocol: returns descriptors for reading and for writing.
 
-    Meanwhile whatever a tool or a child prints goes to stderr, and whatever it reads is empty.
+    From then on, and until the process ends, tools, modules and child processes that print write
+    to stderr, and those that read stdin read nothing. Text that waits in the buffer of
+    `sys.stdout` goes to stderr as well. Call it before anything of the board is imported.
     """
     reading, writing = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    try:
-        yield reading, writing
-    finally:
-        os.dup2(reading, 0)
-        os.dup2(writing, 1)
+    sys.stdout.flush()
+    sys.stdout = sys.stderr  # which is written line by line
+    return reading, writing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
