@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.core.pagination import cursor_of, place_of
+from pegboard.core.pagination import check_page_size, cursor_of, place_of, position_of
 from pegboard.errors import InvalidRequest
 
 TIMES = st.floats(allow_nan=False, allow_infinity=False)
@@ -24,8 +24,21 @@ def test_a_cursor_gives_back_any_names(first: str, second: str) -> None:
     assert place_of(cursor_of(first, second), str, str) == (first, second)
 
 
+@given(TIMES, NUMBERS)
+def test_a_cursor_gives_back_a_position_exactly(started_at: float, number: int) -> None:
+    assert position_of(cursor_of(started_at, number)) == (started_at, number)
+
+
 def test_no_cursor_is_the_first_page() -> None:
     assert place_of("", str) is None
+    assert position_of("") is None
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1001])
+def test_a_page_has_a_size_within_bounds(limit: int) -> None:
+    assert check_page_size(1000) == 1000
+    with pytest.raises(InvalidRequest, match="limit must be between 1 and 1000"):
+        check_page_size(limit)
 
 
 def test_a_cursor_is_not_much_longer_than_what_it_holds() -> None:
@@ -35,7 +48,7 @@ def test_a_cursor_is_not_much_longer_than_what_it_holds() -> None:
 @given(st.text(min_size=1))
 def test_any_other_text_is_refused(text: str) -> None:
     with pytest.raises(InvalidRequest, match="No page has this cursor"):
-        place_of(text, float, int)
+        position_of(text)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from pegboard.errors import ConfigError
 from pegboard.runtime import Pegboard, Settings
 from pegboard.runtime.board_file.models import SandboxEntry
-from pegboard.runtime.wiring.sandbox import sandbox
+from pegboard.runtime.wiring.services import sandbox
 
 BUILTIN = "sources: [{kind: builtin, name: std, config: {include: [shell_exec, python_exec]}}]\n"
 

@@ -15,10 +15,12 @@ from tests.storage.made import (
     ids,
 )
 
+from pegboard.core.graph import NodeState
 from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.result import ToolResult
 from pegboard.errors import Unavailable
 from pegboard.storage import Storage
+from pegboard.storage.port import GOES_ON, lease_lost_error
 from pegboard.testing import FakeClock
 
 
@@ -78,3 +80,16 @@ async def test_what_is_closed_says_so_and_counts_what_still_comes(
             await operation
 
     assert storage.dropped == 1
+
+
+def test_a_lost_lease_is_not_retried() -> None:
+    error = lease_lost_error("r1")
+
+    assert "'r1' is now held by another worker" in str(error)
+    assert (error.retryable, error.nothing_done) == (False, True)
+
+
+def test_a_run_goes_on_by_itself_in_no_state_that_waits_or_is_final() -> None:
+    assert not any(state.is_final for state in GOES_ON)
+    assert NodeState.WAITING not in GOES_ON
+    assert NodeState.PAUSED not in GOES_ON

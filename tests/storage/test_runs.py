@@ -137,7 +137,7 @@ async def test_an_owner_that_comes_back_changes_nothing(storage: Storage, clock:
         storage.runs.rest(a_result(), "dead"),
         storage.runs.reserve("gone", "fetch", "dead"),
     ):
-        with pytest.raises(Unavailable, match="played by somebody else") as caught:
+        with pytest.raises(Unavailable, match="now held by another worker") as caught:
             await change
         assert not caught.value.retryable
     await storage.runs.release("r1", "dead")

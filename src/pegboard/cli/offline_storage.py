@@ -46,7 +46,7 @@ def with_data(chosen: "Settings") -> "Settings":
     Raises:
         ConfigError: They do not.
     """
-    from pegboard.runtime.wiring.history import NOWHERE
+    from pegboard.runtime.wiring.storage import NOWHERE
 
     if chosen.data is None and chosen.database is None:
         raise ConfigError(NOWHERE)

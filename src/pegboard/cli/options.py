@@ -1,13 +1,14 @@
 """Options that all commands share, and opening the board that they name."""
 
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from pegboard.cli.quiet import hide_source_tracebacks
 from pegboard.errors import ToolNotFound
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ TimelineOption = Annotated[
 ]
 
 DEFAULT_BOARD = Path("board.yaml")
+
+_LOG = logging.getLogger("pegboard.sources")
+_FOREIGN = ("mcp", "client")
+"""Loggers of the MCP library; the source reports the same as its reason."""
 
 
 def settings(board: Path | None = None, data: Path | None = None) -> "Settings":
@@ -93,3 +98,27 @@ async def found(board: "Pegboard", name: str) -> "Tool":
     except ToolNotFound:
         await board.settled()
         return board.find(name)
+
+
+@contextmanager
+def hide_source_tracebacks(chosen: "Settings") -> Generator[None]:
+    """Print no stacks of foreign code: a command tells its reason where it tells of sources.
+
+    Whoever wants to see them sets PEGBOARD_LOG, as `PEGBOARD_LOG=stderr pegboard sources`.
+    """
+    if chosen.log in {"stderr", "stdout"}:
+        yield
+        return
+    handler = logging.StreamHandler()
+    handler.setLevel(logging.WARNING)
+    handler.addFilter(lambda record: not record.exc_info)
+    silent = logging.NullHandler()
+    _LOG.addHandler(handler)
+    for name in _FOREIGN:
+        logging.getLogger(name).addHandler(silent)
+    try:
+        yield
+    finally:
+        _LOG.removeHandler(handler)
+        for name in _FOREIGN:
+            logging.getLogger(name).removeHandler(silent)

@@ -15,6 +15,11 @@ _MOST = 2**63
 
 Mark = str | int | float
 
+MAX_PAGE_SIZE = 1_000
+
+Position = tuple[float, int]
+"""The start time and number of a stored entry; newer entries have greater positions."""
+
 
 def cursor_of(*place: Mark) -> str:
     """Where the next page starts, for `place_of`.
@@ -50,6 +55,27 @@ def place_of(cursor: str, *kinds: type[Mark]) -> tuple[Any, ...] | None:
     if tuple(map(type, place)) != kinds or not all(map(_is_comparable, place)):
         raise _refused()
     return place
+
+
+def position_of(cursor: str) -> Position | None:
+    """The position of the last entry of the previous page; None for the first page.
+
+    Raises:
+        InvalidRequest: The cursor was not made from a position.
+    """
+    place = place_of(cursor, float, int)
+    return None if place is None else (place[0], place[1])
+
+
+def check_page_size(limit: int) -> int:
+    """Return the limit of a page if it is allowed.
+
+    Raises:
+        InvalidRequest: It is below 1 or above `MAX_PAGE_SIZE`.
+    """
+    if not 1 <= limit <= MAX_PAGE_SIZE:
+        raise InvalidRequest(f"limit must be between 1 and {MAX_PAGE_SIZE}, not {limit}")
+    return limit
 
 
 def _is_comparable(mark: Mark) -> bool:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
 from pegboard.runtime.board_file.models import NetworkEntry, SandboxEntry
-from pegboard.runtime.wiring.network import http_client
-from pegboard.runtime.wiring.sandbox import sandbox
+from pegboard.runtime.wiring.services import http_client, sandbox
 from pegboard.sources.builtin import bound_tools
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from pegboard.registry import ToolRegistry
 from pegboard.registry.sync_bridge import LOOP_THREAD
 from pegboard.runtime.board_file.models import NetworkEntry
 from pegboard.runtime.mcp_client_config import Server, configs_of
-from pegboard.runtime.wiring.network import http_client
+from pegboard.runtime.wiring.services import http_client
 from pegboard.sources.mcp import KIND
 from pegboard.sources.mcp.config import McpConfig
 from pegboard.sources.mcp.source import McpSource

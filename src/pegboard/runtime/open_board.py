@@ -16,12 +16,11 @@ from pegboard.execution import CallEnvironment
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.execution.emitter import Emitter
 from pegboard.registry import ToolRegistry
-from pegboard.runtime.board_file.load import LoadedBoard
+from pegboard.runtime.board_file.load import LoadedBoard, graph_env
 from pegboard.runtime.board_file.models import EnvValue
 from pegboard.runtime.board_file.policy import policy_of
 from pegboard.runtime.board_file.sources import checked
 from pegboard.runtime.board_tools import board_tools
-from pegboard.runtime.graph_env import graph_env
 from pegboard.runtime.missing_tools import MissingTools
 from pegboard.runtime.registrations.handlers import Opening
 from pegboard.runtime.registrations.static_tools import check_names, static_tools

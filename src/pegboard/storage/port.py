@@ -3,6 +3,7 @@
 from types import TracebackType
 from typing import Protocol, Self
 
+from pegboard.core.graph import NodeState
 from pegboard.core.ports.approval_store import ApprovalStore
 from pegboard.core.ports.audit_store import AuditStore
 from pegboard.core.ports.call_stores import History, Journal, OutcomeStore, ResultStore
@@ -16,6 +17,10 @@ from pegboard.core.ports.kill_switch_store import SwitchStore
 from pegboard.core.ports.listener import Listener
 from pegboard.core.ports.maintenance import StorageMaintenance
 from pegboard.core.ports.run_store import RunStore
+from pegboard.errors import Unavailable
+
+GOES_ON = (NodeState.PENDING, NodeState.READY, NodeState.IN_PROGRESS)
+"""States in which a worker may continue a run; in every other state the run waits or has ended."""
 
 
 class Auditor(Listener, Protocol):
@@ -134,3 +139,10 @@ class Storage(Protocol):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None: ...
+
+
+def lease_lost_error(run_id: str) -> Unavailable:
+    """The error for a worker whose lease on a run was taken over; nothing was changed."""
+    return Unavailable(
+        f"The run '{run_id}' is now held by another worker.", nothing_done=True, permanent=True
+    )

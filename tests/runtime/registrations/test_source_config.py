@@ -12,7 +12,7 @@ from pegboard.runtime.board_file.models import NetworkEntry, ToolEntry
 from pegboard.runtime.registrations.handlers import Opening
 from pegboard.runtime.registrations.source_config import config_of
 from pegboard.runtime.registrations.tools import entry_tool
-from pegboard.runtime.wiring.network import http_client
+from pegboard.runtime.wiring.services import http_client
 from pegboard.tools import SchemaTool
 
 

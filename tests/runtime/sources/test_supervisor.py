@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 import pytest
 from tests.execution.made import virtually
@@ -18,9 +19,12 @@ from tests.runtime.steered import (
 
 from pegboard.core.event import SourceChanged
 from pegboard.core.health import Health, HealthStatus
+from pegboard.core.ports.source import SourceKind
 from pegboard.core.resources_and_prompts import Prompt, Resource
 from pegboard.core.tool import Tool
-from pegboard.runtime.sources.state import SourceState
+from pegboard.runtime.board_file import models
+from pegboard.runtime.sources.state import Opener, SourceState
+from pegboard.runtime.sources.supervisor import LOCAL_WAIT_FACTOR, wait_for_sources
 from pegboard.testing import FakeClock
 
 
@@ -218,3 +222,49 @@ async def test_a_board_that_fails_over_a_source_keeps_nobody_waiting_and_goes_on
     await board.set.close()
 
     assert board.offered == {"a": ("a__greet",)}
+
+
+def _state(*, remote: bool) -> SourceState:
+    async def open_it(*_: Any) -> Any:
+        raise NotImplementedError
+
+    kind = SourceKind(kind="k", title="K", config=models.Board, open=open_it, remote=remote)
+    return SourceState(name="a", kind="k", opener=Opener(kind=kind, config=models.Board()))
+
+
+@pytest.mark.parametrize(
+    ("remote", "patience", "least", "most"),
+    [
+        (True, 0.1, 0.1, 0.1 * LOCAL_WAIT_FACTOR),
+        (False, 0.1, 0.1 * LOCAL_WAIT_FACTOR, 2),
+        (True, 0, 0, 0.3),
+        (False, 0, 0, 0.3),
+    ],
+    ids=["remote", "of this process", "remote without", "of this process without"],
+)
+@virtually
+async def test_what_hangs_is_waited_for_no_longer_than_this(
+    clock: FakeClock, remote: bool, patience: float, least: float, most: float
+) -> None:
+    hung = asyncio.create_task(asyncio.sleep(60))
+
+    began = clock.monotonic()
+    await wait_for_sources({hung: _state(remote=remote)}, patience=patience)
+    took = clock.monotonic() - began
+
+    assert not hung.done()
+    assert least <= took + 0.01 < most
+    hung.cancel()
+
+
+@virtually
+async def test_what_answers_is_not_waited_for_any_longer(clock: FakeClock) -> None:
+    began = clock.monotonic()
+    done = asyncio.create_task(asyncio.sleep(0.01))
+    await wait_for_sources({done: _state(remote=False)}, patience=30)
+    later = asyncio.create_task(asyncio.sleep(0.05))
+    await wait_for_sources({later: _state(remote=True)}, patience=None)
+    await wait_for_sources({}, patience=30)
+
+    assert (done.done(), later.done()) == (True, True)
+    assert clock.monotonic() - began < 2

@@ -12,8 +12,8 @@ from pydantic_core import ErrorDetails
 from pegboard.core.suggestions import did_you_mean
 from pegboard.errors import ConfigError
 from pegboard.execution.results.redaction import redactor
-from pegboard.runtime.board_file.models import Board
-from pegboard.runtime.secret_values import is_secretive
+from pegboard.runtime.board_file.models import Board, EnvValue
+from pegboard.runtime.secret_values import is_secretive, secret_values
 from pegboard.tools.safe_files import read_file
 
 if TYPE_CHECKING:
@@ -115,6 +115,26 @@ def parse_board(text: str, environment: Mapping[str, str], *, path: Path) -> Loa
         path=path,
         environ=environment,
     )
+
+
+def graph_env(loaded: LoadedBoard) -> dict[str, EnvValue]:
+    """The values of the section.
+
+    A run keeps them with what it began with, and shows what it did with them, so that no secret
+    may be among them.
+
+    Raises:
+        ConfigError: One is a secret, or its name says so.
+    """
+    for name, value in loaded.board.env.items():
+        text = str(value)
+        is_secret = any(secret in text for secret in loaded.secrets) or secret_values([text])
+        if is_secretive(name) or is_secret:
+            raise ConfigError(
+                f"{loaded.where(('env', name))}: 'env.{name}' looks like a secret, and runs show "
+                "what they read: give the secret to the source that needs it"
+            )
+    return dict(loaded.board.env)
 
 
 def faults_of(

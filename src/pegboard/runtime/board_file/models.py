@@ -1,14 +1,18 @@
 """What `board.yaml` may say."""
 
-from typing import Annotated, Any, Literal
+from enum import Enum
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, StrictBool, StrictFloat, StrictInt
 
+from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.failover import HealingEntry
 from pegboard.runtime.board_file.marketplaces import Marketplaces
 from pegboard.runtime.board_file.pinning import PinningEntry
 
 _STRICT = ConfigDict(frozen=True, extra="forbid")
+
+Member = TypeVar("Member", bound=Enum)
 
 
 class SourceEntry(BaseModel):
@@ -221,3 +225,16 @@ class Board(BaseModel):
     marketplaces: Annotated[
         Marketplaces, Field(description="External catalogues whose entries can be added.")
     ] = ()
+
+
+def member(kind: type[Member], value: str, where: str) -> Member:
+    """The member of an enumeration that a board file names.
+
+    Raises:
+        ConfigError: There is no such member; the message lists those there are.
+    """
+    try:
+        return kind(value)
+    except ValueError as error:
+        known = ", ".join(item.value for item in kind)
+        raise ConfigError(f"{where}: '{value}' should be one of {known}") from error

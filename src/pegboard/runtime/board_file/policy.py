@@ -9,8 +9,7 @@ from pegboard.core.decision import Verdict
 from pegboard.core.tool import Effect, Limits
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.load import LoadedBoard
-from pegboard.runtime.board_file.models import LimitEntry, PolicyEntry
-from pegboard.runtime.members import member
+from pegboard.runtime.board_file.models import LimitEntry, PolicyEntry, member
 
 _RATE = re.compile(
     r"\s*(\d+(?:\.\d+)?)\s*/\s*(\d*)\s*(s|sec|second|m|min|minute|h|hour|d|day)s?\s*"

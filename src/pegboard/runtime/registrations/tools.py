@@ -14,8 +14,7 @@ from pegboard.core.context import ToolContext
 from pegboard.core.tool import Effect, Retry, Status, Tool, ToolSpec
 from pegboard.core.wire_names import is_source_name, is_wire_name, wire_name
 from pegboard.errors import ConfigError, PegboardError, SourceUnavailable
-from pegboard.runtime.board_file.models import ToolEntry
-from pegboard.runtime.members import member
+from pegboard.runtime.board_file.models import ToolEntry, member
 from pegboard.runtime.registrations.handlers import Opening, opened
 from pegboard.runtime.registrations.shorthand_schema import schema_of
 from pegboard.runtime.registrations.source_config import KINDS, RUNNERS, given

@@ -4,19 +4,20 @@ import asyncio
 import contextlib
 import logging
 import random
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.health import Health
 from pegboard.core.ports.services import Services
 from pegboard.execution.emitter import Emitter
-from pegboard.runtime.patience import wait_for_sources
 from pegboard.runtime.sources.refresher import Listed, SourceRefresher
 from pegboard.runtime.sources.state import SourceState
 
 _LOG = logging.getLogger("pegboard.sources")
-_LONGEST_RETRY = 120.0
+MAX_RETRY_SECONDS = 120.0
+LOCAL_WAIT_FACTOR = 3
+"""How many times longer opening a board waits for sources that run in this process."""
 
 
 class SourceSupervisor:
@@ -175,7 +176,31 @@ class SourceSupervisor:
             state.relist.clear()
             with log_and_continue(_LOG, f"the source {state.name} could not be followed"):
                 await self._asker.refresh(state)
-            delay = self._retry if state.status == "ok" else min(delay * 2, _LONGEST_RETRY)
+            delay = self._retry if state.status == "ok" else min(delay * 2, MAX_RETRY_SECONDS)
+
+
+async def wait_for_sources(
+    listing: "Mapping[asyncio.Task[None], SourceState]", *, patience: float | None
+) -> None:
+    """Wait for what lists sources, and leave alone what takes longer.
+
+    Sources of this process have longer: these hang seldom, and a machine with much to do at a start
+    is slow to load them.
+
+    Args:
+        listing: What runs, and for which source.
+        patience: Seconds for the remote ones; None waits for all.
+    """
+    if not listing:
+        return
+    _, slow = await asyncio.wait(listing, timeout=patience)
+    own = [task for task in slow if not _is_remote(listing[task])]
+    if own and patience:
+        await asyncio.wait(own, timeout=patience * (LOCAL_WAIT_FACTOR - 1))
+
+
+def _is_remote(state: SourceState) -> bool:
+    return state.opener is not None and state.opener.kind.remote
 
 
 async def _all(tasks: Sequence["asyncio.Task[None]"]) -> None:

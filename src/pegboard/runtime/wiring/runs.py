@@ -2,17 +2,22 @@
 
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.settings import Settings
-from pegboard.runtime.wiring.durability import durability
+from pegboard.runtime.wiring.storage import place_of
 
 if TYPE_CHECKING:
+    from pegboard.durability import StoredDurability
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
     from pegboard.runtime.wiring.catalogue import CatalogueParts
     from pegboard.storage import Storage
+
+_OWNER = "this board"
+"""Of every process that has a data directory, or memory, for itself alone."""
 
 
 def plans_and_runs(
@@ -54,3 +59,17 @@ def plans_and_runs(
     )
     runs = Runs(registry, storage.runs, runner=runner, plans=plans, feed=feed, follow=kept.follow)
     return plans, runs
+
+
+def durability(settings: Settings, storage: "Storage") -> "StoredDurability":
+    """The durable back end of a board: its own storage.
+
+    Processes that share a database have an owner each and take over from one another; one that has
+    its directory alone takes up at once what the one before it left.
+    """
+    from pegboard.durability import StoredDurability
+
+    place = place_of(settings)
+    is_shared = place is not None and not isinstance(place, Path)
+    owner = "" if is_shared else _OWNER
+    return StoredDurability(storage.runs, owner=owner, lease=settings.run_lease)

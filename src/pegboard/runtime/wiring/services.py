@@ -5,11 +5,11 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pegboard.core.ports.http import HttpClient
 from pegboard.core.ports.services import Services
 from pegboard.runtime.board_file.load import LoadedBoard
+from pegboard.runtime.board_file.models import NetworkEntry, SandboxEntry
 from pegboard.runtime.settings import Settings, environ
-from pegboard.runtime.wiring.network import http_client
-from pegboard.runtime.wiring.sandbox import sandbox as wired_sandbox
 
 if TYPE_CHECKING:
     from pegboard.sandbox import ProbedSandbox
@@ -28,14 +28,33 @@ def services(
     else:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pegboard-"))
         workspaces = Path(folder)
-    sandbox = wired_sandbox(loaded.board.sandbox)
-    stack.push_async_callback(sandbox.close)
+    probed = sandbox(loaded.board.sandbox)
+    stack.push_async_callback(probed.close)
     made = Services(
         http=http,
         base_dir=loaded.base_dir,
         data_dir=data,
         workspaces=workspaces,
-        sandbox=sandbox,
+        sandbox=probed,
         environ=environ(),
     )
-    return made, sandbox
+    return made, probed
+
+
+def http_client(entry: NetworkEntry) -> HttpClient:
+    """The one guarded client of a board.
+
+    Raises:
+        ConfigError: A host pattern or a network that cannot be read.
+    """
+    from pegboard.network import GuardedClient, GuardPolicy
+
+    policy = GuardPolicy(allow_hosts=entry.allow_hosts, allow_networks=entry.allow_networks)
+    return GuardedClient(policy=policy)
+
+
+def sandbox(entry: SandboxEntry) -> "ProbedSandbox":
+    """The sandbox of a board; nothing is probed before somebody asks."""
+    from pegboard.sandbox import ProbedSandbox
+
+    return ProbedSandbox(allowed=entry.back_ends, network=entry.network)

@@ -1,6 +1,7 @@
 """What the board remembers: in a database, in a data directory, or in memory."""
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -12,9 +13,15 @@ from pegboard.errors import AuditUnavailable, ConfigError, Unavailable
 from pegboard.runtime.settings import Settings
 
 if TYPE_CHECKING:
+    from pegboard.core.ports.call_stores import History
     from pegboard.core.ports.listener import Listener
     from pegboard.storage import Storage
     from pegboard.storage.port import Auditor
+
+NOWHERE = (
+    "No data directory: name one with --data, or set PEGBOARD_DATA, or PEGBOARD_DATABASE for a "
+    "database that servers share."
+)
 
 
 def place_of(settings: Settings) -> Path | str | None:
@@ -44,6 +51,22 @@ def storage(settings: Settings, *, redact: Callable[[str], str] | None) -> "Stor
         "audit_starts": settings.audit_required,
     }
     return MemoryStorage(**given) if place is None else open_storage(place, **given)
+
+
+def history(settings: Settings) -> "AbstractAsyncContextManager[History]":
+    """The history of the database, or else of the data directory, which is only read.
+
+    It opens no board, and works while a server writes the history.
+
+    Raises:
+        ConfigError: Neither is named, or nothing has been recorded there.
+    """
+    from pegboard.storage import open_history
+
+    place = place_of(settings)
+    if place is None:
+        raise ConfigError(NOWHERE)
+    return open_history(place)
 
 
 def say_address(settings: Settings, url: str) -> None:

@@ -4,13 +4,13 @@ from typing import Any
 
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.event import CallRecord, CallStarted, Event
+from pegboard.core.pagination import Position, check_page_size, cursor_of, position_of
 from pegboard.core.ports.audit_store import AuditStore
 from pegboard.core.ports.call_stores import HistoryPage, HistoryQuery
 from pegboard.core.record_snapshot import freeze
 from pegboard.errors import Unavailable
 from pegboard.storage.audit_entries import Starts, in_history, unproved
 from pegboard.storage.history_rows import UNKNOWN, Redact, call_row, detail_row, start_row
-from pegboard.storage.paging import Position, cursor_of, page_size, position_of
 
 _Entry = tuple[Position, dict[str, Any]]
 
@@ -93,7 +93,7 @@ class MemoryCalls:
         return started_at, self._number
 
     async def calls(self, query: HistoryQuery) -> HistoryPage:
-        limit = page_size(query.limit)
+        limit = check_page_size(query.limit)
         before = position_of(query.cursor)
         with self._gate:
             entries = [*self._finished.values(), *self._unfinished.values()]
@@ -106,7 +106,7 @@ class MemoryCalls:
         page = wanted[:limit]
         return HistoryPage(
             calls=[dict(row) for _, row in page],
-            next_cursor=cursor_of(page[-1][0]) if len(wanted) > limit else "",
+            next_cursor=cursor_of(*page[-1][0]) if len(wanted) > limit else "",
         )
 
     async def detail(self, error_id: str) -> dict[str, Any] | None:

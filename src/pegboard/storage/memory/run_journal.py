@@ -11,7 +11,7 @@ from pegboard.core.ports.durability import Signal
 from pegboard.core.ports.run_store import Plan, RunEvent, StoredRun, StoredSignal, StoredStep
 from pegboard.core.run import RunResult
 from pegboard.storage.json_text import copied
-from pegboard.storage.leasing import lease_lost_error
+from pegboard.storage.port import lease_lost_error
 
 
 class Entry(Struct, kw_only=True):

@@ -5,13 +5,13 @@ from collections import Counter
 from msgspec import structs
 
 from pegboard.core.graph import NodeState
+from pegboard.core.pagination import check_page_size, cursor_of, position_of
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run_store import LEASE, Plan, RunPage, RunQuery, StoredRun
 from pegboard.errors import InvalidRequest
 from pegboard.storage.json_text import copied
-from pegboard.storage.leasing import GOES_ON
 from pegboard.storage.memory.run_journal import Entry, MemoryRunJournal
-from pegboard.storage.paging import cursor_of, page_size, position_of
+from pegboard.storage.port import GOES_ON
 
 
 class MemoryRuns(MemoryRunJournal):
@@ -55,7 +55,7 @@ class MemoryRuns(MemoryRunJournal):
             return None if entry is None else copied(entry.run)
 
     async def runs(self, query: RunQuery) -> RunPage:
-        limit, before = page_size(query.limit), position_of(query.cursor)
+        limit, before = check_page_size(query.limit), position_of(query.cursor)
         with self._gate:
             found = [
                 ((entry.run.start.created_at, entry.number), entry.run)
@@ -66,7 +66,7 @@ class MemoryRuns(MemoryRunJournal):
             wanted.sort(key=lambda item: item[0], reverse=True)
             return RunPage(
                 runs=[copied(run) for _, run in wanted[:limit]],
-                next_cursor=cursor_of(wanted[limit - 1][0]) if len(wanted) > limit else "",
+                next_cursor=cursor_of(*wanted[limit - 1][0]) if len(wanted) > limit else "",
             )
 
     async def take(self, owner: str, *, seconds: float = LEASE) -> StoredRun | None:

@@ -7,6 +7,7 @@ from msgspec import ValidationError
 from sqlalchemy import Select, and_, or_, select, tuple_, update
 
 from pegboard.core.approval_transitions import OPEN, decided, is_overdue, seen, used, withdrawn
+from pegboard.core.pagination import check_page_size, cursor_of, position_of
 from pegboard.core.ports.approval_store import (
     Approval,
     ApprovalPage,
@@ -20,7 +21,6 @@ from pegboard.core.record_snapshot import clean_text
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import copied, dump, load
-from pegboard.storage.paging import cursor_of, page_size, position_of
 from pegboard.storage.tables import APPROVALS as TABLE
 
 _STATES = frozenset(get_args(ApprovalState))
@@ -61,14 +61,14 @@ class SqlApprovals:
         return None if found is None else seen(found, self._clock.time())
 
     async def approvals(self, query: ApprovalQuery) -> ApprovalPage:
-        limit, now = page_size(query.limit), self._clock.time()
+        limit, now = check_page_size(query.limit), self._clock.time()
         wanted = _select(query, now).limit(limit + 1)
         rows = await self._database.read(lambda transaction: transaction.all(wanted))
         page = rows[:limit]
         more = len(rows) > limit
         return ApprovalPage(
             approvals=[seen(_read(row.body), now) for row in page],
-            next_cursor=cursor_of((page[-1].created_at, page[-1].number)) if more else "",
+            next_cursor=cursor_of(page[-1].created_at, page[-1].number) if more else "",
         )
 
     async def decide(

@@ -7,12 +7,12 @@ from typing import Any, Protocol
 
 from sqlalchemy import Row, Select, literal_column, select, tuple_
 
+from pegboard.core.pagination import check_page_size, cursor_of, position_of
 from pegboard.core.ports.call_stores import HistoryPage, HistoryQuery
 from pegboard.core.record_snapshot import clean_text
 from pegboard.errors import Unavailable
 from pegboard.storage.databases.transaction import Operation, Value
 from pegboard.storage.history_rows import UNKNOWN
-from pegboard.storage.paging import cursor_of, page_size, position_of
 from pegboard.storage.tables import CALLS, ERROR_DETAILS
 
 Flush = Callable[[], Awaitable[None]]
@@ -41,7 +41,7 @@ class SqlHistory:
             InvalidRequest: The cursor is not one of ours, or the limit is out of range.
             Unavailable: The database cannot be read.
         """
-        limit = page_size(query.limit)
+        limit = check_page_size(query.limit)
         wanted = _select(query).limit(limit + 1)
         await self._catch_up()
         rows = await self._database.read(lambda transaction: transaction.all(wanted))
@@ -49,7 +49,7 @@ class SqlHistory:
         more = len(rows) > limit
         return HistoryPage(
             calls=[_shown(row) for row in page],
-            next_cursor=cursor_of((page[-1].started_at, page[-1].id)) if more else "",
+            next_cursor=cursor_of(page[-1].started_at, page[-1].id) if more else "",
         )
 
     async def detail(self, error_id: str) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from pegboard.core.run import RunResult
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load
-from pegboard.storage.leasing import lease_lost_error
+from pegboard.storage.port import lease_lost_error
 from pegboard.storage.tables import RUN_EVENTS, RUN_SIGNALS, RUN_STEPS, RUNS
 
 

@@ -6,6 +6,7 @@ from msgspec import structs
 from sqlalchemy import Row, Select, delete, or_, select, tuple_, update
 
 from pegboard.core.graph import NodeState
+from pegboard.core.pagination import check_page_size, cursor_of, position_of
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run_store import LEASE, Plan, RunPage, RunQuery, StoredRun
 from pegboard.core.record_snapshot import clean_text
@@ -13,8 +14,7 @@ from pegboard.core.run import RunResult
 from pegboard.errors import InvalidRequest
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load
-from pegboard.storage.leasing import GOES_ON
-from pegboard.storage.paging import cursor_of, page_size, position_of
+from pegboard.storage.port import GOES_ON
 from pegboard.storage.sql.run_journal import SqlRunJournal
 from pegboard.storage.tables import PLANS, RUN_EVENTS, RUN_SIGNALS, RUN_STEPS, RUNS
 
@@ -70,14 +70,14 @@ class SqlRuns(SqlRunJournal):
         return None if row is None else _run(row)
 
     async def runs(self, query: RunQuery) -> RunPage:
-        limit = page_size(query.limit)
+        limit = check_page_size(query.limit)
         wanted = _select(query).limit(limit + 1)
         rows = await self._database.read(lambda transaction: transaction.all(wanted))
         page = rows[:limit]
         more = len(rows) > limit
         return RunPage(
             runs=[_run(row) for row in page],
-            next_cursor=cursor_of((page[-1].created_at, page[-1].number)) if more else "",
+            next_cursor=cursor_of(page[-1].created_at, page[-1].number) if more else "",
         )
 
     async def take(self, owner: str, *, seconds: float = LEASE) -> StoredRun | None:

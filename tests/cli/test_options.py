@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from pegboard.cli.quiet import hide_source_tracebacks
+from pegboard.cli.options import hide_source_tracebacks
 from pegboard.runtime import Settings
 
 _LOG = logging.getLogger("pegboard.sources")
@@ -31,7 +31,7 @@ def test_stacks_are_left_out_and_plain_warnings_are_not(
 def test_what_the_mcp_library_says_of_a_server_is_left_to_the_reason_of_its_source() -> None:
     code = (
         "import logging\n"
-        "from pegboard.cli.quiet import hide_source_tracebacks\n"
+        "from pegboard.cli.options import hide_source_tracebacks\n"
         "from pegboard.runtime import Settings\n"
         "for log in ('off', 'stderr'):\n"
         "    with hide_source_tracebacks(Settings(log=log)):\n"

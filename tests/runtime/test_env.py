@@ -10,8 +10,7 @@ from pegboard.core.graph import Graph, Node
 from pegboard.errors import ConfigError, GraphInvalid
 from pegboard.graphs import read_graph
 from pegboard.runtime import Pegboard, Settings
-from pegboard.runtime.board_file.load import parse_board
-from pegboard.runtime.graph_env import graph_env
+from pegboard.runtime.board_file.load import graph_env, parse_board
 
 BOARD = "env: {region: eu, retries: 3, share: 0.5, strict: true}\n"
 

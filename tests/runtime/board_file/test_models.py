@@ -2,7 +2,7 @@ import pytest
 
 from pegboard.core.tool import Effect, Status
 from pegboard.errors import ConfigError
-from pegboard.runtime.members import member
+from pegboard.runtime.board_file.models import member
 
 
 def test_a_text_becomes_the_member_it_names() -> None:
