@@ -11,7 +11,7 @@ from pegboard.errors import InvalidRequest, Unavailable
 from pegboard.network.pools import Pools, tls_context
 from pegboard.network.redirects import Hop, first_hop, redirects
 from pegboard.network.resolver import Resolver, system_resolver
-from pegboard.network.response_body import DECODED, decoded, read_body
+from pegboard.network.response_body import can_decode, decode, read_body
 from pegboard.network.ssrf_policy import GuardPolicy
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class _Exchange:
         encoding = headers.get("content-encoding", "").strip().lower()
         with self._translated(hop):
             try:
-                async for piece in decoded(answer.aiter_stream(), encoding):
+                async for piece in decode(answer.aiter_stream(), encoding):
                     yield piece
             except ValueError as error:
                 raise Unavailable(f"{hop.target.origin} sent a damaged body: {error}.") from error
@@ -161,7 +161,7 @@ class _Exchange:
                 )
             except ValueError as error:
                 raise Unavailable(f"{hop.target.origin} sent a damaged body: {error}.") from error
-        if encoding in DECODED:
+        if can_decode(encoding):
             headers.pop("content-encoding")
             headers.pop("content-length", None)
         return HttpResponse(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from pegboard.core.ports.http import SET_BY_CLIENT, HttpRequest
 from pegboard.errors import InvalidRequest
-from pegboard.network.response_body import ACCEPT_ENCODING
+from pegboard.network.response_body import accept_encoding
 from pegboard.network.strict_url import Target, parse
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -35,7 +35,7 @@ class Hop:
 
     def wire_headers(self) -> list[tuple[bytes, bytes]]:
         """All headers, `Host` first."""
-        headers = {"host": self.target.authority, "accept-encoding": ACCEPT_ENCODING}
+        headers = {"host": self.target.authority, "accept-encoding": accept_encoding()}
         headers |= {"user-agent": "pegboard", "accept": "*/*"} | dict(self.headers)
         if self.content is not None or self.method in ("POST", "PUT", "PATCH"):
             headers["content-length"] = str(len(self.content or b""))

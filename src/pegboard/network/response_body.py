@@ -1,108 +1,119 @@
-"""Reads a response's body up to a limit, decoding it as it comes."""
+"""Reads a response's body up to a limit, decoded by httpx2 as it comes."""
 
 import asyncio
-import zlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from dataclasses import dataclass
-
-_PIECE = 256 * 1024
-DECODED = frozenset({"gzip", "x-gzip", "deflate"})
-ACCEPT_ENCODING = "gzip, deflate"
+from functools import cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Body:
-    """What was read; `truncated` when there was more."""
+class ResponseBody:
+    """The content that was read; `truncated` when there was more."""
 
     content: bytes
     truncated: bool
 
 
-async def read_body(chunks: AsyncIterator[bytes], encoding: str, *, max_bytes: int) -> Body:
-    """Read until the end or until more than `max_bytes` have come, on the wire or decoded.
+class _WireLimitReached(Exception):
+    """More bytes have come over the wire than may be read."""
 
-    Both are counted, so that neither a small body that inflates without end nor a large one that
-    decodes to nothing gets through. Memory stays near `max_bytes`, and other tasks run in between.
+
+@cache
+def accept_encoding() -> str:
+    """The `Accept-Encoding` header: the codings that httpx2 decodes here.
+
+    These are `gzip` and `deflate`, and `br` and `zstd` where their libraries are installed.
+    """
+    import httpx2
+
+    client = httpx2.AsyncClient(transport=httpx2.AsyncBaseTransport(), trust_env=False)
+    return client.headers["accept-encoding"]
+
+
+def can_decode(encoding: str) -> bool:
+    """Whether a body with this `Content-Encoding` is decoded.
+
+    A list of codings is not: a few bytes that expand at each of several codings would keep the
+    event loop busy for minutes before the first decoded byte can be counted.
+    """
+    return _standard_name(encoding) in accept_encoding().split(", ")
+
+
+async def read_body(chunks: AsyncIterator[bytes], encoding: str, *, max_bytes: int) -> ResponseBody:
+    """Read to the end, or until more than `max_bytes` have come over the wire or were decoded.
+
+    Both are counted: a small body may expand without end, and a large one may decode to nothing.
+    Memory stays near `max_bytes`, and other tasks run between the pieces.
 
     Args:
         chunks: The body as it comes from the wire.
-        encoding: `Content-Encoding`; what is not in `DECODED` is left as it is.
-        max_bytes: How much to keep.
+        encoding: `Content-Encoding` in lower case; a body that `can_decode` does not know is
+            left as it is.
+        max_bytes: How many bytes to keep.
 
     Raises:
-        ValueError: The body is not what its encoding says.
+        ValueError: The body is not encoded as `encoding` states.
     """
-    decoder = _Inflater(encoding) if encoding in DECODED else None
     content = bytearray()
-    on_the_wire = 0
-    async for chunk in chunks:
-        on_the_wire += len(chunk)
-        for piece in (chunk,) if decoder is None else decoder.pieces(chunk):
-            content += piece
-            if len(content) > max_bytes:
-                return Body(content=bytes(content[:max_bytes]), truncated=True)
-            if decoder is not None:
-                await asyncio.sleep(0)
-        if on_the_wire > max_bytes:
-            return Body(content=bytes(content[:max_bytes]), truncated=True)
-    if decoder is not None and on_the_wire and not decoder.complete:
-        raise ValueError("the compressed body ends early")
-    return Body(content=bytes(content), truncated=False)
+    try:
+        async with aclosing(decode(_limit(chunks, max_bytes), encoding)) as pieces:
+            async for piece in pieces:
+                content += piece
+                if len(content) > max_bytes:
+                    return ResponseBody(content=bytes(content[:max_bytes]), truncated=True)
+                if encoding:
+                    await asyncio.sleep(0)
+    except _WireLimitReached:
+        return ResponseBody(content=bytes(content), truncated=True)
+    return ResponseBody(content=bytes(content), truncated=False)
 
 
-async def decoded(chunks: AsyncIterator[bytes], encoding: str) -> AsyncIterator[bytes]:
-    """The body as it comes, decoded piece by piece; whoever reads decides when to stop.
+async def decode(chunks: AsyncIterator[bytes], encoding: str) -> AsyncGenerator[bytes]:
+    """Decode a body as it comes, in pieces of at most 1 MB; the reader bounds the whole.
 
     Raises:
-        ValueError: The body is not what its encoding says.
+        ValueError: The body is not encoded as `encoding` states.
     """
-    decoder = _Inflater(encoding) if encoding in DECODED else None
-    touched = False
+    if not can_decode(encoding):
+        async for chunk in chunks:
+            yield chunk
+        return
+    import httpx2
+
+    coding = _standard_name(encoding)
+    trailer = b""
+    size = 0
+
+    async def wire() -> AsyncIterator[bytes]:
+        nonlocal trailer
+        async for chunk in chunks:
+            trailer = (trailer + chunk[-4:])[-4:]
+            yield chunk
+
+    response = httpx2.Response(200, headers={"content-encoding": coding}, content=wire())
+    try:
+        async with aclosing(response.aiter_bytes()) as pieces:
+            async for piece in pieces:
+                size += len(piece)
+                yield piece
+    except httpx2.DecodingError as error:
+        raise ValueError("it cannot be decompressed") from error
+    # httpx2 ignores a missing end and everything after a first gzip member. The last four bytes
+    # hold the length of the last member (RFC 1952, 2.3.1), so a loss is reported.
+    if coding == "gzip" and trailer and int.from_bytes(trailer, "little") != size & 0xFFFFFFFF:
+        raise ValueError("its length differs from the one at the end of its gzip data")
+
+
+def _standard_name(encoding: str) -> str:
+    """`x-gzip` means `gzip` (RFC 9110, 8.4.1.3)."""
+    return "gzip" if encoding == "x-gzip" else encoding
+
+
+async def _limit(chunks: AsyncIterator[bytes], max_bytes: int) -> AsyncIterator[bytes]:
+    total = 0
     async for chunk in chunks:
-        touched = True
-        for piece in (chunk,) if decoder is None else decoder.pieces(chunk):
-            yield piece
-    if decoder is not None and touched and not decoder.complete:
-        raise ValueError("the compressed body ends early")
-
-
-class _Inflater:
-    """Gzip (several members too) and deflate, with or without the zlib wrapper."""
-
-    def __init__(self, encoding: str) -> None:
-        self._bits = zlib.MAX_WBITS if encoding == "deflate" else zlib.MAX_WBITS | 16
-        self._inflate = zlib.decompressobj(self._bits)
-        self._untouched = True
-
-    @property
-    def complete(self) -> bool:
-        return self._inflate.eof
-
-    def pieces(self, data: bytes) -> Iterator[bytes]:
-        """What this much more input gives, a bounded piece at a time."""
-        more = bool(data)
-        while more:
-            try:
-                piece = self._inflate.decompress(data, _PIECE)
-            except zlib.error as error:
-                self._fall_back(error)
-                continue
-            self._untouched = False
-            yield piece
-            data = self._next_member() if self.complete else self._inflate.unconsumed_tail
-            # A full piece may leave output behind although all input is taken.
-            more = bool(data) or (len(piece) == _PIECE and not self.complete)
-
-    def _fall_back(self, error: zlib.error) -> None:
-        """Some servers say deflate and send it without the zlib wrapper (RFC 9110, 8.4.1.2)."""
-        if not self._untouched or self._bits != zlib.MAX_WBITS:
-            raise ValueError("the compressed body is damaged") from error
-        self._bits = -zlib.MAX_WBITS
-        self._inflate = zlib.decompressobj(self._bits)
-
-    def _next_member(self) -> bytes:
-        rest = self._inflate.unused_data
-        if rest[:2] != b"\x1f\x8b" or self._bits != zlib.MAX_WBITS | 16:
-            return b""  # padding after the end, which other clients ignore too
-        self._inflate = zlib.decompressobj(self._bits)
-        return rest
+        yield chunk
+        total += len(chunk)
+        if total > max_bytes:
+            raise _WireLimitReached

@@ -78,7 +78,7 @@ class HttpStream:
     Attributes:
         url: The last one, after redirects.
         headers: Names in lower case; repeated ones joined by `, `.
-        chunks: The body, decoded (`gzip`, `deflate`), as it arrives; iterate once. Raises
+        chunks: The body, decoded, as it arrives; iterate once. Raises
             `Unavailable` when the connection breaks.
     """
 
