@@ -46,8 +46,9 @@ $(PEERS)/.installed: requirements/peers.txt
 demo: install  ## Run a real shop's board, offline, in under a minute
 	$(BIN)/python examples/shop/demo.py
 
-test: install peers  ## Run the tests with branch coverage; ARGS=... goes to pytest
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term $(ARGS)
+# Many tests wait for processes and deadlines, so that four workers keep two cores busy.
+test: install peers  ## Run the tests; SLOW=1 adds the slow ones and coverage; ARGS=... goes to pytest
+	$(BIN)/python -m pytest -n 4 $(if $(SLOW),--cov --cov-report=term -o timeout=45,-m "not slow") $(ARGS)
 
 check: lint types imports reference shape  ## Format, lint, types, import rules, reference, shape
 

@@ -7,6 +7,7 @@ ten seconds a test, and `connect` reaches nothing but loopback and Unix sockets.
 import gc
 import os
 import socket
+from collections import Counter
 from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Any
@@ -52,6 +53,17 @@ def pytest_collection_finish() -> None:
 def pytest_runtest_setup() -> None:
     """What fails is told as new in each test, whatever a test before it was told."""
     log_once._told.clear()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say in the last lines how many tests were skipped, and why."""
+    reasons = Counter(
+        str(report.longrepr[2]).removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", ())
+    )
+    for reason, count in sorted(reasons.items()):
+        tests = "test" if count == 1 else "tests"
+        terminalreporter.write_line(f"SKIPPED {count} {tests}: {reason}")
 
 
 def pytest_sessionfinish() -> None:
