@@ -1,7 +1,7 @@
 import pytest
 
 from pegboard.cli.filter_suggestions import tell_unknown
-from pegboard.registry.query import ToolQuery
+from pegboard.registry.search import ToolQuery
 from pegboard.runtime import Pegboard, Settings
 
 

@@ -14,8 +14,8 @@ from pegboard.core.tool import Effect, ToolSpec
 from pegboard.execution import CallEnvironment
 from pegboard.execution.call_state import CallState
 from pegboard.execution.compiled_tool import CompiledTool
-from pegboard.execution.deadline_timer import DeadlineTimer
 from pegboard.execution.emitter import Emitter
+from pegboard.execution.steps.deadline import DeadlineTimer
 from pegboard.testing import FakeClock
 
 T = TypeVar("T")

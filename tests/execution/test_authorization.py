@@ -13,7 +13,7 @@ def test_a_denial_is_the_decision_of_the_call_and_an_error() -> None:
     kit, call = a_kit(), a_call()
 
     with pytest.raises(SourceUnavailable, match="'find' cannot be used: needs a key"):
-        authorize(call, a_spec(unavailable="needs a key"), kit.policy, kit.switches)
+        authorize(call, a_spec(unavailable="needs a key"), kit)
 
     assert call.decision is not None
     assert call.decision.verdict is Verdict.DENY
@@ -22,7 +22,7 @@ def test_a_denial_is_the_decision_of_the_call_and_an_error() -> None:
 def test_an_answer_that_is_no_denial_is_left_to_whoever_asks() -> None:
     kit, call = a_kit(), a_call()
 
-    decision = authorize(call, a_spec(effect=Effect.ADMIN), kit.policy, kit.switches)
+    decision = authorize(call, a_spec(effect=Effect.ADMIN), kit)
 
     assert (decision.verdict, call.decision) == (Verdict.ASK, None)
 

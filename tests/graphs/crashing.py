@@ -10,7 +10,7 @@ from tests.graphs.made import Bench, World
 from pegboard.core.graph import Graph, NodeState
 from pegboard.core.run import Pending, RunResult
 from pegboard.durability import MemoryJournal
-from pegboard.execution.deadline_timer import DeadlineTimer
+from pegboard.execution.steps.deadline import DeadlineTimer
 from pegboard.testing import FakeClock
 
 _DEAD: list[Any] = []  # what a dead process had is kept, so that nothing of it is ever cleaned up

@@ -14,7 +14,7 @@ from tests.graphs.made import Bench, World
 
 from pegboard.core.graph import Edge, Fallback, Graph, Node, NodeState, Wait
 from pegboard.core.run import NodeRun, RunResult
-from pegboard.execution.deadline_timer import DeadlineTimer
+from pegboard.execution.steps.deadline import DeadlineTimer
 from pegboard.graphs import KINDS
 from pegboard.graphs.checks.structure import structure_faults
 from pegboard.testing import FakeClock

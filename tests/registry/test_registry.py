@@ -30,7 +30,7 @@ from pegboard.errors import (
 )
 from pegboard.execution.environment import CallEnvironment
 from pegboard.execution.results.redaction import redactor
-from pegboard.registry.query import ToolQuery
+from pegboard.registry.search import ToolQuery
 
 ADA = Principal(id="ada", tenant="acme")
 

@@ -13,8 +13,8 @@ from pegboard.concurrency.thread_pool import POOL
 from pegboard.core.tool import Limits, Retry
 from pegboard.errors import ToolTimeout, Unavailable
 from pegboard.execution import CallEnvironment
-from pegboard.execution.deadline_timer import DeadlineTimer
 from pegboard.execution.emitter import Emitter
+from pegboard.execution.steps.deadline import DeadlineTimer
 from pegboard.testing import FakeClock
 
 _FAILED_ONCE: set[tuple[str, int]] = set()

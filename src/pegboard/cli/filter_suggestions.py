@@ -7,7 +7,7 @@ from pegboard.cli.output.tables import note
 from pegboard.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from pegboard.registry.query import ToolQuery
+    from pegboard.registry.search import ToolQuery
     from pegboard.runtime import Pegboard
 
 _MOST = 20

@@ -1,49 +1,57 @@
-"""Judging a call, at its step and again whenever it has waited; a denial is an error."""
+"""Authorization of a call, for the steps that may have to ask again; a denial is an error."""
 
-from pegboard.access import Policy, Switches
-from pegboard.access import decide as judge
+from typing import NoReturn
+
+from pegboard.access import decide
 from pegboard.access.decide import UNAVAILABLE
 from pegboard.core.decision import Action, Decision, Verdict
 from pegboard.core.tool import ToolSpec
-from pegboard.errors import AccessDenied, PegboardError, SourceUnavailable
+from pegboard.errors import AccessDenied, SourceUnavailable
 from pegboard.execution.call_state import CallState
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
 
-# kept here: a member of an enum takes longer to look up than it seems
-_CALL, _DENY = Action.CALL, Verdict.DENY
 
-
-def authorize(call: CallState, spec: ToolSpec, policy: Policy, switches: Switches) -> Decision:
-    """What `decide` answers of this call now; a denial is the call's decision and its end.
+def authorize(call: CallState, spec: ToolSpec, kit: CallEnvironment) -> Decision:
+    """Decide about this call now; a denial becomes the call's decision and ends it.
 
     Raises:
-        AccessDenied: It may not go on.
-        SourceUnavailable: The tool cannot be used by anybody.
+        AccessDenied: The caller may not make this call.
+        SourceUnavailable: The tool is unavailable to every caller.
     """
-    decision = judge(
-        call.ctx.principal, spec, _CALL, call.arguments, policy=policy, switches=switches
+    decision = decide(
+        call.ctx.principal,
+        spec,
+        Action.CALL,
+        call.arguments,
+        policy=kit.policy,
+        switches=kit.switches,
     )
-    if decision.verdict is _DENY:
-        call.decision = decision
-        raise _refusal(spec.name, decision)
+    if decision.verdict is Verdict.DENY:
+        refuse(call, spec, decision)
     return decision
 
 
 def reauthorize(call: CallState, target: CompiledTool, kit: CallEnvironment) -> None:
-    """Judge a call that has waited: what was turned off meanwhile holds for it too.
+    """Decide again after a wait, so that a tool that was turned off meanwhile does not run.
 
     Raises:
-        AccessDenied: It may not go on.
+        AccessDenied: The caller may no longer make this call.
     """
     if kit.switches.any_off:
-        authorize(call, target.spec, kit.policy, kit.switches)
+        authorize(call, target.spec, kit)
 
 
-def _refusal(tool: str, decision: Decision) -> PegboardError:
-    """The error that a denial becomes."""
+def refuse(call: CallState, spec: ToolSpec, decision: Decision) -> NoReturn:
+    """Record a denial on the call and raise it.
+
+    Raises:
+        AccessDenied: The policy, a kill switch, a status or a scope says no.
+        SourceUnavailable: The tool is unavailable to every caller.
+    """
+    call.decision = decision
     if decision.rule == UNAVAILABLE:
-        return SourceUnavailable(
-            f"'{tool}' cannot be used: {decision.reason}", nothing_done=True, permanent=True
+        raise SourceUnavailable(
+            f"'{spec.name}' cannot be used: {decision.reason}", nothing_done=True, permanent=True
         )
-    return AccessDenied(tool, decision.reason)
+    raise AccessDenied(spec.name, decision.reason)

@@ -11,22 +11,19 @@ from pegboard.core.result import ToolResult
 from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
+from pegboard.execution.steps.approval import approve, spend
+from pegboard.execution.steps.authorize import decide, recheck
 from pegboard.execution.steps.cache import cache
-from pegboard.execution.steps.check_output import check_output
 from pegboard.execution.steps.circuit_breaker import breaker
 from pegboard.execution.steps.count_in_flight import count
 from pegboard.execution.steps.deadline import deadline
-from pegboard.execution.steps.decide import decide
 from pegboard.execution.steps.idempotency import idempotency
 from pegboard.execution.steps.journal_start import start
 from pegboard.execution.steps.rate_limit import limit
-from pegboard.execution.steps.reauthorize import recheck
 from pegboard.execution.steps.record import record
-from pegboard.execution.steps.require_approval import approve
 from pegboard.execution.steps.retry import retry
-from pegboard.execution.steps.run import run
+from pegboard.execution.steps.run import check_output, run
 from pegboard.execution.steps.shape_result import shape
-from pegboard.execution.steps.use_approval import spend
 from pegboard.execution.steps.validate import validate
 
 Step = Callable[[CompiledTool, CallEnvironment, Handler], Handler]

@@ -1,7 +1,10 @@
 """The one way to call a tool: every door, engine and graph step comes through here."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+import itertools
+import os
+import secrets
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import structs
@@ -10,9 +13,7 @@ from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
-from pegboard.errors import SourceUnavailable, ToolNotFound, shortened_name
-from pegboard.execution.batch import run_batch
-from pegboard.execution.call_ids import new_call_id
+from pegboard.errors import SourceUnavailable, ToolFailed, ToolNotFound, shortened_name
 from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
@@ -23,6 +24,29 @@ from pegboard.execution.wait_for_source import wait_for_source
 _DEFAULT_CONTEXT: ToolContext[Any] = ToolContext()
 
 CallItem = tuple[str, Arguments]
+
+
+class CallIds:
+    """`c_` and 20 hex digits that name the process, then a counter."""
+
+    def __init__(self, random_hex: Callable[[int], str] = secrets.token_hex) -> None:
+        self._random_hex = random_hex
+        self._prefix = ""
+        self._counter: Iterator[int] = itertools.count(1)
+        self.renew()
+
+    def renew(self) -> None:
+        """Start anew; a forked process must not go on with its parent's ids."""
+        self._prefix = f"c_{self._random_hex(10)}_"
+        self._counter = itertools.count(1)
+
+    def __call__(self) -> str:
+        """A new id."""
+        return f"{self._prefix}{next(self._counter)}"
+
+
+new_call_id = CallIds()
+os.register_at_fork(after_in_child=new_call_id.renew)
 
 
 class Pipeline:
@@ -183,3 +207,70 @@ def _raising(error: BaseException) -> Handler:
         raise error
 
     return handle
+
+
+async def run_batch(
+    count: int,
+    call: Callable[[int], Awaitable[ToolResult]],
+    *,
+    is_exclusive: Callable[[int], bool],
+    concurrency: int,
+) -> list[ToolResult]:
+    """Run all; results in the order of the calls.
+
+    A tool that asks to run alone splits the batch: what stands before it ends first, and what
+    stands behind it waits. When the batch is cancelled, all its calls are, and are waited for.
+
+    Args:
+        count: How many calls.
+        call: Runs the one at a place and never raises for a failed tool.
+        is_exclusive: Whether the one at a place must run alone.
+        concurrency: Calls in flight at once; 0 for no limit.
+    """
+    results: list[ToolResult] = []
+    group: list[int] = []
+    for place in range(count):
+        if is_exclusive(place):
+            results += await _together(group, call, concurrency)
+            results += await _together([place], call, 1)
+            group = []
+        else:
+            group.append(place)
+    return results + await _together(group, call, concurrency)
+
+
+async def _together(
+    places: Sequence[int], call: Callable[[int], Awaitable[ToolResult]], concurrency: int
+) -> list[ToolResult]:
+    if not places:
+        return []
+    free = asyncio.Semaphore(concurrency or len(places))
+
+    async def one(place: int) -> ToolResult:
+        async with free:
+            return await call(place)
+
+    tasks = [asyncio.create_task(one(place)) for place in places]
+    try:
+        await asyncio.wait(tasks)
+    except asyncio.CancelledError:
+        await _ended(tasks)
+        raise
+    return [_interrupted() if task.cancelled() else task.result() for task in tasks]
+
+
+async def _ended(tasks: "Sequence[asyncio.Task[ToolResult]]") -> None:
+    """Cancel them and wait until all have ended, whatever is asked of us meanwhile."""
+    for task in tasks:
+        task.cancel()
+    while not all(task.done() for task in tasks):
+        try:
+            await asyncio.wait(tasks)
+        except asyncio.CancelledError:
+            for task in tasks:
+                task.cancel()
+
+
+def _interrupted() -> ToolResult:
+    error = ToolFailed("The tool cancelled its own call.")
+    return ToolResult(content=str(error), is_error=True, error=error)

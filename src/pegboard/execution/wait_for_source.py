@@ -2,7 +2,10 @@
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 
+from pegboard.core.graph import Graph
+from pegboard.core.tool import Tool
 from pegboard.execution.environment import CallEnvironment
 
 
@@ -23,3 +26,26 @@ async def wait_for_source(
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(left):
             await coming.wait()
+
+
+async def wait_for_graph_sources(
+    kit: CallEnvironment, graph: Graph, *, find: Callable[[str], Tool | None]
+) -> None:
+    """Return when it is known which tools of a graph, and of the graphs within it, exist.
+
+    Only the sources of these tools are waited for.
+
+    Args:
+        kit: Knows which sources have not answered yet.
+        graph: The tools are those that its nodes name.
+        find: The tool of a name; None when there is none now.
+    """
+    waiting, names = [graph], dict[str, None]()
+    while waiting:
+        for node in waiting.pop():
+            names |= dict.fromkeys(node.tools)
+            if node.graph is not None:
+                waiting.append(node.graph)
+    for name in names:
+        if find(name) is None:
+            await wait_for_source(kit, name)

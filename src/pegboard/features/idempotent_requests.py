@@ -9,7 +9,6 @@ from pegboard.core.ports.call_stores import Outcome
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 from pegboard.errors import IdempotencyConflict, Unavailable
-from pegboard.execution.call_ids import new_call_id
 from pegboard.execution.call_state import owner_of
 from pegboard.execution.environment import CallEnvironment
 from pegboard.execution.idempotency.claims import (
@@ -21,6 +20,7 @@ from pegboard.execution.idempotency.claims import (
 )
 from pegboard.execution.idempotency.in_flight import InFlightCall
 from pegboard.execution.idempotency.key_lease import KeyLease
+from pegboard.execution.pipeline import new_call_id
 
 Answer = Mapping[str, Any]
 _LONGEST_WAIT = 60.0

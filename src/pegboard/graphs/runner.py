@@ -14,7 +14,7 @@ from pegboard.core.graph import Graph, NodeState, is_large
 from pegboard.core.ports.durability import CONTROL, Durability, RunStart, RunSteps, Signal
 from pegboard.core.run import Pending, RunResult
 from pegboard.errors import AlreadyAnswered, InvalidRequest, Unavailable
-from pegboard.graphs.arrivals import arrivals
+from pegboard.execution.wait_for_source import wait_for_graph_sources
 from pegboard.graphs.checks.check import refuse_faults
 from pegboard.graphs.checks.context import CheckContext, WasThere
 from pegboard.graphs.checks.params import checked
@@ -153,7 +153,7 @@ class GraphRunner:
             InvalidRequest: The params do not fit.
         """
         ctx = ctx or ToolContext()
-        await arrivals(graph, self._board)
+        await wait_for_graph_sources(self._board.kit, graph, find=self._board.find)
         terms = CheckContext(
             board=self._board,
             principal=ctx.principal,

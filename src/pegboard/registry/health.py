@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from pegboard.access import Switches
 from pegboard.core.health import Health, HealthStatus
 from pegboard.core.tool import Status, ToolSpec
 from pegboard.registry.dependencies import DependencyGraph
@@ -29,6 +30,17 @@ def stated_health(spec: ToolSpec) -> Health:
     if spec.status in {Status.FAILED, Status.DISABLED}:
         return Health(status=HealthStatus.UNHEALTHY, reason=f"is {spec.status.value}")
     return UNKNOWN
+
+
+def why_unavailable(spec: ToolSpec) -> str:
+    """Why a tool cannot be used now by its own definition; empty when it can."""
+    return stated_health(spec).reason
+
+
+def with_switches(spec: ToolSpec, switches: Switches) -> ToolSpec:
+    """The spec as of now: a tool that is turned off is unavailable, with the reason."""
+    off = switches.decision(spec) if switches.any_off else None
+    return spec if off is None else spec.changed(unavailable=f"is turned off: {off.reason}")
 
 
 def propagated(graph: DependencyGraph, own: Mapping[str, Health]) -> dict[str, Health]:

@@ -4,20 +4,20 @@ from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from pegboard.access import Explanation, Policy, Switches, decide, explain
+from pegboard.access import Explanation, Policy, Switches, decide, explain, may_know
 from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.decision import Action
 from pegboard.core.ports.listener import Listener
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.provider_formats import openai_tool
 from pegboard.core.result import ToolResult
-from pegboard.core.tool import Tool
+from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import ConfigError, ToolNotFound
 from pegboard.registry.change_notifier import Changes
 from pegboard.registry.name_index import NameIndex, OnConflict, checked
-from pegboard.registry.query import ToolQuery, matches
 from pegboard.registry.renamed_tool import RenamedTool
 from pegboard.registry.resources_and_prompts import Offers
+from pegboard.registry.search import ToolQuery, matches
 from pegboard.registry.versions import Versions
 from pegboard.tools import as_tool
 from pegboard.tools.function_tool import FunctionTool
@@ -168,6 +168,30 @@ class ToolRegistry:
         if not wanted.query.strip():
             return list(islice(filter(keep, self._catalogue), wanted.limit))
         return self._catalogue.index().search(wanted.query, keep, wanted.limit)
+
+    def unavailable(
+        self, query: ToolQuery | None = None, *, principal: Principal = LOCAL
+    ) -> list[ToolSpec]:
+        """The tools that pass the filters and that no caller can use now, with the reason.
+
+        A tool that is turned off is among them only for a caller who may know of it.
+
+        Args:
+            query: The filters; its words and its limit do not count.
+            principal: For whom; hidden tools are never among them.
+        """
+        from dataclasses import replace
+
+        from pegboard.registry.health import why_unavailable, with_switches
+
+        kit, filters = self._kit, replace(query or ToolQuery(), query="")
+        return [
+            spec
+            for spec in (with_switches(tool.spec, kit.switches) for tool in self._catalogue)
+            if why_unavailable(spec)
+            and matches(spec, filters)
+            and may_know(principal, spec, policy=kit.policy, switches=kit.switches)
+        ]
 
     def explain(self, name: str, *, principal: Principal = LOCAL) -> Explanation:
         """Why this caller may or may not, hidden tools included.

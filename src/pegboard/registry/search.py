@@ -1,4 +1,6 @@
-"""Finding tools by words: an inverted index with BM25 over names, descriptions and parameters.
+"""Finding tools by filters and by words.
+
+The words are looked up in an inverted index with BM25 over names, descriptions and parameters.
 
 Formula: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009),
 k1 = 1.2, b = 0.75; words of the name count three times, tags and capabilities twice.
@@ -8,9 +10,10 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import islice
 
-from pegboard.core.tool import Tool
+from pegboard.core.tool import Tool, ToolSpec
 
 _K1 = 1.2
 _B = 0.75
@@ -20,6 +23,36 @@ _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]
 _STOP = frozenset(
     ("a", "an", "and", "for", "from", "in", "is", "it", "of", "on", "or", "the", "to")
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolQuery:
+    """Filters, all of which must hold, and words to rank by; empty means any.
+
+    Attributes:
+        tags: The tool has all of them.
+    """
+
+    query: str = ""
+    capability: str = ""
+    tags: tuple[str, ...] = ()
+    category: str = ""
+    source: str = ""
+    effect: str = ""
+    status: str = ""
+    limit: int = 20
+
+
+def matches(spec: ToolSpec, wanted: ToolQuery) -> bool:
+    """Whether a tool passes the filters."""
+    return (
+        (not wanted.capability or wanted.capability in spec.capabilities)
+        and set(wanted.tags) <= set(spec.tags)
+        and wanted.category in {"", spec.category}
+        and wanted.source in {"", spec.source}
+        and wanted.effect in {"", spec.effect.value}
+        and wanted.status in {"", spec.status.value}
+    )
 
 
 def words(text: str) -> list[str]:

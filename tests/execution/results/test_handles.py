@@ -14,14 +14,12 @@ from pegboard.errors import HandleNotFound, ToolArgumentError
 from pegboard.execution.results.handles import (
     FORMAT,
     PREFIX,
-    fill_in,
     find,
-    handle_parameters,
-    mentions_handle,
     new_handle,
     page_bytes_of,
     value_of,
 )
+from pegboard.execution.steps.validate import fill_in, handle_parameters, mentions_handle
 from pegboard.testing import FakeClock
 
 HANDLE = f"{PREFIX}0123456789abcdef01234567"

@@ -13,9 +13,8 @@ from pegboard.core.tool import Effect, Retry
 from pegboard.errors import ToolFailed, ToolTimeout
 from pegboard.execution import CallDefaults
 from pegboard.execution.call_state import CallState, Handler
-from pegboard.execution.deadline_timer import TICK
 from pegboard.execution.errors_for_readers import failed_result
-from pegboard.execution.steps.deadline import deadline
+from pegboard.execution.steps.deadline import TICK, deadline
 from pegboard.testing import FakeClock
 
 

@@ -5,7 +5,7 @@ import pytest
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import DependencyCycle
 from pegboard.registry.dependencies import Dependencies, GraphChange, declare, known_id
-from pegboard.registry.dependencies.declared import check_declared
+from pegboard.registry.dependencies.declared import check_declared, cycle_through
 
 
 def spec(name: str, *needs: str) -> ToolSpec:
@@ -126,3 +126,31 @@ def test_a_name_stands_for_the_id_that_it_had() -> None:
 
     assert known_id("a__find", nodes) == "a__find_v1"
     assert known_id("b", nodes) == "b"
+
+
+@pytest.mark.parametrize(
+    ("edges", "cycle"),
+    [
+        ([], ()),
+        ([("a", "b"), ("b", "c"), ("a", "c")], ()),
+        ([("a", "a")], ("a",)),
+        ([("b", "c"), ("c", "a"), ("a", "b")], ("a", "b", "c")),
+        ([("x", "a"), ("a", "b"), ("b", "a"), ("b", "y")], ("a", "b")),
+    ],
+    ids=["nothing", "none", "itself", "three", "with others around"],
+)
+def test_a_cycle_is_named_in_order(edges: list[tuple[str, str]], cycle: tuple[str, ...]) -> None:
+    assert cycle_through(edges) == cycle
+
+
+def test_circles_of_others_are_left_alone() -> None:
+    others = [("a", "b"), ("b", "a"), ("c", "c"), ("b", "d")]
+
+    assert cycle_through(others, is_ours=lambda node: node == "d") == ()
+    assert cycle_through([*others, ("d", "d")], is_ours=lambda node: node == "d") == ("d",)
+
+
+def test_a_very_long_circle_is_found() -> None:
+    edges = [(f"n{at}", f"n{(at + 1) % 20_000}") for at in range(20_000)]
+
+    assert len(cycle_through(edges)) == 20_000

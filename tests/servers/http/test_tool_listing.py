@@ -13,7 +13,7 @@ from pegboard import ToolRegistry
 from pegboard.core.context import ToolContext
 from pegboard.core.principal import LOCAL
 from pegboard.core.tool import Effect, ToolSpec
-from pegboard.registry.query import ToolQuery
+from pegboard.registry.search import ToolQuery
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.tool_listing import tool_page
 from pegboard.tools import SchemaTool

@@ -130,8 +130,7 @@ def _detail(item: dict[str, Any], *, well: bool) -> str:
 
 def _entries(opened: "Pegboard") -> list[Check]:
     """What stands in the list of tools, or was registered, and cannot be used."""
-    from pegboard.registry.query import ToolQuery
-    from pegboard.registry.unavailable import unusable, why_unusable
+    from pegboard.registry.health import why_unavailable
 
-    specs = unusable(opened.registry, ToolQuery())
-    return [(f"tool {s.name}", "missing", why_unusable(s)) for s in specs if not s.source]
+    specs = opened.registry.unavailable()
+    return [(f"tool {s.name}", "missing", why_unavailable(s)) for s in specs if not s.source]

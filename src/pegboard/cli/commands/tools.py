@@ -29,8 +29,8 @@ def tools(
     json: JsonOption = False,
 ) -> None:
     """List the tools of the board, or search them."""
-    from pegboard.registry.query import ToolQuery
-    from pegboard.registry.unavailable import unusable, why_unusable
+    from pegboard.registry.health import why_unavailable
+    from pegboard.registry.search import ToolQuery
 
     query = ToolQuery(
         query=search,
@@ -47,7 +47,7 @@ def tools(
                 note(f"source '{state.name}' is {state.status}: {state.reason}")
         tell_unknown(opened, query)
         found = [tool.spec for tool in opened.registry.search(query)]
-        return found, unusable(opened.registry, query)
+        return found, opened.registry.unavailable(query)
 
     with exit_on_error():
         usable, others = with_board(settings(board), find)
@@ -63,7 +63,7 @@ def tools(
                     spec.name,
                     spec.effect.value,
                     spec.category,
-                    why_unusable(spec) if unavailable else first_line(spec.description),
+                    why_unavailable(spec) if unavailable else first_line(spec.description),
                 )
                 for spec in shown
             ),
@@ -72,9 +72,9 @@ def tools(
 
 
 def _why(spec: "ToolSpec") -> dict[str, str]:
-    from pegboard.registry.unavailable import why_unusable
+    from pegboard.registry.health import why_unavailable
 
-    reason = why_unusable(spec)
+    reason = why_unavailable(spec)
     return {"unavailable": reason} if reason else {}
 
 

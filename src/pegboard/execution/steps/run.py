@@ -1,13 +1,27 @@
-"""Run: the tool itself. What it raises becomes one of our errors here, and only here."""
+"""Run: the tool itself, and the check of what it returns.
+
+A foreign exception becomes one of our errors here, and nowhere else.
+"""
 
 import asyncio
 from typing import Any
 
+from pegboard.core.result import ToolResult
 from pegboard.errors import PegboardError
 from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
 from pegboard.execution.errors_for_readers import translated
+
+
+def check_output(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:  # noqa: ARG001 - every step is built alike
+    """Always there: wraps the bare value that `run` gives, and checks it against the schema."""
+    finish = target.finish
+
+    async def handle(call: CallState) -> ToolResult:
+        return finish(await following(call))
+
+    return handle
 
 
 def run(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:  # noqa: ARG001 - the last step follows nothing

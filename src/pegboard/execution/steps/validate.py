@@ -1,15 +1,28 @@
-"""Validate: the arguments are read, coerced and checked; a wrong call goes no further."""
+"""Validate: handles in the arguments are filled in, then they are read, coerced and checked."""
 
-from collections.abc import Coroutine
-from typing import Any
+import re
+from collections.abc import Coroutine, Iterable, Mapping
+from typing import Any, cast
 
+from pegboard.core.context import Arguments
+from pegboard.core.ports.call_stores import ResultStore
 from pegboard.core.result import ToolResult
+from pegboard.core.tool import JsonSchema
 from pegboard.errors import ToolArgumentError
 from pegboard.execution.authorization import authorize
 from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
-from pegboard.execution.results.handles import fill_in, handle_parameters, mentions_handle
+from pegboard.execution.results.handles import FORMAT, PREFIX, find, value_of
+from pegboard.tools.argument_parsing import parsed
+
+_SCHEME = "pegboard:"  # alone: JSON may write the slashes escaped
+_BYTES_SCHEME = _SCHEME.encode()
+# JSON may also write any of its characters by their number; a plain text is found sooner
+_NUMBER = "\\u00"
+_BYTES_NUMBER = _NUMBER.encode()
+_NUMBERED = re.compile(r"\\u00[367]")
+_BYTES_NUMBERED = re.compile(_NUMBERED.pattern.encode())
 
 
 def validate(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
@@ -19,7 +32,7 @@ def validate(target: CompiledTool, kit: CallEnvironment, following: Handler) -> 
 
     def refuse_denied(call: CallState) -> None:
         """What a tool wants is nothing for a caller who may not call it at all."""
-        authorize(call, spec, kit.policy, kit.switches)
+        authorize(call, spec, kit)
 
     async def with_handles(call: CallState) -> ToolResult:
         raw = await fill_in(spec.name, call.raw, results, call.owner, kept=kept)
@@ -41,3 +54,77 @@ def validate(target: CompiledTool, kit: CallEnvironment, following: Handler) -> 
         return following(call)
 
     return handle
+
+
+def mentions_handle(raw: Arguments) -> bool:
+    """Whether there may be a handle in these arguments; cheap, and never wrong when it says no."""
+    if isinstance(raw, str):
+        return _SCHEME in raw or (_NUMBER in raw and _NUMBERED.search(raw) is not None)
+    if isinstance(raw, bytes):
+        return _BYTES_SCHEME in raw or (
+            _BYTES_NUMBER in raw and _BYTES_NUMBERED.search(raw) is not None
+        )
+    try:
+        return isinstance(raw, (dict, Mapping)) and _within(raw.values())
+    except RecursionError:
+        return True  # whoever reads it says what is wrong
+
+
+def handle_parameters(schema: JsonSchema) -> frozenset[str]:
+    """Parameters that take a handle as it is: those with the format `pegboard-handle`."""
+    properties: Mapping[str, Any] = schema.get("properties", {})
+    return frozenset(
+        name
+        for name, node in properties.items()
+        if isinstance(node, Mapping) and cast("Mapping[str, Any]", node).get("format") == FORMAT
+    )
+
+
+async def fill_in(
+    tool: str,
+    raw: Arguments,
+    results: ResultStore,
+    owner: str,
+    *,
+    kept: frozenset[str] = frozenset(),
+) -> dict[str, Any]:
+    """The arguments with each text that is a handle replaced by the stored value.
+
+    Parameters in `kept` stay as they are.
+
+    JSON becomes its value, text stays text, other media become base64 text.
+
+    Raises:
+        HandleNotFound: Unknown, expired or somebody else's.
+    """
+    arguments = parsed(tool, raw)
+    return {
+        name: value if name in kept else await _filled(value, results, owner)
+        for name, value in arguments.items()
+    }
+
+
+def _within(values: Iterable[Any]) -> bool:
+    for value in values:
+        if isinstance(value, str):
+            if value.startswith(PREFIX):
+                return True
+        elif isinstance(value, Mapping):
+            if _within(cast("Mapping[str, Any]", value).values()):
+                return True
+        elif isinstance(value, (list, tuple)) and _within(cast("list[Any]", value)):
+            return True
+    return False
+
+
+async def _filled(value: Any, results: ResultStore, owner: str) -> Any:
+    if isinstance(value, str):
+        if not value.startswith(PREFIX):
+            return value
+        return value_of(await find(value, results, owner))
+    if isinstance(value, dict):
+        items = cast("dict[str, Any]", value).items()
+        return {key: await _filled(item, results, owner) for key, item in items}
+    if isinstance(value, list):
+        return [await _filled(item, results, owner) for item in cast("list[Any]", value)]
+    return value

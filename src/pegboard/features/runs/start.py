@@ -13,11 +13,11 @@ from pegboard.core.ports.run_store import RunStore, StoredRun
 from pegboard.core.principal import Principal
 from pegboard.errors import GraphInvalid, IdempotencyConflict, RunNotFound, ToolNotFound
 from pegboard.execution.call_state import owner_of
+from pegboard.execution.wait_for_source import wait_for_graph_sources
 from pegboard.features.plans.permissions import may_see as may_see_plan
 from pegboard.features.plans.service import remembered
 from pegboard.features.runs.permissions import may_see as may_see_run
 from pegboard.graphs import GraphRunner, write_graph
-from pegboard.graphs.arrivals import arrivals
 from pegboard.graphs.documents.plan_locations import invalid_plan
 from pegboard.graphs.documents.read import read_apart
 from pegboard.graphs.expressions.references import escaped
@@ -102,7 +102,7 @@ class RunStarter:
             ToolNotFound: There is no such tool for this caller.
         """
         graph = call_graph(tool, arguments, seconds=seconds)
-        await arrivals(graph, self._registry)
+        await wait_for_graph_sources(self._registry.kit, graph, find=self._registry.find)
         if self._registry.find(tool) is None:
             raise ToolNotFound(tool, self._registry.nearest(tool, principal))
         return graph

@@ -1,12 +1,13 @@
 """What tools say themselves of what they need, as a change of the graph."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from graphlib import CycleError, TopologicalSorter
+from typing import cast
 
 from pegboard.core.tool import ToolSpec
 from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import DependencyCycle
 from pegboard.registry.dependencies.changes import Edge, GraphChange
-from pegboard.registry.dependencies.cycles import cycle_through
 from pegboard.registry.dependencies.versioned import Dependencies
 
 ORIGIN = "spec"
@@ -97,6 +98,28 @@ def check_declared(
         raise DependencyCycle(cycle)
 
 
+def cycle_through(
+    edges: Iterable[Edge], *, is_ours: Callable[[str], bool] = lambda _: True
+) -> tuple[str, ...]:
+    """A cycle with one of our nodes in it, each before what needs it; empty when there is none.
+
+    Takes time as there are edges. Cycles of others, which were there before, are left alone.
+
+    Args:
+        edges: Prerequisites and dependants.
+        is_ours: Whether a node is asked about.
+    """
+    needs: dict[str, dict[str, None]] = {}
+    for needed, node in edges:
+        needs.setdefault(node, {})[needed] = None
+    while cycle := _cycle(needs):
+        if any(map(is_ours, cycle)):
+            first = cycle.index(min(cycle))  # the same name for it, wherever it was closed
+            return (*cycle[first:], *cycle[:first])
+        del needs[cycle[0]][cycle[-1]]
+    return ()
+
+
 def known_id(name: str, nodes: Iterable[str]) -> str:
     """The id among these that a tool of this wire name would have; the name itself without one."""
     for node in nodes:
@@ -136,3 +159,12 @@ def _siblings(specs: list[ToolSpec]) -> dict[tuple[str, str], str]:
         if source:
             found[source, action] = found[source, split_wire_name(spec.id)[1]] = spec.id
     return found
+
+
+def _cycle(needs: dict[str, dict[str, None]]) -> tuple[str, ...]:
+    sorter: TopologicalSorter[str] = TopologicalSorter(cast("dict[str, Collection[str]]", needs))
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        return tuple(cast("list[str]", error.args[1])[:-1])
+    return ()

@@ -11,7 +11,7 @@ from pegboard.core.ports.clock import Clock
 from pegboard.core.ports.source import Source, SourceKind, TellsProblems
 from pegboard.core.resources_and_prompts import Prompt, Resource
 from pegboard.core.tool import Tool
-from pegboard.registry.unavailable import why_unusable, with_switches
+from pegboard.registry.health import why_unavailable, with_switches
 
 _NOTHING_OFF = Switches()
 
@@ -98,7 +98,7 @@ class SourceState:
 
     def unavailable(self, *, switches: Switches) -> Counter[str]:
         """Why how many of its tools cannot be used now."""
-        reasons = (why_unusable(with_switches(tool.spec, switches)) for tool in self.tools)
+        reasons = (why_unavailable(with_switches(tool.spec, switches)) for tool in self.tools)
         return Counter(reason for reason in reasons if reason)
 
     @property

@@ -12,7 +12,7 @@ from pegboard.core.principal import Principal
 from pegboard.core.result import ResultMeta, ToolResult
 from pegboard.errors import IdempotencyConflict, ToolFailed, ToolNotFound
 from pegboard.features.runs import RunView
-from pegboard.registry.query import ToolQuery
+from pegboard.registry.search import ToolQuery
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.json_body import JsonResponse
 from pegboard.servers.http.models.requests import ExecuteRequest

@@ -12,8 +12,8 @@ from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import ToolNotFound
 from pegboard.registry import ToolRegistry
-from pegboard.registry.query import ToolQuery
-from pegboard.registry.unavailable import unusable, with_switches
+from pegboard.registry.health import with_switches
+from pegboard.registry.search import ToolQuery
 from pegboard.runtime import Pegboard
 
 
@@ -37,7 +37,7 @@ def tool_page(
     found = registry.search(replace(wanted, limit=len(registry)), principal=principal)
     specs = [tool.spec for tool in found]
     if unavailable:
-        specs += unusable(registry, wanted, principal=principal)
+        specs += registry.unavailable(wanted, principal=principal)
     if wanted.query.strip():
         first, mark = _ranked(specs, cursor)
     else:

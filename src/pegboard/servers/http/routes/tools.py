@@ -6,7 +6,7 @@ from fastapi import APIRouter, Body, Path, Query, Response
 from starlette.exceptions import HTTPException
 
 from pegboard.errors import ToolNotFound
-from pegboard.registry.query import ToolQuery
+from pegboard.registry.search import ToolQuery
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.models.requests import SearchRequest, ToolFilter

@@ -1,6 +1,8 @@
-"""Approve: a call that the policy asks about does not run before a person has said yes.
+"""Approval: a call that the policy asks about runs only after a person has approved it.
 
-A call that waits for its answer is over: it holds nothing, and is made again once it is decided.
+A call without an approval ends with `ApprovalRequired` and holds nothing; the caller makes it again
+once the approval is given. `approve` finds the approval, and `spend` uses it up: right before the
+tool runs, below every step that may still refuse the call.
 """
 
 from collections.abc import Coroutine
@@ -10,8 +12,13 @@ from pegboard.core.decision import Decision, Verdict
 from pegboard.core.ports.approval_store import Approval
 from pegboard.core.result import ToolResult
 from pegboard.errors import AccessDenied, ApprovalRequired
-from pegboard.execution.approval_requests import call_digest, edited_digest, request_approval
-from pegboard.execution.authorization import authorize
+from pegboard.execution.approval_requests import (
+    approval_changed,
+    call_digest,
+    edited_digest,
+    request_approval,
+)
+from pegboard.execution.authorization import authorize, reauthorize
 from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
@@ -33,7 +40,7 @@ def approve(target: CompiledTool, kit: CallEnvironment, following: Handler) -> H
                 call.approval = approval
             case "edited":
                 _take_edited(call, approval, target)
-                authorize(call, spec, kit.policy, kit.switches)
+                authorize(call, spec, kit)
             case "denied":
                 raise _refused(call, approval)
             case _:
@@ -45,6 +52,34 @@ def approve(target: CompiledTool, kit: CallEnvironment, following: Handler) -> H
         if decision.verdict is Verdict.ASK:
             return ask(call, decision)
         return following(call)
+
+    return handle
+
+
+def spend(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
+    """There where `approve` is."""
+    spec, standing = target.spec, kit.policy.standing(target.spec)
+    if standing.verdict is not Verdict.ASK:
+        return following
+
+    async def handle(call: CallState) -> ToolResult:
+        approval = call.approval
+        if approval is None:  # only what `decide` does not ask about comes here without one
+            return await following(call)
+        reauthorize(call, target, kit)
+        used = await kit.approvals.use(
+            approval.id,
+            digest=approval.edited_digest or approval.digest,
+            call_id=call.id,
+        )
+        if used is None:  # another call was first, or its time has passed meanwhile
+            reason = approval.reason
+            new = await request_approval(call, spec, kit, digest=approval.digest, reason=reason)
+            raise ApprovalRequired(spec.name, reason, approval_id=new.id)
+        if kit.emitter.is_heard:
+            kit.emitter.emit(approval_changed(used, at=used.used_at or kit.now()))
+        reauthorize(call, target, kit)
+        return await following(call)
 
     return handle
 

@@ -8,7 +8,7 @@ import pytest
 
 from pegboard.core.result import ToolResult
 from pegboard.errors import ToolFailed
-from pegboard.execution.batch import run_batch
+from pegboard.execution.pipeline import run_batch
 
 
 async def batch(

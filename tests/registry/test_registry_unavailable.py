@@ -4,8 +4,8 @@ from pegboard import ToolRegistry
 from pegboard.access import Policy
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Status, Tool, ToolSpec
-from pegboard.registry.query import ToolQuery
-from pegboard.registry.unavailable import unusable, why_unusable
+from pegboard.registry.health import why_unavailable
+from pegboard.registry.search import ToolQuery
 from pegboard.tools import SchemaTool
 
 
@@ -27,13 +27,13 @@ def test_what_cannot_be_used_is_found_by_filters_and_never_when_hidden() -> None
         policy=Policy(deny=("secret_*",)),
     )
 
-    assert [s.name for s in unusable(registry, ToolQuery(limit=1))] == ["keyless", "off"]
-    assert [s.name for s in unusable(registry, ToolQuery(category="llm"))] == ["keyless"]
+    assert [s.name for s in registry.unavailable(ToolQuery(limit=1))] == ["keyless", "off"]
+    assert [s.name for s in registry.unavailable(ToolQuery(category="llm"))] == ["keyless"]
 
 
 def test_the_reason_is_what_the_definition_says() -> None:
     reasons = [
-        why_unusable(tool.spec)
+        why_unavailable(tool.spec)
         for tool in (
             a_tool("a"),
             a_tool("b", unavailable="set the key"),
@@ -48,7 +48,7 @@ def test_what_is_turned_off_is_found_with_the_reason_by_who_looks_after_the_tool
     registry = ToolRegistry([a_tool("shop__find"), a_tool("other")])
     registry.switches.turn_off(tool="shop__*", reason="it charges twice")
 
-    [found] = unusable(registry, ToolQuery())
+    [found] = registry.unavailable()
 
     assert (found.name, found.unavailable) == ("shop__find", "is turned off: it charges twice")
-    assert unusable(registry, ToolQuery(), principal=Principal(id="p")) == []
+    assert registry.unavailable(principal=Principal(id="p")) == []

@@ -4,11 +4,11 @@ import re
 import subprocess
 import sys
 
-from pegboard.execution.call_ids import CallIds, new_call_id
+from pegboard.execution.pipeline import CallIds, new_call_id
 
 FORKING = """
 import os
-from pegboard.execution.call_ids import new_call_id
+from pegboard.execution.pipeline import new_call_id
 print(new_call_id(), flush=True)
 for _ in range(2):
     child = os.fork()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.execution.made import in_virtual_time
 
-from pegboard.execution.deadline_timer import TICK, TICKERS, DeadlineTimer, Entry, Tickers
+from pegboard.execution.steps.deadline import TICK, TICKERS, DeadlineTimer, Entry, Tickers
 from pegboard.testing import FakeClock
 
 
