@@ -124,7 +124,7 @@ def test_an_argument_that_callers_may_leave_out_is_a_doubt_where_it_is_needed() 
 def test_a_narrower_argument_is_a_doubt() -> None:
     narrow = spec("bing", input_schema=schema("query", query={**TEXT, "maxLength": 9}))
 
-    assert only(narrow)[0].reasons[1:] == ("input 'query': may have more than 9 characters",)
+    assert only(narrow)[0].reasons[1:] == ("input 'query': 'maxLength' (9) may not hold",)
 
 
 def test_only_what_dependants_need_of_the_output_counts() -> None:
@@ -143,7 +143,7 @@ def test_an_output_that_is_not_promised_is_a_doubt() -> None:
 
     assert [item.reasons[1] for item in found] == [
         "promises nothing of its output",
-        "output: hits: is wanted always, and may be missing",
+        "output: hits: is required and may be missing",
     ]
     assert propose_replacements(spec("t", output_schema=None), [silent])[0].is_certain
 

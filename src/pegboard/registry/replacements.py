@@ -16,7 +16,7 @@ _HEALTH = {
     HealthStatus.DEGRADED: 0.6,
     HealthStatus.UNHEALTHY: 0.0,
 }
-_RENAMED, _DOUBTFUL, _DROPPED, _DEPRECATED = 0.95, 0.7, 0.8, 0.8
+_RENAMED, _UNKNOWN, _DROPPED, _DEPRECATED = 0.95, 0.7, 0.8, 0.8
 _UNLIKE = re.compile(r"[^a-z0-9]")
 
 
@@ -127,7 +127,7 @@ def _judge_output(match: _Match, candidate: ToolSpec, wanted: Any) -> None:
     if wanted is None:
         return
     if candidate.output_schema is None:
-        match.doubt(_DOUBTFUL, "promises nothing of its output")
+        match.doubt(_UNKNOWN, "promises nothing of its output")
         return
     _take_in(match, schema_fits(candidate.output_schema, wanted), "output")
 
@@ -150,7 +150,7 @@ def _judge_input(match: _Match, tool: ToolSpec, candidate: ToolSpec) -> None:
             match.doubt(_RENAMED, f"takes '{source}' as '{name}'")
         given = schema_at(tool.input_schema, [source])
         if name in required and not given.is_always_there:
-            match.doubt(_DOUBTFUL, f"needs '{name}', which callers may leave out")
+            match.doubt(_UNKNOWN, f"needs '{name}', which callers may leave out")
         place = schema_at(candidate.input_schema, [name])
         _take_in(match, schema_fits(given.schema, place.schema), f"input '{name}'")
     must = set(tool.input_schema.get("required", ()))
@@ -162,8 +162,8 @@ def _judge_input(match: _Match, tool: ToolSpec, candidate: ToolSpec) -> None:
 def _take_in(match: _Match, fit: Fit, what: str) -> None:
     if fit.answer is Fits.NO:
         match.doubt(0, f"{what}: {fit}")
-    elif fit.answer is Fits.DOUBTFUL:
-        match.doubt(_DOUBTFUL, f"{what}: {fit.reasons[0]}")
+    elif fit.answer is Fits.UNKNOWN:
+        match.doubt(_UNKNOWN, f"{what}: {fit.reasons[0]}")
 
 
 def _arguments(spec: ToolSpec) -> dict[str, Any]:

@@ -13,7 +13,7 @@ NEVER: Node = {"enum": []}
 UNREADABLE: Node = {"$dynamicRef": "#"}
 """Stands for a part that is not understood: it promises nothing, and nothing surely fits it."""
 
-_DRAFTS = ("2020-12", "2019-09", "draft-07", "draft-06")
+DRAFTS = ("2020-12", "2019-09", "draft-07", "draft-06")
 _LIBRARIES = ("$defs", "definitions")
 _IN_A_LIBRARY = tuple(f"#/{name}/" for name in _LIBRARIES)
 
@@ -34,8 +34,9 @@ class Document:
         self.root = root
         self.closed = closed
         node: Node = cast("Node", root) if isinstance(root, Mapping) else {}
-        self._said = str(node.get("$schema") or _DRAFTS[0])
-        self.ignores_beside_ref = "draft-0" in self._said
+        self._declared = str(node.get("$schema") or DRAFTS[0])
+        self.draft = next((draft for draft in DRAFTS if draft in self._declared), "")
+        self.ignores_beside_ref = "draft-0" in self.draft
         self._references: set[str] = set()
         self._validators: dict[int, tuple[Any, Validator | None]] = {}
         self.fault = self._fault()
@@ -99,8 +100,8 @@ class Document:
             return ""
         if not isinstance(root, Mapping):
             return "is no JSON Schema"
-        if not any(draft in self._said for draft in _DRAFTS):
-            return f"is written in '{self._said[:80]}', which is not compared"
+        if not self.draft:
+            return f"is written in '{self._declared[:80]}', which is not compared"
         if fault := self._survey():
             return fault
         try:
@@ -118,7 +119,7 @@ class Document:
                 node = cast("Node", value)
                 if node is not self.root and any(_is_text(node.get(k)) for k in ("$id", "$schema")):
                     return "gives a part an identity of its own ($id), which is not followed"
-                if "prefixItems" in node and _DRAFTS[0] not in self._said:
+                if "prefixItems" in node and self.draft != DRAFTS[0]:
                     return "has 'prefixItems', which its draft does not know"
                 if isinstance(reference := node.get("$ref"), str):
                     self._references.add(reference)

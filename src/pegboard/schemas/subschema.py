@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pegboard.schemas.document import Document
-from pegboard.schemas.type_facts import Facts, Values
+from pegboard.schemas.value_set import ValueSet
 
-_MOST_ALTERNATIVES = 64
+MAX_ALTERNATIVES = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,22 +39,19 @@ def schema_at(schema: Any, path: Sequence[str | int], *, closed: bool = False) -
     document = Document(schema, closed=closed)
     if document.fault:
         return Part(schema={}, is_always_there=False)
-    found = [Values(document=document, nodes=document.nodes(schema))]
+    found = [ValueSet.of(document, schema)]
     is_always_there = True
     for step in path:
-        following: list[Values] = []
-        for values in _apart(found):
-            facts = Facts(values)
-            kind = "array" if isinstance(step, int) else "object"
-            inner = facts.item(step) if isinstance(step, int) else facts.under(step)
-            if facts.is_empty:
+        following: list[ValueSet] = []
+        for values in _split(found):
+            if values.is_empty:
                 continue
-            if kind in facts.types and not Facts(inner).is_empty:
+            kind = "array" if isinstance(step, int) else "object"
+            inner = values.get_item(step) if isinstance(step, int) else values.get_property(step)
+            if kind in values.types and not inner.is_empty:
                 following.append(inner)
-            certain = (
-                facts.required if isinstance(step, str) else range(int(facts.least("minItems")))
-            )
-            is_only = facts.types == frozenset({kind})
+            certain = values.required if isinstance(step, str) else range(values.min_items)
+            is_only = values.types == frozenset({kind})
             is_always_there = is_always_there and is_only and step in certain
         found = following
     joined = [document.joined(values.nodes) for values in found]
@@ -64,11 +61,11 @@ def schema_at(schema: Any, path: Sequence[str | int], *, closed: bool = False) -
     return Part(schema=whole, is_always_there=is_always_there)
 
 
-def _apart(found: list[Values]) -> list[Values]:
-    """The same values, with every alternative on its own."""
-    done: list[Values] = []
+def _split(found: list[ValueSet]) -> list[ValueSet]:
+    """Split value sets into one set for each alternative."""
+    done: list[ValueSet] = []
     waiting = list(found)
-    while waiting and len(done) + len(waiting) < _MOST_ALTERNATIVES:
+    while waiting and len(done) + len(waiting) < MAX_ALTERNATIVES:
         values = waiting.pop(0)
         pieces = values.alternatives()
         if pieces:
