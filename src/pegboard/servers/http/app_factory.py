@@ -15,8 +15,8 @@ from pegboard.runtime import Pegboard
 from pegboard.servers.http.json_body import JsonResponse
 from pegboard.servers.http.mcp_endpoint import McpEndpoint
 from pegboard.servers.http.middleware.authentication import Gate, admission
-from pegboard.servers.http.middleware.lingering_close import LingeringClose
-from pegboard.servers.http.middleware.security_headers import BodyLimit, SecurityHeaders
+from pegboard.servers.http.middleware.body_limit import BodyLimit
+from pegboard.servers.http.middleware.security_headers import SecurityHeaders
 from pegboard.servers.http.openapi import document
 from pegboard.servers.http.problem_details import answer_error, answer_framework, answer_invalid
 from pegboard.servers.http.routes import (
@@ -76,7 +76,6 @@ def assembled(board: Pegboard) -> FastAPI:
         lifespan=lifespan,
         middleware=[
             Middleware(SecurityHeaders),
-            Middleware(LingeringClose, max_bytes=board.settings.max_request_bytes),
             Middleware(Gate, admission=admitted, tickets=given),
             Middleware(BodyLimit, max_bytes=board.settings.max_request_bytes),
         ],
