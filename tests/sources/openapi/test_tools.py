@@ -16,8 +16,8 @@ from pegboard.core.context import ToolContext
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, Status
 from pegboard.errors import ToolFailed, Unavailable
+from pegboard.sources.openapi.api import manual_operations
 from pegboard.sources.openapi.config import Action
-from pegboard.sources.openapi.document.manual_operations import written_by_hand
 
 TEXT = {"type": "string"}
 BEARER = {"kind": "bearer", "token": "s3cret-token"}
@@ -245,7 +245,7 @@ async def test_actions_are_operations_written_by_hand() -> None:
 def test_an_action_is_an_operation_like_any_other() -> None:
     action = Action.model_validate({"name": "a", "method": "PUT", "path": "/a/{id}"})
 
-    (found,) = written_by_hand([action])
+    (found,) = manual_operations([action])
 
     assert (found.id, found.place, found.body) == ("a", "PUT /a/{id}", None)
     assert [one.name for one in found.parameters] == ["id"]

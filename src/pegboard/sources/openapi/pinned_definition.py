@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from pegboard.sources.openapi.api import Api, version_of
 from pegboard.sources.openapi.config import OpenApiConfig, Override
-from pegboard.sources.openapi.document.api import Api, version_of
 from pegboard.sources.openapi.document.lenient_access import mapping, sequence, text
 from pegboard.sources.openapi.document.loader import is_pasted
 from pegboard.sources.openapi.document.operations import Operation

@@ -143,7 +143,7 @@ class OpenApiSource:
         return await self._document() is not self._read
 
     def _tools_of(self, document: Document | None) -> Sequence[Tool]:
-        from pegboard.sources.openapi.document.api import api_of
+        from pegboard.sources.openapi.api import api_of
         from pegboard.sources.openapi.operation_selection import chosen
         from pegboard.sources.openapi.tools import ApiTools
 

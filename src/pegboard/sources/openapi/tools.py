@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pegboard.core.tool import Effect, Retry, Status, Tool, ToolSpec
 from pegboard.core.truncate import shortened
 from pegboard.core.wire_names import wire_name
+from pegboard.sources.openapi.api import Api, base_of, info_of
 from pegboard.sources.openapi.call.credentials import Credentials, Grant
-from pegboard.sources.openapi.call.operation import Runner
 from pegboard.sources.openapi.client import Client
 from pegboard.sources.openapi.config import OpenApiConfig
-from pegboard.sources.openapi.document.api import Api, base_of, info_of
 from pegboard.sources.openapi.document.server_urls import BadAddress, origin_of
+from pegboard.sources.openapi.operation_runner import Runner
 from pegboard.sources.openapi.operation_selection import Chosen, legible
 from pegboard.sources.openapi.pinned_definition import is_by_hand, route_of, unheard
 from pegboard.tools import SchemaTool

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.sources.openapi.call.credentials import Credentials, Grant, security_schemes
+from pegboard.sources.openapi.call.credentials import Credentials, Grant
 from pegboard.sources.openapi.config import OpenApiConfig
 
 SCHEMES: dict[str, Any] = {
@@ -157,11 +157,3 @@ def test_every_secret_is_known_so_that_it_can_be_masked() -> None:
     made = credentials(BEARER, KEY, BASIC, headers={"X-Other": "other-1", "X-Short": "abc"})
 
     assert set(made.secrets) == {"token-1", "key-1", "pass-1", "YW5uOnBhc3MtMQ==", "other-1"}
-
-
-def test_schemes_may_refer_to_each_other() -> None:
-    schemes = {"a": {"type": "apiKey"}, "b": {"$ref": "#/components/securitySchemes/a"}, "c": 3}
-
-    found = security_schemes({"components": {"securitySchemes": schemes}})
-
-    assert found == {"a": {"type": "apiKey"}, "b": {"type": "apiKey"}, "c": {}}

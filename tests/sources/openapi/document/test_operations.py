@@ -183,3 +183,12 @@ def test_a_path_that_climbs_out_of_the_address_is_a_problem(path: str) -> None:
 @pytest.mark.parametrize("path", ["/a..b", "/a.json", "/{id}/.well-known", "/v1.0/x"])
 def test_dots_within_a_name_are_fine(path: str) -> None:
     assert only({}, path=path).problem == ""
+
+
+def test_security_schemes_may_refer_to_each_other() -> None:
+    schemes = {"a": {"type": "apiKey"}, "b": {"$ref": "#/components/securitySchemes/a"}, "c": 3}
+    root: dict[str, Any] = {"components": {"securitySchemes": schemes}}
+
+    found = Reader(root, References({"": root})).security_schemes()
+
+    assert found == {"a": {"type": "apiKey"}, "b": {"type": "apiKey"}, "c": {}}

@@ -3,7 +3,7 @@ from typing import Any
 from pegboard.sources.openapi.document.lenient_access import Located
 from pegboard.sources.openapi.document.operations import Body, Operation
 from pegboard.sources.openapi.document.references import References
-from pegboard.sources.openapi.document.swagger2 import SwaggerReader, security_schemes
+from pegboard.sources.openapi.document.swagger2 import SwaggerReader
 
 
 def read(parameters: list[Any], path: str = "/a", **rest: Any) -> Operation:
@@ -152,7 +152,9 @@ def test_a_response_has_the_types_that_are_produced() -> None:
 def test_security_definitions_are_told_as_openapi_3_does() -> None:
     definitions = {"b": {"type": "basic"}, "k": {"type": "apiKey", "in": "query", "name": "k"}}
 
-    assert security_schemes({"securityDefinitions": definitions}) == {
+    reader = SwaggerReader({"securityDefinitions": definitions}, References({"": {}}))
+
+    assert reader.security_schemes() == {
         "b": {"type": "http", "scheme": "basic"},
         "k": {"type": "apiKey", "in": "query", "name": "k"},
     }

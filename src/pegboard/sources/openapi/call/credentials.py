@@ -122,16 +122,6 @@ def _checked(grant: Grant) -> Grant:
     return grant
 
 
-def security_schemes(root: Node) -> dict[str, Node]:
-    """The security schemes of an OpenAPI 3 document."""
-    schemes = mapping(mapping(root.get("components")).get("securitySchemes"))
-    found: dict[str, Node] = {}
-    for name, node in schemes.items():
-        ref = text(mapping(node).get("$ref")).removeprefix("#/components/securitySchemes/")
-        found[name] = mapping(schemes.get(ref)) if ref else mapping(node)
-    return found
-
-
 def _fits(auth: Auth, name: str, scheme: Node | None) -> bool:
     if auth.kind == "none":
         return False

@@ -110,6 +110,15 @@ class Reader:
         self.root = root
         self.references = references
 
+    def security_schemes(self) -> dict[str, Node]:
+        """The security schemes of the document, by name."""
+        schemes = mapping(mapping(self.root.get("components")).get("securitySchemes"))
+        found: dict[str, Node] = {}
+        for name, node in schemes.items():
+            ref = text(mapping(node).get("$ref")).removeprefix("#/components/securitySchemes/")
+            found[name] = mapping(schemes.get(ref)) if ref else mapping(node)
+        return found
+
     def all(self) -> Iterator[Operation]:
         """Every operation, in the document's order."""
         for path, item in mapping(self.root.get("paths")).items():

@@ -34,6 +34,14 @@ _FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 class SwaggerReader(Reader):
     """Reads operations of Swagger 2.0."""
 
+    def security_schemes(self) -> dict[str, Node]:
+        """The `securityDefinitions`, as OpenAPI 3 has them."""
+        definitions = mapping(self.root.get("securityDefinitions"))
+        return {
+            name: {"type": "http", "scheme": "basic"} if scheme.get("type") == "basic" else scheme
+            for name, scheme in ((name, mapping(node)) for name, node in definitions.items())
+        }
+
     def parameter(self, place: Located) -> Parameter | None:
         """One parameter; None for a body or a field of a form."""
         node = place.fields
@@ -106,16 +114,6 @@ class SwaggerReader(Reader):
     def _consumed(self, operation: Located) -> tuple[str, ...]:
         own = operation.fields.get("consumes")
         return texts(self.root.get("consumes") if own is None else own)
-
-
-def security_schemes(root: Node) -> dict[str, Node]:
-    """The `securityDefinitions`, as OpenAPI 3 tells them."""
-    return {
-        name: {"type": "http", "scheme": "basic"} if scheme.get("type") == "basic" else scheme
-        for name, scheme in (
-            (name, mapping(node)) for name, node in mapping(root.get("securityDefinitions")).items()
-        )
-    }
 
 
 def _style(node: Node) -> tuple[str, bool]:

@@ -11,13 +11,13 @@ from pegboard.core.result import ToolResult
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import PegboardError
 from pegboard.schemas.validator import compiled, output_problem
+from pegboard.sources.openapi.api import Api
 from pegboard.sources.openapi.call.arguments import Plan, Settings, plan, unknown_arguments
 from pegboard.sources.openapi.call.credentials import Credentials, Grant
 from pegboard.sources.openapi.call.request_builder import Route, build
 from pegboard.sources.openapi.call.responses import is_json, next_page, result_of, with_note
 from pegboard.sources.openapi.client import Client, check_arguments
 from pegboard.sources.openapi.config import OpenApiConfig
-from pegboard.sources.openapi.document.api import Api
 from pegboard.sources.openapi.document.lenient_access import Located
 from pegboard.sources.openapi.document.references import BadReference
 from pegboard.sources.openapi.operation_selection import Chosen

@@ -1,16 +1,16 @@
 """What a document says about an API as a whole, told alike for every version of the format."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pegboard.errors import SourceUnavailable
-from pegboard.sources.openapi.call import credentials
-from pegboard.sources.openapi.config import OpenApiConfig
-from pegboard.sources.openapi.document import swagger2
-from pegboard.sources.openapi.document.lenient_access import EMPTY, Node, mapping, sequence
+from pegboard.sources.openapi.config import Action, OpenApiConfig
+from pegboard.sources.openapi.document.lenient_access import EMPTY, Located, Node, mapping, sequence
 from pegboard.sources.openapi.document.loader import Document
-from pegboard.sources.openapi.document.manual_operations import written_by_hand
 from pegboard.sources.openapi.document.operations import Operation, Reader
+from pegboard.sources.openapi.document.parser import plain
 from pegboard.sources.openapi.document.references import References
 from pegboard.sources.openapi.document.server_urls import (
     BadAddress,
@@ -18,9 +18,11 @@ from pegboard.sources.openapi.document.server_urls import (
     server_url,
     swagger_servers,
 )
+from pegboard.sources.openapi.document.swagger2 import SwaggerReader
 from pegboard.sources.openapi.schema.translate import Schemas
 
 _SIBLINGS_COUNT = ("3.1", "3.2")
+_IN_PATH = re.compile(r"\{([^{}/]+)\}")
 _KNOWN = ("2.0", "3.0", *_SIBLINGS_COUNT)
 
 
@@ -58,8 +60,8 @@ def api_of(document: Document | None, config: OpenApiConfig) -> Api:
     version = version_of(root)
     references = References(document.files, document.refused) if document else References({"": {}})
     is_swagger = version == "2.0"
-    reader = (swagger2.SwaggerReader if is_swagger else Reader)(root, references)
-    operations = (*reader.all(), *written_by_hand(config.actions))
+    reader = (SwaggerReader if is_swagger else Reader)(root, references)
+    operations = (*reader.all(), *manual_operations(config.actions))
     if document is not None:
         _check_paths(root, version, has_operations=bool(operations))
     url = document.url if document else ""
@@ -69,7 +71,7 @@ def api_of(document: Document | None, config: OpenApiConfig) -> Api:
     return Api(
         reader=reader,
         operations=operations,
-        schemes=(swagger2 if is_swagger else credentials).security_schemes(root),
+        schemes=reader.security_schemes(),
         sent=Schemas(references, sending=True, siblings=version in _SIBLINGS_COUNT),
         received=Schemas(references, sending=False, siblings=version in _SIBLINGS_COUNT),
         base=base,
@@ -152,3 +154,37 @@ def info_of(root: Node) -> str:
     """What the API calls itself."""
     title = mapping(root.get("info")).get("title")
     return title.strip() if isinstance(title, str) else ""
+
+
+def manual_operations(actions: Sequence[Action]) -> Iterable[Operation]:
+    """Each action as an operation of an OpenAPI 3.1 document."""
+    reader = Reader({}, References({"": {}}))
+    for action in actions:
+        item: dict[str, Any] = {action.method: _operation_node(action)}
+        yield reader.operation(action.path, action.method, Located(node=item))
+
+
+def _operation_node(action: Action) -> dict[str, Any]:
+    in_path = set(_IN_PATH.findall(action.path))
+    made: dict[str, Any] = {
+        "operationId": action.name,
+        "summary": action.title,
+        "description": action.description,
+        "tags": list(action.tags),
+        "parameters": [
+            {
+                "name": one.name,
+                "in": one.location or ("path" if one.name in in_path else "query"),
+                "description": one.description,
+                "required": one.required,
+                "schema": plain(one.json_schema),
+            }
+            for one in action.parameters
+        ],
+    }
+    if action.body is not None:
+        made["requestBody"] = {
+            "required": action.body_required,
+            "content": {action.body_type: {"schema": plain(action.body)}},
+        }
+    return made

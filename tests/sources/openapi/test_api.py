@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from pegboard.errors import SourceUnavailable
+from pegboard.sources.openapi.api import Api, api_of, base_of, info_of, version_of
 from pegboard.sources.openapi.config import OpenApiConfig
-from pegboard.sources.openapi.document.api import Api, api_of, base_of, info_of, version_of
 from pegboard.sources.openapi.document.loader import Document
 from pegboard.sources.openapi.document.server_urls import BadAddress
 
