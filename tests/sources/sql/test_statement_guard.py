@@ -9,11 +9,12 @@ from sqlglot import exp
 from tests.sources.sql.attacks import HIDING
 
 from pegboard.errors import InvalidRequest
-from pegboard.sources.sql.allowed_syntax import READ_NODES, WRITE_NODES
+from pegboard.sources.sql.allowlist import READ_NODES, WRITE_NODES
 from pegboard.sources.sql.catalog import Catalog, build
 from pegboard.sources.sql.config import SqlConfig
+from pegboard.sources.sql.lexer import Dialect, lex
 from pegboard.sources.sql.sqlite import SqliteDriver
-from pegboard.sources.sql.statement_guard import Guard
+from pegboard.sources.sql.statement_guard import Guard, first_word_refusal, strip_explain
 
 
 def _catalog(path: Path, **config: Any) -> tuple[Guard, Catalog]:
@@ -187,3 +188,64 @@ def test_every_allowed_node_is_one_that_the_parser_makes() -> None:
 
     assert unknown == []
     assert not READ_NODES & {"Insert", "Update", "Delete", "Command", "Into", "Lock", "Pragma"}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "inner"),
+    [
+        ("sqlite", "EXPLAIN SELECT 1", "SELECT 1"),
+        ("sqlite", "explain query plan SELECT 1", "SELECT 1"),
+        ("postgresql", "EXPLAIN VERBOSE SELECT 1", "SELECT 1"),
+        ("postgresql", "EXPLAIN (VERBOSE, COSTS OFF, FORMAT JSON) SELECT (1)", "SELECT (1)"),
+    ],
+)
+def test_explain_is_taken_off_and_the_rest_stays_where_it_is(
+    dialect: Dialect, sql: str, inner: str
+) -> None:
+    lexed, was_there = strip_explain(lex(sql, dialect), dialect)
+
+    assert was_there
+    assert lexed.text.strip() == inner
+    assert lexed.text[lexed.tokens[0].start :].startswith("SELECT")
+
+
+def test_without_explain_nothing_changes() -> None:
+    lexed = lex("SELECT explain FROM t", "sqlite")
+
+    assert strip_explain(lexed, "sqlite") == (lexed, False)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql"),
+    [
+        ("postgresql", "EXPLAIN ANALYZE SELECT 1"),
+        ("postgresql", "EXPLAIN VERBOSE ANALYZE SELECT 1"),
+        ("postgresql", "EXPLAIN (ANALYZE) SELECT 1"),
+        ("postgresql", "EXPLAIN (COSTS, analyze on) SELECT 1"),
+        ("postgresql", "EXPLAIN (WAL) SELECT 1"),
+        ("postgresql", "EXPLAIN ("),
+        ("postgresql", "EXPLAIN (VERBOSE)"),
+        ("sqlite", "EXPLAIN QUERY PLAN"),
+    ],
+)
+def test_an_explain_that_runs_or_explains_nothing_is_refused(dialect: Dialect, sql: str) -> None:
+    with pytest.raises(InvalidRequest):
+        strip_explain(lex(sql, dialect), dialect)
+
+
+@pytest.mark.parametrize(
+    ("sql", "refusal"),
+    [
+        ("((SELECT 1))", ""),
+        ("with x as (select 1) select 1", ""),
+        ("UPDATE t SET a = 1", "UPDATE changes data; only queries are run here."),
+        ("CREATE TABLE t (a)", "CREATE changes more than rows; that is not offered here."),
+        ("'SELECT'", "A statement begins with SELECT or WITH here, not with ''SELECT''."),
+        ('"select" 1', "A statement begins with SELECT or WITH here, not with '\"select\"'."),
+    ],
+)
+def test_the_first_word_is_a_keyword_that_is_allowed(sql: str, refusal: str) -> None:
+    answer = first_word_refusal(lex(sql, "sqlite"), frozenset({"select", "with"}), writes=False)
+
+    assert answer.startswith(refusal)
+    assert bool(answer) == bool(refusal)

@@ -9,7 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from pegboard.sources.sql.allowed_functions import allowed_functions
+from pegboard.sources.sql.allowlist import function_names
 from pegboard.sources.sql.catalog import Visibility
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.driver import Request
@@ -53,7 +53,7 @@ class SqliteAuthorizer:
     def __init__(self, config: SqlConfig) -> None:
         self._visibility = Visibility(config)
         extra = frozenset(name.lower() for name in config.allow_functions)
-        self._functions = allowed_functions("sqlite") | extra
+        self._functions = function_names("sqlite") | extra
         self._permit = _NOTHING
         self._owner = False
         self._reads: set[tuple[str, str]] | None = None

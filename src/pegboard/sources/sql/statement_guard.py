@@ -13,20 +13,33 @@ from sqlglot import exp, parse
 from sqlglot.errors import ParseError, SqlglotError
 
 from pegboard.errors import InvalidRequest
-from pegboard.sources.sql.allowed_functions import KEYWORDS, allowed_functions
-from pegboard.sources.sql.allowed_syntax import READ_NODES, READ_ROOTS, WRITE_NODES, WRITE_ROOTS
+from pegboard.sources.sql.allowlist import (
+    KEYWORDS,
+    READ_NODES,
+    READ_ROOTS,
+    WRITE_NODES,
+    WRITE_ROOTS,
+    function_names,
+)
 from pegboard.sources.sql.catalog import Catalog, Table
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.driver import Statement
 from pegboard.sources.sql.hidden_columns import refuse_hidden_columns
 from pegboard.sources.sql.lexer import Dialect, Kind, Lexed, Token, folded, lex
-from pegboard.sources.sql.statements import explained, first_word_refusal
 
 # sqlglot warns on stderr where it falls back to a Command node, which is refused here anyway.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 _WRITES = (exp.Insert, exp.Update, exp.Delete)
 _PARSERS: dict[Dialect, str] = {"sqlite": "sqlite", "postgresql": "postgres"}
+_EXPLAIN_NAMES = """
+verbose costs settings summary format generic_plan memory text json on off true false
+"""
+_EXPLAIN_OPTIONS = frozenset(_EXPLAIN_NAMES.split())
+_CHANGES_DATA = frozenset({"insert", "update", "delete", "replace", "merge", "truncate", "copy"})
+_CHANGES_MORE = frozenset(
+    {"create", "alter", "drop", "comment", "grant", "revoke", "reindex", "vacuum", "analyze"}
+)
 
 
 class Guard:
@@ -41,7 +54,7 @@ class Guard:
         self._config = config
         self._dialect: Dialect = config.dialect
         extra = {name.lower() for name in config.allow_functions}
-        self._functions = allowed_functions(config.dialect) | extra
+        self._functions = function_names(config.dialect) | extra
 
     def read(self, sql: str, catalog: Catalog) -> Statement:
         """A statement that only reads.
@@ -49,7 +62,7 @@ class Guard:
         Raises:
             InvalidRequest: It does not, or may do more; the message says which part and why.
         """
-        lexed, is_explain = explained(lex(sql, self._dialect), self._dialect)
+        lexed, is_explain = strip_explain(lex(sql, self._dialect), self._dialect)
         refusal = first_word_refusal(lexed, READ_ROOTS, writes=self._config.allow_writes)
         if refusal:
             raise InvalidRequest(refusal)
@@ -195,6 +208,56 @@ class Guard:
         quoted = bool(identifier.args.get("quoted"))
         exact = quoted and self._dialect == "postgresql"
         return identifier.name if exact else folded(identifier.name)
+
+
+def strip_explain(lexed: Lexed, dialect: Dialect) -> tuple[Lexed, bool]:
+    """The statement without a leading EXPLAIN, and whether there was one.
+
+    Raises:
+        InvalidRequest: It is an EXPLAIN that would run the statement.
+    """
+    words = [token.name if token.kind is Kind.WORD else token.text for token in lexed.tokens]
+    if words[0] != "explain":
+        return lexed, False
+    skip = 1
+    if dialect == "sqlite":
+        skip = 3 if words[1:3] == ["query", "plan"] else 1
+    elif words[1:2] == ["("]:
+        end = words.index(")") if ")" in words else len(words)
+        _refuse_options(set(words[2:end]) - {","})
+        skip = end + 1
+    else:
+        while words[skip : skip + 1] == ["verbose"]:
+            skip += 1
+        _refuse_options({"analyze"} & set(words[skip : skip + 1]))
+    if skip >= len(words):
+        raise InvalidRequest("EXPLAIN needs a statement.")
+    start = lexed.tokens[skip].start
+    return Lexed(text=" " * start + lexed.text[start:], tokens=lexed.tokens[skip:]), True
+
+
+def _refuse_options(options: set[str]) -> None:
+    refused = options - _EXPLAIN_OPTIONS
+    if refused:
+        names = ", ".join(sorted(refused)).upper()
+        raise InvalidRequest(f"EXPLAIN {names} is not allowed: it may run the statement.")
+
+
+def first_word_refusal(lexed: Lexed, roots: frozenset[str], *, writes: bool) -> str:
+    """Why a statement that begins like this is not run; empty when it may go on."""
+    first = next((token for token in lexed.tokens if token.text != "("), lexed.tokens[0])
+    if first.kind is Kind.WORD and first.name in roots:
+        return ""
+    shown = first.text.upper() if first.kind is Kind.WORD else first.text
+    if first.name == "replace" and "insert" in roots:
+        return "Write INSERT OR REPLACE instead of REPLACE."
+    if first.name in _CHANGES_MORE:
+        return f"{shown} changes more than rows; that is not offered here."
+    if first.name in _CHANGES_DATA:
+        where = "Use the execute tool to change data." if writes else "This database is read-only."
+        return f"{shown} changes data; only queries are run here. {where}"
+    starts = " or ".join(sorted(word.upper() for word in roots))
+    return f"A statement begins with {starts} here, not with '{shown}'."
 
 
 def unknown_table(shown: str, name: str, catalog: Catalog) -> InvalidRequest:

@@ -1,8 +1,11 @@
-"""SQL functions that compute and do nothing else, by name.
+"""The functions and the syntax that a statement may use.
 
-An allow-list, because nobody can list what harms: PostgreSQL alone has 3,000 functions, among them
-readers of files, of settings and of other databases, and every extension adds more. What is
-missing here is refused by name, and the operator may add it (`allow_functions`).
+The functions are those that only compute, by name. A list of harmful functions could not be
+complete: PostgreSQL alone has 3,000 functions, some of which read files, settings and other
+databases, and every extension adds more. A function that is not in the list is refused by name, and
+the operator may add it (`allow_functions`).
+
+The syntax is listed by the names of sqlglot's node classes. Functions are not among the nodes.
 """
 
 from pegboard.sources.sql.lexer import Dialect
@@ -86,7 +89,29 @@ _ALLOWED: dict[Dialect, frozenset[str]] = {
     "postgresql": frozenset((_BOTH + _POSTGRESQL).split()),
 }
 
+READ_ROOTS = frozenset({"select", "with", "values", "table"})
+WRITE_ROOTS = frozenset({"insert", "update", "delete", "with"})
 
-def allowed_functions(dialect: Dialect) -> frozenset[str]:
-    """Names in lower case of what may be called."""
+_NODES = """
+Add Adjacent Alias Aliases All And Any AtTimeZone Between BitString BitwiseAnd BitwiseLeftShift
+BitwiseNot BitwiseOr BitwiseRightShift BitwiseXor Boolean Bracket Case Cast Collate Column CTE Cube
+DataType DataTypeParam Distance Distinct Div Dot DPipe EQ Escape Except Exists ExtendsLeft
+ExtendsRight Fetch Filter From FromTimeZone Glob Group GroupingSets GT GTE Having HexString
+Identifier If IgnoreNulls ILike In IntDiv Intersect Interval IntervalOp IntervalSpan Is Join
+JSONPath JSONPathKey JSONPathRecursive JSONPathRoot JSONPathSelector JSONPathSlice
+JSONPathSubscript JSONPathUnion JSONPathWildcard JSONKeyValue Kwarg Lateral Like Limit LimitOptions
+Literal LT LTE Match Mod Mul Neg NEQ Not Null NullSafeEQ NullSafeNEQ Offset OnCondition Or
+Order Ordered Overlaps Parameter Paren Placeholder RespectNulls Rollup Select SimilarTo Slice Star
+Sub Subquery Table TableAlias TableSample Tuple Union Values Var Variadic Where Window WindowSpec
+With WithinGroup
+"""
+READ_NODES = frozenset(_NODES.split())
+
+WRITE_NODES = READ_NODES | frozenset(
+    {"Insert", "Update", "Delete", "OnConflict", "Returning", "Schema"}
+)
+
+
+def function_names(dialect: Dialect) -> frozenset[str]:
+    """The functions that a statement may call, in lower case."""
     return _ALLOWED[dialect]

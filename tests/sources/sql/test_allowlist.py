@@ -4,7 +4,7 @@ import sqlite3
 
 import psycopg
 
-from pegboard.sources.sql.allowed_functions import KEYWORDS, allowed_functions
+from pegboard.sources.sql.allowlist import KEYWORDS, function_names
 
 _CLOCKS_AND_DICE = {
     "clock_timestamp",
@@ -24,7 +24,7 @@ def test_postgresql_calls_none_of_them_volatile_but_clocks_and_dice(postgres_ser
     with psycopg.connect(postgres_server) as connection:
         rows = connection.execute(
             "SELECT DISTINCT proname FROM pg_proc WHERE provolatile = 'v' AND proname = ANY(%s)",
-            [list(allowed_functions("postgresql"))],
+            [list(function_names("postgresql"))],
         ).fetchall()
 
     assert {name for (name,) in rows} <= _CLOCKS_AND_DICE | _SAMPLING_METHODS
@@ -35,7 +35,7 @@ def test_postgresql_lets_anybody_call_each_of_them(postgres_server: str) -> None
         rows = connection.execute(
             "SELECT proname FROM pg_proc WHERE proname = ANY(%s) AND proacl IS NOT NULL "
             "AND NOT has_function_privilege('public', oid, 'EXECUTE')",
-            [list(allowed_functions("postgresql"))],
+            [list(function_names("postgresql"))],
         ).fetchall()
 
     assert rows == []
@@ -47,7 +47,7 @@ def test_none_of_them_takes_the_name_of_a_table_or_a_query(postgres_server: str)
             "SELECT proname FROM pg_proc p, unnest(p.proargtypes) AS argument "
             "WHERE proname = ANY(%s) AND prokind = 'f' "
             "AND argument = ANY(ARRAY['regclass', 'refcursor', 'regproc']::regtype[]::oid[])",
-            [list(allowed_functions("postgresql"))],
+            [list(function_names("postgresql"))],
         ).fetchall()
 
     assert rows == []
@@ -69,8 +69,8 @@ def test_sqlite_knows_nothing_harmful_among_them() -> None:
         "total_changes",
     }
 
-    assert allowed_functions("sqlite").isdisjoint(harmful)
-    assert len(allowed_functions("sqlite") & known) > 100
+    assert function_names("sqlite").isdisjoint(harmful)
+    assert len(function_names("sqlite") & known) > 100
 
 
 def test_no_keyword_is_a_function_that_postgresql_has(postgres_server: str) -> None:
