@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Generator
+from collections.abc import AsyncIterator, Callable, Generator, Iterable
 from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
@@ -62,3 +62,18 @@ async def turn_after(number: int) -> None:
 async def in_thread(work: Callable[[], T], *, is_large: bool) -> T:
     """Do something that needs nothing of the board; by a thread where it is worth it."""
     return await asyncio.to_thread(work) if is_large else work()
+
+
+async def iterate_cooperatively(items: Iterable[T]) -> AsyncIterator[T]:
+    """Iterate over items, and let other tasks run in between when that takes long.
+
+    ```python
+    rows = [to_row(item) async for item in iterate_cooperatively(items)]
+    ```
+    """
+    until = time.monotonic() + _TURN
+    for item in items:
+        if time.monotonic() >= until:
+            await asyncio.sleep(0)
+            until = time.monotonic() + _TURN
+        yield item

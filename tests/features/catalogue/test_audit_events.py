@@ -12,10 +12,10 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.execution import CallEnvironment
 from pegboard.execution.emitter import Emitter
 from pegboard.features.catalogue.audit_events import changes
-from pegboard.features.catalogue.permissions import SCOPE
+from pegboard.features.permissions import CATALOGUE_SCOPE
 from pegboard.storage import MemoryStorage
 
-EVE = Principal(id="eve", tenant="acme", scopes=frozenset({SCOPE}))
+EVE = Principal(id="eve", tenant="acme", scopes=frozenset({CATALOGUE_SCOPE}))
 
 
 class Heard:

@@ -17,11 +17,11 @@ from pegboard.errors import (
     ToolNotFound,
     VersionNotFound,
 )
-from pegboard.features.catalogue.permissions import SCOPE
 from pegboard.features.catalogue.registered_tools import RegisteredTools
 from pegboard.features.catalogue.registration_drafts import Draft
 from pegboard.features.catalogue.schemas import DeprecateBody
 from pegboard.features.catalogue.views import only_row
+from pegboard.features.permissions import CATALOGUE_SCOPE
 from pegboard.storage import MemoryStorage
 
 
@@ -107,7 +107,7 @@ async def test_a_wrong_definition_keeps_nothing(
 async def test_only_who_may_changes_anything(storage: MemoryStorage) -> None:
     nobody = Principal(id="n")
     catalogue = service(storage, ToolRegistry())
-    with pytest.raises(AccessDenied, match=SCOPE):
+    with pytest.raises(AccessDenied, match=CATALOGUE_SCOPE):
         await catalogue.register([{"name": "a"}], principal=nobody)
 
 

@@ -18,8 +18,8 @@ from pegboard.errors import (
 )
 from pegboard.features.dependencies import DependencyService
 from pegboard.features.dependencies.audit_events import change_dict
-from pegboard.features.dependencies.keeping import kept_whole
 from pegboard.features.dependencies.recorded_graph import Recorded
+from pegboard.features.dependencies.service import apply_and_store
 from pegboard.registry.dependencies import GraphChange
 from pegboard.storage import MemoryStorage
 from pegboard.storage.memory.dependencies import MemoryDependencies
@@ -172,9 +172,9 @@ async def test_a_change_that_never_comes_first_is_refused() -> None:
 async def test_a_change_is_kept_whole_or_not_at_all() -> None:
     graph, store = Recorded(), Failing(ClosableLock())
     asked: dict[str, Any] = {"origin": "api", "at": 1.0, "by": "ann"}
-    made = await kept_whole(EDGE, graph, store, **asked)
-    again = await kept_whole(EDGE, graph, store, **asked)
-    behind = await kept_whole(EDGE, Recorded(), store, **asked)
+    made = await apply_and_store(EDGE, graph, store, **asked)
+    again = await apply_and_store(EDGE, graph, store, **asked)
+    behind = await apply_and_store(EDGE, Recorded(), store, **asked)
 
     assert (made, again, behind) == (1, 0, None)
 

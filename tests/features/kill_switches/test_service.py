@@ -19,9 +19,9 @@ from pegboard.errors import (
     Unavailable,
 )
 from pegboard.features.kill_switches import KillSwitches
-from pegboard.features.kill_switches.permissions import check_may_switch
 from pegboard.features.kill_switches.schemas import SwitchList, TurnWrites, switches_to_dict
 from pegboard.features.kill_switches.service import MOST
+from pegboard.features.permissions import check_may_switch
 from pegboard.storage import MemoryStorage
 
 ON_CALL = Principal(id="ann", tenant="t", scopes=frozenset({"switches:write"}))

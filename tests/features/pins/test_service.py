@@ -15,8 +15,8 @@ from pegboard.errors import (
     InvalidRequest,
     PegboardError,
 )
+from pegboard.features.permissions import check_may_change_catalogue
 from pegboard.features.pins.paging import Page, page_of
-from pegboard.features.pins.permissions import check_may_approve
 from pegboard.features.pins.schemas import HeldList, PinList, helds_to_dict, pins_to_dict
 
 NOBODY = Principal(id="eve", tenant="t")
@@ -161,9 +161,9 @@ async def test_a_renamed_tool_is_known_by_what_the_board_calls_it() -> None:
 
 
 def test_who_writes_the_catalogue_may_approve() -> None:
-    check_may_approve(EDITOR, "find")
+    check_may_change_catalogue(EDITOR, "find")
     with pytest.raises(AccessDenied, match="find"):
-        check_may_approve(NOBODY, "find")
+        check_may_change_catalogue(NOBODY, "find")
 
 
 async def test_an_approval_of_what_was_shown_before_is_refused() -> None:

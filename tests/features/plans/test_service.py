@@ -8,8 +8,8 @@ from pegboard import ToolRegistry, tool
 from pegboard.core.graph import Graph
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, PlanNotFound
+from pegboard.features.permissions import may_see_plan
 from pegboard.features.plans import Plans
-from pegboard.features.plans.permissions import may_see
 from pegboard.features.plans.schemas import PlanAnswer, PlanRequestBody
 from pegboard.features.plans.service import remembered
 from pegboard.features.plans.views import show_check, show_plan
@@ -70,9 +70,9 @@ async def test_a_check_keeps_nothing_and_tells_all(plans: Plans) -> None:
 def test_a_tenant_with_a_name_like_anothers_sees_nothing_of_it() -> None:
     boss = Principal(id="boss", tenant="acme", scopes=frozenset({"*"}))
 
-    assert may_see(boss, "acme/ada")
-    assert not may_see(boss, "acme2/ada")
-    assert not may_see(Principal(id="bob", tenant="acme"), "acme/ada")
+    assert may_see_plan(boss, "acme/ada")
+    assert not may_see_plan(boss, "acme2/ada")
+    assert not may_see_plan(Principal(id="bob", tenant="acme"), "acme/ada")
 
 
 def test_a_whole_number_is_one_however_json_writes_it() -> None:

@@ -16,10 +16,10 @@ from pegboard.durability import StoredDurability
 from pegboard.errors import PlanNotFound, RunNotFound
 from pegboard.execution import CallEnvironment
 from pegboard.features.approvals import Approvals
+from pegboard.features.permissions import may_see_run
 from pegboard.features.plans import Plans
 from pegboard.features.runs import RunFeed, Runs, RunView
-from pegboard.features.runs.event_stream import known_events
-from pegboard.features.runs.permissions import may_see
+from pegboard.features.runs.event_feed import known_events
 from pegboard.features.runs.start import call_graph, run_id_for
 from pegboard.graphs import GraphRunner
 from pegboard.graphs.engine.failover import SubstituteFinder
@@ -115,7 +115,7 @@ async def test_a_run_is_seen_by_who_started_it_and_by_who_sees_all_of_the_tenant
 
     assert lists == {"adaacme": 1, "bobacme": 0, "bossacme": 1, "bossother": 0}
     assert (await service.runs.get(view.id, principal=BOSS)).id == view.id
-    assert may_see(ADA, view.run)
+    assert may_see_run(ADA, view.run)
     assert (await service.runs.list(RunQuery(principal="ada"), principal=BOB)).runs == ()
     for who in (BOB, OTHER):
         for wish in (service.runs.get, service.runs.cancel, service.runs.pause):

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from msgspec import structs
 
 from pegboard.concurrency.log_and_continue import log_and_continue
+from pegboard.core.event import Event, RunFinished
 from pegboard.core.ports.approval_store import Approval, ApprovalPage, ApprovalQuery, Verdict
 from pegboard.core.ports.audit_store import AuditEntry, Prove, unproved
 from pegboard.core.principal import LOCAL, Principal
@@ -23,7 +24,11 @@ from pegboard.errors import (
 from pegboard.execution.approval_requests import approval_changed, edited_digest
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.results.redaction import MASK
-from pegboard.features.approvals.permissions import SCOPE, may_decide, may_see
+from pegboard.features.permissions import (
+    APPROVALS_SCOPE,
+    may_decide_approvals,
+    may_see_approval,
+)
 from pegboard.registry import ToolRegistry
 
 Decision = Literal["approve", "deny", "edit"]
@@ -39,6 +44,11 @@ Ended = Callable[[str], Awaitable[str]]
 _LOG = logging.getLogger("pegboard.approvals")
 _VERDICTS: Mapping[str, Verdict] = {"approve": "approved", "deny": "denied", "edit": "edited"}
 _PAGE = 1_000
+_HOW = {
+    "cancelled": "the run was cancelled",
+    "failed": "the run has failed",
+    "completed": "the run has ended",  # a step whose time was up leaves what it asked
+}
 
 
 async def _nobody(_run_id: str, _approval_id: str) -> None:
@@ -96,7 +106,7 @@ class Approvals:
         """
         query = query or ApprovalQuery()
         if "*" not in principal.scopes:
-            mine = "" if may_decide(principal) else principal.id
+            mine = "" if may_decide_approvals(principal) else principal.id
             if mine and query.principal not in {"", mine}:
                 return ApprovalPage(approvals=())
             query = structs.replace(
@@ -116,7 +126,7 @@ class Approvals:
             ApprovalNotFound: There is none of this id for this caller.
         """
         found = await self._registry.kit.approvals.get(approval_id)
-        if found is None or not may_see(principal, found):
+        if found is None or not may_see_approval(principal, found):
             raise ApprovalNotFound(f"There is no approval '{approval_id[:100]}'.")
         return found
 
@@ -148,8 +158,8 @@ class Approvals:
             AuditUnavailable: The audit trail is required and cannot take it: nothing is decided.
         """
         found = await self.get(approval_id, principal=principal)
-        if not may_decide(principal):
-            raise AccessDenied(found.tool, f"the caller lacks the scope {SCOPE}")
+        if not may_decide_approvals(principal):
+            raise AccessDenied(found.tool, f"the caller lacks the scope {APPROVALS_SCOPE}")
         edited = self._checked(found, decision, arguments)
         if found.state == "pending" and found.run_id:
             await self._withdraw_of_ended(found.run_id)
@@ -260,6 +270,33 @@ class Approvals:
             return
         except PegboardError:
             _LOG.warning("run %s could not be told of a decision", run_id)
+
+
+class ApprovalWithdrawalListener:
+    """A listener that takes back the approvals of runs that have ended.
+
+    What it misses, as by a crash, is found when the approvals are looked through, or decided.
+    """
+
+    def __init__(self, approvals: Approvals) -> None:
+        """Take them back there."""
+        self._approvals = approvals
+        self._ended: asyncio.Queue[RunFinished] = asyncio.Queue()
+
+    def on_event(self, event: Event) -> None:
+        """Take note of a run that has ended and may still be asking."""
+        if isinstance(event, RunFinished) and event.state in _HOW:
+            self._ended.put_nowait(event)
+
+    async def watch(self) -> None:
+        """Take back what the runs have asked, one after the other, until cancelled."""
+        while True:
+            event = await self._ended.get()
+            with log_and_continue(_LOG, "what runs have asked is withdrawn later"):
+                try:
+                    await self._approvals.withdraw(event.run_id, note=_HOW[event.state])
+                except PegboardError:
+                    _LOG.warning("what the run %s has asked is withdrawn later", event.run_id)
 
 
 def _about_to(decision: Decision, approval: Approval, *, by: str, at: float) -> AuditEntry:

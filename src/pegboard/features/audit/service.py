@@ -4,10 +4,7 @@ from typing import Any
 
 from pegboard.core.ports.audit_store import AuditRecord, AuditReport, AuditStore
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import AccessDenied
-
-SCOPE = "audit:read"
-"""Whoever has this scope reads the whole trail of the tenant."""
+from pegboard.features.permissions import check_may_read_audit
 
 
 class Audit:
@@ -37,7 +34,7 @@ class Audit:
         Raises:
             AccessDenied: The caller may not read the trail.
         """
-        _check(principal)
+        check_may_read_audit(principal)
         await self._flush()
         tenant = None if "*" in principal.scopes else principal.tenant
         return list(await self._store.records(after=after, limit=limit, kind=kind, tenant=tenant))
@@ -54,11 +51,6 @@ class Audit:
         Raises:
             AccessDenied: The caller may not read the trail.
         """
-        _check(principal)
+        check_may_read_audit(principal)
         await self._flush()
         return await self._store.verify(anchor=anchor)
-
-
-def _check(principal: Principal) -> None:
-    if not principal.has_scope(SCOPE):
-        raise AccessDenied("the audit trail", f"the caller lacks the scope {SCOPE}")

@@ -1,8 +1,7 @@
 """Tools that are registered while the board runs: versions, roll-back, persistence."""
 
 from pegboard.features.catalogue.service import CatalogueService
-from pegboard.features.catalogue.unhurried import yielding_to_loop
 from pegboard.features.catalogue.views import Registered
 from pegboard.features.idempotent_requests import IdempotentRequests
 
-__all__ = ["CatalogueService", "IdempotentRequests", "Registered", "yielding_to_loop"]
+__all__ = ["CatalogueService", "IdempotentRequests", "Registered"]

@@ -3,12 +3,12 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from pegboard.concurrency.cooperative import iterate_cooperatively
 from pegboard.core.event import digest_of
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import ConfigError, DuplicateTool, InvalidRequest, PegboardError
 from pegboard.features.catalogue.registered_tools import RegisteredTools
 from pegboard.features.catalogue.registration_drafts import Draft, Drafts
-from pegboard.features.catalogue.unhurried import yielding_to_loop
 
 Build = Callable[[Mapping[str, Any]], Awaitable[Tool]]
 """Makes the tool of a definition; raises `ConfigError` for what is wrong with it."""
@@ -35,7 +35,7 @@ async def drafted(
     made: list[Draft] = []
     taken: dict[str, str] = {}
     faults: list[tuple[int, PegboardError]] = []
-    async for index, definition in yielding_to_loop(enumerate(definitions)):
+    async for index, definition in iterate_cooperatively(enumerate(definitions)):
         digest = digest_of(definition)
         known = shelf.by_digest(digest)
         draft = None if known is None else drafts.known(known)

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from pegboard.core.collecting import collecting_later
 from pegboard.core.ports.catalogue_stores import CatalogueStore, ToolVersion
 from pegboard.core.tool import Tool
 from pegboard.errors import PegboardError
@@ -44,8 +43,7 @@ async def restored(
         for name, items in stored.items()
         if anew or not shelf.is_as_stored(name, items, active=active.get(name, ""))
     }
-    with collecting_later(len(others)):
-        made = [(name, await _made(items, build)) for name, items in others.items()]
+    made = [(name, await _made(items, build)) for name, items in others.items()]
     with registry.changes.together():
         for name in shelf.stored.keys() - stored.keys():
             shelf.restore(name, ())

@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from datetime import date
 from typing import Any
 
-from pegboard.core.collecting import collecting_later
+from pegboard.concurrency.cooperative import iterate_cooperatively
 from pegboard.core.ports.audit_store import Prove, unproved
 from pegboard.core.ports.catalogue_stores import CatalogueStore
 from pegboard.core.principal import LOCAL, Principal
@@ -16,14 +16,12 @@ from pegboard.execution.audit_first import record_in_audit
 from pegboard.execution.call_state import owner_of
 from pegboard.features.catalogue.audit_events import about_to, changes
 from pegboard.features.catalogue.build_tools import Builds, drafted
-from pegboard.features.catalogue.days import midnight, note_on
-from pegboard.features.catalogue.permissions import check_may_change
 from pegboard.features.catalogue.queries import CatalogueReader
 from pegboard.features.catalogue.registered_tools import RegisteredTools
 from pegboard.features.catalogue.registration_drafts import Drafts
 from pegboard.features.catalogue.restore import restored
-from pegboard.features.catalogue.unhurried import yielding_to_loop
-from pegboard.features.catalogue.views import Registered
+from pegboard.features.catalogue.views import Registered, midnight, note_on
+from pegboard.features.permissions import check_may_change_catalogue
 from pegboard.registry import ToolRegistry
 
 _ATTEMPTS = 3
@@ -103,12 +101,11 @@ class CatalogueService(CatalogueReader):
             DuplicateTool: A name belongs to a source, or to the board file.
             DependencyCycle: Tools would need each other; names the cycle.
         """
-        check_may_change(principal, "the catalogue")
+        check_may_change_catalogue(principal, "the catalogue")
         async with self._lock, AsyncExitStack() as deciding:
-            with collecting_later(len(definitions)):
-                found, before = await self._registered(
-                    definitions, deciding, principal=principal, origin=origin
-                )
+            found, before = await self._registered(
+                definitions, deciding, principal=principal, origin=origin
+            )
         await self._told("registered", before, principal, origin=origin)
         return found
 
@@ -129,7 +126,7 @@ class CatalogueService(CatalogueReader):
             now = self._registry.kit.now()
             pairs = [
                 (draft, draft.kept(now, by=by, origin=origin))
-                async for draft in yielding_to_loop(made)
+                async for draft in iterate_cooperatively(made)
             ]
             changing = [item for draft, item in pairs if self._shelf.changes(draft)]
             if changing and attempts == _ATTEMPTS:  # decided once, however often it is tried
@@ -148,7 +145,9 @@ class CatalogueService(CatalogueReader):
                 break
         before = {item.name: self._shelf.version_of(item.name) for _, item in pairs}
         with self._registry.changes.together():
-            found = [self._shelf.put(draft, item) async for draft, item in yielding_to_loop(pairs)]
+            found = [
+                self._shelf.put(draft, item) async for draft, item in iterate_cooperatively(pairs)
+            ]
         if changing:
             await self._seen()
         return found, before
@@ -160,7 +159,7 @@ class CatalogueService(CatalogueReader):
             AccessDenied: The caller may not, or the tool comes from elsewhere.
             ToolNotFound: There is none.
         """
-        check_may_change(principal, name)
+        check_may_change_catalogue(principal, name)
         async with self._lock:
             await self._load()
             wire = self._shelf.own(name)
@@ -184,7 +183,7 @@ class CatalogueService(CatalogueReader):
             VersionNotFound: It has no such version; says which there are.
             InvalidRequest: It has several such versions; says which.
         """
-        check_may_change(principal, name)
+        check_may_change_catalogue(principal, name)
         async with self._lock:
             await self._load()
             wire = self._shelf.own(name)
@@ -216,7 +215,7 @@ class CatalogueService(CatalogueReader):
             VersionNotFound: It has no such version; says which there are.
             InvalidRequest: It has several such versions; says which.
         """
-        check_may_change(principal, name)
+        check_may_change_catalogue(principal, name)
         async with self._lock:
             await self._load()
             wire, versions = self._shelf.own(name), self._registry.versions
@@ -282,5 +281,5 @@ class CatalogueService(CatalogueReader):
             await self._changed()
         finally:  # it is done, whatever could not follow it
             events = changes(action, before, after, principal=principal, at=kit.now(), **detail)
-            async for event in yielding_to_loop(events):
+            async for event in iterate_cooperatively(events):
                 kit.emitter.emit(event)

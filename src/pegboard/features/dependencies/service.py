@@ -11,12 +11,12 @@ from pegboard.core.ports.audit_store import Prove, unproved
 from pegboard.core.ports.catalogue_stores import DependencyStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
-from pegboard.errors import AccessDenied, DependencyCycle, Unavailable
+from pegboard.errors import DependencyCycle, Unavailable
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.execution.call_state import owner_of
 from pegboard.features.dependencies.audit_events import change_dict, graph_event
-from pegboard.features.dependencies.keeping import kept_whole, to_stored_change
 from pegboard.features.dependencies.recorded_graph import Recorded
+from pegboard.features.permissions import check_may_change_graph
 from pegboard.registry import ToolRegistry
 from pegboard.registry.dependencies import (
     DependencyGraph,
@@ -26,9 +26,6 @@ from pegboard.registry.dependencies import (
     declare,
     known_id,
 )
-
-SCOPE = "graph:write"
-"""Whoever has this scope changes the graph."""
 
 Edge = tuple[str, str]
 _BOARD = "board"
@@ -180,8 +177,7 @@ class DependencyService:
             AuditUnavailable: The audit trail is required and cannot take it: nothing is changed.
             Unavailable: It could not be kept; as far as this server knows nothing is changed.
         """
-        if not principal.has_scope(SCOPE):
-            raise AccessDenied("the dependency graph", f"the caller lacks the scope {SCOPE}")
+        check_may_change_graph(principal)
         named = GraphChange(
             add_nodes=self._nodes(change.add_nodes),
             remove_nodes=self._nodes(change.remove_nodes),
@@ -247,7 +243,7 @@ class DependencyService:
             for _ in range(_TRIES):
                 graph = self._graph
                 do(graph)
-                if await to_stored_change(graph, self._store, at=self._registry.kit.now()):
+                if await store_changes(graph, self._store, at=self._registry.kit.now()):
                     return
                 self._graph = Recorded.played(await self._store.changes())
         raise _too_busy()
@@ -259,13 +255,13 @@ class DependencyService:
         async with self._lock, AsyncExitStack() as deciding:
             for _ in range(_TRIES):
                 # what the board says and could not be kept yet, this caller did not say
-                if await to_stored_change(self._graph, self._store, at=kit.now()):
+                if await store_changes(self._graph, self._store, at=kit.now()):
                     if not is_decided:
                         if not self._graph.would_change(change, origin=origin):
                             return 0
                         await deciding.enter_async_context(self._decided(change, principal))
                         is_decided = True
-                    version = await kept_whole(
+                    version = await apply_and_store(
                         change, self._graph, self._store, origin=origin, at=kit.now(), by=by
                     )
                     if version == 0 and self._prove is not unproved:
@@ -288,6 +284,48 @@ class DependencyService:
             return graph_event("change", principal, at=kit.now(), detail=change_dict(change))
 
         return record_in_audit(self._prove, about, kit=kit)
+
+
+async def store_changes(
+    graph: Recorded, store: DependencyStore, *, at: float, by: str = ""
+) -> bool:
+    """Store what nobody has kept yet; False when another server was first with a version."""
+    while graph.made:
+        if not await store.append(graph.made[0].kept(at, by)):
+            return False
+        del graph.made[0]
+    return True
+
+
+async def apply_and_store(
+    change: GraphChange,
+    graph: Recorded,
+    store: DependencyStore,
+    *,
+    origin: str,
+    at: float,
+    by: str,
+) -> int | None:
+    """Do a change and store it, or do nothing.
+
+    Returns:
+        The version that it made, 0 when it changes nothing, None when another server was first.
+
+    Raises:
+        DependencyCycle: It would close a cycle; names it in order.
+        DependencyNotFound: A node or an edge is not there; names the nearest.
+        Unavailable: It could not be stored, and is not in the graph.
+    """
+    before = graph.current
+    after = graph.apply(change, origin=origin)
+    try:
+        is_kept = await store_changes(graph, store, at=at, by=by)
+    except BaseException:  # whoever asked hears that it is not done
+        graph.take_back(before)
+        raise
+    if not is_kept:
+        return None
+    return 0 if after is before else after.version
 
 
 def _too_busy() -> Unavailable:

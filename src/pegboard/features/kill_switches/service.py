@@ -1,24 +1,31 @@
 """What the service does with kill switches: throw them, take them back, and follow the others."""
 
 import asyncio
+import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from pegboard.access import Switches
 from pegboard.access.kill_switches import DEFAULT_REASON, Place, subject_of
+from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.event import BoardChanged
 from pegboard.core.ports.audit_store import AuditEntry, Prove, unproved
 from pegboard.core.ports.kill_switch_store import Switch, SwitchKind, SwitchStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.wire_names import MAX_SOURCE_LENGTH
-from pegboard.errors import InvalidRequest, PegboardError, SwitchNotFound
+from pegboard.errors import InvalidRequest, PegboardError, SwitchNotFound, Unavailable
 from pegboard.execution.call_state import owner_of
-from pegboard.features.kill_switches.permissions import check_may_switch
-from pegboard.features.kill_switches.unsaved import UnsavedSwitches
+from pegboard.features.permissions import check_may_switch
 from pegboard.registry import ToolRegistry
 from pegboard.registry.change_notifier import ChangeKind
+
+_LOG = logging.getLogger("pegboard.switches")
+_SHOWN: tuple[ChangeKind, ...] = ("tools", "resources", "prompts")
+_MAX_NAMED = 10
+_FIRST_RETRY = 0.5
+_MAX_RETRY = 5.0
 
 PATTERNS: Mapping[SwitchKind, str] = MappingProxyType(
     {
@@ -241,7 +248,7 @@ class KillSwitches:
     def _not_off(self, kind: SwitchKind, name: str) -> str:
         """Why nothing was turned on, and what else may keep it off."""
         sentence = f"Nothing is turned off as '{subject_of(kind, name)}'."
-        thrown = ", ".join(f"'{subject_of(*place)}'" for place in sorted(self._kept)[:_MOST_NAMED])
+        thrown = ", ".join(f"'{subject_of(*place)}'" for place in sorted(self._kept)[:_MAX_NAMED])
         return f"{sentence} Off are: {thrown}." if thrown else sentence
 
     def _held(self, switch: Switch) -> int | None:
@@ -276,8 +283,91 @@ class KillSwitches:
         )
 
 
-_SHOWN: tuple[ChangeKind, ...] = ("tools", "resources", "prompts")
-_MOST_NAMED = 10
+class UnsavedSwitches:
+    """Switches on their way into a store; what is on its way holds already.
+
+    Args:
+        store: Where they go.
+        turn: Held while the store is changed, so that what is turned on again is not put back.
+        stored: Told of each that the store has now.
+    """
+
+    def __init__(
+        self, store: SwitchStore, turn: asyncio.Lock, *, stored: Callable[[Switch], None]
+    ) -> None:
+        self._store = store
+        self._turn = turn
+        self._told = stored
+        self._waiting: dict[Place, Switch] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def waiting(self) -> Mapping[Place, Switch]:
+        """Those that the store does not have yet."""
+        return self._waiting
+
+    def add(self, switch: Switch) -> None:
+        """This one holds from now on."""
+        self._waiting[switch.kind, switch.name] = switch
+
+    def drop(self, switch: Switch) -> bool:
+        """It is turned on again; False when it was not on its way, or is off anew."""
+        place = (switch.kind, switch.name)
+        if self._waiting.get(place) is not switch:
+            return False
+        del self._waiting[place]
+        return True
+
+    async def keep(self, switch: Switch) -> bool:
+        """Store it; when that cannot be now, it is tried until it can.
+
+        Returns:
+            Whether it is stored.
+        """
+        try:
+            return await self._stored(switch)
+        except PegboardError as error:
+            what = subject_of(switch.kind, switch.name)
+            _LOG.warning("%s is off here, and not stored yet: %s", what, error)
+            return False
+        finally:  # also when who asked is gone
+            if self._waiting and (self._task is None or self._task.done()):
+                self._task = asyncio.create_task(self._until_all(), name="keep kill switches")
+
+    async def close(self) -> None:
+        """Try once more, and say what is on again after a restart."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+        try:
+            for switch in list(self._waiting.values()):
+                await self._stored(switch)
+        except PegboardError as error:
+            left = ", ".join(subject_of(*place) for place in self._waiting)
+            _LOG.error("on again after a restart, for it could not be stored: %s (%s)", left, error)
+
+    async def _stored(self, switch: Switch) -> bool:
+        place = (switch.kind, switch.name)
+        async with self._turn:
+            if self._waiting.get(place) is switch:
+                await self._store.put(switch)
+                self._told(switch)
+                self.drop(switch)
+        return place not in self._waiting  # else it was turned off anew, which is on its way
+
+    async def _until_all(self) -> None:
+        pause = _FIRST_RETRY
+        while self._waiting:
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _MAX_RETRY)
+            with log_and_continue(_LOG, "what is turned off is not stored yet"):
+                for switch in list(self._waiting.values()):
+                    try:
+                        await self._stored(switch)
+                    except Unavailable as error:
+                        if not error.retryable:  # closed: the board is, or will be
+                            return
+                        break
 
 
 def _check(kind: SwitchKind, name: str, reason: str = "") -> None:

@@ -12,7 +12,6 @@ from pegboard.errors import DefinitionChanged, DuplicateTool, EntryNotFound, Inv
 from pegboard.features.catalogue import CatalogueService, Registered
 from pegboard.features.marketplace.catalogue_reader import Catalogues
 from pegboard.features.marketplace.entries import Market
-from pegboard.features.marketplace.permissions import check_may_look
 from pegboard.features.marketplace.review import (
     Choice,
     Look,
@@ -21,6 +20,7 @@ from pegboard.features.marketplace.review import (
 )
 from pegboard.features.marketplace.review_digest import differences
 from pegboard.features.marketplace.search import EntryQuery, browsed
+from pegboard.features.permissions import check_may_change_catalogue
 from pegboard.registry import ToolRegistry
 
 _MOST_KEPT = 100
@@ -73,7 +73,7 @@ class Marketplace:
             EntryNotFound: There is no such marketplace.
             InvalidRequest: The cursor is not one of ours.
         """
-        check_may_look(principal)
+        check_may_change_catalogue(principal, "the marketplaces")
         wanted = wanted or EntryQuery()
         markets = self._markets()
         self._catalogues.forget(frozenset(markets))
@@ -101,7 +101,7 @@ class Marketplace:
             InvalidRequest: The choice names a name that no source may have.
             Unavailable: The catalogue cannot be read.
         """
-        check_may_look(principal)
+        check_may_change_catalogue(principal, "the marketplaces")
         market = self._market(marketplace)
         found = await self._catalogues.entry(market, entry)
         if found is None:

@@ -15,9 +15,9 @@ from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import AccessDenied, DefinitionChanged, DefinitionNotHeld
 from pegboard.execution.audit_first import named, record_in_audit
 from pegboard.execution.call_state import owner_of
+from pegboard.features.permissions import check_may_change_catalogue
 from pegboard.features.pins.held_definitions import kept, rejected, state_of
 from pegboard.features.pins.paging import Page, page_of
-from pegboard.features.pins.permissions import check_may_approve
 from pegboard.registry import ToolRegistry
 
 Decision = Literal["approve", "reject"]
@@ -72,7 +72,7 @@ class Pins:
             AccessDenied: The caller may not.
             InvalidRequest: The cursor is not one of ours.
         """
-        check_may_approve(principal, source or "the pins")
+        check_may_change_catalogue(principal, source or "the pins")
         return page_of(await self._store.pins(source), cursor=cursor, limit=limit)
 
     async def held(
@@ -90,7 +90,7 @@ class Pins:
             AccessDenied: The caller may not.
             InvalidRequest: The cursor is not one of ours.
         """
-        check_may_approve(principal, source or "the pins")
+        check_may_change_catalogue(principal, source or "the pins")
         held = [item for item in await self._store.held(source) if state in {"", state_of(item)}]
         return page_of(held, cursor=cursor, limit=limit)
 
@@ -101,7 +101,7 @@ class Pins:
             AccessDenied: The caller may not.
             DefinitionNotHeld: Nothing is.
         """
-        check_may_approve(principal, name)
+        check_may_change_catalogue(principal, name)
         held = await self._store.held(source)
         for names in _NAMES:
             for item in held:
@@ -159,7 +159,7 @@ class Pins:
             DefinitionNotHeld: Nothing waits.
             AuditUnavailable: The audit trail is required and cannot take it: nothing is decided.
         """
-        check_may_approve(principal, source)
+        check_may_change_catalogue(principal, source)
         waiting = [item for item in await self._store.held(source) if _waits(item)]
         approved = await self._decide(waiting, "approve", principal)
         if not approved:

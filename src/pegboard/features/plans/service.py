@@ -14,7 +14,7 @@ from pegboard.core.ports.run_store import RunStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import GraphInvalid, PlanNotFound, SourceUnavailable
 from pegboard.execution.call_state import owner_of
-from pegboard.features.plans.permissions import may_see
+from pegboard.features.permissions import may_see_plan
 from pegboard.graphs import KINDS, Fault, Preview, read_graph, write_graph
 from pegboard.graphs.checks.context import CheckContext, HealthOf, WasThere
 from pegboard.graphs.checks.params import checked
@@ -178,7 +178,7 @@ class Plans:
             PlanNotFound: There is none of this id for this caller.
         """
         kept = await self._store.plan(id)
-        if kept is None or not may_see(principal, kept.created_by):
+        if kept is None or not may_see_plan(principal, kept.created_by):
             raise PlanNotFound(f"There is no plan '{id[:100]}'.")
         graph = await read_apart(kept.graph)
         return MadePlan(

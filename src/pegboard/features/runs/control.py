@@ -11,7 +11,7 @@ from pegboard.features.runs.audit_events import steered
 from pegboard.graphs import GraphRunner
 from pegboard.registry import ToolRegistry
 
-BEING_PLAYED = frozenset({NodeState.PENDING, NodeState.READY, NodeState.IN_PROGRESS})
+RUNNING_STATES = frozenset({NodeState.PENDING, NodeState.READY, NodeState.IN_PROGRESS})
 _SOON = 1.0
 """Seconds within which a run that only waited is played again up to where it waits; a large one
 needs them, and whoever steers it waits no longer."""
@@ -96,4 +96,4 @@ class RunControl:
 
 
 def _rests(run: StoredRun) -> bool:
-    return run.state not in BEING_PLAYED
+    return run.state not in RUNNING_STATES

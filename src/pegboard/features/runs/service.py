@@ -3,22 +3,18 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from pegboard.core.collecting import collecting_later
 from pegboard.core.graph import Graph
 from pegboard.core.ports.run_store import RunEvent, RunQuery, RunStore, StoredRun
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import RunNotFound
 from pegboard.features.approvals import Approvals
+from pegboard.features.permissions import may_see_all_runs, may_see_run
 from pegboard.features.plans import Plans
-from pegboard.features.runs.answers import RunAnswers
+from pegboard.features.runs.answers import CANCELLED, RunAnswers, awaited, ended
 from pegboard.features.runs.control import RunControl
-from pegboard.features.runs.event_feed import RunFeed
-from pegboard.features.runs.event_stream import coming_events, last_event
-from pegboard.features.runs.pending_approvals import CANCELLED, awaited, ended
-from pegboard.features.runs.permissions import may_see, sees_all
+from pegboard.features.runs.event_feed import RunFeed, coming_events, last_event
 from pegboard.features.runs.start import RunStarter
-from pegboard.features.runs.viewing import viewed
-from pegboard.features.runs.views import RunList, RunView, brief
+from pegboard.features.runs.views import RunList, RunView, brief, view_run
 from pegboard.graphs import GraphRunner
 from pegboard.registry import ToolRegistry
 
@@ -161,7 +157,7 @@ class Runs:
             InvalidRequest: The cursor is not one of ours, or the limit is out of range.
         """
         query = query or RunQuery()
-        mine = "" if sees_all(principal) else principal.id
+        mine = "" if may_see_all_runs(principal) else principal.id
         if mine and query.principal not in {"", mine}:
             return RunList(runs=())
         wanted = RunQuery(
@@ -285,15 +281,14 @@ class Runs:
         key: str,
         as_plan: bool = False,
     ) -> RunView:
-        with collecting_later(len(graph.nodes)):
-            run = await self._starting.of(graph, params, principal, key=key, as_plan=as_plan)
-            return await self._view(run)
+        run = await self._starting.of(graph, params, principal, key=key, as_plan=as_plan)
+        return await self._view(run)
 
     async def _visible(self, run_id: str, principal: Principal) -> StoredRun:
         run = await self._store.get(run_id)
-        if run is None or not may_see(principal, run):
+        if run is None or not may_see_run(principal, run):
             raise RunNotFound(f"There is no run '{run_id[:100]}'.")
         return run
 
     async def _view(self, run: StoredRun) -> RunView:
-        return await viewed(self._store, run, now=self._registry.kit.now())
+        return await view_run(self._store, run, now=self._registry.kit.now())

@@ -14,9 +14,8 @@ from pegboard.core.principal import Principal
 from pegboard.errors import GraphInvalid, IdempotencyConflict, RunNotFound, ToolNotFound
 from pegboard.execution.call_state import owner_of
 from pegboard.execution.wait_for_source import wait_for_graph_sources
-from pegboard.features.plans.permissions import may_see as may_see_plan
+from pegboard.features.permissions import may_see_plan, may_see_run
 from pegboard.features.plans.service import remembered
-from pegboard.features.runs.permissions import may_see as may_see_run
 from pegboard.graphs import GraphRunner, write_graph
 from pegboard.graphs.documents.plan_locations import invalid_plan
 from pegboard.graphs.documents.read import read_apart

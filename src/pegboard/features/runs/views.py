@@ -3,14 +3,18 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from msgspec import structs
 
-from pegboard.core.graph import LARGE, Graph, NodeState
-from pegboard.core.ports.run_store import RunEvent, StoredRun
+from pegboard.concurrency.cooperative import in_thread
+from pegboard.core.graph import LARGE, Graph, NodeState, is_large
+from pegboard.core.ports.run_store import RunEvent, RunStore, StoredRun
 from pegboard.core.run import NodeRun, RunResult
 from pegboard.errors import GraphInvalid
+from pegboard.features.runs.control import RUNNING_STATES
+from pegboard.features.runs.event_feed import known_events
 from pegboard.graphs import read_graph
 from pegboard.graphs.documents.read import read_apart
 
@@ -63,6 +67,17 @@ class RunList:
 
     runs: tuple[RunView, ...]
     next_cursor: str = ""
+
+
+async def view_run(store: RunStore, run: StoredRun, *, now: float) -> RunView:
+    """Read a run for display: its last stored result, or its events while it is running."""
+    graph = await graph_of(run)
+    if run.result is not None and run.state not in RUNNING_STATES:
+        return RunView(run=run, graph=graph, result=run.result)
+    events = await known_events(store, run.start.run_id)
+    read = partial(as_it_is, run, graph, events, now=now)
+    result = await in_thread(read, is_large=is_large(graph))
+    return RunView(run=run, graph=graph, result=result)
 
 
 def as_it_is(run: StoredRun, graph: Graph, events: Sequence[RunEvent], *, now: float) -> RunResult:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from tests.features.marketplace.made import listed, weather
 
+from pegboard.features.marketplace.catalogue_reader import FORMATS
 from pegboard.features.marketplace.entries import Entry, Label, Market, UnusableEntry
 from pegboard.features.marketplace.formats import mcp_registry
-from pegboard.features.marketplace.formats.table import FORMATS
 
 URL = "https://registry.example/v0.1/servers"
 MARKET = Market(kind="mcp_registry", name="official", place=URL, base_dir=Path())

@@ -17,8 +17,8 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from pegboard.concurrency.cooperative import iterate_cooperatively
 from pegboard.errors import ConfigError
-from pegboard.features.catalogue import yielding_to_loop
 from pegboard.runtime.board_file.models import RetryPolicyEntry, ToolEntry
 from pegboard.runtime.registrations.shorthand_schema import WORDS, schema_of
 from pegboard.schemas.validator import compiled
@@ -219,7 +219,7 @@ async def definitions_of(tools: Sequence[Any]) -> list[dict[str, Any]]:
     """
     found: list[dict[str, Any]] = []
     faults: list[Any] = []
-    async for index, tool in yielding_to_loop(enumerate(tools)):
+    async for index, tool in iterate_cooperatively(enumerate(tools)):
         try:
             found.append(Registration.model_validate(tool).definition())
         except ValidationError as error:

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Body, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
+from pegboard.concurrency.cooperative import iterate_cooperatively
 from pegboard.core.collecting import collecting_later
-from pegboard.features.catalogue import yielding_to_loop
 from pegboard.features.catalogue.schemas import (
     BulkAnswer,
     DefinitionDiffAnswer,
@@ -93,7 +93,7 @@ async def register_tools(
 
     async def work() -> dict[str, Any]:
         made = await board.catalogue.register(definitions, principal=caller, origin="bulk")
-        return {"registered": [item.to_dict() async for item in yielding_to_loop(made)]}
+        return {"registered": [item.to_dict() async for item in iterate_cooperatively(made)]}
 
     answer = await board.once.do(
         work,

@@ -6,7 +6,7 @@ from opentelemetry.trace import StatusCode
 from tests.observability.made import NOON, a_finish, a_record, a_rest, a_run
 
 from pegboard.observability import Traces
-from pegboard.observability.run_spans import RunSpans
+from pegboard.observability.traces import RunSpans
 from pegboard.testing import FakeClock
 
 

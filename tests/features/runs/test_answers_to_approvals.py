@@ -15,7 +15,7 @@ from pegboard.core.ports.durability import CONTROL, Signal
 from pegboard.core.run import Pending
 from pegboard.core.tool import Effect
 from pegboard.errors import AccessDenied, ApprovalDecided, InvalidRequest
-from pegboard.features.runs.pending_approvals import awaited
+from pegboard.features.runs.answers import awaited
 from pegboard.storage import MemoryStorage
 from pegboard.testing import FakeClock
 

@@ -2,7 +2,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from pegboard.features.catalogue.days import midnight, note_on
+from pegboard.features.catalogue.views import midnight, note_on
 
 NOON = datetime(2030, 1, 31, 12, tzinfo=UTC).timestamp()
 

@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry
 from tests.observability.made import NOON, a_run, a_step, an_end
 
 from pegboard.core.event import ApprovalChanged
-from pegboard.observability.run_metrics import RunMetrics
+from pegboard.observability.metrics import RunMetrics
 
 
 @pytest.fixture

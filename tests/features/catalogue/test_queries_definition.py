@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.features.catalogue.showing import shown_definition
+from pegboard.features.catalogue.queries import shown_definition
 
 
 @pytest.mark.parametrize(
