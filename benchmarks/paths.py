@@ -1,8 +1,7 @@
-"""Count the source files that a request passes through: how much of the tree one has to read to follow it.
+"""Count the source files that a request passes through: the files to read to follow it.
 
-`python benchmarks/paths.py` prints a table. Each request is made twice, so that what is compiled or
-imported once is there, and the second is traced: every file of Pegboard in which a function runs counts,
-on any thread.
+`python benchmarks/paths.py` prints a table; `-v` lists the files. Each request is made twice: the
+first imports and compiles what it needs, the second is traced. A file counts if its code runs.
 """
 
 import asyncio
@@ -34,7 +33,7 @@ GRAPH = {"nodes": [FIRST, SECOND]}
 
 
 @tool(effect="read")
-def double(number: int) -> int:
+async def double(number: int) -> int:
     """Twice a number."""
     return 2 * number
 

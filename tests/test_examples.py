@@ -117,17 +117,17 @@ def test_the_shop_shows_each_outcome_in_its_closing_table(demo: str) -> None:
     table = demo.partition("What happened\n")[2].partition("The other systems")[0]
 
     assert outcomes(table) == [
-        ("text is read as a number", "completed", 1),
-        ("a wrong call is told precisely", "arguments_invalid", 0),
-        ("a write that policy denies", "access_denied", 0),
-        ("a write that needs a person", "approval_required", 0),
-        ("busy twice, then it works", "completed", 3),
-        ("a question to the database", "completed", 1),
+        ("a number given as text", "completed", 1),
+        ("an unknown argument", "arguments_invalid", 0),
+        ("a write the policy denies", "access_denied", 0),
+        ("a write that needs approval", "approval_required", 0),
+        ("busy twice, then retried", "completed", 3),
+        ("a database query", "completed", 1),
         ("SQL that would write", "request_invalid", 1),
         ("a hidden table", "request_invalid", 1),
-        ("far too large for a model", "completed", 1),
-        ("the second page of it", "completed", 1),
-        ("the whole of it, by handle", "completed", 1),
+        ("a result too large for a model", "completed", 1),
+        ("its second page", "completed", 1),
+        ("all of it, by handle", "completed", 1),
         ("in parallel: article 17", "completed", 1),
         ("in parallel: article -1", "tool_failed", 1),
         ("in parallel: article 23", "completed", 1),
@@ -137,19 +137,19 @@ def test_the_shop_shows_each_outcome_in_its_closing_table(demo: str) -> None:
 
 @pytest.mark.timeout(330)
 def test_the_shop_calls_its_teams_other_systems_alike(demo: str) -> None:
-    table = demo.partition("What the systems said\n")[2].partition("Go on\n")[0]
+    table = demo.partition("Results of the systems\n")[2].partition("Next steps\n")[0]
 
     assert outcomes(table) == [
-        ("a REST API is read", "completed", 1),
-        ("and written, text read as number", "completed", 1),
-        ("a wrong body never leaves", "arguments_invalid", 0),
-        ("what the API refuses is told", "request_invalid", 1),
-        ("an operation that needs a person", "approval_required", 0),
+        ("a REST API: read", "completed", 1),
+        ("a REST API: write", "completed", 1),
+        ("an invalid body is not sent", "arguments_invalid", 0),
+        ("a request the API refuses", "request_invalid", 1),
+        ("an operation needing approval", "approval_required", 0),
         ("an MCP server over stdio", "completed", 1),
         ("a script", "completed", 1),
-        ("a script that says no", "request_invalid", 1),
+        ("a script that fails", "request_invalid", 1),
         ("a system that is down", "source_unavailable", 0),
-        ("a system that never answers", "source_unavailable", 0),
+        ("a system that does not answer", "source_unavailable", 0),
     ]
 
 

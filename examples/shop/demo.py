@@ -62,7 +62,7 @@ async def connect_systems() -> None:
         async with Pegboard(settings=settings) as board:
             await board.settled()
             show_sources(board)
-            show_table(await call_systems(board), "What the systems said")
+            show_table(await call_systems(board), "Results of the systems")
 
 
 def show_board(board: Pegboard) -> None:
@@ -95,24 +95,24 @@ async def call_systems(board: Pegboard) -> list[Row]:
         tell(Row(what=what, tool=tool, result=await board.call(tool, arguments)), rows)
 
     order = {"customer": 7, "items": [{"article": 23, "quantity": "2"}]}
-    await call("a REST API is read", "orders__list_orders", {"status": "paid"})
-    await call("and written, text read as number", "orders__create_order", order)
-    await call("a wrong body never leaves", "orders__create_order", {"customer": 7, "items": []})
-    await call("what the API refuses is told", "orders__get_order", {"order_id": 9})
-    await call("an operation that needs a person", "orders__cancel_order", {"order_id": 1003})
+    await call("a REST API: read", "orders__list_orders", {"status": "paid"})
+    await call("a REST API: write", "orders__create_order", order)
+    await call("an invalid body is not sent", "orders__create_order", {"customer": 7, "items": []})
+    await call("a request the API refuses", "orders__get_order", {"order_id": 9})
+    await call("an operation needing approval", "orders__cancel_order", {"order_id": 1003})
     moment = {"source_timezone": "Europe/Berlin", "time": "16:30", "target_timezone": "Asia/Tokyo"}
     await call("an MCP server over stdio", "clock__convert_time", moment)
     label = {"order_id": 1002, "name": "Ada Byron", "city": "Berlin"}
     await call("a script", "desk__parcel_label", label)
-    await call("a script that says no", "desk__parcel_label", label | {"city": "B3rlin"})
+    await call("a script that fails", "desk__parcel_label", label | {"city": "B3rlin"})
     await call("a system that is down", "crm__find_customer", {"name": "Ada"})
-    await call("a system that never answers", "warehouse__stock", {"article": 23})
+    await call("a system that does not answer", "warehouse__stock", {"article": 23})
     return rows
 
 
 def explain_hidden(board: Pegboard) -> None:
     """Why a tool is not in that list."""
-    headline("One tool is missing there: why?")
+    headline("Why one tool is not listed")
     answer = board.explain("shop__delete_customer")
     print(f"  {answer.tool}: {answer.call.verdict.value}, because {answer.call.reason}")
 
@@ -127,22 +127,22 @@ async def make_calls(board: Pegboard) -> list[Row]:
         tell(Row(what=what, tool=tool, result=result), rows)
         return result
 
-    await call("text is read as a number", "shop__price_with_tax", {"net": "9.99"})
-    await call("a wrong call is told precisely", "shop__price_with_tax", {"nett": 9.99})
-    await call("a write that policy denies", "shop__delete_customer", {"customer": 5})
-    await call("a write that needs a person", "shop__refund", {"invoice": 98, "amount": 3.98})
+    await call("a number given as text", "shop__price_with_tax", {"net": "9.99"})
+    await call("an unknown argument", "shop__price_with_tax", {"nett": 9.99})
+    await call("a write the policy denies", "shop__delete_customer", {"customer": 5})
+    await call("a write that needs approval", "shop__refund", {"invoice": 98, "amount": 3.98})
     await call(
-        "busy twice, then it works", "shop__shipping_quote", {"address": BERLIN, "weight_kg": 0.4}
+        "busy twice, then retried", "shop__shipping_quote", {"address": BERLIN, "weight_kg": 0.4}
     )
-    await call("a question to the database", "chinook__query", {"sql": BEST_SELLERS})
+    await call("a database query", "chinook__query", {"sql": BEST_SELLERS})
     await call("SQL that would write", "chinook__query", {"sql": "DELETE FROM Invoice"})
     await call("a hidden table", "chinook__query", {"sql": "SELECT * FROM Employee"})
-    large = await call("far too large for a model", "shop__full_catalogue", {})
+    large = await call("a result too large for a model", "shop__full_catalogue", {})
     await call(
-        "the second page of it", "board__read_result", {"handle": large.meta.handle, "page": 2}
+        "its second page", "board__read_result", {"handle": large.meta.handle, "page": 2}
     )
     await call(
-        "the whole of it, by handle",
+        "all of it, by handle",
         "std__json_transform",
         {"operation": "query", "document": large.meta.handle, "expression": "length(@)"},
     )
@@ -187,7 +187,7 @@ async def show_history(board: Pegboard) -> None:
 
 def go_on() -> None:
     """What to try next."""
-    headline("Go on")
+    headline("Next steps")
     print("  .venv/bin/pegboard tools --board examples/shop/board.yaml")
     print("  .venv/bin/pegboard serve --board examples/shop/board.yaml --data data")
     print("  mkdir my-board && cd my-board && ../.venv/bin/pegboard init")
