@@ -138,9 +138,7 @@ async def make_calls(board: Pegboard) -> list[Row]:
     await call("SQL that would write", "chinook__query", {"sql": "DELETE FROM Invoice"})
     await call("a hidden table", "chinook__query", {"sql": "SELECT * FROM Employee"})
     large = await call("a result too large for a model", "shop__full_catalogue", {})
-    await call(
-        "its second page", "board__read_result", {"handle": large.meta.handle, "page": 2}
-    )
+    await call("its second page", "board__read_result", {"handle": large.meta.handle, "page": 2})
     await call(
         "all of it, by handle",
         "std__json_transform",
