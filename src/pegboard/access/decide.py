@@ -10,6 +10,8 @@ from pegboard.core.principal import Principal
 from pegboard.core.tool import Status, ToolSpec
 
 UNAVAILABLE = "status.unavailable"
+LOOKS_AFTER = "catalogue:write"
+"""Whoever has this scope looks after the tools of a board, those that are turned off included."""
 _CALLABLE = (Status.ACTIVE, Status.DEPRECATED)
 
 
@@ -43,6 +45,20 @@ def decide(
     if action is Action.LIST and standing.verdict is Verdict.ASK:
         return _LISTED
     return standing
+
+
+def may_know(principal: Principal, tool: ToolSpec, *, policy: Policy, switches: Switches) -> bool:
+    """Whether this caller would see the tool if it could be used.
+
+    What cannot be used is not among the tools that a model is offered; whoever looks after the
+    board has to find it all the same, with the reason. What is turned off is known to those alone:
+    they roll it back or remove it before anybody turns it on.
+    """
+    if principal.has_scope(LOOKS_AFTER):
+        switches = Switches()
+    if tool.unavailable or tool.status in {Status.DISABLED, Status.FAILED}:
+        tool = tool.changed(unavailable="", status=Status.ACTIVE)
+    return decide(principal, tool, Action.LIST, policy=policy, switches=switches).allowed
 
 
 def refusals(

@@ -16,8 +16,15 @@ from pegboard.errors import NobodyToAsk
 if TYPE_CHECKING:
     from logging import Logger, LoggerAdapter
 
-    from pegboard.core.elicitation import Answer, LogLevel, LogLine, Question, Sample, SampleRequest
-    from pegboard.core.ports.elicitor import Elicitor
+    from pegboard.core.elicitation import (
+        Answer,
+        Elicitor,
+        LogLevel,
+        LogLine,
+        Question,
+        Sample,
+        SampleRequest,
+    )
 
 Deps = TypeVar("Deps", default=None)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from pegboard.core.result import Part
 
@@ -96,3 +96,36 @@ class Sample:
     role: Literal["user", "assistant"] = "assistant"
     model: str = ""
     stop_reason: str = ""
+
+
+class Elicitor(Protocol):
+    """A caller that can be asked; a door makes one for each call."""
+
+    @property
+    def takes_questions(self) -> bool:
+        """Whether a person can be asked."""
+        ...
+
+    @property
+    def takes_samples(self) -> bool:
+        """Whether the caller's model can be asked."""
+        ...
+
+    async def ask(self, question: Question) -> Answer:
+        """Ask the person and wait for the answer.
+
+        Raises:
+            NobodyToAsk: This caller takes no questions.
+            Unavailable: The caller went away.
+        """
+        ...
+
+    async def sample(self, request: SampleRequest) -> Sample:
+        """Ask the caller's model.
+
+        Raises:
+            NobodyToAsk: This caller has no model to ask.
+            Unavailable: The caller went away.
+            ToolFailed: The caller refused.
+        """
+        ...

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 
-from pegboard.core.collecting import collecting_later, length_or_zero
 from pegboard.core.ports.durability import Play, RunStart
 from pegboard.core.ports.run_store import RunStore
 from pegboard.core.run import RunResult
@@ -81,8 +80,7 @@ class StoredPlayer:
             ledger = ReplayState(
                 self._store, self._start, self._owner, ear=self._ear, now=self._now
             )
-            with collecting_later(length_or_zero(self._start.graph.get("nodes"))):
-                await ledger.read()
+            await ledger.read()
             result = await self._play(StoredSteps(ledger))
             self.wake_at = None if result.state.is_final else _wake_at(result)
             rested = await self._store.rest(

@@ -8,7 +8,6 @@ from typing import Any, cast
 from msgspec import structs
 
 from pegboard.concurrency.cooperative import in_thread
-from pegboard.core.collecting import collecting_later, length_or_zero
 from pegboard.core.context import ToolContext
 from pegboard.core.graph import Graph, NodeState, is_large
 from pegboard.core.ports.durability import CONTROL, Durability, RunStart, RunSteps, Signal
@@ -265,8 +264,7 @@ class GraphRunner:
     async def _played(self, steps: RunSteps) -> RunResult:
         start = steps.start
         known = self._begun.get(start.run_id)
-        with collecting_later(0 if known else length_or_zero(start.graph.get("nodes"))):
-            graph, ctx = known or (await read_apart(start.graph), self._context(start))
+        graph, ctx = known or (await read_apart(start.graph), self._context(start))
         player = RunAttempt(
             graph, start, board=self._board, kinds=self._kinds, ctx=ctx, heal=self._heal
         )

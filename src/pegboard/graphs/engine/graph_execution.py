@@ -7,7 +7,6 @@ from heapq import heappop, heappush
 from typing import Any
 
 from pegboard.concurrency.cooperative import turn_after
-from pegboard.core.collecting import collecting_later
 from pegboard.core.graph import Edge, Graph, Node, NodeState
 from pegboard.core.ports.durability import RunSteps, StepRef
 from pegboard.core.result import error_to_dict
@@ -107,8 +106,7 @@ class GraphExecution:
         """
         is_outermost = self._outer is None
         async with RunTaskGroup[NodeRun](self.session, self._steps, hears=is_outermost) as crew:
-            with collecting_later(len(self.graph.nodes)):
-                await self._start(crew)
+            await self._start(crew)
             try:
                 while crew:
                     for number, run in enumerate(await crew.next(), start=1):
@@ -119,11 +117,10 @@ class GraphExecution:
                 self.break_off()
                 await crew.drained()
                 raise
-        with collecting_later(len(self.graph.nodes) - len(self.runs)):
-            for number, node in enumerate(self.graph, start=1):
-                if node.id not in self.runs:
-                    self._end(cancelled(self._path(node), self.stopped))
-                    await turn_after(number)
+        for number, node in enumerate(self.graph, start=1):
+            if node.id not in self.runs:
+                self._end(cancelled(self._path(node), self.stopped))
+                await turn_after(number)
 
     def as_run(self, step: str) -> NodeRun:
         """How it ended, as one node."""

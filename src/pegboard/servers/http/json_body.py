@@ -4,7 +4,6 @@ import asyncio
 import json
 import math
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, cast
 
 from fastapi import Request, Response
@@ -39,11 +38,6 @@ class JsonResponse(Response):
 class JsonRoute(APIRoute):
     """A route whose body is JSON and nothing else."""
 
-    def around(self, body: bytes) -> AbstractContextManager[None]:
-        """What holds while a body is read and its request answered; nothing, unless overridden."""
-        del body
-        return nullcontext()
-
     def get_route_handler(self) -> Handler:
         """The handler, behind a strict reading of the body."""
         handle = super().get_route_handler()
@@ -56,11 +50,10 @@ class JsonRoute(APIRoute):
                 body = await request.body()
             except ClientDisconnect:
                 return Response(status_code=CLIENT_CLOSED)
-            with self.around(body):
-                value = parsed(body)
-                if len(body) > _LARGE:
-                    await asyncio.sleep(0)  # others have waited for long enough
-                return await handle(_Read(request, body, value))
+            value = parsed(body)
+            if len(body) > _LARGE:
+                await asyncio.sleep(0)  # others have waited for long enough
+            return await handle(_Read(request, body, value))
 
         return read
 

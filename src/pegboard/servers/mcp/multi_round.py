@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Hashable
 from typing import Any
 
 from pegboard.core.context import ToolContext
+from pegboard.core.elicitation import Elicitor
 from pegboard.core.event import digest_of
-from pegboard.core.ports.elicitor import Elicitor
 from pegboard.errors import InvalidRequest
 from pegboard.servers.mcp.callers import Caller, Callers, is_modern
 from pegboard.servers.mcp.elicitation import SessionAsker

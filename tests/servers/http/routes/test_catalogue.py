@@ -1,6 +1,5 @@
 """Registering tools over HTTP, and what becomes of them."""
 
-import gc
 import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 from tests.servers.http.made import a_board, client_of
 
 from pegboard.runtime import Pegboard
-from pegboard.servers.http.routes.catalogue import CatalogueRoute, router
 
 RFC: dict[str, Any] = {
     "tool_id": "custom_analyzer_v1",
@@ -440,13 +438,3 @@ async def test_a_day_that_is_over_is_taken_and_noted(client: httpx2.AsyncClient)
 
     assert (past.status_code, past.json()["note"][:18]) == (200, "2001-01-01 is past")
     assert to_come.json()["note"] == ""
-
-
-def test_the_collector_rests_from_the_first_look_at_a_body_with_very_many_tools() -> None:
-    route = next(item for item in router.routes if getattr(item, "path", "") == "/tools/bulk")
-    assert isinstance(route, CatalogueRoute)
-
-    for count, is_on in ((1_000, False), (999, True)):
-        with route.around(b'{"tool_id": "a_v1"}' * count):
-            assert gc.isenabled() is is_on
-    assert gc.isenabled()

@@ -1,6 +1,5 @@
 """`/tools/register` and what becomes of registered tools: versions, roll-back, health."""
 
-from contextlib import AbstractContextManager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query, Response
@@ -8,7 +7,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from pegboard.concurrency.cooperative import iterate_cooperatively
-from pegboard.core.collecting import collecting_later
 from pegboard.features.catalogue.schemas import (
     BulkAnswer,
     DefinitionDiffAnswer,
@@ -26,16 +24,7 @@ from pegboard.servers.http.routes.execute import Key
 from pegboard.servers.http.routes.tools import ToolName
 from pegboard.servers.http.tool_listing import known_tool
 
-
-class CatalogueRoute(JsonRoute):
-    """A route whose body may hold thousands of tools, which is most of what there is then."""
-
-    def around(self, body: bytes) -> AbstractContextManager[None]:
-        """Let the garbage collector rest, from the first look at the body on."""
-        return collecting_later(body.count(b'"tool_id"'))
-
-
-router = APIRouter(route_class=CatalogueRoute, tags=["catalogue"])
+router = APIRouter(route_class=JsonRoute, tags=["catalogue"])
 
 _ACTIONS = {"register": "POST", "bulk": "POST", "search": "POST", "held": "GET"}
 
