@@ -185,7 +185,7 @@ async def test_a_token_is_asked_for_as_on_every_other_path(tmp_path: Path, era: 
         ("POST", "/mcp", {"Origin": "http://evil.example"}, INITIALIZE, 403),
         ("POST", "/mcp", {"Accept": "application/json"}, INITIALIZE, 406),
         ("POST", "/mcp", {"Accept": "text/html"}, INITIALIZE, 406),
-        ("POST", "/mcp", {"Content-Type": "text/plain"}, INITIALIZE, 415),
+        ("POST", "/mcp", {"Content-Type": "text/plain"}, INITIALIZE, 400),
         ("POST", "/mcp", {}, "{", 400),
         ("POST", "/mcp", {}, '{"jsonrpc": "2.0"}', 400),
         ("POST", "/mcp", {}, "[" * 10_000, 400),

@@ -18,6 +18,12 @@ from pegboard.errors import (
 )
 
 _LOG = logging.getLogger("pegboard.mcp")
+
+DUPLICATE_ID = (
+    "A request with this id is still being answered: give each request of a session an id of its "
+    "own"
+)
+MALFORMED_ID = "The id of a request must be a text or a whole number"
 RESOURCE_NOT_FOUND = -32002
 """Until 2025-11-25; from 2026-07-28 on it is `INVALID_PARAMS`."""
 

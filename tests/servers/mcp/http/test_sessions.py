@@ -13,8 +13,8 @@ from pegboard import tool
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.callers import CURRENT
-from pegboard.servers.mcp.http.duplicate_ids import TWICE
 from pegboard.servers.mcp.http.sessions import Sessions
+from pegboard.servers.mcp.protocol_errors import DUPLICATE_ID
 from pegboard.servers.mcp.selection import WHOLE
 
 PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
@@ -174,7 +174,7 @@ async def test_of_two_requests_with_one_id_the_second_is_refused_and_the_first_a
 
     assert second.status_code == 400
     assert second.json()["id"] == "7"
-    assert second.json()["error"] == {"code": -32600, "message": TWICE}
+    assert second.json()["error"] == {"code": -32600, "message": DUPLICATE_ID}
     assert other.status_code == 200
     assert others.status_code == 404
     assert "done" in answer.text

@@ -12,7 +12,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 from tests.servers.mcp.made import until
 
-from pegboard.servers.mcp.http.duplicate_ids import TWICE
+from pegboard.servers.mcp.protocol_errors import DUPLICATE_ID
 from pegboard.servers.mcp.stdio.transport import Wire, streams
 
 PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
@@ -95,7 +95,7 @@ async def test_of_two_requests_with_one_id_the_second_is_refused_and_the_first_a
         os.write(client.writing, PING)
         again = await client.wire.incoming.receive()
 
-    assert (refused["id"], refused["error"]) == (1, {"code": -32600, "message": TWICE})
+    assert (refused["id"], refused["error"]) == (1, {"code": -32600, "message": DUPLICATE_ID})
     assert answered == {"jsonrpc": "2.0", "id": 1, "result": {}}
     assert isinstance(first, SessionMessage)
     assert isinstance(again, SessionMessage)

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.types import Message, Send
 
 from pegboard.servers.mcp.callers import connection_of
-from pegboard.servers.mcp.http.refusals import refusal
+from pegboard.servers.mcp.http.message_checks import error_response
 from pegboard.servers.mcp.progress import Request
 
 PLACE = "pegboard.mcp.place"
@@ -99,7 +99,7 @@ class SessionQuota:
 
     def refusal(self) -> Response:
         """What a caller is told who has all of theirs."""
-        return refusal(
+        return error_response(
             429,
             INVALID_REQUEST,
             f"You have {self._each} sessions open, as many as one caller may have at once: end "

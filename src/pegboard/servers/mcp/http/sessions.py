@@ -8,21 +8,22 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from pegboard.core.principal import Principal
 from pegboard.execution.call_state import owner_of
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.callers import CURRENT, PART, Caller
-from pegboard.servers.mcp.http.duplicate_ids import RequestIdGuard
-from pegboard.servers.mcp.http.headers import from_now_on, stands_alone, unfit
-from pegboard.servers.mcp.http.jsonrpc_message import fault_of
-from pegboard.servers.mcp.http.parse_errors import readable
-from pegboard.servers.mcp.http.refusals import refusal
+from pegboard.servers.mcp.http.message_checks import (
+    buffer_body,
+    is_stateless,
+    without_last_event_id,
+)
+from pegboard.servers.mcp.http.request_ids import RequestIdGuard
 from pegboard.servers.mcp.http.session_quota import PLACE, SessionQuota
 from pegboard.servers.mcp.selection import BoardSelection
 from pegboard.servers.mcp.server import BoardServer
-from pegboard.servers.mcp.whole import buffer_body
 from pegboard.servers.shutdown import not_begun
 
 MOST = 1_000
@@ -78,9 +79,12 @@ class Sessions:
         Raises:
             Unavailable: The sessions end; nothing was begun, and nothing is answered yet.
         """
-        again = await self._fitting(scope, receive, send)
-        if again is None:
-            return
+        body = b""
+        if scope["method"] == "POST":
+            try:
+                body, receive = await buffer_body(receive)
+            except ClientDisconnect:
+                return
         if self._is_ending:
             raise not_begun()
         scope["state"][PART] = part
@@ -89,34 +93,21 @@ class Sessions:
         scope["user"] = AuthenticatedUser(token)
         before = CURRENT.set(Caller(principal=principal, part=part))
         try:
-            await self._handle(scope, again, readable(send), owner=owner)
+            await self._handle(scope, receive, send, body=body, owner=owner)
         finally:
             CURRENT.reset(before)
 
-    async def _fitting(self, scope: Scope, receive: Receive, send: Send) -> Receive | None:
-        """A way to read the body of a request that the SDK can answer; else it is answered here."""
-        refused = unfit(scope)
-        if refused is None and scope["method"] == "POST":
-            body, receive = await buffer_body(receive)
-            if body is None:  # the client has left
-                return None
-            fault = fault_of(body)
-            if fault is not None:
-                refused = refusal(400, fault.code, fault.message, request_id=fault.request_id)
-        if refused is None:
-            return receive
-        await refused(scope, receive, send)
-        return None
-
-    async def _handle(self, scope: Scope, receive: Receive, send: Send, *, owner: str) -> None:
+    async def _handle(
+        self, scope: Scope, receive: Receive, send: Send, *, body: bytes, owner: str
+    ) -> None:
         session = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
         if session is not None and scope["method"] == "DELETE":
             ending = self._shares.ending(session, send)
             await self._manager.handle_request(scope, receive, ending)
-        elif stands_alone(scope) or scope["method"] != "POST":
-            await self._manager.handle_request(from_now_on(scope), receive, send)
+        elif is_stateless(scope) or scope["method"] != "POST":
+            await self._manager.handle_request(without_last_event_id(scope), receive, send)
         elif session is not None:
-            await self._unique.handle(scope, receive, send, owner=owner, session=session)
+            await self._unique.handle(scope, receive, send, body=body, owner=owner, session=session)
         else:
             await self._begin(scope, receive, send, holder=f"{owner} {_address(scope)}")
 

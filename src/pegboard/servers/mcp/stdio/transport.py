@@ -28,7 +28,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from pegboard.servers.mcp.http.duplicate_ids import TWICE
+from pegboard.servers.mcp.protocol_errors import DUPLICATE_ID, MALFORMED_ID
 from pegboard.servers.mcp.stdio.pending_requests import PendingRequests
 
 _CHUNK = 65_536
@@ -116,7 +116,7 @@ async def _read(
         if isinstance(found, JSONRPCError) and found.id is None:
             await writer.write(found)
         elif isinstance(found, JSONRPCRequest) and unanswered.has(found.id):
-            await writer.write(_refusal(INVALID_REQUEST, TWICE, request_id=found.id))
+            await writer.write(_refusal(INVALID_REQUEST, DUPLICATE_ID, request_id=found.id))
         else:
             unanswered.received(found)
             await to_server.send(SessionMessage(found))
@@ -146,7 +146,7 @@ def _message(line: bytes) -> JSONRPCMessage:
             and "id" in json.loads(line)
         ):
             # a notification is never answered, and whoever writes an id waits for an answer
-            return _refusal(INVALID_REQUEST, "The id of a request is a text or a whole number")
+            return _refusal(INVALID_REQUEST, MALFORMED_ID)
         return message
     except ValidationError as error:
         if any(item["type"] == "json_invalid" for item in error.errors(include_url=False)):
