@@ -155,9 +155,9 @@ def board_page() -> str:
 
 def sources_page() -> str:
     """The kinds of source and their `config:`."""
-    from pegboard.runtime.plugins import known_kinds, load_kind
+    from pegboard.runtime.plugins import list_kinds, load_kind
 
-    kinds = [load_kind(name) for name in known_kinds()]
+    kinds = [load_kind(name) for name in list_kinds()]
     parts: list[str] = []
     for kind in kinds:
         extra = f"\n\nNeeds `pip install 'pegboard[{kind.extra}]'`." if kind.extra else ""

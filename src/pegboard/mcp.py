@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             from pegboard.servers.http import serve
 
-            serve(settings.changed(port=given.http))
+            serve(settings.replace(port=given.http))
     except PegboardError as error:
         sys.stderr.write(f"pegboard: {error}\n")
         return 2

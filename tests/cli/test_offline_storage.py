@@ -9,7 +9,7 @@ import pytest
 from pegboard.cli.offline_storage import http_hint
 from pegboard.errors import ConfigError
 from pegboard.runtime import Settings
-from pegboard.runtime.wiring.storage import say_address
+from pegboard.runtime.wiring.storage import write_address
 from pegboard.storage.databases.directory_lock import DirectoryLock
 
 
@@ -27,7 +27,7 @@ def chosen(tmp_path: Path) -> Iterator[Settings]:
 
 
 def test_the_request_goes_where_the_server_says_that_it_listens(chosen: Settings) -> None:
-    say_address(chosen, "http://10.0.0.1:99")
+    write_address(chosen, "http://10.0.0.1:99")
     with (
         pytest.raises(ConfigError, match=r"curl -X GET http://10\.0\.0\.1:99/audit$"),
         http_hint(chosen, "GET /audit"),
@@ -46,7 +46,7 @@ def test_no_address_is_named_that_nobody_said(chosen: Settings, body: str, said:
 
 
 def test_the_request_can_be_typed_as_it_stands(chosen: Settings) -> None:
-    say_address(chosen, "http://127.0.0.1:8321")
+    write_address(chosen, "http://127.0.0.1:8321")
     body = '{"answer": "it\'s & it was"}'
     with (
         pytest.raises(ConfigError) as refused,

@@ -14,6 +14,7 @@ from pegboard.core.resources_and_prompts import Prompt, PromptSpec, Resource
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import SourceUnavailable
 from pegboard.execution.emitter import Emitter
+from pegboard.runtime.sources.refresher import SourceRefresher
 from pegboard.runtime.sources.state import Opener, SourceState
 from pegboard.runtime.sources.supervisor import SourceSupervisor
 from pegboard.tools import SchemaTool
@@ -97,26 +98,25 @@ class Board:
         self.offered: dict[str, tuple[str, ...]] = {}
         self.updates: list[tuple[str, str]] = []
         self.set = SourceSupervisor(
-            Services(),
-            timeout=timeout,
+            SourceRefresher(
+                Services(), timeout=timeout, listed=self, emitter=Emitter([self.heard])
+            ),
             patience=patience,
             retry=retry,
-            listed=self,
-            emitter=Emitter([self.heard]),
             jitter=lambda: 0.0,
         )
 
-    async def tools(self, state: SourceState, tools: Sequence[Tool]) -> str:
+    async def publish_tools(self, state: SourceState, tools: Sequence[Tool]) -> str:
         self.listed[state.name] = tuple(tool.spec.name for tool in tools)
         state.tools = tuple(tools)
         return ""
 
-    def offers(
+    def publish_offers(
         self, state: SourceState, resources: Sequence[Resource], prompts: Sequence[Prompt]
     ) -> None:
         self.offered[state.name] = tuple(item.spec.name for item in (*resources, *prompts))
 
-    def updated(self, state: SourceState, uri: str) -> None:
+    def notify_updated(self, state: SourceState, uri: str) -> None:
         self.updates.append((state.name, uri))
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from pegboard import Pegboard
 from pegboard.errors import ConfigError
-from pegboard.runtime.argument_checks import as_tuple, board_given, settings_given
+from pegboard.runtime.argument_checks import as_tuple, load_configured_board, resolve_settings
 from pegboard.runtime.settings import Settings
 
 
@@ -39,10 +39,10 @@ def test_a_wrong_type_gets_a_sentence(given: dict[str, Any], reason: str) -> Non
 def test_what_is_left_out_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PEGBOARD_PORT", "4711")
 
-    found = settings_given(None, board="b.yaml", data=None)
+    found = resolve_settings(None, board="b.yaml", data=None)
 
     assert (found.port, found.board, found.data) == (4711, Path("b.yaml"), None)
-    assert settings_given(Settings(port=1), board=None, data=None).port == 1
+    assert resolve_settings(Settings(port=1), board=None, data=None).port == 1
 
 
 def test_anything_that_can_be_gone_through_is_several() -> None:
@@ -52,8 +52,8 @@ def test_anything_that_can_be_gone_through_is_several() -> None:
 def test_settings_without_a_board_file_mean_the_built_in_tools(tmp_path: Path) -> None:
     (tmp_path / "board.yaml").write_text("sources: []\n")
 
-    alone = board_given(Settings())
-    named = board_given(Settings(board=tmp_path / "board.yaml"))
+    alone = load_configured_board(Settings())
+    named = load_configured_board(Settings(board=tmp_path / "board.yaml"))
 
     assert [entry.kind for entry in alone.board.sources] == ["builtin"]
     assert (named.board.sources, named.base_dir) == ((), tmp_path.resolve())

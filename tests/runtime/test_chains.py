@@ -9,7 +9,7 @@ from pegboard.core.graph import Fallback, Graph, Node, NodeState
 from pegboard.errors import GraphInvalid
 from pegboard.graphs import write_graph
 from pegboard.runtime import Pegboard, Settings
-from pegboard.runtime.plugins import known_kinds
+from pegboard.runtime.plugins import list_kinds
 
 _PLUG = """
 from pydantic import BaseModel
@@ -44,7 +44,7 @@ def board_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Pat
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: courier-plug\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[pegboard.sources]\ncourier = courier_plug:KIND\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    known_kinds.cache_clear()
+    list_kinds.cache_clear()
     (tmp_path / "shop.py").write_text(_SHOP)
     path = tmp_path / "board.yaml"
     path.write_text(
@@ -53,7 +53,7 @@ def board_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Pat
         "  - {kind: courier, name: courier}\n"
     )
     yield path
-    known_kinds.cache_clear()
+    list_kinds.cache_clear()
 
 
 @pytest.mark.parametrize("on_demand", [False, True], ids=["at once", "on demand"])

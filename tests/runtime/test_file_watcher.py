@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.runtime.file_watcher import follow
+from pegboard.runtime.file_watcher import watch_file
 
 
 @pytest.mark.parametrize("kind", ["changed", "removed", "made"])
@@ -17,7 +17,7 @@ async def test_whatever_happens_to_the_file_is_noticed_once(tmp_path: Path, kind
         times += 1
         noticed.set()
 
-    following = asyncio.create_task(follow(path, changed, every=0.01))
+    following = asyncio.create_task(watch_file(path, changed, every=0.01))
     await asyncio.sleep(0.03)
     assert times == 0
     if kind == "removed":
@@ -38,7 +38,7 @@ async def test_what_happens_before_the_first_look_counts_from_the_call(tmp_path:
     async def changed() -> None:
         noticed.set()
 
-    coming = follow(path, changed, every=0.01)
+    coming = watch_file(path, changed, every=0.01)
     path.write_text("sources: [{kind: builtin}]")
     following = asyncio.create_task(coming)
     await noticed.wait()
@@ -52,7 +52,7 @@ async def test_a_change_that_fails_does_not_end_the_following(tmp_path: Path) ->
         noticed.put_nowait(path.read_text())
         raise ValueError("odd")
 
-    following = asyncio.create_task(follow(path, changed, every=0.01))
+    following = asyncio.create_task(watch_file(path, changed, every=0.01))
     seen: list[str] = []
     for text in ("a", "bb"):
         path.write_text(text)

@@ -22,14 +22,14 @@ STATES = {
     ],
 )
 async def test_a_name_is_answered_for_by_its_source(name: str, owner: str, why: str) -> None:
-    absent = MissingTools(lambda: STATES)
+    absent = MissingTools(STATES)
 
     assert (absent.owner(name), absent.why(name)) == (owner, why)
 
 
 async def test_what_is_still_coming_can_be_waited_for_and_is_wanted() -> None:
     state = SourceState(name="slow", kind="sql")
-    absent = MissingTools(lambda: {"slow": state})
+    absent = MissingTools({"slow": state})
 
     assert absent.coming("slow__x") is state.listed
     assert state.wanted.is_set()
@@ -39,7 +39,7 @@ async def test_what_is_still_coming_can_be_waited_for_and_is_wanted() -> None:
 
 
 async def test_another_loop_does_not_wait_for_it() -> None:
-    absent = MissingTools(lambda: {"slow": SourceState(name="slow", kind="sql")})
+    absent = MissingTools({"slow": SourceState(name="slow", kind="sql")})
 
     async def elsewhere() -> asyncio.Event | None:
         return absent.coming("slow__x")

@@ -11,7 +11,7 @@ from pegboard.core.graph import Edge, Graph, Node
 from pegboard.core.ports.approval_store import ApprovalQuery
 from pegboard.features.runs import RunView
 from pegboard.runtime import Settings
-from pegboard.runtime.wiring.offline import kept
+from pegboard.runtime.wiring.offline import open_offline
 
 PAID: list[int] = []
 BOARD = "sources: []\npolicy: {ask: [pay]}\n"
@@ -92,7 +92,7 @@ async def test_a_run_over_two_processes_tells_each_step_once(tmp_path: Path) -> 
         first = await counted(board, steps, outcome="completed")
         open_runs = await counted(board, "pegboard_runs_open", state="waiting")
         pending = await counted(board, "pegboard_approvals_pending")
-    async with kept(Settings(data=tmp_path / "data")) as store:
+    async with open_offline(Settings(data=tmp_path / "data")) as store:
         (asked,) = (await store.approvals.list(ApprovalQuery())).approvals
         await store.approvals.decide(asked.id, "approve")
     async with board_of(tmp_path) as board:

@@ -1,11 +1,11 @@
 import pytest
 
 from pegboard.errors import ConfigError
-from pegboard.runtime.plugins import known_kinds, load_kind
+from pegboard.runtime.plugins import list_kinds, load_kind
 
 
 def test_the_kinds_that_come_with_pegboard_are_known() -> None:
-    assert {"functions", "builtin", "sql"} <= known_kinds().keys()
+    assert {"functions", "builtin", "sql"} <= list_kinds().keys()
 
 
 def test_a_kind_is_loaded_by_its_name() -> None:

@@ -7,7 +7,7 @@ import pytest
 from pegboard.errors import AuditUnavailable, ConfigError, PegboardError
 from pegboard.runtime import Pegboard, Settings
 from pegboard.runtime.board_file.load import LoadedBoard
-from pegboard.runtime.reload import Reloading
+from pegboard.runtime.reload import BoardReloader
 
 ONE = "sources: [{kind: builtin, name: std}]\n"
 
@@ -46,7 +46,7 @@ def write(file: Path, text: str) -> None:
 
 async def test_what_is_refused_is_told_until_it_is_mended(file: Path) -> None:
     board = Board()
-    reloading = Reloading(Settings(board=file), board)
+    reloading = BoardReloader(Settings(board=file), board)
     write(file, ONE.replace("std", "bad"))
     with pytest.raises(ConfigError, match="bad is refused"):
         await reloading.reload()
@@ -65,7 +65,7 @@ async def test_what_is_refused_is_told_until_it_is_mended(file: Path) -> None:
 
 async def test_a_file_that_changes_is_followed_until_the_end(file: Path) -> None:
     board = Board()
-    reloading = Reloading(Settings(board=file), board)
+    reloading = BoardReloader(Settings(board=file), board)
     reloading.watch(0.01)
     reloading.watch(0.01)
     write(file, ONE.replace("std", "bad"))
@@ -81,7 +81,7 @@ async def test_a_file_that_changes_is_followed_until_the_end(file: Path) -> None
 @pytest.mark.parametrize("text", ["", "\n", "# soon\n"])
 async def test_an_empty_file_closes_nothing(file: Path, text: str) -> None:
     board = Board()
-    reloading = Reloading(Settings(board=file), board)
+    reloading = BoardReloader(Settings(board=file), board)
     write(file, text)
     with pytest.raises(ConfigError, match=r"board\.yaml:1: the file is empty"):
         await reloading.reload()
@@ -108,7 +108,7 @@ async def test_a_server_keeps_its_sources_while_its_file_is_written(file: Path) 
 
 async def test_without_a_file_there_is_nothing_to_follow() -> None:
     board = Board()
-    reloading = Reloading(Settings(), board)
+    reloading = BoardReloader(Settings(), board)
     reloading.watch(0.01)
     await asyncio.sleep(0.03)
     await reloading.close()
@@ -128,7 +128,7 @@ async def test_a_reload_that_cannot_be_proved_yet_is_made_later(file: Path) -> N
             raise errors.pop()
         done.set()
 
-    reloading = Reloading(Settings(board=file), reopen)
+    reloading = BoardReloader(Settings(board=file), reopen)
     reloading.watch(0.01)
     write(file, ONE.replace("std", "tools"))
     await until(lambda: reloading.problem == "wrong")

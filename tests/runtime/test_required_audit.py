@@ -16,7 +16,7 @@ from tests.storage.databases.conftest import own_postgres, own_server
 from pegboard import Pegboard, Policy, tool
 from pegboard.errors import ApprovalRequired, AuditUnavailable, ConfigError
 from pegboard.runtime import Settings
-from pegboard.runtime.wiring.storage import storage
+from pegboard.runtime.wiring.storage import create_storage
 
 __all__ = ["own_postgres", "own_server", "postgres", "postgres_server"]
 PAID: list[int] = []
@@ -156,7 +156,7 @@ def test_without_a_trail_none_can_be_required(settings: dict[str, Any]) -> None:
     wanted = Settings.model_validate({"audit_required": True, **settings})
 
     with pytest.raises(ConfigError, match=r"^PEGBOARD_AUDIT_REQUIRED: there is no audit trail"):
-        storage(wanted, redact=None)
+        create_storage(wanted, redact=None)
 
 
 @pytest.mark.timeout(60)

@@ -16,8 +16,8 @@ from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run_store import Plan, RunQuery
 from pegboard.core.principal import LOCAL
 from pegboard.runtime import Settings
-from pegboard.runtime.wiring.retention import let_go
-from pegboard.runtime.wiring.storage import storage
+from pegboard.runtime.wiring.retention import delete_expired
+from pegboard.runtime.wiring.storage import create_storage
 from pegboard.storage import MemoryStorage, open_storage
 
 DAY = 86_400.0
@@ -78,7 +78,7 @@ async def test_runs_that_ended_long_ago_go_and_others_stay() -> None:
         await opened.runs.put_plan(Plan(id="p1", graph={}, created_at=1.0))
         async with Pegboard() as board:
             kit = replace(board.registry.kit, now=lambda: time.time() + 100 * DAY)
-            gone = await let_go(Settings(), opened, kit)
+            gone = await delete_expired(Settings(), opened, kit)
         page = await opened.runs.runs(RunQuery())
 
     assert gone == {"runs": 1, "plans": 1, "approvals": 0, "calls": 0}
@@ -86,10 +86,10 @@ async def test_runs_that_ended_long_ago_go_and_others_stay() -> None:
 
 
 async def test_a_storage_that_is_gone_is_left_for_later(tmp_path: Path, caplog: Any) -> None:
-    opened = storage(Settings(data=tmp_path), redact=None)
+    opened = create_storage(Settings(data=tmp_path), redact=None)
     await opened.close()
     async with Pegboard() as board:
-        gone = await let_go(Settings(), opened, board.registry.kit)
+        gone = await delete_expired(Settings(), opened, board.registry.kit)
 
     assert gone == {}
     assert "old calls could not be deleted, and will be later" in caplog.text

@@ -7,7 +7,7 @@ import pytest
 from pegboard.errors import ConfigError
 from pegboard.runtime import Pegboard, Settings
 from pegboard.runtime.board_file.models import SandboxEntry
-from pegboard.runtime.wiring.services import sandbox
+from pegboard.runtime.wiring.services import create_sandbox
 
 BUILTIN = "sources: [{kind: builtin, name: std, config: {include: [shell_exec, python_exec]}}]\n"
 
@@ -66,8 +66,8 @@ async def test_a_changed_sandbox_needs_a_restart(tmp_path: Path) -> None:
 
 
 async def test_the_network_is_granted_by_the_board_alone() -> None:
-    closed = sandbox(SandboxEntry())
-    opened = sandbox(SandboxEntry(network=True))
+    closed = create_sandbox(SandboxEntry())
+    opened = create_sandbox(SandboxEntry(network=True))
 
     assert "network: true" in await closed.why_no_commands(network=True)
     assert "network: true" not in await opened.why_no_commands(network=True)

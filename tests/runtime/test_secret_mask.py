@@ -1,15 +1,15 @@
-from pegboard.runtime.secret_mask import Masking
+from pegboard.runtime.secret_mask import SecretMask
 
 
 def test_nothing_to_mask_costs_the_steps_of_a_call_nothing() -> None:
-    masking = Masking()
+    masking = SecretMask()
 
     assert masking.for_calls is None
     assert masking("text") == "text"
 
 
 def test_secrets_of_a_later_board_are_masked_beside_those_of_the_first() -> None:
-    masking = Masking(["first-secret"])
+    masking = SecretMask(["first-secret"])
     masking.use(["later-secret"])
 
     assert masking("first-secret later-secret") == "[redacted] [redacted]"

@@ -44,21 +44,21 @@ def test_the_token_is_not_shown() -> None:
 def test_changes_that_are_none_change_nothing() -> None:
     settings = Settings(port=1)
 
-    assert settings.changed(port=None, host=None) is settings
-    assert settings.changed(port=2).port == 2
+    assert settings.replace(port=None, host=None) is settings
+    assert settings.replace(port=2).port == 2
 
 
 def test_a_change_that_makes_no_sense_is_named_and_not_quoted() -> None:
     with pytest.raises(ConfigError, match=r"^port: Input should be less than or equal to 65535$"):
-        Settings().changed(port=70_000)
+        Settings().replace(port=70_000)
     with pytest.raises(ConfigError) as caught:
-        Settings().changed(database="mysql://ada:pw@host/board")
+        Settings().replace(database="mysql://ada:pw@host/board")
 
     assert "pw" not in str(caught.value)
 
 
 def test_a_change_keeps_the_token() -> None:
-    settings = Settings.from_environment({"PEGBOARD_TOKEN": "t0ken"}).changed(port=5)
+    settings = Settings.from_environment({"PEGBOARD_TOKEN": "t0ken"}).replace(port=5)
 
     assert settings.token is not None
     assert settings.token.get_secret_value() == "t0ken"

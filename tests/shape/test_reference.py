@@ -13,7 +13,7 @@ from pegboard import errors
 from pegboard.cli.app import app
 from pegboard.runtime import Pegboard
 from pegboard.runtime.board_file.models import Board
-from pegboard.runtime.plugins import known_kinds, load_kind
+from pegboard.runtime.plugins import list_kinds, load_kind
 from pegboard.runtime.settings import PREFIX, Settings
 from pegboard.servers.http import create_app
 from pegboard.servers.http.error_statuses import STATUSES
@@ -87,7 +87,7 @@ def test_every_kind_of_source_and_each_of_its_keys_is_listed() -> None:
     text = (REFERENCE / "sources.md").read_text(encoding="utf-8")
     sections = {part.partition("\n")[0]: part for part in text.split("\n## ")[1:]}
 
-    assert sections.keys() == known_kinds().keys()
+    assert sections.keys() == list_kinds().keys()
     assert [
         key
         for name, section in sections.items()

@@ -12,7 +12,7 @@ from pegboard.cli.atomic_write import write_whole
 from pegboard.core.wire_names import is_source_name
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.load import LoadedBoard, parse_board
-from pegboard.runtime.board_file.sources import checked
+from pegboard.runtime.board_file.sources import check_sources
 from pegboard.runtime.board_file.yaml_positions import load_yaml
 from pegboard.runtime.settings import environ
 
@@ -42,7 +42,7 @@ def loaded_with(text: str, path: Path) -> LoadedBoard:
         ConfigError: One line a mistake.
     """
     loaded = parse_board(text, environ(), path=path)
-    checked(loaded)
+    check_sources(loaded)
     return loaded
 
 

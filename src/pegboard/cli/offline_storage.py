@@ -30,10 +30,10 @@ def run_offline(
     """
     import asyncio
 
-    from pegboard.runtime.wiring.offline import kept
+    from pegboard.runtime.wiring.offline import open_offline
 
     async def run() -> T:
-        async with kept(with_data(chosen)) as opened:
+        async with open_offline(with_data(chosen)) as opened:
             return await use(opened)
 
     with http_hint(chosen, call, body):
@@ -46,10 +46,10 @@ def with_data(chosen: "Settings") -> "Settings":
     Raises:
         ConfigError: They do not.
     """
-    from pegboard.runtime.wiring.storage import NOWHERE
+    from pegboard.runtime.wiring.storage import NO_STORAGE
 
     if chosen.data is None and chosen.database is None:
-        raise ConfigError(NOWHERE)
+        raise ConfigError(NO_STORAGE)
     return chosen
 
 
@@ -68,7 +68,7 @@ def http_hint(chosen: "Settings", call: str, body: str = "") -> Generator[None]:
     Raises:
         ConfigError: A server has it, or it cannot be used at all.
     """
-    from pegboard.runtime.wiring.storage import said_address
+    from pegboard.runtime.wiring.storage import read_address
 
     try:
         yield
@@ -76,7 +76,7 @@ def http_hint(chosen: "Settings", call: str, body: str = "") -> Generator[None]:
         if not is_held(error):
             raise
         method, _, path = call.partition(" ")
-        where = said_address(chosen)
+        where = read_address(chosen)
         if not where:
             sent = f" with the body {body}" if body else ""
             raise ConfigError(

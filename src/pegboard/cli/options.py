@@ -47,9 +47,9 @@ def settings(board: Path | None = None, data: Path | None = None) -> "Settings":
     """
     from pegboard.runtime import Settings
 
-    found = Settings.from_environment().changed(board=board, data=data)
+    found = Settings.from_environment().replace(board=board, data=data)
     if found.board is None and DEFAULT_BOARD.is_file():
-        found = found.changed(board=DEFAULT_BOARD)
+        found = found.replace(board=DEFAULT_BOARD)
     return found
 
 
@@ -76,7 +76,7 @@ def with_board(
 
     async def run() -> T:
         on_demand = None if whole else True
-        asked = chosen.changed(open_on_demand=on_demand)
+        asked = chosen.replace(open_on_demand=on_demand)
         async with Pegboard(settings=asked, brief=True) as board:
             if whole:
                 await board.settled()

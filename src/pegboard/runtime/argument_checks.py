@@ -10,7 +10,7 @@ from pegboard.runtime.board_file.models import Board, SourceEntry
 from pegboard.runtime.settings import Settings, environ, kind_of
 
 
-def settings_given(settings: object, *, board: object, data: object) -> Settings:
+def resolve_settings(settings: object, *, board: object, data: object) -> Settings:
     """The settings to open a board with; None reads them from the environment.
 
     Raises:
@@ -22,10 +22,10 @@ def settings_given(settings: object, *, board: object, data: object) -> Settings
         raise ConfigError(
             f"settings: give a Settings(...) or leave it out, not {kind_of(settings)}"
         )
-    return settings.changed(board=board, data=data)
+    return settings.replace(board=board, data=data)
 
 
-def board_given(settings: Settings) -> LoadedBoard:
+def load_configured_board(settings: Settings) -> LoadedBoard:
     """The board file that settings name; the built-in tools alone where they name none.
 
     Raises:

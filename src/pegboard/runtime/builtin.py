@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
 from pegboard.runtime.board_file.models import NetworkEntry, SandboxEntry
-from pegboard.runtime.wiring.services import http_client, sandbox
+from pegboard.runtime.wiring.services import create_http_client, create_sandbox
 from pegboard.sources.builtin import bound_tools
 
 if TYPE_CHECKING:
@@ -25,27 +25,27 @@ if TYPE_CHECKING:
 
 def discover_builtin_tools() -> tuple[Tool, ...]:
     """All built-in tools, by name; one that cannot be used here says why in its spec."""
-    return _bound()
+    return _bind_tools()
 
 
 @cache
-def _bound() -> tuple[Tool, ...]:
+def _bind_tools() -> tuple[Tool, ...]:
     services = Services(
-        http=http_client(NetworkEntry()),
+        http=create_http_client(NetworkEntry()),
         workspace=Path.cwd(),
-        sandbox=sandbox(SandboxEntry()),
+        sandbox=create_sandbox(SandboxEntry()),
     )
     return tuple(bound_tools(services))
 
 
 def __getattr__(name: str) -> list[Tool]:
     if name == "ALL_TOOLS":
-        return list(_bound())
-    group = [tool for tool in _bound() if tool.spec.category == name]
+        return list(_bind_tools())
+    group = [tool for tool in _bind_tools() if tool.spec.category == name]
     if not group:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return group
 
 
 def __dir__() -> list[Any]:
-    return ["ALL_TOOLS", "discover_builtin_tools", *{tool.spec.category for tool in _bound()}]
+    return ["ALL_TOOLS", "discover_builtin_tools", *{tool.spec.category for tool in _bind_tools()}]

@@ -11,7 +11,7 @@ from pegboard.concurrency.log_and_continue import log_and_continue
 _LOG = logging.getLogger("pegboard.board")
 
 
-def follow(
+def watch_file(
     path: Path, changed: Callable[[], Awaitable[None]], *, every: float
 ) -> Coroutine[Any, Any, None]:
     """Call whenever the file is another than before, first than now, until it is cancelled.

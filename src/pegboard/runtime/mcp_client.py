@@ -19,7 +19,7 @@ from pegboard.registry import ToolRegistry
 from pegboard.registry.sync_bridge import LOOP_THREAD
 from pegboard.runtime.board_file.models import NetworkEntry
 from pegboard.runtime.mcp_client_config import Server, configs_of
-from pegboard.runtime.wiring.services import http_client
+from pegboard.runtime.wiring.services import create_http_client
 from pegboard.sources.mcp import KIND
 from pegboard.sources.mcp.config import McpConfig
 from pegboard.sources.mcp.source import McpSource
@@ -40,7 +40,7 @@ class AsyncMCPClient:
         hosts = tuple({_host(config.url) for _, config in configs if config.url})
         self._configs = configs
         # whoever writes an address into a program means it, also one of this machine
-        self._http = http_client(NetworkEntry(allow_hosts=hosts))
+        self._http = create_http_client(NetworkEntry(allow_hosts=hosts))
         self._sources: list[McpSource] = []
         self._registry = ToolRegistry()
         self._home: asyncio.AbstractEventLoop | None = None
@@ -60,7 +60,7 @@ class AsyncMCPClient:
             for name, config in self._configs:
                 source = cast("McpSource", await KIND.open(name, config, services))
                 self._sources.append(source)
-                source.on_change(self._changed)
+                source.on_change(self._on_change)
             await self.refresh()
         except BaseException:
             await self.close()
@@ -138,12 +138,12 @@ class AsyncMCPClient:
             raise InvalidRequest(f"Several servers have a tool '{name}': {', '.join(own)}.")
         return own[0] if own else name
 
-    def _changed(self) -> None:
-        task = asyncio.ensure_future(self._listed_again())
+    def _on_change(self) -> None:
+        task = asyncio.ensure_future(self._list_again())
         self._listing.add(task)
         task.add_done_callback(self._listing.discard)
 
-    async def _listed_again(self) -> None:
+    async def _list_again(self) -> None:
         with contextlib.suppress(SourceUnavailable):  # the next call says so
             await self.refresh()
 
@@ -182,7 +182,7 @@ class MCPClient:
 
     def as_tools(self) -> list[Tool]:
         """The tools as last listed, for any registry; they keep the connection alive."""
-        return self._connected().as_tools()
+        return self._connect().as_tools()
 
     def call_tool(
         self, name: str, arguments: Arguments = None, *, ctx: ToolContext[Any] | None = None
@@ -194,12 +194,12 @@ class MCPClient:
         Raises:
             MCPConnectionError: The connection failed.
         """
-        return LOOP_THREAD.run(self._connected().call_tool(name, arguments, ctx=ctx))
+        return LOOP_THREAD.run(self._connect().call_tool(name, arguments, ctx=ctx))
 
     @property
     def problems(self) -> list[str]:
         """What its servers list and cannot be offered so, and why; empty when all is well."""
-        return self._connected().problems
+        return self._connect().problems
 
     def ping(self) -> None:
         """Return when every server answers.
@@ -207,7 +207,7 @@ class MCPClient:
         Raises:
             MCPConnectionError: One does not.
         """
-        LOOP_THREAD.run(self._connected().ping())
+        LOOP_THREAD.run(self._connect().ping())
 
     def refresh(self) -> list[Tool]:
         """List again, as also happens by itself when a server says that its tools changed.
@@ -215,14 +215,14 @@ class MCPClient:
         Raises:
             MCPConnectionError: A server cannot be listed.
         """
-        return LOOP_THREAD.run(self._connected().refresh())
+        return LOOP_THREAD.run(self._connect().refresh())
 
     def close(self) -> None:
         """End connections and processes; safe to call twice."""
         LOOP_THREAD.run(self._inner.close())
 
     def __enter__(self) -> Self:
-        self._connected()
+        self._connect()
         return self
 
     def __exit__(
@@ -244,7 +244,7 @@ class MCPClient:
     ) -> None:
         await self._inner.close()
 
-    def _connected(self) -> AsyncMCPClient:
+    def _connect(self) -> AsyncMCPClient:
         return LOOP_THREAD.run(self._inner.connect())
 
 

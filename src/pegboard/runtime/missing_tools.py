@@ -1,7 +1,7 @@
 """Whose a name is, and what is known of it while its tool is not there."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from pegboard.core.wire_names import split_wire_name
 from pegboard.runtime.board_tools import SOURCE as BOARD
@@ -12,34 +12,34 @@ class MissingTools:
     """Answers for names by the sources that they belong to.
 
     ```python
-    absent = Absent(lambda: sources.states)
-    absent.why("shop__find_order")  # "its source 'shop' is failed: ..."
+    missing = MissingTools(sources.states)
+    missing.why("shop__find_order")  # "its source 'shop' is failed: ..."
     ```
 
     Args:
-        states: The sources of the board as they are now, by name.
+        states: The sources of the board by name; read whenever a name is asked for.
     """
 
-    def __init__(self, states: Callable[[], Mapping[str, SourceState]]) -> None:
+    def __init__(self, states: Mapping[str, SourceState]) -> None:
         self._states = states
         self._loop = asyncio.get_running_loop()
 
     def owner(self, name: str) -> str:
         """The source that a name belongs to; empty when it is free."""
         source, _ = split_wire_name(name)
-        return source if source == BOARD or source in self._states() else ""
+        return source if source == BOARD or source in self._states else ""
 
     def why(self, name: str) -> str:
         """Why the tool of a name is missing; empty when no source is to blame."""
         source, _ = split_wire_name(name)
-        state = self._states().get(source)
+        state = self._states.get(source)
         if state is None or source == BOARD or state.status == "ok":
             return ""
         return f"its source '{source}' is {state.status}: {state.reason}"
 
     def coming(self, name: str) -> asyncio.Event | None:
         """What is set when the source of a name has answered, for those on the board's loop."""
-        state = self._states().get(split_wire_name(name)[0])
+        state = self._states.get(split_wire_name(name)[0])
         if state is None or state.listed.is_set() or asyncio.get_running_loop() is not self._loop:
             return None
         state.wanted.set()

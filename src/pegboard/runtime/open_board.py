@@ -1,48 +1,47 @@
-"""Everything that is open while a board is, wired together."""
+"""Opening a board: its parts are made one after another, each from those before it."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from pegboard.access import Policy
 from pegboard.core.event import BoardChanged
+from pegboard.core.ports.audit_store import Prove
 from pegboard.core.ports.listener import Listener
-from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError
-from pegboard.execution import CallEnvironment
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.execution.emitter import Emitter
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file.load import LoadedBoard, graph_env
 from pegboard.runtime.board_file.models import EnvValue
 from pegboard.runtime.board_file.policy import policy_of
-from pegboard.runtime.board_file.sources import checked
+from pegboard.runtime.board_file.sources import check_sources
 from pegboard.runtime.board_tools import board_tools
+from pegboard.runtime.current_board import CurrentBoard
 from pegboard.runtime.missing_tools import MissingTools
-from pegboard.runtime.registrations.handlers import Opening
-from pegboard.runtime.registrations.static_tools import check_names, static_tools
-from pegboard.runtime.secret_mask import Masking
-from pegboard.runtime.secret_values import secret_values
+from pegboard.runtime.registrations.static_tools import StaticTools
 from pegboard.runtime.settings import Settings
+from pegboard.runtime.sources.refresher import SourceRefresher
 from pegboard.runtime.sources.state import SourceState
 from pegboard.runtime.sources.supervisor import SourceSupervisor
-from pegboard.runtime.wiring.approvals import approvals as wired_approvals
-from pegboard.runtime.wiring.board_events import about_reload, tell_of_policy, tell_of_sections
-from pegboard.runtime.wiring.call_environment import kit as wired_kit
+from pegboard.runtime.wiring.board_events import (
+    reload_event,
+    report_policy_change,
+    report_section_changes,
+)
+from pegboard.runtime.wiring.call_environment import build_call_environment
 from pegboard.runtime.wiring.catalogue import CatalogueParts
-from pegboard.runtime.wiring.kill_switches import KillSwitches, kill_switches
-from pegboard.runtime.wiring.listeners import ClosingListener
-from pegboard.runtime.wiring.listeners import listeners as wired_listeners
-from pegboard.runtime.wiring.metrics import metrics as wired_metrics
+from pegboard.runtime.wiring.kill_switches import KillSwitches, open_kill_switches
+from pegboard.runtime.wiring.listeners import ClosingListener, create_listeners
+from pegboard.runtime.wiring.metrics import create_metrics
 from pegboard.runtime.wiring.pins import PinParts
-from pegboard.runtime.wiring.retention import retention as wired_retention
-from pegboard.runtime.wiring.runs import plans_and_runs
-from pegboard.runtime.wiring.services import services
-from pegboard.runtime.wiring.storage import audited, proof
-from pegboard.runtime.wiring.storage import storage as wired_storage
+from pegboard.runtime.wiring.retention import start_retention
+from pegboard.runtime.wiring.runs import open_runs
+from pegboard.runtime.wiring.services import open_services
+from pegboard.runtime.wiring.storage import audit_listeners, create_storage, require_audit
 
 if TYPE_CHECKING:
     from pegboard.features.approvals import Approvals
@@ -53,125 +52,77 @@ if TYPE_CHECKING:
     from pegboard.storage import Storage
 
 
+@dataclass(slots=True, kw_only=True)
 class OpenBoard:
-    """An open board; made by `open`, used by `Pegboard`."""
+    """The parts of an open board; made by `open_board`, used by `Pegboard`.
 
-    def __init__(
-        self,
-        settings: Settings,
-        storage: "Storage",
-        kit: CallEnvironment,
-        *,
-        loaded: LoadedBoard,
-        own_tools: tuple[Any, ...],
-        metrics: "Metrics | None",
-    ) -> None:
-        self.storage = storage
-        self.metrics = metrics
-        self.registry = ToolRegistry(kit=kit)
-        self._settings = settings
-        self._loaded = loaded
-        self._own_tools = own_tools
-        self._static: tuple[str, ...] = ()
-        self._masking = Masking()
-        self._env = graph_env(loaded)
-        self._prove = proof(settings, storage)
-        self._stack, self._entries = AsyncExitStack(), AsyncExitStack()
-        self.sources: SourceSupervisor
-        self.parts: CatalogueParts
-        self.pins: PinParts
-        self.switches: KillSwitches
-        self.approvals: Approvals
-        self.plans: Plans
-        self.runs: Runs
-        self.sandbox: ProbedSandbox
-        self._services: Services
+    Attributes:
+        current: The board file in force.
+        parts: The catalogue, the dependency graph, the marketplaces, and health.
+        prove: Writes a change into the audit trail before it is made, where that is required.
+        stack: Closes all parts in reverse order.
+    """
 
-    @classmethod
-    async def open(
-        cls,
-        loaded: LoadedBoard,
-        settings: Settings,
-        *,
-        tools: tuple[Any, ...],
-        listeners: Sequence[Listener],
-        metrics: bool,
-        brief: bool,
-    ) -> Self:
-        """Open storage, listeners, network and sources; closed again if one of them fails.
-
-        Raises:
-            ConfigError: The board or a setting is wrong.
-        """
-        states, policy = checked(loaded), policy_of(loaded)
-        masking = Masking(_secrets(loaded, settings, states))
-        async with AsyncExitStack() as stack:
-            storage = wired_storage(settings, redact=masking)
-            await stack.enter_async_context(storage)
-            wired: list[ClosingListener] = []
-            for listener in wired_listeners(settings, masking):
-                wired.append(listener)
-                stack.push_async_callback(asyncio.to_thread, listener.close)
-            auditors = audited(settings, storage, brief=brief)
-            emitter = Emitter([storage.listener, *auditors, *listeners, *wired])
-            kit = wired_kit(policy, settings, storage, emitter, masking)
-            counters = None
-            if metrics:
-                in_flight: dict[str, int] = {}
-                kit = replace(kit, in_flight=in_flight)
-                counters = wired_metrics(
-                    storage, wired, emitter, in_flight, states=lambda: opened.sources.states
-                )
-                kit.emitter.add(counters)
-            opened = cls(settings, storage, kit, loaded=loaded, own_tools=tools, metrics=counters)
-            opened._masking = masking
-            opened.switches = await kill_switches(opened.registry, storage, settings, stack)
-            await opened._fill(stack, states)
-            wired_retention(settings, storage, kit, stack)
-            opened._stack = stack.pop_all()
-        return opened
+    current: CurrentBoard
+    storage: "Storage"
+    metrics: "Metrics | None"
+    registry: ToolRegistry
+    switches: KillSwitches
+    sandbox: "ProbedSandbox"
+    pins: PinParts
+    sources: SourceSupervisor
+    static: StaticTools
+    parts: CatalogueParts
+    plans: "Plans"
+    runs: "Runs"
+    approvals: "Approvals"
+    prove: Prove
+    stack: AsyncExitStack
 
     async def reopen(self, loaded: LoadedBoard) -> None:
-        """Follow a changed file: what is the same stays open.
+        """Follow a changed board file; sources whose entry is unchanged stay open.
 
         Raises:
             ConfigError: The new board is wrong; nothing has changed then.
             AuditUnavailable: The audit trail is required and cannot take it; nothing has changed.
         """
-        states, kit = _by_name(checked(loaded)), self.registry.kit
-        known = self._loaded, self.sources.states
+        states, kit = _by_name(check_sources(loaded)), self.registry.kit
+        known = self.current.loaded, self.sources.states
 
         def about() -> BoardChanged:
-            return about_reload(known, (loaded, states), at=kit.now())
+            return reload_event(known, (loaded, states), at=kit.now())
 
-        async with record_in_audit(self._prove, about, kit=kit, done="reloaded"):
+        async with record_in_audit(self.prove, about, kit=kit, done="reloaded"):
             policy, env = policy_of(loaded), graph_env(loaded)
-            static = await self._static_of(loaded, states)
+            tools = await self._build_static(loaded, states)
             # nothing below is refused: from here on the new board holds
-            self._hold(loaded, states, policy=policy, env=env)
-            self._put_static(static)
+            self._use(loaded, states, policy=policy, env=env)
+            for tool_id in self.static.replace(tools):
+                self.parts.health.forget(tool_id)
         await self._follow(states)
         await self.parts.catalogue.load(anew=True)
-        self.parts.look_again()
+        self.parts.refresh_soon()
 
-    async def _static_of(
-        self, loaded: LoadedBoard, states: dict[str, SourceState]
+    async def close(self) -> None:
+        """Close everything in reverse order."""
+        await self.stack.aclose()
+
+    async def _build_static(
+        self, loaded: LoadedBoard, states: Mapping[str, SourceState]
     ) -> Sequence[Tool]:
-        """The tools of the `tools:` list of a board that can take the place of this one."""
-        static = await static_tools(loaded, self._opening(states))
-        if loaded.board.network != self._loaded.board.network:
-            raise ConfigError(
-                f"{loaded.where(('network',))}: a changed network needs a restart of the server"
-            )
-        if loaded.board.sandbox != self._loaded.board.sandbox:
-            raise ConfigError(
-                f"{loaded.where(('sandbox',))}: a changed sandbox needs a restart of the server"
-            )
-        check_names(static, loaded, sources=states, others=self._others())
+        """The tools of the `tools:` list of a board that may replace the current one."""
+        tools = await self.static.build(loaded, states)
+        before = self.current.loaded.board
+        for section in ("network", "sandbox"):
+            if getattr(loaded.board, section) != getattr(before, section):
+                raise ConfigError(
+                    f"{loaded.where((section,))}: a changed {section} needs a restart of the server"
+                )
+        self.static.check(tools, loaded, states)
         await self.parts.check_graph(loaded)
-        return static
+        return tools
 
-    def _hold(
+    def _use(
         self,
         loaded: LoadedBoard,
         states: Mapping[str, SourceState],
@@ -179,84 +130,20 @@ class OpenBoard:
         policy: Policy,
         env: Mapping[str, EnvValue],
     ) -> None:
-        self._masking.use(_secrets(loaded, self._settings, list(states.values())))
-        kit = replace(self.registry.kit, policy=policy, redact=self._masking.for_calls)
-        known, self._loaded = self._loaded, loaded
-        self._env.clear()
-        self._env.update(env)
-        before = self.registry.kit.policy
+        before, known = self.registry.kit.policy, self.current.loaded
+        self.current.replace(loaded, env, states.values())
+        masking = self.current.masking
+        kit = replace(self.registry.kit, policy=policy, redact=masking.for_calls)
         self.registry.apply(kit)
-        tell_of_policy(kit, before, policy)
-        tell_of_sections(kit, known.board, loaded.board)
-
-    async def close(self) -> None:
-        """Close everything in reverse order."""
-        await self._stack.aclose()
-
-    async def _fill(self, stack: AsyncExitStack, states: Sequence[SourceState]) -> None:
-        absent = MissingTools(lambda: self.sources.states)
-        kit = replace(self.registry.kit, why_absent=absent.why, coming=absent.coming)
-        self.registry.apply(kit)
-        self._services, self.sandbox = services(self._loaded, self._settings, stack)
-        self.pins = PinParts(
-            self.registry,
-            self.storage,
-            pinning=lambda: self._loaded.board.pinning,
-            prove=self._prove,
-        )
-        self.sources = SourceSupervisor(
-            self._services,
-            timeout=self._settings.list_timeout,
-            patience=self._settings.open_patience,
-            on_demand=self._settings.open_on_demand,
-            listed=self.pins.placing,
-            emitter=self.registry.kit.emitter,
-        )
-        self._entries = await stack.enter_async_context(AsyncExitStack())
-        static = await static_tools(self._loaded, self._opening(_by_name(states)))
-        for item in (*board_tools(self.registry), *self._own_tools):
-            self.registry.add(item)
-        check_names(static, self._loaded, sources=_by_name(states), others=self._others())
-        self._put_static(static)
-        stack.push_async_callback(self.sources.close)
-        if self._settings.database is not None:
-            self.pins.follow(stack)
-        self.parts = self._made_parts(absent)
-        await self.sources.open(states)
-        stack.push_async_callback(self.parts.close)
-        await self.parts.open()
-        self.plans, self.runs = plans_and_runs(
-            self.registry, self._settings, self.storage, stack, parts=self.parts, env=self._env
-        )
-        self.approvals = wired_approvals(self.registry, self.runs, stack, prove=self._prove)
-
-    def _made_parts(self, absent: MissingTools) -> CatalogueParts:
-        return CatalogueParts(
-            self.registry,
-            self.storage,
-            self._opening(self.sources.states),
-            loaded=lambda: self._loaded,
-            owner_of_name=absent.owner,
-            is_shared=self._settings.database is not None,
-            prove=self._prove,
-        )
-
-    def _opening(self, states: Mapping[str, SourceState]) -> Opening:
-        """What the entries of the `tools:` list and of the API are opened with."""
-        return Opening(
-            services=self._services,
-            within=self._settings.list_timeout,
-            stack=self._entries,  # takes what is opened later, and is closed with the board
-            servers=lambda: [state.name for state in states.values() if state.kind == "mcp"],
-            find=self.registry.find,
-        )
+        report_policy_change(kit, before, policy)
+        report_section_changes(kit, known.board, loaded.board)
 
     async def _follow(self, states: dict[str, SourceState]) -> None:
         known = self.sources.states
         gone = [n for n, it in known.items() if n not in states or states[n].opener != it.opener]
         for name in gone:
-            self.pins.placing.forget(name)
-            self._take_off(known[name].tools)
+            self.pins.publisher.forget(name)
+            self._remove_tools(known[name].tools)
             self.parts.health.forget_source(name)
             self.registry.offers.replace(name, resources=(), prompts=())
             self.registry.kit.breakers.remove(name)
@@ -264,27 +151,131 @@ class OpenBoard:
         new = [state for name, state in states.items() if name not in kept]
         await self.sources.follow(gone=gone, kept=sorted(kept), new=new)
 
-    def _others(self) -> set[str]:
-        """The names of tools that are not of the `tools:` list."""
-        return set(self.registry.names()) - set(self._static)
-
-    def _put_static(self, tools: Sequence[Tool]) -> None:
-        for name in self._static:
-            self.parts.health.forget(self.registry.remove(name).spec.id)
-        self._static = tuple(self.registry.add(tool).spec.name for tool in tools)
-
-    def _take_off(self, tools: Sequence[Tool]) -> None:
+    def _remove_tools(self, tools: Sequence[Tool]) -> None:
         for tool in tools:
             if self.registry.find(tool.spec.name) is tool:
                 self.registry.remove(tool.spec.name)
 
 
+async def open_board(
+    loaded: LoadedBoard,
+    settings: Settings,
+    *,
+    tools: Sequence[Any],
+    listeners: Sequence[Listener],
+    metrics: bool,
+    brief: bool,
+) -> OpenBoard:
+    """Open storage, listeners, network and sources; all are closed again if one of them fails.
+
+    Raises:
+        ConfigError: The board or a setting is wrong.
+    """
+    states, policy = check_sources(loaded), policy_of(loaded)
+    current = CurrentBoard(loaded, settings, states)
+    async with AsyncExitStack() as stack:
+        # stores
+        storage = await stack.enter_async_context(create_storage(settings, redact=current.masking))
+        prove = require_audit(settings, storage)
+        # environment
+        listed: dict[str, SourceState] = {}
+        missing = MissingTools(listed)
+        closing = _open_listeners(settings, current, stack)
+        auditors = audit_listeners(settings, storage, brief=brief)
+        emitter = Emitter([storage.listener, *auditors, *listeners, *closing])
+        in_flight: dict[str, int] | None = {} if metrics else None
+        counters = None
+        if in_flight is not None:
+            counters = create_metrics(storage, closing, emitter, in_flight, states=listed)
+            emitter.add(counters)
+        kit = build_call_environment(
+            policy, settings, storage, emitter, current.masking, missing, in_flight=in_flight
+        )
+        # registry
+        registry = ToolRegistry(kit=kit)
+        switches = await open_kill_switches(registry, storage, settings, stack, prove=prove)
+        # sources
+        services, sandbox = open_services(loaded, settings, stack)
+        pins = PinParts(
+            registry, storage, pinning=lambda: current.loaded.board.pinning, prove=prove
+        )
+        refresher = SourceRefresher(
+            services, timeout=settings.list_timeout, listed=pins.publisher, emitter=emitter
+        )
+        sources = SourceSupervisor(
+            refresher,
+            states=listed,
+            patience=settings.open_patience,
+            on_demand=settings.open_on_demand,
+        )
+        entries = await stack.enter_async_context(AsyncExitStack())
+        static = StaticTools(registry, services, within=settings.list_timeout, stack=entries)
+        await _add_tools(registry, static, tools, loaded=loaded, states=_by_name(states))
+        stack.push_async_callback(sources.close)
+        if settings.database is not None:
+            pins.follow(stack)
+        # services
+        parts = CatalogueParts(
+            registry,
+            storage,
+            static.opening(listed),
+            loaded=lambda: current.loaded,
+            owner_of_name=missing.owner,
+            is_shared=settings.database is not None,
+            prove=prove,
+        )
+        await sources.open(states)
+        stack.push_async_callback(parts.close)
+        await parts.open()
+        # runs
+        plans, runs, approvals = open_runs(
+            registry, settings, storage, stack, parts=parts, env=current.env, prove=prove
+        )
+        start_retention(settings, storage, kit, stack)
+        return OpenBoard(
+            current=current,
+            storage=storage,
+            metrics=counters,
+            registry=registry,
+            switches=switches,
+            sandbox=sandbox,
+            pins=pins,
+            sources=sources,
+            static=static,
+            parts=parts,
+            plans=plans,
+            runs=runs,
+            approvals=approvals,
+            prove=prove,
+            stack=stack.pop_all(),
+        )
+
+
+def _open_listeners(
+    settings: Settings, current: CurrentBoard, stack: AsyncExitStack
+) -> list[ClosingListener]:
+    opened: list[ClosingListener] = []
+    for listener in create_listeners(settings, current.masking):
+        opened.append(listener)
+        stack.push_async_callback(asyncio.to_thread, listener.close)
+    return opened
+
+
+async def _add_tools(
+    registry: ToolRegistry,
+    static: StaticTools,
+    own: Sequence[Any],
+    *,
+    loaded: LoadedBoard,
+    states: Mapping[str, SourceState],
+) -> None:
+    """Add the board's own tools, those of the program, and those of the `tools:` list."""
+    listed = await static.build(loaded, states)
+    for item in (*board_tools(registry), *own):
+        registry.add(item)
+    static.check(listed, loaded, states)
+    static.replace(listed)
+
+
 def _by_name(states: Sequence[SourceState]) -> dict[str, SourceState]:
     return {state.name: state for state in states}
-
-
-def _secrets(
-    loaded: LoadedBoard, settings: Settings, states: Sequence[SourceState]
-) -> tuple[str, ...]:
-    configs = [state.opener.config for state in states if state.opener is not None]
-    return (*loaded.secrets, *secret_values([settings, loaded.board, *configs]))

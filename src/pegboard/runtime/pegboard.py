@@ -15,13 +15,13 @@ from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable
 from pegboard.execution.wait_for_source import wait_for_source
 from pegboard.registry import ToolRegistry
-from pegboard.runtime.argument_checks import as_tuple, board_given, settings_given
+from pegboard.runtime.argument_checks import as_tuple, load_configured_board, resolve_settings
 from pegboard.runtime.board_file.load import LoadedBoard
-from pegboard.runtime.open_board import OpenBoard
-from pegboard.runtime.reload import Reloading
+from pegboard.runtime.open_board import OpenBoard, open_board
+from pegboard.runtime.reload import BoardReloader
 from pegboard.runtime.settings import Settings
 from pegboard.runtime.sources.state import SourceState
-from pegboard.runtime.wiring.metrics import rendered
+from pegboard.runtime.wiring.metrics import render_metrics
 
 if TYPE_CHECKING:
     from pegboard.features.approvals import Approvals
@@ -67,13 +67,13 @@ class Pegboard:
         settings: Settings | None = None,
         brief: bool = False,
     ) -> None:
-        self.settings = settings_given(settings, board=board, data=data)
+        self.settings = resolve_settings(settings, board=board, data=data)
         self._brief = brief
         self._own_tools = as_tuple("tools", tools)
         self._own_listeners = as_tuple("listeners", listeners)
         self._metrics = metrics
         self._opened: OpenBoard | None = None
-        self._reloading = Reloading(self.settings, self._reopen)
+        self._reloading = BoardReloader(self.settings, self._reopen)
 
     async def __aenter__(self) -> Self:
         """Open.
@@ -81,8 +81,8 @@ class Pegboard:
         Raises:
             ConfigError: The board file or a setting is wrong; says where and what to write.
         """
-        self._opened = await OpenBoard.open(
-            board_given(self.settings),
+        self._opened = await open_board(
+            load_configured_board(self.settings),
             self.settings,
             tools=self._own_tools,
             listeners=self._own_listeners,
@@ -190,7 +190,7 @@ class Pegboard:
         Raises:
             RuntimeError: The board was not opened with `metrics=True`.
         """
-        return await rendered(self._open.metrics, self._open.storage)
+        return await render_metrics(self._open.metrics, self._open.storage)
 
     @property
     def problem(self) -> str:
@@ -214,7 +214,7 @@ class Pegboard:
 
     async def settled(self) -> None:
         """Return once each source has answered or run out of time: then the tools are all there."""
-        await self._open.sources.settled()
+        await self._open.sources.wait_until_settled()
 
     async def wait_for(self, name: str) -> Tool:
         """The tool of a name or id, once the source that the name belongs to has answered.
@@ -258,7 +258,7 @@ class Pegboard:
 
     def observed(self) -> list[dict[str, Any]]:
         """Every source with its health, as far as it is known without asking."""
-        return self._open.parts.observed(self.sources)
+        return self._open.parts.observe_sources(self.sources)
 
     async def sandbox_findings(self) -> "list[Finding]":
         """What the probe of each back end of the sandbox found; asked now."""

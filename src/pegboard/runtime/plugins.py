@@ -11,7 +11,7 @@ GROUP = "pegboard.sources"
 
 
 @cache
-def known_kinds() -> dict[str, EntryPoint]:
+def list_kinds() -> dict[str, EntryPoint]:
     """Entry points by kind; nothing is imported."""
     return {item.name: item for item in sorted(entry_points(group=GROUP), key=lambda i: i.name)}
 
@@ -23,13 +23,13 @@ def load_kind(name: str) -> SourceKind:
         ConfigError: There is none.
         SourceUnavailable: Its plug is broken.
     """
-    entry = known_kinds().get(name)
+    entry = list_kinds().get(name)
     if entry is None:
-        there = f"known are {', '.join(known_kinds())}"
-        hint = did_you_mean(name, known_kinds(), otherwise=there)
+        there = f"known are {', '.join(list_kinds())}"
+        hint = did_you_mean(name, list_kinds(), otherwise=there)
         raise ConfigError(f"there is no source kind '{name}'; {hint}")
     try:
-        kind = _loaded(entry)
+        kind = _load(entry)
     except (ImportError, AttributeError) as error:
         raise SourceUnavailable(
             f"the plug '{entry.value}' of source kind '{name}' is broken: {error}"
@@ -40,6 +40,6 @@ def load_kind(name: str) -> SourceKind:
 
 
 @cache
-def _loaded(entry: EntryPoint) -> object:
+def _load(entry: EntryPoint) -> object:
     """What an entry point names; a registration of many tools asks for it for each."""
     return entry.load()

@@ -5,13 +5,13 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from pegboard.errors import AuditUnavailable, ConfigError, PegboardError
-from pegboard.runtime.argument_checks import board_given
+from pegboard.runtime.argument_checks import load_configured_board
 from pegboard.runtime.board_file.load import LoadedBoard
-from pegboard.runtime.file_watcher import follow
+from pegboard.runtime.file_watcher import watch_file
 from pegboard.runtime.settings import Settings
 
 
-class Reloading:
+class BoardReloader:
     """Reads the board file again; a mistake in it leaves the board as it was.
 
     Args:
@@ -41,7 +41,7 @@ class Reloading:
         """
         async with self._turn:
             try:
-                loaded = board_given(self._settings)
+                loaded = load_configured_board(self._settings)
                 _check_says_something(loaded)
                 await self._reopen(loaded)
             except PegboardError as error:
@@ -53,7 +53,7 @@ class Reloading:
         """Reload whenever the file changes, until `close`; seconds between two looks."""
         if self._watcher is None and self._settings.board is not None:
             reread = partial(self._reread, every)
-            following = follow(self._settings.board, reread, every=every)
+            following = watch_file(self._settings.board, reread, every=every)
             self._watcher = asyncio.create_task(following, name="follow the board file")
 
     async def close(self) -> None:

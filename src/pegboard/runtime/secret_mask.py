@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from pegboard.execution.results.redaction import redactor
 
 
-class Masking:
+class SecretMask:
     """Takes the secrets of a board out of text.
 
     Those of the board before a reload too: what was said before may still quote them.

@@ -160,7 +160,7 @@ class Settings(BaseModel):
             name = f"{PREFIX}{str(fault['loc'][0]).upper()}"
             raise ConfigError(f"{name}: {fault['msg']}") from error
 
-    def changed(self, **changes: Any) -> "Settings":
+    def replace(self, **changes: Any) -> "Settings":
         """A copy with the changes that are not None, checked again.
 
         Raises:

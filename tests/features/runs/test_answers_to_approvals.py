@@ -15,7 +15,7 @@ from pegboard.core.ports.durability import CONTROL, Signal
 from pegboard.core.run import Pending
 from pegboard.core.tool import Effect
 from pegboard.errors import AccessDenied, ApprovalDecided, InvalidRequest
-from pegboard.features.runs.answers import awaited
+from pegboard.features.runs.answers import awaited, ended
 from pegboard.storage import MemoryStorage
 from pegboard.testing import FakeClock
 
@@ -42,10 +42,10 @@ async def test_approve_decides_the_approval_and_the_run_goes_on(service: Service
     run_id, asked = await waiting(service)
     answer = {"answer": "approve", "note": "by phone"}
     await service.runs.answer(run_id, asked.id, answer, principal=BOSS)
-    ended = await service.runs.wait(run_id, principal=ADA)
+    final = await service.runs.wait(run_id, principal=ADA)
     approval = await service.approvals.get(asked.approval_id)
 
-    assert ended.result.state == "completed"
+    assert final.result.state == "completed"
     assert (approval.state, approval.decided_by, approval.note) == ("used", "boss", "by phone")
 
 
@@ -53,11 +53,11 @@ async def test_deny_fails_the_step_with_the_note(service: Service) -> None:
     run_id, asked = await waiting(service)
     answer = {"answer": "deny", "note": "too much"}
     await service.runs.answer(run_id, asked.id, answer, principal=BOSS)
-    ended = await service.runs.wait(run_id, principal=ADA)
+    final = await service.runs.wait(run_id, principal=ADA)
 
-    assert ended.result.state == "failed"
-    assert ended.result.error is not None
-    assert "boss refused it: too much" in ended.result.error["message"]
+    assert final.result.state == "failed"
+    assert final.result.error is not None
+    assert "boss refused it: too much" in final.result.error["message"]
     assert (await service.approvals.get(asked.approval_id)).state == "denied"
 
 
@@ -65,9 +65,9 @@ async def test_who_waits_for_a_run_has_it_hear_what_was_decided_elsewhere(servic
     run_id, asked = await waiting(service)
     kept = service.registry.kit.approvals
     await kept.decide(asked.approval_id, "approved", by="boss")  # in a process that plays nothing
-    ended = await service.runs.wait(run_id, principal=ADA)
+    final = await service.runs.wait(run_id, principal=ADA)
 
-    assert ended.result.state == "completed"
+    assert final.result.state == "completed"
 
 
 async def test_who_may_not_decide_does_not_decide_by_an_answer(service: Service) -> None:
@@ -96,10 +96,10 @@ async def test_of_two_answers_the_first_holds(service: Service) -> None:
     ]
     await asyncio.wait(given)
     refused = [type(each.exception()) for each in given if each.exception() is not None]
-    ended = await service.runs.wait(run_id, principal=ADA)
+    final = await service.runs.wait(run_id, principal=ADA)
 
     assert refused == [ApprovalDecided]
-    assert ended.result.state == "completed"
+    assert final.result.state == "completed"
 
 
 async def test_nested_calls_that_share_an_approval_each_need_one(service: Service) -> None:
@@ -124,13 +124,13 @@ async def test_nested_calls_that_share_an_approval_each_need_one(service: Servic
     (second,) = rested.result.pending
     page = await service.approvals.list(ApprovalQuery(state="used"))
     await service.approvals.decide(second.approval_id, "approve", principal=BOSS)
-    ended = await service.runs.wait(run_id, principal=ADA)
+    final = await service.runs.wait(run_id, principal=ADA)
 
     assert {item.approval_id for item in seen.result.pending} == {first.approval_id}
     assert len(seen.result.pending) == 2
     assert second.approval_id != first.approval_id
     assert [item.id for item in page.approvals] == [first.approval_id]
-    assert ended.result.state == "completed"
+    assert final.result.state == "completed"
     assert len(paid) == 2
 
 
@@ -151,11 +151,11 @@ async def test_a_cancelled_run_asks_for_no_approval_any_more(service: Service) -
     kept = await service.approvals.get(asked.approval_id)
     with pytest.raises(ApprovalDecided, match="is withdrawn: the run was cancelled"):
         await service.approvals.decide(asked.approval_id, "approve", principal=BOSS)
-    ended = await service.runs.wait(run_id, principal=ADA)
+    final = await service.runs.wait(run_id, principal=ADA)
 
     assert not inbox.approvals
     assert (kept.state, kept.decided_by, kept.note) == ("withdrawn", "ada", "the run was cancelled")
-    assert ended.result.state == "cancelled"
+    assert final.result.state == "cancelled"
     assert await service.approvals.withdraw_ended() == 0
 
 
@@ -165,7 +165,7 @@ async def test_what_a_crash_has_left_is_withdrawn_later(service: Service, look: 
     run_id, asked = await waiting(service)
     told = Signal(id="c", topic=CONTROL, message="cancel")
     await service.store.signal(run_id, Signal(id="p", topic=CONTROL, message="pause"))
-    paused = await service.runs.ended(run_id)
+    paused = await ended(service.store, run_id)
     await service.store.signal(run_id, told)
     if look == "decide":
         with pytest.raises(ApprovalDecided, match="is withdrawn: the run was cancelled"):
@@ -185,11 +185,11 @@ async def test_a_failed_run_asks_for_no_approval_any_more(clock: FakeClock) -> N
         graph = Graph(nodes=PAYING.nodes, timeout=0.3)
         run_id, asked = await waiting(service, graph)
         kept = (await service.approvals.get(asked.approval_id)).state
-        ended = await until_ended(service, run_id)
+        final = await until_ended(service, run_id)
         with pytest.raises(ApprovalDecided, match="is withdrawn: the run has failed"):
             await service.approvals.decide(asked.approval_id, "approve", principal=BOSS)
-        of_nobody = await service.runs.ended("nobody's")
+        of_none = await ended(service.store, "nobody's")
         await service.durability.close()
         await service.feed.close()
 
-    assert (kept, ended.result.state, of_nobody) == ("pending", "failed", "")
+    assert (kept, final.result.state, of_none) == ("pending", "failed", "")

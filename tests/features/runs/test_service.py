@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from pegboard.features.approvals import Approvals
 from pegboard.features.permissions import may_see_run
 from pegboard.features.plans import Plans
 from pegboard.features.runs import RunFeed, Runs, RunView
+from pegboard.features.runs.answers import RunAnswers, awaited, ended
 from pegboard.features.runs.event_feed import known_events
 from pegboard.features.runs.start import call_graph, run_id_for
 from pegboard.graphs import GraphRunner
@@ -63,6 +65,13 @@ class Service:
         self.durability = StoredDurability(self.store, owner="us", every=0.02, now=clock.time)
         runner = GraphRunner(self.registry, durability=self.durability, heal=heal)
         self.plans = Plans(self.registry, self.store, planner=Planner(self.registry))
+        self.answers = RunAnswers(self.registry, self.store, runner)
+        self.approvals = Approvals(
+            self.registry,
+            wake=self.answers.decided,
+            awaited=partial(awaited, self.store),
+            ended=partial(ended, self.store),
+        )
         self.runs = Runs(
             self.registry,
             self.store,
@@ -70,14 +79,8 @@ class Service:
             plans=self.plans,
             feed=self.feed,
             follow=self.durability.follow,
+            approvals=self.approvals,
         )
-        self.approvals = Approvals(
-            self.registry,
-            wake=self.runs.decided,
-            awaited=self.runs.awaited,
-            ended=self.runs.ended,
-        )
-        self.runs.approvals = self.approvals
 
     async def _run(self, arguments: Any, ctx: ToolContext[Any]) -> Any:
         await asyncio.sleep(0.01)
@@ -137,15 +140,15 @@ async def test_an_approval_is_waited_for_and_told_when_it_is_decided(service: Se
     first = await service.runs.start_graph(paying, principal=ADA)
     waits = await service.runs.wait(first.id, principal=ADA)
     (asked,) = waits.result.pending
-    await service.runs.decided(first.id, "another")
+    await service.answers.decided(first.id, "another")
     still = await service.runs.wait(first.id, principal=ADA)
-    assert await service.runs.awaited() == {asked.approval_id: [first.id]}
+    assert await awaited(service.store) == {asked.approval_id: [first.id]}
     await service.approvals.decide(asked.approval_id, "deny", principal=BOSS)
-    ended = await service.runs.wait(first.id, principal=ADA)
+    final = await service.runs.wait(first.id, principal=ADA)
 
     assert asked.kind == "approval"
     assert still.result.state is NodeState.WAITING
-    assert (ended.result.state, ended.result.error and ended.result.error["code"]) == (
+    assert (final.result.state, final.result.error and final.result.error["code"]) == (
         NodeState.FAILED,
         "access_denied",
     )

@@ -4,7 +4,7 @@ import pytest
 
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.load import parse_board
-from pegboard.runtime.board_file.sources import checked
+from pegboard.runtime.board_file.sources import check_sources
 
 PATH = Path("/somewhere/board.yaml")
 
@@ -12,7 +12,7 @@ PATH = Path("/somewhere/board.yaml")
 def test_the_entries_of_a_board_are_checked() -> None:
     loaded = parse_board("sources: [{kind: builtin}, {kind: functions, name: f}]", {}, path=PATH)
 
-    assert [(state.name, state.kind) for state in checked(loaded)] == [
+    assert [(state.name, state.kind) for state in check_sources(loaded)] == [
         ("builtin", "builtin"),
         ("f", "functions"),
     ]
@@ -21,7 +21,7 @@ def test_the_entries_of_a_board_are_checked() -> None:
 def test_a_source_that_is_not_enabled_is_left_out() -> None:
     loaded = parse_board("sources: [{kind: builtin, enabled: false}]", {}, path=PATH)
 
-    assert checked(loaded) == []
+    assert check_sources(loaded) == []
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_place_is_named_as_it_is_written(auth: str, says: str) -> None:
     loaded = parse_board(f"sources:\n- {source}\n", {}, path=PATH)
 
     with pytest.raises(ConfigError) as raised:
-        checked(loaded)
+        check_sources(loaded)
 
     assert f"board.yaml:2: sources[0].config.{says}" in str(raised.value).splitlines()
 
@@ -67,7 +67,7 @@ def test_a_wrong_entry_is_told_with_its_line(source: str, says: str) -> None:
     loaded = parse_board(f"sources:\n- {source}\n", {}, path=PATH)
 
     with pytest.raises(ConfigError) as raised:
-        checked(loaded)
+        check_sources(loaded)
 
     assert says in str(raised.value)
     assert "board.yaml:" in str(raised.value)
@@ -77,4 +77,4 @@ def test_an_empty_list_is_told_in_the_words_of_yaml() -> None:
     text = "sources:\n- {kind: langchain, config: {objects: []}}\n"
 
     with pytest.raises(ConfigError, match=r"sources\[0\].config.objects: should not be empty"):
-        checked(parse_board(text, {}, path=PATH))
+        check_sources(parse_board(text, {}, path=PATH))

@@ -35,11 +35,11 @@ def test_only_what_the_operator_names_may_run(
     (tmp_path / "scripts").mkdir()
     (tmp_path / "link").symlink_to("/usr")
 
-    assert (RegistrationAllowlist(ALLOWED, tmp_path).refused(entry) == "") is is_allowed
+    assert (RegistrationAllowlist(ALLOWED, tmp_path).find_refusal(entry) == "") is is_allowed
 
 
 def test_by_default_nothing_is_allowed(tmp_path: Path) -> None:
-    reason = RegistrationAllowlist(CatalogueEntry(), tmp_path).refused(
+    reason = RegistrationAllowlist(CatalogueEntry(), tmp_path).find_refusal(
         an_entry("PythonFunction", **{"import": "shop:f"})
     )
 

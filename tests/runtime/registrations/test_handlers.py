@@ -8,7 +8,7 @@ from tests.network.loopback import always, client_for, reply, serving
 from pegboard import ToolRegistry
 from pegboard.core.ports.services import Services
 from pegboard.runtime.board_file.models import ToolEntry
-from pegboard.runtime.registrations.handlers import Opening, opened
+from pegboard.runtime.registrations.handlers import HandlerContext, open_handler
 from pegboard.runtime.registrations.tools import entry_tool
 
 
@@ -39,10 +39,10 @@ def an_entry(**said: Any) -> ToolEntry:
 async def test_an_address_is_opened_once_and_by_the_first_call() -> None:
     said = reply(b'{"a": 1}', headers={"Content-Type": "application/json"})
     async with serving(always(said)) as api, client_for(api) as http, Counted() as stack:
-        opening = Opening(services=Services(http=http), within=60, stack=stack)
+        opening = HandlerContext(services=Services(http=http), within=60, stack=stack)
         url = f"http://{api.authority}/a"
         entry = an_entry(type="RestAPI", url=url, input_schema={"q": "string"})
-        tool = await opened(entry, opening, where="here")
+        tool = await open_handler(entry, opening, where="here")
         before = stack.times
         registry = ToolRegistry([tool])
         answers = [await registry.call(tool.spec.name, {"q": "x"}) for _ in range(2)]
@@ -54,27 +54,27 @@ async def test_an_address_is_opened_once_and_by_the_first_call() -> None:
 
 async def test_what_only_opening_tells_is_opened_at_once() -> None:
     async with Counted() as stack:
-        opening = Opening(services=Services(), within=60, stack=stack)
+        opening = HandlerContext(services=Services(), within=60, stack=stack)
         entry = an_entry(
             type="PythonFunction", **{"import": "tests.runtime.registrations.test_handlers:shout"}
         )
         other = an_entry(type="PythonFunction", **{"import": f"{entry.import_[:-5]}whisper"})
-        tool = await opened(entry, opening, where="here")
+        tool = await open_handler(entry, opening, where="here")
 
         assert (stack.times, tool.spec.action) == (1, "shout")
-        assert await opened(entry, opening, where="here") is tool
-        assert await opened(other, opening, where="here") is not tool
+        assert await open_handler(entry, opening, where="here") is tool
+        assert await open_handler(other, opening, where="here") is not tool
 
 
 async def test_types_of_a_function_are_read_by_the_first_call() -> None:
     async with Counted() as stack:
-        opening = Opening(services=Services(), within=60, stack=stack)
+        opening = HandlerContext(services=Services(), within=60, stack=stack)
         entry = an_entry(
             type="PythonFunction",
             input_schema={"text": "string"},
             **{"import": "tests.runtime.registrations.test_handlers:whisper"},
         )
-        function = await opened(entry, opening, where="here")
+        function = await open_handler(entry, opening, where="here")
         registry = ToolRegistry([await entry_tool(entry, opening, where="here")])
         before = "arguments" in vars(function)
         answer = await registry.call("x", {"text": "A"})

@@ -8,8 +8,8 @@ from tests.runtime.registrations.test_handlers import Counted, an_entry
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import SourceUnavailable
-from pegboard.runtime.registrations.handlers import Opening, opened
-from pegboard.runtime.registrations.shared_handlers import SharedOpenings
+from pegboard.runtime.registrations.handlers import HandlerContext, open_handler
+from pegboard.runtime.registrations.shared_handlers import SharedHandlers
 from pegboard.tools import SchemaTool
 
 
@@ -37,7 +37,7 @@ class Slow:
 
 
 async def test_who_asks_while_it_is_opened_waits_for_the_same() -> None:
-    shared, slow = SharedOpenings(), Slow()
+    shared, slow = SharedHandlers(), Slow()
     asking = [asyncio.create_task(shared.get("a", slow)) for _ in range(3)]
     await asyncio.sleep(0)
     slow.may_go.set()
@@ -49,7 +49,7 @@ async def test_who_asks_while_it_is_opened_waits_for_the_same() -> None:
 
 
 async def test_what_cannot_be_opened_is_told_to_all_who_ask() -> None:
-    shared, slow = SharedOpenings(), Slow()
+    shared, slow = SharedHandlers(), Slow()
     slow.error = SourceUnavailable("it is not there")
     slow.may_go.set()
     for _ in range(2):
@@ -60,7 +60,7 @@ async def test_what_cannot_be_opened_is_told_to_all_who_ask() -> None:
 
 
 async def test_who_waits_may_give_up_alone() -> None:
-    shared, slow = SharedOpenings(), Slow()
+    shared, slow = SharedHandlers(), Slow()
     first = asyncio.create_task(shared.get("a", slow))
     await asyncio.sleep(0)
     with pytest.raises(TimeoutError):
@@ -72,7 +72,7 @@ async def test_who_waits_may_give_up_alone() -> None:
 
 
 async def test_who_waits_tries_again_when_the_first_gives_up() -> None:
-    shared, slow = SharedOpenings(), Slow()
+    shared, slow = SharedHandlers(), Slow()
     first = asyncio.create_task(shared.get("a", slow))
     await asyncio.sleep(0)
     others = [asyncio.create_task(shared.get("a", slow)) for _ in range(2)]
@@ -86,7 +86,7 @@ async def test_who_waits_tries_again_when_the_first_gives_up() -> None:
 
 
 async def test_a_failure_that_nobody_foresaw_is_told_to_each_who_tries() -> None:
-    shared, slow = SharedOpenings(), Slow()
+    shared, slow = SharedHandlers(), Slow()
     slow.error = ValueError("odd")
     asking = [asyncio.create_task(shared.get("a", slow)) for _ in range(2)]
     await asyncio.sleep(0)
@@ -98,7 +98,7 @@ async def test_a_failure_that_nobody_foresaw_is_told_to_each_who_tries() -> None
 
 
 async def test_what_was_given_up_is_opened_anew() -> None:
-    shared, slow = SharedOpenings(), Slow()
+    shared, slow = SharedHandlers(), Slow()
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01):
             await shared.get("a", slow)
@@ -125,10 +125,10 @@ async def test_entries_of_one_script_share_it_where_nothing_tells_them_apart(
     for name in ("a.py", "b.py"):
         (tmp_path / name).write_text("print(1)\n")
     async with Counted() as stack:
-        opening = Opening(services=Services(base_dir=tmp_path), within=60, stack=stack)
+        opening = HandlerContext(services=Services(base_dir=tmp_path), within=60, stack=stack)
         said = {"type": "LocalScript", "script_path": "a.py", "description": "Words."}
-        first = await opened(an_entry(**said), opening, where="here")
-        second = await opened(an_entry(**said | other), opening, where="here")
+        first = await open_handler(an_entry(**said), opening, where="here")
+        second = await open_handler(an_entry(**said | other), opening, where="here")
 
     assert ((first is second), stack.times) == (is_same, 1 if is_same else 2)
 
@@ -139,8 +139,8 @@ async def test_each_request_looks_anew(tmp_path: Path) -> None:
         services = Services(base_dir=tmp_path)
         reasons: list[str] = []
         for _ in range(2):
-            opening = Opening(services=services, within=60, stack=stack)
-            reasons.append((await opened(entry, opening, where="here")).spec.unavailable)
+            opening = HandlerContext(services=services, within=60, stack=stack)
+            reasons.append((await open_handler(entry, opening, where="here")).spec.unavailable)
             (tmp_path / "a.py").write_text("print(1)\n")
 
     assert "there is no file or folder 'a.py'" in reasons[0]

@@ -9,10 +9,10 @@ from pegboard.core.ports.services import Services
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Effect, Tool, ToolSpec
 from pegboard.runtime.board_file.models import NetworkEntry, ToolEntry
-from pegboard.runtime.registrations.handlers import Opening
+from pegboard.runtime.registrations.handlers import HandlerContext
 from pegboard.runtime.registrations.source_config import config_of
 from pegboard.runtime.registrations.tools import entry_tool
-from pegboard.runtime.wiring.services import http_client
+from pegboard.runtime.wiring.services import create_http_client
 from pegboard.tools import SchemaTool
 
 
@@ -22,9 +22,9 @@ def an_entry(**said: Any) -> ToolEntry:
 
 async def opened(entry: ToolEntry, **opening: Any) -> Tool:
     async with AsyncExitStack() as stack:
-        http = http_client(NetworkEntry())
+        http = create_http_client(NetworkEntry())
         stack.push_async_callback(http.close)
-        given = Opening(services=Services(http=http), within=60, stack=stack, **opening)
+        given = HandlerContext(services=Services(http=http), within=60, stack=stack, **opening)
         return await entry_tool(entry, given, where="here")
 
 

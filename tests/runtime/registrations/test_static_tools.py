@@ -8,7 +8,7 @@ from pegboard.core.tool import Effect, Retry, Tool
 from pegboard.errors import ConfigError, DependencyCycle
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file.load import parse_board
-from pegboard.runtime.registrations.handlers import Opening
+from pegboard.runtime.registrations.handlers import HandlerContext
 from pegboard.runtime.registrations.static_tools import static_tools
 from pegboard.sandbox import ProbedSandbox
 
@@ -17,7 +17,7 @@ async def _tool(text: str, folder: Path) -> Tool:
     loaded = parse_board(text, {}, path=folder / "board.yaml")
     async with AsyncExitStack() as stack:
         services = Services(base_dir=folder, sandbox=ProbedSandbox())
-        opening = Opening(services=services, within=60, stack=stack)
+        opening = HandlerContext(services=services, within=60, stack=stack)
         return (await static_tools(loaded, opening))[0]
 
 

@@ -18,10 +18,10 @@ from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable
 from pegboard.network import GuardedClient, GuardPolicy
 from pegboard.runtime.board_file.models import ToolEntry
-from pegboard.runtime.registrations.handlers import Opening
+from pegboard.runtime.registrations.handlers import HandlerContext
 from pegboard.runtime.registrations.tools import entry_tool
 from pegboard.runtime.registrations.upstream_server import (
-    opened_upstream,
+    open_upstream,
     tools_by_action,
     upstream_digest,
 )
@@ -34,7 +34,9 @@ SCHEMA = {"type": "object", "properties": {"id": {"type": "integer"}}}
 class Shop:
     """An API on loopback, and what its operations are registered as."""
 
-    def __init__(self, made: Files, server: Server, opening: Opening, clock: FakeClock) -> None:
+    def __init__(
+        self, made: Files, server: Server, opening: HandlerContext, clock: FakeClock
+    ) -> None:
         self.made = made
         self.server = server
         self.opening = opening
@@ -42,7 +44,7 @@ class Shop:
         self.url = f"http://{server.authority}/orders.json"
 
     async def pin(self, name: str) -> str:
-        source = await opened_upstream("openapi", {"document": self.url}, self.opening.services)
+        source = await open_upstream("openapi", {"document": self.url}, self.opening.services)
         return upstream_digest(tools_by_action(await source.tools())[name])
 
     async def entry(self, **said: Any) -> ToolEntry:
@@ -72,7 +74,7 @@ async def shop() -> AsyncGenerator[Shop]:
     clock = FakeClock()
     async with files() as (made, server), client_for(server) as http, AsyncExitStack() as stack:
         services = Services(http=http, clock=clock)
-        opening = Opening(
+        opening = HandlerContext(
             services=services,
             within=60,
             stack=stack,
@@ -175,7 +177,7 @@ async def test_what_is_missing_is_named(shop: Shop, said: Any, reason: str) -> N
 
 
 async def test_a_board_file_writes_a_source_instead(shop: Shop) -> None:
-    opening = Opening(services=shop.opening.services, within=60, stack=shop.opening.stack)
+    opening = HandlerContext(services=shop.opening.services, within=60, stack=shop.opening.stack)
 
     tool = await entry_tool(await shop.entry(), opening, where="here")
 
@@ -184,9 +186,9 @@ async def test_a_board_file_writes_a_source_instead(shop: Shop) -> None:
 
 async def test_an_address_of_nobody_is_told() -> None:
     with pytest.raises(SourceUnavailable, match="document"):
-        await opened_upstream("openapi", {"document": 7}, Services())
+        await open_upstream("openapi", {"document": 7}, Services())
     with pytest.raises(SourceUnavailable, match="no source kind"):
-        await opened_upstream("odd", {}, Services())
+        await open_upstream("odd", {}, Services())
 
 
 async def test_a_token_goes_to_the_address_that_it_is_for(shop: Shop) -> None:
@@ -196,7 +198,7 @@ async def test_a_token_goes_to_the_address_that_it_is_for(shop: Shop) -> None:
         tokens = {f"{place}/mcp": "secret"}
         services = shop.opening.services
         upstreams = Upstreams(services, stack, tokens=lambda: tokens)
-        opening = Opening(services=services, within=60, stack=stack, upstreams=upstreams)
+        opening = HandlerContext(services=services, within=60, stack=stack, upstreams=upstreams)
         for path in ("/mcp", "/other"):
             said = {"type": "MCPTool", "server": f"{place}{path}", "tool": "x", "pin": "0" * 64}
             entry = await shop.entry(**said, url="", method="")
@@ -250,11 +252,11 @@ async def test_a_call_that_runs_is_not_cut_when_its_tool_goes() -> None:
         stack.push_async_callback(http.close)
         services, tokens = Services(http=http), dict[str, str]()
         upstreams = Upstreams(services, stack, tokens=lambda: tokens)
-        opening = Opening(
+        opening = HandlerContext(
             services=services, within=60, stack=stack, is_trusted=False, upstreams=upstreams
         )
         async with AsyncExitStack() as looking:
-            seen = await opened_upstream("mcp", {"url": door.url}, services)
+            seen = await open_upstream("mcp", {"url": door.url}, services)
             looking.push_async_callback(seen.close)
             pin = upstream_digest(tools_by_action(await seen.tools())["wait"])
         said = {"tool_id": "wait_v1", "type": "MCPTool", "server": door.url, "tool": "wait"}

@@ -16,7 +16,7 @@ def _tool(name: str, **said: Any) -> Tool:
 async def test_one_that_has_not_answered_says_for_how_long_it_was_asked() -> None:
     clock, state = FakeClock(), SourceState(name="slow", kind="k")
     before = state.reason
-    state.asked(clock)
+    state.mark_asked(clock)
     clock.advance(3.2)
 
     assert before == "nobody has asked for it yet"
@@ -26,7 +26,7 @@ async def test_one_that_has_not_answered_says_for_how_long_it_was_asked() -> Non
 
 async def test_one_that_has_answered_says_what_it_was_told() -> None:
     state = SourceState(name="slow", kind="k")
-    state.asked(FakeClock())
+    state.mark_asked(FakeClock())
 
     state.status, state.reason = "failed", "the server is down; start it"
 

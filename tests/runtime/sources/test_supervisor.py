@@ -78,7 +78,7 @@ async def test_one_that_cannot_be_opened_is_told_and_waited_for_by_nobody() -> N
 
     await board.set.open([SourceState(name="x", kind="x", status="failed", reason="pip install")])
     await board.set.refresh("x")
-    await board.set.settled()
+    await board.set.wait_until_settled()
     health = await board.set.health(board.set.states["x"])
     await board.set.close()
 
@@ -101,7 +101,7 @@ async def test_opening_goes_on_without_slow_ones_which_come_later(clock: FakeClo
     early = (state.status, set(board.listed), state.listed.is_set())
     health = await board.set.health(state)
     answers.set()
-    await board.set.settled()
+    await board.set.wait_until_settled()
     late_status = (state.status, set(board.listed), state.listed.is_set())
     await board.set.close()
 
@@ -204,17 +204,17 @@ async def test_a_board_that_fails_over_a_source_keeps_nobody_waiting_and_goes_on
     class Odd(Board):
         offerings = 0
 
-        def offers(
+        def publish_offers(
             self, state: SourceState, resources: Sequence[Resource], prompts: Sequence[Prompt]
         ) -> None:
             self.offerings += 1
             if self.offerings < 3:
                 raise ValueError("odd")
-            super().offers(state, resources, prompts)
+            super().publish_offers(state, resources, prompts)
 
     board = Odd()
     await board.set.open([state_of(Offering("a", one_prompt))])
-    await board.set.settled()
+    await board.set.wait_until_settled()
     for number in (2, 3):
         board.set.states["a"].relist.set()
         while board.offerings < number:  # noqa: ASYNC110 - the set follows by itself

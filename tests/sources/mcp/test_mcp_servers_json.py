@@ -9,7 +9,7 @@ import pytest
 
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.load import parse_board
-from pegboard.runtime.board_file.sources import checked
+from pegboard.runtime.board_file.sources import check_sources
 from pegboard.sources.mcp.config import FaultyServer, McpConfig, revealed
 from pegboard.sources.mcp.mcp_servers_json import expanded
 
@@ -187,16 +187,16 @@ def test_a_board_takes_them_inline_and_only_the_wrong_one_fails(tmp_path: Path) 
     )
     path = tmp_path / "board.yaml"
 
-    states = checked(parse_board(board, {}, path=path))
+    states = check_sources(parse_board(board, {}, path=path))
 
     assert [(state.name, state.kind) for state in states] == [("one", "mcp"), ("two", "mcp")]
-    faulty = checked(parse_board(board.replace("command: a", "x: a"), {}, path=path))
+    faulty = check_sources(parse_board(board.replace("command: a", "x: a"), {}, path=path))
     assert [state.name for state in faulty] == ["one", "two"]
     assert faulty[0].opener is not None
     assert "neither a command nor a url" in faulty[0].opener.config.problem
     with pytest.raises(ConfigError, match=r"board.yaml:3: .*no servers found"):
-        checked(
+        check_sources(
             parse_board("sources:\n- kind: mcp\n  config: {mcp_json: a}\n", {}, path=_empty(path))
         )
     with pytest.raises(ConfigError, match="the name 'one' is taken"):
-        checked(parse_board(board + "- {kind: builtin, name: one}\n", {}, path=path))
+        check_sources(parse_board(board + "- {kind: builtin, name: one}\n", {}, path=path))

@@ -65,7 +65,7 @@ def call(
         chosen = settings(board, data)
         if chosen.data is None:
             # nothing is kept for a next command, so nothing is held back for it
-            chosen = chosen.changed(max_result_bytes=0)
+            chosen = chosen.replace(max_result_bytes=0)
         result = with_board(chosen, run, whole=False)
     if json:
         say_json(result.to_dict())

@@ -34,13 +34,13 @@ A status is `ok`, `unused`, `unchecked` (another process has it), `missing`, `fa
 
 def doctor(*, board: BoardOption = None, data: DataOption = None, json: JsonOption = False) -> None:
     """Check the installation, the settings, the board file and each source."""
-    from pegboard.runtime.plugins import known_kinds
+    from pegboard.runtime.plugins import list_kinds
 
     checks: list[Check] = [
         ("python", "ok", platform.python_version()),
         ("pegboard", "ok", __version__),
         *(_extra(name, module) for name, module in _EXTRAS.items()),
-        ("source kinds", "ok", ", ".join(known_kinds())),
+        ("source kinds", "ok", ", ".join(list_kinds())),
     ]
     with exit_on_error():
         chosen = settings(board, data)

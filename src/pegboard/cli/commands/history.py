@@ -65,14 +65,14 @@ def history(
 
 
 async def _page(chosen: "Settings", query: "HistoryQuery") -> "HistoryPage":
-    from pegboard.runtime.wiring.storage import history as open_history
+    from pegboard.runtime.wiring.storage import open_history
 
     async with open_history(chosen) as opened:
         return await opened.calls(query)
 
 
 async def _detail(chosen: "Settings", error_id: str) -> dict[str, Any] | None:
-    from pegboard.runtime.wiring.storage import history as open_history
+    from pegboard.runtime.wiring.storage import open_history
 
     async with open_history(chosen) as opened:
         return await opened.detail(error_id)

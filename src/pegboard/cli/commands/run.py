@@ -52,7 +52,7 @@ def run(
     A goal is planned first: `pegboard plan GOAL --json > plan.json`, then `pegboard run plan.json`.
     """
     from pegboard.cli.output.runs import draw, tell, watched
-    from pegboard.runtime.wiring.storage import place_of
+    from pegboard.runtime.wiring.storage import storage_location
 
     async def start(opened: "Pegboard") -> "RunView":
         if document is None:
@@ -82,15 +82,15 @@ def run(
         document = read_plan_file(plan) if is_plan_file(plan) else None
         view = with_board(chosen, play, whole=False)
         draw(view, svg=svg, timeline=timeline)
-    is_kept = place_of(chosen) is not None
+    is_kept = storage_location(chosen) is not None
     tell(view, json=json, options=explicit_options(board, data), is_kept=is_kept)
 
 
 def _instead(named: str, chosen: "Settings") -> str:
     """What to type when there is no plan of this id."""
-    from pegboard.runtime.wiring.storage import place_of
+    from pegboard.runtime.wiring.storage import storage_location
 
-    where = "" if place_of(chosen) is not None else "No plan is kept without --data DIR. "
+    where = "" if storage_location(chosen) is not None else "No plan is kept without --data DIR. "
     said = quote(named)
     return (
         f"{where}If '{named[:100]}' is a goal, make a plan of it first: "

@@ -45,7 +45,7 @@ def list_runs(
     """List runs, newest first."""
     from pegboard.core.ports.run_store import RunQuery
     from pegboard.features.runs.schemas import State
-    from pegboard.runtime.wiring.storage import place_of
+    from pegboard.runtime.wiring.storage import storage_location
 
     async def find(opened: "Pegboard") -> "tuple[tuple[RunView, ...], str]":
         page = await opened.runs.list(RunQuery(state=state, limit=limit, cursor=cursor))
@@ -59,7 +59,7 @@ def list_runs(
         say_json({"runs": [view.to_dict() for view in found], "next_cursor": following or None})
         return
     table(("run", "state", "begun", "ms", "plan", "graph"), map(_row, found))
-    if place_of(chosen) is None:
+    if storage_location(chosen) is None:
         note(_NOT_KEPT)
     if following:
         note(f"more with --cursor {following}")
@@ -206,13 +206,13 @@ def _on_board(
     Raises:
         RunNotFound: There is none of this id; says what is missing when no run is kept at all.
     """
-    from pegboard.runtime.wiring.storage import place_of
+    from pegboard.runtime.wiring.storage import storage_location
 
     with http_hint(chosen, call, body):
         try:
             return with_board(chosen, use, whole=False)
         except RunNotFound as error:
-            if place_of(chosen) is not None:
+            if storage_location(chosen) is not None:
                 raise
             raise RunNotFound(f"{error.message} {_NOT_KEPT}") from error
 

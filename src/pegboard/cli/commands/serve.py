@@ -27,7 +27,7 @@ def serve(
     Beyond loopback it needs PEGBOARD_TOKEN, which callers send as a bearer token.
     """
     with exit_on_error():
-        chosen = settings(board, data).changed(host=host, port=port, log=log)
+        chosen = settings(board, data).replace(host=host, port=port, log=log)
         if chosen.board is not None and not Path(chosen.board).is_file():
             raise ConfigError(f"There is no board file {chosen.board}: try 'pegboard init'.")
         from pegboard.servers.http import serve as serve_http

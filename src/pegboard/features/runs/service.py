@@ -1,6 +1,6 @@
 """What the service does with runs: start, show, watch, steer them, and take answers."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any
 
 from pegboard.core.graph import Graph
@@ -10,7 +10,7 @@ from pegboard.errors import RunNotFound
 from pegboard.features.approvals import Approvals
 from pegboard.features.permissions import may_see_all_runs, may_see_run
 from pegboard.features.plans import Plans
-from pegboard.features.runs.answers import CANCELLED, RunAnswers, awaited, ended
+from pegboard.features.runs.answers import CANCELLED, RunAnswers
 from pegboard.features.runs.control import RunControl
 from pegboard.features.runs.event_feed import RunFeed, coming_events, last_event
 from pegboard.features.runs.start import RunStarter
@@ -37,8 +37,6 @@ class Runs:
         plans: Where plans come from.
         feed: Tells when something has happened.
         follow: Takes up what other processes have left, now and from now on.
-
-    Attributes:
         approvals: Where an answer to an approval is decided; None leaves it to the runner.
     """
 
@@ -51,6 +49,7 @@ class Runs:
         plans: Plans,
         feed: RunFeed,
         follow: Follow,
+        approvals: Approvals | None = None,
     ) -> None:
         self._registry = registry
         self._store = store
@@ -61,7 +60,7 @@ class Runs:
         self._starting = RunStarter(registry, store, runner)
         self._answering = RunAnswers(registry, store, runner)
         self._steering = RunControl(registry, store, runner)
-        self.approvals: Approvals | None = None
+        self._approvals = approvals
 
     async def start_plan(
         self,
@@ -180,15 +179,15 @@ class Runs:
         """Let a paused run go on, also one whose process died; it hears what was decided."""
         await self._steering.resume(await self._visible(run_id, principal), principal=principal)
         view = await self.get(run_id, principal=principal)
-        if self.approvals is not None:
-            await self.approvals.catch_up()
+        if self._approvals is not None:
+            await self._approvals.catch_up()
         return view
 
     async def cancel(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
         """Start nothing new in a run, cancel what is being done, and ask for no approval more."""
         await self._steering.cancel(await self._visible(run_id, principal), principal=principal)
-        if self.approvals is not None:
-            await self.approvals.withdraw(run_id, by=principal.id, note=CANCELLED)
+        if self._approvals is not None:
+            await self._approvals.withdraw(run_id, by=principal.id, note=CANCELLED)
         await self._steering.ended(run_id)
         return await self.get(run_id, principal=principal)
 
@@ -206,7 +205,7 @@ class Runs:
         """
         run = await self._visible(run_id, principal)
         await self._answering.answer(
-            run, pending_id, answer, approvals=self.approvals, principal=principal
+            run, pending_id, answer, approvals=self._approvals, principal=principal
         )
         return await self.get(run_id, principal=principal)
 
@@ -227,22 +226,6 @@ class Runs:
         await self._visible(run_id, principal)
         await self._runner.send(run_id, event, message, id=message_id)
         return await self.get(run_id, principal=principal)
-
-    async def decided(self, run_id: str, approval_id: str) -> None:
-        """An approval that a run waits for was decided: whatever waits for it calls again.
-
-        Raises:
-            RunNotFound: There is no such run; one that waits for nothing of the kind is left alone.
-        """
-        await self._answering.decided(run_id, approval_id)
-
-    async def awaited(self) -> Mapping[str, Sequence[str]]:
-        """The approvals that runs wait for, and those runs."""
-        return await awaited(self._store)
-
-    async def ended(self, run_id: str) -> str:
-        """Why a run needs no approval any more; empty while it may."""
-        return await ended(self._store, run_id)
 
     async def events(
         self, run_id: str, *, after: int = 0, principal: Principal = LOCAL

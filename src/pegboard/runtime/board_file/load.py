@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pegboard.runtime.board_file.yaml_positions import Located
 
 Place = Sequence[str | int]
-_LONGEST_SHOWN = 24
-MOST_BYTES = 8 * 2**20
+_MAX_SHOWN = 24
+MAX_BOARD_BYTES = 8 * 2**20
 """Of a board file."""
 
 _WORDS = {
@@ -57,9 +57,9 @@ class LoadedBoard:
     path: Path | None = None
     environ: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
-    def masked(self, error: ConfigError) -> ConfigError:
+    def mask_secrets(self, error: ConfigError) -> ConfigError:
         """The error without the secrets of this board."""
-        return _masked(error, self.secrets)
+        return _mask_secrets(error, self.secrets)
 
     def where(self, place: Place) -> str:
         """`board.yaml:7` for a place, as far as it is known."""
@@ -75,7 +75,7 @@ def load_board(path: Path, environment: Mapping[str, str]) -> LoadedBoard:
         ConfigError: It is missing, not YAML, or says something unknown; one line a mistake.
     """
     try:
-        text = read_file(path, most=MOST_BYTES).decode()
+        text = read_file(path, most=MAX_BOARD_BYTES).decode()
     except FileNotFoundError as error:
         raise ConfigError(
             f"There is no board file {path}: write one with 'pegboard init', or name another with "
@@ -98,7 +98,7 @@ def parse_board(text: str, environment: Mapping[str, str], *, path: Path) -> Loa
 
     located = load_yaml(text, path.name)
     secrets: list[str] = []
-    filled = _filled(located.value, environment, secrets, located, (), path)
+    filled = _fill_variables(located.value, environment, secrets, located, (), path)
     if filled is None:
         filled = {}
     if not isinstance(filled, dict):
@@ -106,7 +106,7 @@ def parse_board(text: str, environment: Mapping[str, str], *, path: Path) -> Loa
     try:
         board = Board.model_validate(filled)
     except ValidationError as error:
-        raise _masked(faults_of(error, Board, located, path.name, ()), secrets) from None
+        raise _mask_secrets(faults_of(error, Board, located, path.name, ()), secrets) from None
     return LoadedBoard(
         board=board,
         base_dir=path.parent.resolve(),
@@ -149,11 +149,11 @@ def faults_of(
     for detail in error.errors(include_url=False):
         place = (*prefix, *detail["loc"])
         if located is not None:
-            place = _written(place, located.value, is_missing=detail["type"] == "missing")
+            place = _path_in_file(place, located.value, is_missing=detail["type"] == "missing")
         where = f"{file}:{located.line(place)}: " if located is not None else ""
         value = detail["input"]
-        found = "" if value and _is_hidden(place, located) else _found(value)
-        lines.append(f"{where}{_dotted(place)}: {_advice(detail, model, found)}")
+        found = "" if value and _is_hidden(place, located) else _show_value(value)
+        lines.append(f"{where}{_format_path(place)}: {_advice(detail, model, found)}")
     return ConfigError("\n".join(lines))
 
 
@@ -173,7 +173,7 @@ def _is_hidden(place: Place, located: "Located | None") -> bool:
     return isinstance(written, str) and "${" in written
 
 
-def _written(place: Place, value: Any, *, is_missing: bool) -> Place:
+def _path_in_file(place: Place, value: Any, *, is_missing: bool) -> Place:
     """The place as it stands in the file, without the steps that only the model knows.
 
     Those are the kind of a union's member, and the index of a thing that stands for a list of one.
@@ -194,14 +194,14 @@ def _has(value: Any, step: str | int) -> bool:
     return isinstance(value, list) and isinstance(step, int) and step < len(cast("Any", value))
 
 
-def _masked(error: ConfigError, secrets: Sequence[str]) -> ConfigError:
+def _mask_secrets(error: ConfigError, secrets: Sequence[str]) -> ConfigError:
     mask = redactor(tuple(secrets))
     return error if mask is None else ConfigError(mask(error.message))
 
 
 def _advice(detail: ErrorDetails, model: type[BaseModel], found: str) -> str:
     if detail["type"] == "extra_forbidden":
-        known = _known_fields(model, detail["loc"][:-1])
+        known = _list_fields(model, detail["loc"][:-1])
         there = f"known are {', '.join(known)}"
         return f"unknown key; {did_you_mean(str(detail['loc'][-1]), known, otherwise=there)}"
     if detail["type"] == "missing":
@@ -212,21 +212,21 @@ def _advice(detail: ErrorDetails, model: type[BaseModel], found: str) -> str:
     return f"{message[:1].lower()}{message[1:]}{found}"
 
 
-def _found(value: Any) -> str:
+def _show_value(value: Any) -> str:
     """What stands there, unless it may be a secret: an address, or a long text."""
     if isinstance(value, (int, float)) or value is None:
         return f", found {value!r}"
-    if isinstance(value, str) and len(value) <= _LONGEST_SHOWN and "://" not in value:
+    if isinstance(value, str) and len(value) <= _MAX_SHOWN and "://" not in value:
         return f", found {value!r}"
     return ""
 
 
-def _known_fields(model: type[BaseModel], place: Place) -> list[str]:
+def _list_fields(model: type[BaseModel], place: Place) -> list[str]:
     schema: Any = model.model_json_schema()
     definitions = schema.get("$defs", {})
     node: Any = schema
     for step in place:
-        node = _resolved(node, definitions)
+        node = _resolve(node, definitions)
         members = node.get("discriminator", {}).get("mapping", {})
         if step in members:
             node = {"$ref": members[step]}
@@ -234,11 +234,11 @@ def _known_fields(model: type[BaseModel], place: Place) -> list[str]:
             node = node.get("items", {})
         else:
             node = node.get("properties", {}).get(step) or node.get("additionalProperties", {})
-    node = _resolved(node, definitions)
+    node = _resolve(node, definitions)
     return list(node.get("properties", {}))
 
 
-def _resolved(node: Any, definitions: Mapping[str, Any]) -> Any:
+def _resolve(node: Any, definitions: Mapping[str, Any]) -> Any:
     if not isinstance(node, dict):
         return {}
     here = cast("dict[str, Any]", node)
@@ -246,18 +246,18 @@ def _resolved(node: Any, definitions: Mapping[str, Any]) -> Any:
         return definitions.get(str(here["$ref"]).rpartition("/")[2], {})
     for key in ("allOf", "anyOf"):
         if key in here:
-            return _resolved(here[key][0], definitions)
+            return _resolve(here[key][0], definitions)
     return here
 
 
-def _dotted(place: Place) -> str:
+def _format_path(place: Place) -> str:
     text = ""
     for step in place:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
     return text or "board"
 
 
-def _filled(
+def _fill_variables(
     value: Any,
     environment: Mapping[str, str],
     secrets: list[str],
@@ -269,12 +269,12 @@ def _filled(
     if isinstance(value, dict):
         items = cast("dict[Any, Any]", value).items()
         return {
-            str(key): _filled(item, environment, secrets, located, (*place, str(key)), path)
+            str(key): _fill_variables(item, environment, secrets, located, (*place, str(key)), path)
             for key, item in items
         }
     if isinstance(value, list):
         return [
-            _filled(item, environment, secrets, located, (*place, index), path)
+            _fill_variables(item, environment, secrets, located, (*place, index), path)
             for index, item in enumerate(cast("list[Any]", value))
         ]
     if not isinstance(value, str) or "${" not in value:
@@ -290,8 +290,8 @@ def _filled(
         if default is not None:
             return default
         raise ConfigError(
-            f"{path.name}:{located.line(place)}: {_dotted(place)}: the variable {name} is not set; "
-            f"set it, or write ${{{name}:-default}}"
+            f"{path.name}:{located.line(place)}: {_format_path(place)}: the variable {name} is not "
+            f"set; set it, or write ${{{name}:-default}}"
         )
 
     return _VARIABLE.sub(replace, value)

@@ -227,7 +227,7 @@ class Board(BaseModel):
     ] = ()
 
 
-def member(kind: type[Member], value: str, where: str) -> Member:
+def parse_member(kind: type[Member], value: str, where: str) -> Member:
     """The member of an enumeration that a board file names.
 
     Raises:

@@ -9,7 +9,7 @@ from pegboard.core.decision import Verdict
 from pegboard.core.tool import Effect, Limits
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.load import LoadedBoard
-from pegboard.runtime.board_file.models import LimitEntry, PolicyEntry, member
+from pegboard.runtime.board_file.models import LimitEntry, PolicyEntry, parse_member
 
 _RATE = re.compile(
     r"\s*(\d+(?:\.\d+)?)\s*/\s*(\d*)\s*(s|sec|second|m|min|minute|h|hour|d|day)s?\s*"
@@ -33,7 +33,7 @@ def policy_of(loaded: LoadedBoard) -> Policy:
     effects = dict(DEFAULT_EFFECTS)
     for effect, verdict in entry.effects.items():
         where = loaded.where(("policy", "effects", effect))
-        effects[member(Effect, effect, where)] = member(Verdict, verdict, where)
+        effects[parse_member(Effect, effect, where)] = parse_member(Verdict, verdict, where)
     limits = {
         glob: limits_of(item, loaded.where(("policy", "limits", glob)))
         for glob, item in entry.limits.items()

@@ -14,7 +14,7 @@ from pegboard.runtime.plugins import load_kind
 from pegboard.runtime.sources.state import Opener, SourceState
 
 
-def checked(loaded: LoadedBoard) -> list[SourceState]:
+def check_sources(loaded: LoadedBoard) -> list[SourceState]:
     """The sources that a board names, their configurations checked.
 
     A kind whose plug cannot be loaded makes a failed source; what the file says wrongly is an
@@ -83,7 +83,9 @@ def _states(entry: SourceEntry, index: int, loaded: LoadedBoard) -> list[SourceS
         file = loaded.path.name if loaded.path else "board"
         place = ("sources", index, "config")
         # what pydantic says may quote a secret, so its error is not kept as the cause
-        raise loaded.masked(faults_of(error, kind.config, loaded.located, file, place)) from None
+        raise loaded.mask_secrets(
+            faults_of(error, kind.config, loaded.located, file, place)
+        ) from None
     return [
         SourceState(
             name=item,
@@ -91,11 +93,11 @@ def _states(entry: SourceEntry, index: int, loaded: LoadedBoard) -> list[SourceS
             title=kind.title,
             opener=Opener(kind=kind, config=own),
         )
-        for item, own in _expanded(kind, config, entry, index, loaded)
+        for item, own in _expand(kind, config, entry, index, loaded)
     ]
 
 
-def _expanded(
+def _expand(
     kind: SourceKind, config: Any, entry: SourceEntry, index: int, loaded: LoadedBoard
 ) -> Sequence[tuple[str, Any]]:
     if kind.expand is None:
@@ -104,5 +106,5 @@ def _expanded(
         found = kind.expand(entry.name, config, loaded.base_dir, loaded.environ)
     except ConfigError as error:
         where = loaded.where(("sources", index, "config"))
-        raise loaded.masked(ConfigError(f"{where}: {error.message}")) from error
+        raise loaded.mask_secrets(ConfigError(f"{where}: {error.message}")) from error
     return [(name or entry.kind, own) for name, own in found]

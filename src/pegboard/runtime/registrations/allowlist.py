@@ -16,7 +16,7 @@ class RegistrationAllowlist:
     """Judges the entries of one request; each script is looked for once.
 
     ```python
-    reason = Allowed(loaded.board.catalogue, loaded.base_dir).refused(entry)
+    reason = RegistrationAllowlist(loaded.board.catalogue, loaded.base_dir).find_refusal(entry)
     ```
 
     Args:
@@ -29,7 +29,7 @@ class RegistrationAllowlist:
         self._base_dir = base_dir
         self._is_below: dict[str, bool] = {}
 
-    def refused(self, entry: ToolEntry) -> str:
+    def find_refusal(self, entry: ToolEntry) -> str:
         """Why an entry may not run, and what the operator would write; empty when it may."""
         if entry.import_ and entry.type in {"PythonFunction", "LangChainTool"}:
             if any(fnmatchcase(entry.import_, glob) for glob in self._allowed.imports):

@@ -14,8 +14,8 @@ from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import SourceUnavailable
 from pegboard.runtime.board_file.models import ToolEntry
 from pegboard.runtime.plugins import load_kind
-from pegboard.runtime.registrations.shared_handlers import SharedOpenings
-from pegboard.runtime.registrations.source_config import KINDS, config_of, given
+from pegboard.runtime.registrations.shared_handlers import SharedHandlers
+from pegboard.runtime.registrations.source_config import KINDS, config_of, handler_of
 from pegboard.runtime.registrations.upstreams import Upstreams
 
 
@@ -28,7 +28,7 @@ def _none(_name: str) -> Tool | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opening:
+class HandlerContext:
     """What entries are opened with.
 
     Attributes:
@@ -46,7 +46,7 @@ class Opening:
     services: Services
     within: float
     stack: AsyncExitStack
-    shared: SharedOpenings = field(default_factory=SharedOpenings)
+    shared: SharedHandlers = field(default_factory=SharedHandlers)
     refused: Callable[[ToolEntry], str] = _always
     servers: Callable[[], Collection[str]] = tuple
     find: Callable[[str], Tool | None] = _none
@@ -54,7 +54,7 @@ class Opening:
     upstreams: Upstreams | None = None
 
 
-async def opened(entry: ToolEntry, opening: Opening, *, where: str) -> Tool:
+async def open_handler(entry: ToolEntry, opening: HandlerContext, *, where: str) -> Tool:
     """What runs the entry, as a tool of its own; opened when it is called, where that can wait.
 
     Raises:
@@ -71,17 +71,17 @@ async def opened(entry: ToolEntry, opening: Opening, *, where: str) -> Tool:
             return _Later(spec, entry, opening, where)
 
     async def open_now() -> Tool:
-        return await _opened(kind, kind.config.model_validate(said), entry, opening)
+        return await _open(kind, kind.config.model_validate(said), entry, opening)
 
     return await opening.shared.get(f"{kind.kind} {digest_of(said)}", open_now)
 
 
-async def _opened(kind: SourceKind, config: Any, entry: ToolEntry, opening: Opening) -> Tool:
+async def _open(kind: SourceKind, config: Any, entry: ToolEntry, opening: HandlerContext) -> Tool:
     source = await kind.open(_NAME, config, opening.services)
     opening.stack.push_async_callback(source.close)
     tools = await source.tools()
     if len(tools) != 1:
-        raise SourceUnavailable(f"'{given(entry)}' is {len(tools)} tools, and an entry is one")
+        raise SourceUnavailable(f"'{handler_of(entry)}' is {len(tools)} tools, and an entry is one")
     function = getattr(tools[0], "function", None)
     if function is None:
         return tools[0]
@@ -96,7 +96,9 @@ class _Later:
 
     __slots__ = ("_entry", "_opening", "_tool", "_where", "spec")
 
-    def __init__(self, spec: ToolSpec, entry: ToolEntry, opening: Opening, where: str) -> None:
+    def __init__(
+        self, spec: ToolSpec, entry: ToolEntry, opening: HandlerContext, where: str
+    ) -> None:
         self.spec = spec
         self._entry = entry
         self._opening = opening
@@ -108,7 +110,7 @@ class _Later:
         if self._tool is None:
             kind = load_kind(KINDS[self._entry.type])
             config = kind.config.model_validate(config_of(self._entry, self._where))
-            self._tool = await _opened(kind, config, self._entry, self._opening)
+            self._tool = await _open(kind, config, self._entry, self._opening)
         return await self._tool.run(arguments, ctx)
 
 

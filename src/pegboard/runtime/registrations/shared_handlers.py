@@ -9,7 +9,7 @@ from pegboard.core.tool import Tool
 from pegboard.errors import PegboardError
 
 
-class SharedOpenings:
+class SharedHandlers:
     """What was opened for the entries of one request; those of the next see the world anew.
 
     ```python

@@ -36,7 +36,7 @@ _IN_PATH = re.compile(r"\{([^{}/]+)\}")
 _WITHOUT_BODY = frozenset({"get", "head", "delete", "options", "trace"})
 
 
-def given(entry: ToolEntry) -> Any:
+def handler_of(entry: ToolEntry) -> Any:
     """What the entry says under the key of its type."""
     key = RUNNERS[entry.type]
     return entry.import_ if key == "import" else getattr(entry, key)

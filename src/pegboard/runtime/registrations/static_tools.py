@@ -1,18 +1,77 @@
 """The `tools:` list of a board: RFC-0003 registrations as tools."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AsyncExitStack
 
+from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
 from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import ConfigError, DependencyCycle
+from pegboard.registry import ToolRegistry
 from pegboard.registry.dependencies import check_declared
 from pegboard.runtime.board_file.load import LoadedBoard
 from pegboard.runtime.board_tools import SOURCE as BOARD
-from pegboard.runtime.registrations.handlers import Opening
+from pegboard.runtime.registrations.handlers import HandlerContext
 from pegboard.runtime.registrations.tools import entry_tool
+from pegboard.runtime.sources.state import SourceState
 
 
-async def static_tools(loaded: LoadedBoard, opening: Opening) -> list[Tool]:
+class StaticTools:
+    """The tools of the `tools:` list that are on the board; a reload replaces all of them.
+
+    Args:
+        registry: The board's tools.
+        services: What the sources of the entries may use.
+        within: Seconds for opening one entry.
+        stack: Closes what was opened for the entries.
+    """
+
+    def __init__(
+        self, registry: ToolRegistry, services: Services, *, within: float, stack: AsyncExitStack
+    ) -> None:
+        self._registry = registry
+        self._services = services
+        self._within = within
+        self._stack = stack
+        self._names: tuple[str, ...] = ()
+
+    def opening(self, states: Mapping[str, SourceState]) -> HandlerContext:
+        """What entries of the `tools:` list and of the API are opened with."""
+        return HandlerContext(
+            services=self._services,
+            within=self._within,
+            stack=self._stack,
+            servers=lambda: [state.name for state in states.values() if state.kind == "mcp"],
+            find=self._registry.find,
+        )
+
+    async def build(self, loaded: LoadedBoard, states: Mapping[str, SourceState]) -> Sequence[Tool]:
+        """Make the tools of a board file without adding them.
+
+        Raises:
+            ConfigError: An entry is wrong; names the line.
+        """
+        return await static_tools(loaded, self.opening(states))
+
+    def check(
+        self, tools: Sequence[Tool], loaded: LoadedBoard, states: Mapping[str, SourceState]
+    ) -> None:
+        """Check that the names of the tools are free.
+
+        Raises:
+            ConfigError: One is taken; names the line.
+        """
+        others = set(self._registry.names()) - set(self._names)
+        check_names(tools, loaded, sources=states, others=others)
+
+    def replace(self, tools: Sequence[Tool]) -> list[str]:
+        """Put these tools on the board in place of those before; return the ids of the latter."""
+        removed = [self._registry.remove(name).spec.id for name in self._names]
+        self._names = tuple(self._registry.add(tool).spec.name for tool in tools)
+        return removed
+
+
+async def static_tools(loaded: LoadedBoard, opening: HandlerContext) -> list[Tool]:
     """The entries of the list as tools.
 
     Args:

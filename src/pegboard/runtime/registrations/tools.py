@@ -14,10 +14,10 @@ from pegboard.core.context import ToolContext
 from pegboard.core.tool import Effect, Retry, Status, Tool, ToolSpec
 from pegboard.core.wire_names import is_source_name, is_wire_name, wire_name
 from pegboard.errors import ConfigError, PegboardError, SourceUnavailable
-from pegboard.runtime.board_file.models import ToolEntry, member
-from pegboard.runtime.registrations.handlers import Opening, opened
+from pegboard.runtime.board_file.models import ToolEntry, parse_member
+from pegboard.runtime.registrations.handlers import HandlerContext, open_handler
 from pegboard.runtime.registrations.shorthand_schema import schema_of
-from pegboard.runtime.registrations.source_config import KINDS, RUNNERS, given
+from pegboard.runtime.registrations.source_config import KINDS, RUNNERS, handler_of
 from pegboard.runtime.registrations.upstreams import names_upstream
 from pegboard.schemas.validator import compiled
 from pegboard.tools import SchemaTool
@@ -25,7 +25,7 @@ from pegboard.tools.decorator import mark_of
 from pegboard.tools.schema_tool import Run
 
 
-async def entry_tool(entry: ToolEntry, opening: Opening, *, where: str) -> Tool:
+async def entry_tool(entry: ToolEntry, opening: HandlerContext, *, where: str) -> Tool:
     """The entry as a tool.
 
     What runs it is listed by the kind of source that it belongs to, and what that says of itself
@@ -41,14 +41,14 @@ async def entry_tool(entry: ToolEntry, opening: Opening, *, where: str) -> Tool:
     if reason:
         return _unavailable(_spec(entry, where, None), reason)
     if names_upstream(entry):
-        return await _served(entry, opening, where)
+        return await _mark_served(entry, opening, where)
     if entry.type == "MCPTool":
-        return _relayed(entry, opening, where)
+        return _relay(entry, opening, where)
     try:
         async with asyncio.timeout(opening.within):
-            inner = await opened(entry, opening, where=where)
+            inner = await open_handler(entry, opening, where=where)
     except TimeoutError:
-        reason = f"opening '{given(entry)}' took more than {opening.within:g} s"
+        reason = f"opening '{handler_of(entry)}' took more than {opening.within:g} s"
         return _unavailable(_spec(entry, where, None), reason)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False, include_context=False)[0]
@@ -60,9 +60,9 @@ async def entry_tool(entry: ToolEntry, opening: Opening, *, where: str) -> Tool:
     return SchemaTool(spec=spec, run=_runner(inner))
 
 
-async def _served(entry: ToolEntry, opening: Opening, where: str) -> Tool:
+async def _mark_served(entry: ToolEntry, opening: HandlerContext, where: str) -> Tool:
     """A tool of a server that the entry names by its address, as it was looked at."""
-    upstreams, reason = opening.upstreams, _unserved(entry)
+    upstreams, reason = opening.upstreams, _explain_unserved(entry)
     if reason or upstreams is None:
         reason = reason or f"write '{entry.server}' under 'sources:' of the board file"
         return _unavailable(_spec(entry, where, None), reason)
@@ -70,7 +70,7 @@ async def _served(entry: ToolEntry, opening: Opening, where: str) -> Tool:
     if entry.type in KINDS:  # what its method does to the world is not for the entry to weaken
         bare = entry.model_copy(update={"input_schema": None})
         try:
-            inner = await opened(bare, opening, where=where)
+            inner = await open_handler(bare, opening, where=where)
         except (ValidationError, PegboardError) as error:
             said = error.message if isinstance(error, PegboardError) else "url: it is no address"
             return _unavailable(_spec(entry, where, None), said)
@@ -78,7 +78,7 @@ async def _served(entry: ToolEntry, opening: Opening, where: str) -> Tool:
     return upstreams.tool(entry, spec)
 
 
-def _unserved(entry: ToolEntry) -> str:
+def _explain_unserved(entry: ToolEntry) -> str:
     """Why nothing can run an entry of a server's address; empty when that may."""
     if not entry.tool:
         return "nothing says which tool of the server it is: write 'tool'"
@@ -92,7 +92,7 @@ def _unserved(entry: ToolEntry) -> str:
     return ""
 
 
-def _relayed(entry: ToolEntry, opening: Opening, where: str) -> Tool:
+def _relay(entry: ToolEntry, opening: HandlerContext, where: str) -> Tool:
     """A tool of a source under another name: its calls are that tool's, with all its rules."""
     if not entry.tool:
         return _unavailable(
@@ -133,7 +133,7 @@ def _spec(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: bool 
         "supported_tasks": entry.supported_tasks,
         "tags": entry.tags,
         "dependencies": entry.dependencies,
-        "status": member(Status, entry.status, f"{where}: status") if entry.status else None,
+        "status": parse_member(Status, entry.status, f"{where}: status") if entry.status else None,
         "version": entry.version or _version(major, inner),
         "effect": _effect(entry, where, inner, is_trusted=is_trusted),
         "timeout": None if entry.timeout_ms is None else entry.timeout_ms / 1000,
@@ -169,7 +169,7 @@ def _effect(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: boo
     """
     if entry.effect is None:
         return None
-    effect = member(Effect, entry.effect, f"{where}: effect")
+    effect = parse_member(Effect, entry.effect, f"{where}: effect")
     if not is_trusted and entry.type == "RestAPI" and inner is not None:
         return max(effect, inner.spec.effect, key=lambda it: it.strength)
     mark = mark_of(getattr(inner, "function", None))
@@ -178,7 +178,7 @@ def _effect(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: boo
         declared = inner.spec.effect
     if declared is not None and effect.strength < declared.strength:
         raise ConfigError(
-            f"{where}: '{given(entry)}' says that its effect is {declared.value}; "
+            f"{where}: '{handler_of(entry)}' says that its effect is {declared.value}; "
             f"write 'effect: {declared.value}', or leave it out"
         )
     return effect
@@ -193,7 +193,7 @@ def _check(name: str, schema: Mapping[str, Any], where: str) -> None:
 
 def _reason(entry: ToolEntry) -> str:
     """Why nothing could run the entry; empty when something may."""
-    if not given(entry):
+    if not handler_of(entry):
         return (
             f"nothing says what runs it: write '{RUNNERS[entry.type]}' beside its type {entry.type}"
         )

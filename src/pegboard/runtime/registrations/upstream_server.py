@@ -86,7 +86,7 @@ class UpstreamServer:
         return found
 
     @contextmanager
-    def called(self) -> Generator[None]:
+    def call_tool(self) -> Generator[None]:
         """A call of a tool of its: it is not retired before that has ended."""
         self._calls += 1
         self._rest.clear()
@@ -126,25 +126,25 @@ class UpstreamServer:
             raise self._failure.with_traceback(None)
         if self._listing is None:
             # a task of its own: who gives up takes it from none of the others
-            self._listing = asyncio.create_task(self._listed(), name="list a server of tools")
-            self._listing.add_done_callback(self._ended)
+            self._listing = asyncio.create_task(self._list_now(), name="list a server of tools")
+            self._listing.add_done_callback(self._on_listed)
         listing = self._listing
         await asyncio.wait([listing])
         if listing.cancelled():
             raise SourceUnavailable("Its server was closed while it was listed.")
         listing.result()
 
-    def _ended(self, listing: "asyncio.Task[None]") -> None:
+    def _on_listed(self, listing: "asyncio.Task[None]") -> None:
         self._listing = None
         self._failure = None if listing.cancelled() else listing.exception()
         self._failed_at = self._services.clock.monotonic()
 
-    async def _listed(self) -> None:
+    async def _list_now(self) -> None:
         try:
             async with asyncio.timeout(self._within):
                 if self._source is None:
-                    self._source = await opened_upstream(self._kind, self._config, self._services)
-                    self._source.on_change(self._changed)
+                    self._source = await open_upstream(self._kind, self._config, self._services)
+                    self._source.on_change(self._on_change)
                 changes = self._changes
                 self._tools = tools_by_action(await self._source.tools())
         except TimeoutError:
@@ -154,7 +154,7 @@ class UpstreamServer:
         self._seen = changes  # not before: a list that fails tells nothing of what has changed
         self._listed_at = self._services.clock.monotonic()
 
-    def _changed(self) -> None:
+    def _on_change(self) -> None:
         self._changes += 1
 
 
@@ -168,7 +168,7 @@ def upstream_action(spec: ToolSpec) -> str:
     return spec.action or spec.name
 
 
-async def opened_upstream(kind: str, config: Mapping[str, Any], services: Services) -> Source:
+async def open_upstream(kind: str, config: Mapping[str, Any], services: Services) -> Source:
     """A source on a server of somebody else.
 
     Raises:

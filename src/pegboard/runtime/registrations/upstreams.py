@@ -111,7 +111,7 @@ class Upstreams:
     def _runner(self, entry: ToolEntry, spec: ToolSpec) -> Run:
         async def run(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
             server = self._server(entry)
-            with server.called():
+            with server.call_tool():
                 inner = await server.tool(entry.tool, entry.pin)
                 _check(inner, entry, spec)
                 return await inner.run(arguments, ctx)
@@ -141,9 +141,9 @@ class Upstreams:
     def _let_go(self, place: _Place) -> None:
         """A tool is no more; called on any thread, as it is found to be so."""
         with suppress(RuntimeError):  # the loop has ended, and the board with it
-            self._loop.call_soon_threadsafe(self._left, place)
+            self._loop.call_soon_threadsafe(self._forget_tool, place)
 
-    def _left(self, place: _Place) -> None:
+    def _forget_tool(self, place: _Place) -> None:
         self._tools[place] -= 1
         if self._tools[place] <= 0:
             del self._tools[place]

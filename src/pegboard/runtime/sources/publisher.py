@@ -29,7 +29,7 @@ class ToolPublisher:
         """What was not let through, of the sources that have such."""
         return {name: standing for name, standing in self._standing.items() if standing}
 
-    async def tools(self, state: SourceState, tools: Sequence[Tool]) -> str:
+    async def publish_tools(self, state: SourceState, tools: Sequence[Tool]) -> str:
         """These are all its tools now; one that cannot be placed is told, the others are.
 
         Returns:
@@ -39,15 +39,15 @@ class ToolPublisher:
             SourceUnavailable: Nobody knows what is approved; what is on the board stays.
         """
         self._listed[state.name] = (state, tuple(tools))
-        return await self._placed(state.name)
+        return await self._publish(state.name)
 
-    async def again(self, source: str) -> None:
+    async def republish(self, source: str) -> None:
         """Judge once more what a source listed last; nothing for one that did not yet."""
         if source not in self._listed:
             return
         state, _ = self._listed[source]
         try:
-            reason = await self._placed(source)
+            reason = await self._publish(source)
         except SourceUnavailable as error:
             reason = error.message
         if reason:
@@ -59,17 +59,17 @@ class ToolPublisher:
         self._listed.pop(source, None)
         self._standing.pop(source, None)
 
-    def offers(
+    def publish_offers(
         self, state: SourceState, resources: Sequence[Resource], prompts: Sequence[Prompt]
     ) -> None:
         """These are all its resources and prompts now."""
         self._registry.offers.replace(state.name, resources=resources, prompts=prompts)
 
-    def updated(self, state: SourceState, uri: str) -> None:
+    def notify_updated(self, state: SourceState, uri: str) -> None:
         """Whoever follows the resource is told."""
         self._registry.offers.updated(board_uri(state.name, uri))
 
-    async def _placed(self, source: str) -> str:
+    async def _publish(self, source: str) -> str:
         # one after the other: the newest list is the one that is judged last
         async with self._turns[source]:
             known = self._listed.get(source)

@@ -23,10 +23,10 @@ T = TypeVar("T")
 _LOG = logging.getLogger("pegboard.sources")
 
 
-class Listed(Protocol):
+class SourcePublisher(Protocol):
     """Told what a source has now; puts it on the board."""
 
-    async def tools(self, state: SourceState, tools: Sequence[Tool]) -> str:
+    async def publish_tools(self, state: SourceState, tools: Sequence[Tool]) -> str:
         """These are its tools; gives the state those that are on the board.
 
         Returns:
@@ -34,13 +34,13 @@ class Listed(Protocol):
         """
         ...
 
-    def offers(
+    def publish_offers(
         self, state: SourceState, resources: Sequence[Resource], prompts: Sequence[Prompt]
     ) -> None:
         """These are its resources and prompts."""
         ...
 
-    def updated(self, state: SourceState, uri: str) -> None:
+    def notify_updated(self, state: SourceState, uri: str) -> None:
         """The contents of the resource that the source knows as `uri` changed."""
         ...
 
@@ -52,14 +52,19 @@ class SourceRefresher:
         services: What sources are opened with.
         timeout: Seconds for a source to open and list its tools, and again for what else it offers.
         listed: Puts on the board what they list.
-        emitter: Tells how they are doing.
+        emitter: Receives a `SourceChanged` for each change of a source's status.
+
+    Attributes:
+        clock: The clock of the services.
+        timeout: As given.
     """
 
     def __init__(
-        self, services: Services, *, timeout: float, listed: Listed, emitter: Emitter
+        self, services: Services, *, timeout: float, listed: SourcePublisher, emitter: Emitter
     ) -> None:
         self._services = services
-        self._timeout = timeout
+        self.timeout = timeout
+        self.clock = services.clock
         self._listed = listed
         self._emitter = emitter
 
@@ -70,7 +75,7 @@ class SourceRefresher:
             try:
                 await self._list(state)
             finally:
-                state.answered()
+                state.mark_answered()
 
     async def health(self, state: SourceState) -> Health:
         """How it is doing, asked now."""
@@ -79,11 +84,11 @@ class SourceRefresher:
         if state.source is None or state.status == "failed":
             return Health(status=HealthStatus.UNHEALTHY, reason=state.reason)
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(self.timeout):
                 return await state.source.health()
         except TimeoutError:
             return Health(
-                status=HealthStatus.UNHEALTHY, reason=f"no answer within {self._timeout:g} s"
+                status=HealthStatus.UNHEALTHY, reason=f"no answer within {self.timeout:g} s"
             )
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
             log_foreign(_LOG, f"the health check of {state.name} failed", error)
@@ -96,13 +101,13 @@ class SourceRefresher:
         if source is None:
             return
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(self.timeout):
                 await source.close()
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
             log_foreign(_LOG, f"the source {state.name} did not close", error)
-            self._failed(state, f"did not close ({type(error).__name__})", error=error)
+            self._fail(state, f"did not close ({type(error).__name__})", error=error)
 
-    def tell(self, state: SourceState, *, error: BaseException | None = None) -> None:
+    def emit_status(self, state: SourceState, *, error: BaseException | None = None) -> None:
         """Tell how it is doing.
 
         Args:
@@ -121,24 +126,24 @@ class SourceRefresher:
 
     async def _list(self, state: SourceState) -> None:
         try:
-            async with asyncio.timeout(self._timeout):
-                tools = tuple(await (await self._opened(state)).tools())
-            reason = await self._listed.tools(state, tools)
+            async with asyncio.timeout(self.timeout):
+                tools = tuple(await (await self._open(state)).tools())
+            reason = await self._listed.publish_tools(state, tools)
             state.status, state.reason = "degraded" if reason else "ok", reason
             state.is_logged = False
         except TimeoutError:
-            self._failed(state, f"no answer within {self._timeout:g} s")
+            self._fail(state, f"no answer within {self.timeout:g} s")
         except PegboardError as error:
             is_logged = isinstance(error, SourceUnavailable) and error.is_logged
-            self._failed(state, error.message, is_logged=is_logged)
+            self._fail(state, error.message, is_logged=is_logged)
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
             log_foreign(_LOG, f"the source {state.name} failed", error)
             reason = f"it failed ({type(error).__name__}); the log says why"
-            self._failed(state, reason, error=error, is_logged=True)
+            self._fail(state, reason, error=error, is_logged=True)
         else:
             state.listed.set()
             await self._list_offers(state)
-            self.tell(state)
+            self.emit_status(state)
 
     async def _list_offers(self, state: SourceState) -> None:
         """Resources and prompts come after the tools: what fails takes none of the others along."""
@@ -148,17 +153,17 @@ class SourceRefresher:
         faults: list[str] = []
         async with asyncio.TaskGroup() as group:
             resources = group.create_task(
-                self._offered(source.name, "resources", source.resources, state.resources, faults)
+                self._list_one(source.name, "resources", source.resources, state.resources, faults)
             )
             prompts = group.create_task(
-                self._offered(source.name, "prompts", source.prompts, state.prompts, faults)
+                self._list_one(source.name, "prompts", source.prompts, state.prompts, faults)
             )
         state.resources, state.prompts = resources.result(), prompts.result()
-        self._listed.offers(state, state.resources, state.prompts)
+        self._listed.publish_offers(state, state.resources, state.prompts)
         if faults:
             state.status, state.reason = "degraded", "; ".join(faults)
 
-    async def _offered(
+    async def _list_one(
         self,
         name: str,
         what: str,
@@ -168,10 +173,10 @@ class SourceRefresher:
     ) -> Sequence[T]:
         """One of its lists; the last known, and a fault more, where it cannot be had."""
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(self.timeout):
                 return tuple(await ask())
         except TimeoutError:
-            faults.append(f"its {what}: no answer within {self._timeout:g} s")
+            faults.append(f"its {what}: no answer within {self.timeout:g} s")
         except PegboardError as error:
             faults.append(f"its {what}: {error.message}")
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
@@ -179,7 +184,7 @@ class SourceRefresher:
             faults.append(f"its {what} failed ({type(error).__name__})")
         return known
 
-    async def _opened(self, state: SourceState) -> Source:
+    async def _open(self, state: SourceState) -> Source:
         if state.source is not None:
             return state.source
         if state.opener is None:
@@ -188,11 +193,11 @@ class SourceRefresher:
         source = await opener.kind.open(state.name, opener.config, self._services)
         source.on_change(_notifier(asyncio.get_running_loop(), state.relist))
         if isinstance(source, OffersResources):
-            source.on_update(partial(self._listed.updated, state))
+            source.on_update(partial(self._listed.notify_updated, state))
         state.source = source
         return source
 
-    def _failed(
+    def _fail(
         self,
         state: SourceState,
         reason: str,
@@ -202,7 +207,7 @@ class SourceRefresher:
     ) -> None:
         state.status = "degraded" if state.tools else "failed"
         state.reason, state.is_logged = reason, is_logged
-        self.tell(state, error=error)
+        self.emit_status(state, error=error)
 
 
 def _notifier(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> Callable[[], None]:

@@ -77,7 +77,7 @@ class SourceState:
         self._reason = reason
         self._asked: tuple[Clock, float] | None = None
         if status != "pending":
-            self.answered()
+            self.mark_answered()
 
     @property
     def reason(self) -> str:
@@ -107,11 +107,11 @@ class SourceState:
         source = self.source
         return " ".join(source.problems) if isinstance(source, TellsProblems) else ""
 
-    def asked(self, clock: Clock) -> None:
+    def mark_asked(self, clock: Clock) -> None:
         """It is asked for the first time, now."""
         self._asked = (clock, clock.monotonic())
 
-    def answered(self) -> None:
+    def mark_answered(self) -> None:
         """Nobody waits for it any more."""
         self.listed.set()
         self.settled.set()

@@ -9,9 +9,7 @@ from typing import Any
 
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.health import Health
-from pegboard.core.ports.services import Services
-from pegboard.execution.emitter import Emitter
-from pegboard.runtime.sources.refresher import Listed, SourceRefresher
+from pegboard.runtime.sources.refresher import SourceRefresher
 from pegboard.runtime.sources.state import SourceState
 
 _LOG = logging.getLogger("pegboard.sources")
@@ -24,15 +22,13 @@ class SourceSupervisor:
     """Keeps each source of a board listed; a failed one is tried again, later and later.
 
     Args:
-        services: What sources are opened with.
-        timeout: Seconds for a source to open and list its tools, and again for what else it offers.
-        patience: Seconds for which opening waits for remote ones; None waits until each has
-            answered or run out of time.
-        on_demand: Whether each is opened only when somebody waits for it, and none before.
-        listed: Puts on the board what they list.
-        emitter: Tells how they are doing.
-        retry: Seconds after which a failed one is tried again; twice as long after each further
-            time, and two minutes at the most.
+        refresher: Opens, lists and closes each source.
+        states: Filled with the sources by name; None makes a mapping.
+        patience: Seconds for which opening waits for remote sources; None waits until each source
+            has answered or run out of time.
+        on_demand: Whether a source is opened only when a caller waits for it.
+        retry: Seconds after which a failed source is tried again; doubled after each further
+            failure, up to two minutes.
         jitter: Spreads the retries.
 
     Attributes:
@@ -41,25 +37,21 @@ class SourceSupervisor:
 
     def __init__(
         self,
-        services: Services,
+        refresher: SourceRefresher,
         *,
-        timeout: float,
+        states: dict[str, SourceState] | None = None,
         patience: float | None = None,
         on_demand: bool = False,
-        listed: Listed,
-        emitter: Emitter,
         retry: float = 5.0,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        self._asker = SourceRefresher(services, timeout=timeout, listed=listed, emitter=emitter)
-        self._clock = services.clock
-        self._timeout = timeout
+        self._refresher = refresher
         self._patience = patience
         self._on_demand = on_demand
         self._retry = retry
         self._jitter = jitter
         self._work: dict[str, set[asyncio.Task[None]]] = {}
-        self.states: dict[str, SourceState] = {}
+        self.states: dict[str, SourceState] = {} if states is None else states
 
     async def open(self, states: Sequence[SourceState]) -> None:
         """Open and list all at once; who has not answered in time is waited for no longer."""
@@ -85,7 +77,7 @@ class SourceSupervisor:
         for state in new:
             self.states[state.name] = state
             if state.opener is None:
-                self._asker.tell(state)
+                self._refresher.emit_status(state)
                 continue
             first = self._begin(state.name, self._first(state), "list")
             self._begin(state.name, self._keep(state, first), "keep")
@@ -93,7 +85,7 @@ class SourceSupervisor:
                 listing[first] = state
         await wait_for_sources(listing, patience=self._patience)
 
-    async def settled(self) -> None:
+    async def wait_until_settled(self) -> None:
         """Wait until each has answered or run out of time."""
         states = tuple(self.states.values())
         for state in states:
@@ -108,11 +100,11 @@ class SourceSupervisor:
 
     async def refresh(self, name: str) -> None:
         """List one source again, now."""
-        await self._asker.refresh(self.states[name])
+        await self._refresher.refresh(self.states[name])
 
     async def health(self, state: SourceState) -> Health:
         """How a source is doing, asked now, within a deadline; never raises."""
-        return await self._asker.health(state)
+        return await self._refresher.health(state)
 
     async def healths(self) -> dict[str, Health]:
         """How each source is doing, asked now, all at once."""
@@ -144,17 +136,17 @@ class SourceSupervisor:
         for task in tasks:
             task.cancel()
         if tasks:
-            await asyncio.wait(tasks, timeout=self._timeout)
-        state.answered()
-        await self._asker.close(state)
+            await asyncio.wait(tasks, timeout=self._refresher.timeout)
+        state.mark_answered()
+        await self._refresher.close(state)
 
     async def _first(self, state: SourceState) -> None:
         """Open and list it, where that is on demand when somebody asks for it."""
         if self._on_demand:
             await state.wanted.wait()
-        state.asked(self._clock)
+        state.mark_asked(self._refresher.clock)
         with log_and_continue(_LOG, f"the source {state.name} could not be listed"):
-            await self._asker.refresh(state)
+            await self._refresher.refresh(state)
 
     async def _again(self, state: SourceState) -> None:
         """List what may have changed; who has not answered yet is not asked twice."""
@@ -162,7 +154,7 @@ class SourceSupervisor:
             if state.wanted.is_set() or not self._on_demand:
                 await state.settled.wait()
         else:
-            await self._asker.refresh(state)
+            await self._refresher.refresh(state)
 
     async def _keep(self, state: SourceState, first: "asyncio.Task[None]") -> None:
         """Follow changes once it has answered, and try a failed source again."""
@@ -175,7 +167,7 @@ class SourceSupervisor:
                     await state.relist.wait()
             state.relist.clear()
             with log_and_continue(_LOG, f"the source {state.name} could not be followed"):
-                await self._asker.refresh(state)
+                await self._refresher.refresh(state)
             delay = self._retry if state.status == "ok" else min(delay * 2, MAX_RETRY_SECONDS)
 
 

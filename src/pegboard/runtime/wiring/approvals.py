@@ -1,33 +1,25 @@
-"""Approvals of a board: decided here, heard of by the runs that wait for them."""
+"""Approvals of a board: expired, and withdrawn when their run ends, while the board is open."""
 
 import asyncio
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from pegboard.core.ports.audit_store import Prove
 from pegboard.registry import ToolRegistry
 
 if TYPE_CHECKING:
     from pegboard.features.approvals import Approvals
-    from pegboard.features.runs import Runs
 
-_EVERY = 30.0
+_INTERVAL_SECONDS = 30.0
 
 
-def approvals(
-    registry: ToolRegistry, runs: "Runs", stack: AsyncExitStack, *, prove: Prove
-) -> "Approvals":
-    """The service, looking through its approvals from time to time until the stack is closed."""
-    from pegboard.features.approvals import Approvals, ApprovalWithdrawalListener
+def watch_approvals(registry: ToolRegistry, service: "Approvals", stack: AsyncExitStack) -> None:
+    """Look through the approvals from time to time until the stack is closed."""
+    from pegboard.features.approvals import ApprovalWithdrawalListener
 
-    service = Approvals(
-        registry, wake=runs.decided, awaited=runs.awaited, ended=runs.ended, prove=prove
-    )
-    runs.approvals = service
     withdrawing = ApprovalWithdrawalListener(service)
     registry.kit.emitter.add(withdrawing)
     watching = [
-        asyncio.create_task(service.watch(_EVERY)),
+        asyncio.create_task(service.watch(_INTERVAL_SECONDS)),
         asyncio.create_task(withdrawing.watch()),
     ]
 
@@ -37,4 +29,3 @@ def approvals(
         await asyncio.wait(watching)
 
     stack.push_async_callback(stop)
-    return service

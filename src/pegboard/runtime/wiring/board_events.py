@@ -17,7 +17,7 @@ _SECTIONS = ("pinning", "healing", "catalogue")
 """Of a board file: what upstreams, runs and registrations may do by themselves."""
 
 
-def tell_of_switches(kit: CallEnvironment) -> None:
+def report_kill_switches(kit: CallEnvironment) -> None:
     """Emit an event for each kill switch that is thrown from now on."""
 
     def told(action: str, subject: str, why: str) -> None:
@@ -34,7 +34,7 @@ def tell_of_switches(kit: CallEnvironment) -> None:
     kit.switches.told = told
 
 
-def tell_of_policy(kit: CallEnvironment, before: Policy, after: Policy) -> None:
+def report_policy_change(kit: CallEnvironment, before: Policy, after: Policy) -> None:
     """Emit an event when the rules of a reloaded board are others."""
     old, new = _rules(before), _rules(after)
     if old == new:
@@ -44,7 +44,7 @@ def tell_of_policy(kit: CallEnvironment, before: Policy, after: Policy) -> None:
     kit.emitter.emit(BoardChanged(kind="policy", action="changed", at=kit.now(), detail=detail))
 
 
-def tell_of_sections(kit: CallEnvironment, before: Board, after: Board) -> None:
+def report_section_changes(kit: CallEnvironment, before: Board, after: Board) -> None:
     """Emit an event for each section of a reloaded board that lets others do more, or less."""
     for name in _SECTIONS:
         old, new = (getattr(board, name).model_dump(mode="json") for board in (before, after))
@@ -56,7 +56,7 @@ def tell_of_sections(kit: CallEnvironment, before: Board, after: Board) -> None:
         )
 
 
-def about_reload(
+def reload_event(
     known: tuple[LoadedBoard, Mapping[str, SourceState]],
     new: tuple[LoadedBoard, Mapping[str, SourceState]],
     *,
@@ -77,8 +77,8 @@ def about_reload(
         at=at,
         subject="" if path is None else path.name,
         detail={
-            "before": _written(before),
-            "after": _written(after),
+            "before": _digest_of_file(before),
+            "after": _digest_of_file(after),
             "added": sorted(has.keys() - had.keys()),
             "removed": sorted(had.keys() - has.keys()),
             "changed": sorted(
@@ -88,7 +88,7 @@ def about_reload(
     )
 
 
-def _written(loaded: LoadedBoard) -> str:
+def _digest_of_file(loaded: LoadedBoard) -> str:
     """The digest of a file as it is written: of the names of its secrets, not of what they are."""
     return "" if loaded.located is None else digest_of(loaded.located.value)
 

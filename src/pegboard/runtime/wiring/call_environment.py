@@ -1,4 +1,4 @@
-"""What the path of a call is given: policy, settings, stores and who is told."""
+"""The environment of calls: policy, settings, stores and listeners."""
 
 from typing import TYPE_CHECKING
 
@@ -6,21 +6,25 @@ from pegboard.access import Policy
 from pegboard.execution import CallDefaults as CallSettings
 from pegboard.execution import CallEnvironment
 from pegboard.execution.emitter import Emitter
-from pegboard.runtime.secret_mask import Masking
+from pegboard.runtime.missing_tools import MissingTools
+from pegboard.runtime.secret_mask import SecretMask
 from pegboard.runtime.settings import Settings
 
 if TYPE_CHECKING:
     from pegboard.storage import Storage
 
 
-def kit(
+def build_call_environment(
     policy: Policy,
     settings: Settings,
     storage: "Storage",
     emitter: Emitter,
-    masking: Masking,
+    masking: SecretMask,
+    missing: MissingTools,
+    *,
+    in_flight: dict[str, int] | None,
 ) -> CallEnvironment:
-    """The kit of a board."""
+    """The environment of the calls of a board."""
     return CallEnvironment(
         policy=policy,
         settings=CallSettings(
@@ -37,4 +41,7 @@ def kit(
         outcomes=storage.outcomes,
         journal=storage.journal,
         redact=masking.for_calls,
+        in_flight=in_flight,
+        why_absent=missing.why,
+        coming=missing.coming,
     )

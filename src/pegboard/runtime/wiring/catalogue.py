@@ -24,12 +24,12 @@ from pegboard.registry.health import worse
 from pegboard.runtime.board_file.load import LoadedBoard
 from pegboard.runtime.board_file.models import ToolEntry
 from pegboard.runtime.registrations.allowlist import RegistrationAllowlist
-from pegboard.runtime.registrations.handlers import Opening
-from pegboard.runtime.registrations.shared_handlers import SharedOpenings
+from pegboard.runtime.registrations.handlers import HandlerContext
+from pegboard.runtime.registrations.shared_handlers import SharedHandlers
 from pegboard.runtime.registrations.tools import entry_tool
 from pegboard.runtime.registrations.upstreams import Upstreams
 from pegboard.runtime.sources.state import SourceState
-from pegboard.runtime.wiring.marketplace import marketplace, tokens_of
+from pegboard.runtime.wiring.marketplace import create_marketplace, tokens_of
 
 if TYPE_CHECKING:
     from pegboard.features.health.failover import HealingPolicy
@@ -59,7 +59,7 @@ class CatalogueParts:
         self,
         registry: ToolRegistry,
         storage: "Storage",
-        opening: Opening,
+        opening: HandlerContext,
         *,
         loaded: Callable[[], LoadedBoard],
         owner_of_name: Callable[[str], str],
@@ -89,7 +89,7 @@ class CatalogueParts:
             check=self.dependencies.check,
             prove=prove,
         )
-        self.marketplace = marketplace(
+        self.marketplace = create_marketplace(
             registry, self.catalogue, opening.services, loaded=loaded, within=opening.within
         )
         self._seen = LastKnownTools(registry, storage.seen_tools)
@@ -114,7 +114,7 @@ class CatalogueParts:
         await self.check_graph(self._loaded())
         self.health.replacements.look()
         await self._remember()
-        self._registry.changes.listen(self._told)
+        self._registry.changes.listen(self._on_change)
         self._follower = asyncio.create_task(self._follow(), name="follow the catalogue")
 
     async def check_graph(self, loaded: LoadedBoard) -> None:
@@ -133,9 +133,9 @@ class CatalogueParts:
             where = loaded.where(("graph", "edges", index))
             raise ConfigError(f"{where}: {error.message}") from error
 
-    def observed(self, states: Sequence[SourceState]) -> list[dict[str, Any]]:
+    def observe_sources(self, states: Sequence[SourceState]) -> list[dict[str, Any]]:
         """Sources with their health, as far as it is known without asking."""
-        found = [(state, self._observed(state)) for state in states]
+        found = [(state, self._observe(state)) for state in states]
         return [
             {
                 **state.to_dict(switches=self._registry.kit.switches),
@@ -145,7 +145,7 @@ class CatalogueParts:
             for state, health in found
         ]
 
-    def _observed(self, state: SourceState) -> Health:
+    def _observe(self, state: SourceState) -> Health:
         seen, problems = self.health.source(state.name), state.problems
         if problems:
             seen = worse(seen, Health(status=HealthStatus.DEGRADED, reason=problems))
@@ -157,7 +157,7 @@ class CatalogueParts:
         """What the board file says now of tools that are gone."""
         return self._loaded().board.healing.to_policy()
 
-    def look_again(self) -> None:
+    def refresh_soon(self) -> None:
         """Something has changed: the graph follows soon."""
         self._changed.set()
 
@@ -171,7 +171,7 @@ class CatalogueParts:
         """What makes the tools of one request."""
         loaded = self._loaded()
         allowed = RegistrationAllowlist(loaded.board.catalogue, loaded.base_dir)
-        opening = replace(self._opening, refused=allowed.refused, shared=SharedOpenings())
+        opening = replace(self._opening, refused=allowed.find_refusal, shared=SharedHandlers())
 
         async def build(definition: Mapping[str, Any]) -> Tool:
             try:
@@ -190,7 +190,7 @@ class CatalogueParts:
         except PegboardError as error:
             _LOG.warning("what tools are is not kept yet: %s", error)
 
-    def _told(self, _kind: str, _uri: str) -> None:
+    def _on_change(self, _kind: str, _uri: str) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended, and the board with it
             self._loop.call_soon_threadsafe(self._changed.set)
 
@@ -203,9 +203,9 @@ class CatalogueParts:
                     await asyncio.sleep(_SETTLE_SECONDS)
             self._changed.clear()
             with log_and_continue(_LOG, "what tools say of themselves is not in the graph yet"):
-                await self._followed()
+                await self._follow_once()
 
-    async def _followed(self) -> None:
+    async def _follow_once(self) -> None:
         self.health.replacements.look()
         await self._remember()
         await asyncio.sleep(0)  # each step takes long where there are thousands of tools

@@ -6,12 +6,12 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from pegboard.concurrency.log_and_continue import log_and_continue
+from pegboard.core.ports.audit_store import Prove
 from pegboard.errors import PegboardError
 from pegboard.features.kill_switches import KillSwitches
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.settings import Settings
-from pegboard.runtime.wiring.board_events import tell_of_switches
-from pegboard.runtime.wiring.storage import proof
+from pegboard.runtime.wiring.board_events import report_kill_switches
 
 if TYPE_CHECKING:
     from pegboard.storage import Storage
@@ -20,8 +20,13 @@ _LOG = logging.getLogger("pegboard.switches")
 _LOOK_SECONDS = 1.0
 
 
-async def kill_switches(
-    registry: ToolRegistry, storage: "Storage", settings: Settings, stack: AsyncExitStack
+async def open_kill_switches(
+    registry: ToolRegistry,
+    storage: "Storage",
+    settings: Settings,
+    stack: AsyncExitStack,
+    *,
+    prove: Prove,
 ) -> KillSwitches:
     """The service, with what was turned off before; it follows other servers, where there are any.
 
@@ -29,8 +34,7 @@ async def kill_switches(
         Unavailable: The storage cannot be read: a board that does not know what is off does not
             open.
     """
-    tell_of_switches(registry.kit)
-    prove = proof(settings, storage)
+    report_kill_switches(registry.kit)
     service = KillSwitches(registry, storage.switches, prove=prove, insists=True)
     stack.push_async_callback(service.unkept.close)
     await service.load()

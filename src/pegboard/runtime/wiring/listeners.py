@@ -21,7 +21,9 @@ class ClosingListener(Listener, Protocol):
         ...
 
 
-def listeners(settings: Settings, redact: Callable[[str], str] | None) -> Iterator[ClosingListener]:
+def create_listeners(
+    settings: Settings, redact: Callable[[str], str] | None
+) -> Iterator[ClosingListener]:
     """The listeners that the settings ask for, one after the other, so that each can be closed.
 
     Raises:

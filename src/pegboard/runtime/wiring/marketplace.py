@@ -13,12 +13,12 @@ from pegboard.features.marketplace import Catalogues, Market, Marketplace
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file.load import LoadedBoard
 from pegboard.runtime.board_file.marketplaces import MarketplaceEntry, PegboardEntry
-from pegboard.runtime.registrations.upstream_server import opened_upstream
+from pegboard.runtime.registrations.upstream_server import open_upstream
 
 _VARIABLE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 
 
-def marketplace(
+def create_marketplace(
     registry: ToolRegistry,
     catalogue: CatalogueService,
     services: Services,
@@ -37,7 +37,7 @@ def marketplace(
     """
 
     async def look(kind: str, config: Mapping[str, Any]) -> Sequence[Tool]:
-        return await _looked(kind, config, services, within)
+        return await _list_source(kind, config, services, within)
 
     return Marketplace(
         registry,
@@ -84,13 +84,13 @@ def _token_as(index: int, entry: PegboardEntry, loaded: LoadedBoard) -> str:
     return f"${{MARKET_{re.sub('[^A-Z0-9]+', '_', entry.name.upper())}_TOKEN}}"
 
 
-async def _looked(
+async def _list_source(
     kind: str, config: Mapping[str, Any], services: Services, within: float
 ) -> Sequence[Tool]:
     """The tools of a source that is opened for this alone."""
     try:
         async with asyncio.timeout(within):
-            source = await opened_upstream(kind, config, services)
+            source = await open_upstream(kind, config, services)
             try:
                 return await source.tools()
             finally:

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pegboard.errors import Unavailable
@@ -18,13 +18,13 @@ _PATIENCE = 2.0
 """Seconds for which a scrape waits for the storage; without it the rest is told."""
 
 
-def metrics(
+def create_metrics(
     storage: "Storage",
     listeners: Sequence[ClosingListener],
     emitter: Emitter,
     in_flight: Mapping[str, int],
     *,
-    states: Callable[[], Mapping[str, SourceState]],
+    states: Mapping[str, SourceState],
 ) -> "Metrics":
     """The metrics listener, looking at the others when it is asked.
 
@@ -39,12 +39,12 @@ def metrics(
         return {"history": storage.dropped, "audit": audit, "failing": failing, **lost}
 
     def sources() -> dict[str, tuple[str, int]]:
-        return {name: (state.status, len(state.tools)) for name, state in states().items()}
+        return {name: (state.status, len(state.tools)) for name, state in states.items()}
 
     return Metrics(in_flight=lambda: dict(in_flight), dropped=dropped, sources=sources)
 
 
-async def rendered(metrics: "Metrics | None", storage: "Storage") -> bytes:
+async def render_metrics(metrics: "Metrics | None", storage: "Storage") -> bytes:
     """The metrics as text, with what is open in the storage now, where it answers.
 
     Raises:

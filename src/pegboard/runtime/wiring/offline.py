@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pegboard.runtime.settings import Settings
-from pegboard.runtime.wiring.storage import audited, proof, storage
+from pegboard.runtime.wiring.storage import audit_listeners, create_storage, require_audit
 
 if TYPE_CHECKING:
     from pegboard.core.event import Event
@@ -32,7 +32,7 @@ class OfflineBoard:
 
 
 @asynccontextmanager
-async def kept(settings: Settings) -> AsyncGenerator[OfflineBoard]:
+async def open_offline(settings: Settings) -> AsyncGenerator[OfflineBoard]:
     """Open the store alone; what is decided goes into the audit trail.
 
     Raises:
@@ -46,10 +46,10 @@ async def kept(settings: Settings) -> AsyncGenerator[OfflineBoard]:
     from pegboard.features.pins import Pins
     from pegboard.registry import ToolRegistry
 
-    async with storage(settings, redact=None) as opened:
-        emitter = Emitter(audited(settings, opened))
+    async with create_storage(settings, redact=None) as opened:
+        emitter = Emitter(audit_listeners(settings, opened))
         registry = ToolRegistry(kit=CallEnvironment(approvals=opened.approvals, emitter=emitter))
-        prove = proof(settings, opened)
+        prove = require_audit(settings, opened)
         yield OfflineBoard(
             approvals=Approvals(registry, prove=prove),
             audit=Audit(opened.audit, flush=opened.flush),

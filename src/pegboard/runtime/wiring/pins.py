@@ -52,8 +52,8 @@ class PinParts:
             new=new,
             prove=prove,
         )
-        self.placing = ToolPublisher(registry, self._gate)
-        self.service = Pins(registry, storage.pins, decided=self.placing.again, prove=prove)
+        self.publisher = ToolPublisher(registry, self._gate)
+        self.service = Pins(registry, storage.pins, decided=self.publisher.republish, prove=prove)
 
     def follow(self, stack: AsyncExitStack, *, every: float = _LOOK_SECONDS) -> None:
         """See what is decided on other servers, until the stack is closed."""
@@ -68,13 +68,13 @@ class PinParts:
     async def _look(self, every: float) -> None:
         while True:
             await asyncio.sleep(every)
-            for source, standing in self.placing.standing.items():
+            for source, standing in self.publisher.standing.items():
                 with log_and_continue(_LOG, f"what is decided elsewhere of {source} is not seen"):
-                    await self._followed(source, standing)
+                    await self._follow_once(source, standing)
 
-    async def _followed(self, source: str, standing: Standing) -> None:
+    async def _follow_once(self, source: str, standing: Standing) -> None:
         try:
             if await self._gate.has_moved(source, standing):
-                await self.placing.again(source)
+                await self.publisher.republish(source)
         except PegboardError as error:
             _LOG.warning("what is decided elsewhere is not seen yet: %s", error)

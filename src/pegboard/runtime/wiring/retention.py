@@ -24,7 +24,7 @@ _BY = "retention"
 Forget = Callable[[float], Awaitable[int]]
 
 
-def retention(
+def start_retention(
     settings: Settings, storage: "Storage", kit: CallEnvironment, stack: AsyncExitStack
 ) -> None:
     """Let go of what is old now and every hour, until the stack is closed.
@@ -34,7 +34,7 @@ def retention(
 
     async def watch() -> None:
         while True:
-            await let_go(settings, storage, kit)
+            await delete_expired(settings, storage, kit)
             await asyncio.sleep(_EVERY)
 
     watching = asyncio.create_task(watch(), name="let go of what is old")
@@ -46,7 +46,9 @@ def retention(
     stack.push_async_callback(stop)
 
 
-async def let_go(settings: Settings, storage: "Storage", kit: CallEnvironment) -> dict[str, int]:
+async def delete_expired(
+    settings: Settings, storage: "Storage", kit: CallEnvironment
+) -> dict[str, int]:
     """Forget what is older than the settings say, and tell it; how much of each kind."""
     gone: dict[str, int] = {}
     for kind, (days, forget) in _rules(settings, storage).items():

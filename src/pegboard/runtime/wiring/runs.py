@@ -1,16 +1,20 @@
-"""Plans and runs of a board: the planner, the runner, and what watches them."""
+"""Plans, runs and approvals of a board: the planner, the runner, and what watches them."""
 
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pegboard.core.ports.audit_store import Prove
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.settings import Settings
-from pegboard.runtime.wiring.storage import place_of
+from pegboard.runtime.wiring.approvals import watch_approvals
+from pegboard.runtime.wiring.storage import storage_location
 
 if TYPE_CHECKING:
     from pegboard.durability import StoredDurability
+    from pegboard.features.approvals import Approvals
     from pegboard.features.plans import Plans
     from pegboard.features.runs import Runs
     from pegboard.runtime.wiring.catalogue import CatalogueParts
@@ -20,7 +24,7 @@ _OWNER = "this board"
 """Of every process that has a data directory, or memory, for itself alone."""
 
 
-def plans_and_runs(
+def open_runs(
     registry: ToolRegistry,
     settings: Settings,
     storage: "Storage",
@@ -28,27 +32,42 @@ def plans_and_runs(
     *,
     parts: "CatalogueParts",
     env: Mapping[str, Any],
-) -> "tuple[Plans, Runs]":
-    """The two services, sharing one store; the stack stops the runs before it closes anything."""
+    prove: Prove,
+) -> "tuple[Plans, Runs, Approvals]":
+    """The services of plans, runs and approvals; the stack stops the runs before closing anything.
+
+    Args:
+        registry: The board's tools.
+        settings: The settings.
+        storage: Stores plans, runs and approvals.
+        stack: Stops what runs in the background.
+        parts: What plans and runs know of the tools.
+        env: What plans and runs may read as `$.env`.
+        prove: Writes each decision into the audit trail before it is taken.
+    """
+    from pegboard.features.approvals import Approvals
     from pegboard.features.health.failover import FailoverSelector
     from pegboard.features.plans import Plans
     from pegboard.features.runs import RunFeed, Runs
+    from pegboard.features.runs.answers import RunAnswers, awaited, ended
     from pegboard.graphs import GraphRunner
     from pegboard.planning import Planner
 
-    feed = RunFeed(storage.runs, tell=registry.kit.emitter.emit)
+    store = storage.runs
+    feed = RunFeed(store, tell=registry.kit.emitter.emit)
     registry.kit.emitter.add(feed)
     stack.push_async_callback(feed.close)
-    kept = durability(settings, storage)
-    stack.push_async_callback(kept.close)
+    durability = create_durability(settings, storage)
+    stack.push_async_callback(durability.close)
     heal = FailoverSelector(registry, parts.health.replacements, policy=lambda: parts.healing)
     known = parts.health.replacements.knows
-    runner = GraphRunner(registry, durability=kept, env=env, heal=heal, was_there=known)
-    needed = parts.dependencies.prerequisites
-    planner = Planner(registry, knowledge=parts.health, prerequisites=needed)
+    runner = GraphRunner(registry, durability=durability, env=env, heal=heal, was_there=known)
+    planner = Planner(
+        registry, knowledge=parts.health, prerequisites=parts.dependencies.prerequisites
+    )
     plans = Plans(
         registry,
-        storage.runs,
+        store,
         planner=planner,
         duration=parts.health.seconds,
         env=env,
@@ -57,11 +76,27 @@ def plans_and_runs(
         heal=heal,
         was_there=known,
     )
-    runs = Runs(registry, storage.runs, runner=runner, plans=plans, feed=feed, follow=kept.follow)
-    return plans, runs
+    approvals = Approvals(
+        registry,
+        wake=RunAnswers(registry, store, runner).decided,
+        awaited=partial(awaited, store),
+        ended=partial(ended, store),
+        prove=prove,
+    )
+    runs = Runs(
+        registry,
+        store,
+        runner=runner,
+        plans=plans,
+        feed=feed,
+        follow=durability.follow,
+        approvals=approvals,
+    )
+    watch_approvals(registry, approvals, stack)
+    return plans, runs, approvals
 
 
-def durability(settings: Settings, storage: "Storage") -> "StoredDurability":
+def create_durability(settings: Settings, storage: "Storage") -> "StoredDurability":
     """The durable back end of a board: its own storage.
 
     Processes that share a database have an owner each and take over from one another; one that has
@@ -69,7 +104,7 @@ def durability(settings: Settings, storage: "Storage") -> "StoredDurability":
     """
     from pegboard.durability import StoredDurability
 
-    place = place_of(settings)
+    place = storage_location(settings)
     is_shared = place is not None and not isinstance(place, Path)
     owner = "" if is_shared else _OWNER
     return StoredDurability(storage.runs, owner=owner, lease=settings.run_lease)

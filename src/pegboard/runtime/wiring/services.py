@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from pegboard.sandbox import ProbedSandbox
 
 
-def services(
+def open_services(
     loaded: LoadedBoard, settings: Settings, stack: AsyncExitStack
 ) -> "tuple[Services, ProbedSandbox]":
     """The guarded client, the folders and the sandbox of a board; the stack closes them."""
-    http = http_client(loaded.board.network)
+    http = create_http_client(loaded.board.network)
     stack.push_async_callback(http.close)
     data = settings.data
     if data is not None:
@@ -28,7 +28,7 @@ def services(
     else:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pegboard-"))
         workspaces = Path(folder)
-    probed = sandbox(loaded.board.sandbox)
+    probed = create_sandbox(loaded.board.sandbox)
     stack.push_async_callback(probed.close)
     made = Services(
         http=http,
@@ -41,7 +41,7 @@ def services(
     return made, probed
 
 
-def http_client(entry: NetworkEntry) -> HttpClient:
+def create_http_client(entry: NetworkEntry) -> HttpClient:
     """The one guarded client of a board.
 
     Raises:
@@ -53,7 +53,7 @@ def http_client(entry: NetworkEntry) -> HttpClient:
     return GuardedClient(policy=policy)
 
 
-def sandbox(entry: SandboxEntry) -> "ProbedSandbox":
+def create_sandbox(entry: SandboxEntry) -> "ProbedSandbox":
     """The sandbox of a board; nothing is probed before somebody asks."""
     from pegboard.sandbox import ProbedSandbox
 

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from pegboard.storage import Storage
     from pegboard.storage.port import Auditor
 
-NOWHERE = (
+NO_STORAGE = (
     "No data directory: name one with --data, or set PEGBOARD_DATA, or PEGBOARD_DATABASE for a "
     "database that servers share."
 )
 
 
-def place_of(settings: Settings) -> Path | str | None:
+def storage_location(settings: Settings) -> Path | str | None:
     """Where the board remembers: the address of a database, a data directory, or nowhere."""
     return settings.data if settings.database is None else settings.database.get_secret_value()
 
 
-def storage(settings: Settings, *, redact: Callable[[str], str] | None) -> "Storage":
+def create_storage(settings: Settings, *, redact: Callable[[str], str] | None) -> "Storage":
     """The storage of a board.
 
     Raises:
@@ -43,8 +43,8 @@ def storage(settings: Settings, *, redact: Callable[[str], str] | None) -> "Stor
             "PEGBOARD_AUDIT_REQUIRED: there is no audit trail: set PEGBOARD_AUDIT=on, or say with "
             "PEGBOARD_DATA or PEGBOARD_DATABASE where one is kept"
         )
-    place = place_of(settings)
-    given: _Given = {
+    place = storage_location(settings)
+    given: _StorageOptions = {
         "store_arguments": settings.store_arguments,
         "redact": redact,
         "audit_reads": settings.audit == "reads",
@@ -53,7 +53,7 @@ def storage(settings: Settings, *, redact: Callable[[str], str] | None) -> "Stor
     return MemoryStorage(**given) if place is None else open_storage(place, **given)
 
 
-def history(settings: Settings) -> "AbstractAsyncContextManager[History]":
+def open_history(settings: Settings) -> "AbstractAsyncContextManager[History]":
     """The history of the database, or else of the data directory, which is only read.
 
     It opens no board, and works while a server writes the history.
@@ -63,13 +63,13 @@ def history(settings: Settings) -> "AbstractAsyncContextManager[History]":
     """
     from pegboard.storage import open_history
 
-    place = place_of(settings)
+    place = storage_location(settings)
     if place is None:
-        raise ConfigError(NOWHERE)
+        raise ConfigError(NO_STORAGE)
     return open_history(place)
 
 
-def say_address(settings: Settings, url: str) -> None:
+def write_address(settings: Settings, url: str) -> None:
     """Say beside the data where this process listens, to whoever cannot have it meanwhile."""
     from pegboard.storage.databases import directory_lock
 
@@ -77,14 +77,14 @@ def say_address(settings: Settings, url: str) -> None:
         directory_lock.say_address(settings.data, url)
 
 
-def said_address(settings: Settings) -> str:
+def read_address(settings: Settings) -> str:
     """Where the process listens that has the data; empty where it does not, or has not said so."""
     from pegboard.storage.databases import directory_lock
 
     return "" if settings.data is None else directory_lock.said_address(settings.data)
 
 
-class _Given(TypedDict):
+class _StorageOptions(TypedDict):
     """What every storage is opened with."""
 
     store_arguments: bool
@@ -93,14 +93,16 @@ class _Given(TypedDict):
     audit_starts: bool
 
 
-def audited(settings: Settings, storage: "Storage", *, brief: bool = False) -> "list[Listener]":
+def audit_listeners(
+    settings: Settings, storage: "Storage", *, brief: bool = False
+) -> "list[Listener]":
     """Who writes the audit trail, if anybody does; of a brief board not how its sources open."""
     if not is_audited(settings):
         return []
-    return [_PastOpening(storage.auditor) if brief else storage.auditor]
+    return [_WithoutFirstListing(storage.auditor) if brief else storage.auditor]
 
 
-class _PastOpening:
+class _WithoutFirstListing:
     """Passes on whatever happens, but how each source is when it is first listed."""
 
     def __init__(self, auditor: "Auditor") -> None:
@@ -117,7 +119,7 @@ class _PastOpening:
         self._auditor.on_event(event)
 
 
-def proof(settings: Settings, storage: "Storage") -> Prove:
+def require_audit(settings: Settings, storage: "Storage") -> Prove:
     """What lets nobody decide or change while the trail cannot take it, where it is required."""
     if not settings.audit_required:
         return unproved
@@ -140,5 +142,5 @@ def proof(settings: Settings, storage: "Storage") -> Prove:
 def is_audited(settings: Settings) -> bool:
     """Whether what happens goes into the audit trail."""
     if settings.audit == "auto":
-        return place_of(settings) is not None
+        return storage_location(settings) is not None
     return settings.audit != "off"

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pegboard.runtime import Pegboard, Settings
-from pegboard.runtime.wiring.storage import say_address
+from pegboard.runtime.wiring.storage import write_address
 from pegboard.servers.extras import require_server_extra
 from pegboard.servers.http.app import create_app
 from pegboard.servers.http.bind_address import address_error, bound_socket, url_of
@@ -103,7 +103,7 @@ async def _serve(
 
     def started() -> None:
         url = url_of(listening)
-        say_address(board.settings, url)
+        write_address(board.settings, url)
         ready(url)
 
     server = quiet_server(

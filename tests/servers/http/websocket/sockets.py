@@ -39,7 +39,7 @@ async def served(
     if limits is not None or most is not None:
         door = WebSocketDoor(board, limits=limits, most=most or 256)
         app = Gate(door, admission(board.settings))
-    listening: socket.socket = bound_socket(board.settings.changed(port=0))
+    listening: socket.socket = bound_socket(board.settings.replace(port=0))
     ready = asyncio.Event()
     server = quiet_server(
         app, grace=1, started=ready.set, ending=nothing, max_message=max_message, ping=ping

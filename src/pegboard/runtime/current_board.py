@@ -1,0 +1,54 @@
+"""The board file in force, and what is derived from it and kept up with reloads."""
+
+from collections.abc import Iterable, Mapping
+
+from pegboard.runtime.board_file.load import LoadedBoard, graph_env
+from pegboard.runtime.board_file.models import EnvValue
+from pegboard.runtime.secret_mask import SecretMask
+from pegboard.runtime.secret_values import secret_values
+from pegboard.runtime.settings import Settings
+from pegboard.runtime.sources.state import SourceState
+
+
+class CurrentBoard:
+    """The board file in force; a reload replaces it.
+
+    Parts of an open board that depend on the file read it from here when they need it.
+
+    Args:
+        loaded: The board file as read.
+        settings: The settings; their secrets are masked too.
+        states: The sources of the file.
+
+    Attributes:
+        loaded: The board file in force.
+        env: What graphs may read as `$.env`; the same mapping for as long as the board is open.
+        masking: Masks the secrets of this board file and of those before it.
+    """
+
+    def __init__(
+        self, loaded: LoadedBoard, settings: Settings, states: Iterable[SourceState]
+    ) -> None:
+        self._settings = settings
+        self.loaded = loaded
+        self.env: dict[str, EnvValue] = graph_env(loaded)
+        self.masking = SecretMask(self._secrets(loaded, states))
+
+    def replace(
+        self, loaded: LoadedBoard, env: Mapping[str, EnvValue], states: Iterable[SourceState]
+    ) -> None:
+        """Put another board file in force.
+
+        Args:
+            loaded: The board file as read.
+            env: Its checked `env:` section.
+            states: Its sources.
+        """
+        self.masking.use(self._secrets(loaded, states))
+        self.loaded = loaded
+        self.env.clear()
+        self.env.update(env)
+
+    def _secrets(self, loaded: LoadedBoard, states: Iterable[SourceState]) -> tuple[str, ...]:
+        configs = [state.opener.config for state in states if state.opener is not None]
+        return (*loaded.secrets, *secret_values([self._settings, loaded.board, *configs]))
