@@ -1,3 +1,4 @@
+import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -5,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.sandbox.inside import HastyClock
 
-from pegboard.sandbox import BACK_ENDS, ProbedSandbox, run_command
+from pegboard.sandbox import BACK_ENDS, ProbedSandbox
 
 _PROBED: dict[str, ProbedSandbox] = {}
 """One for each back end, probed by the first test that needs it."""
@@ -43,10 +44,11 @@ def common(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def hasty(monkeypatch: pytest.MonkeyPatch) -> HastyClock:
-    """The time that commands are given, for a test to let pass."""
-    clock = HastyClock()
-    monkeypatch.setattr(run_command, "time", clock)
+async def hasty(monkeypatch: pytest.MonkeyPatch) -> HastyClock:
+    """The time of the running loop, for a test to let pass."""
+    loop = asyncio.get_running_loop()
+    clock = HastyClock(loop.time)
+    monkeypatch.setattr(loop, "time", clock.time)
     return clock
 
 

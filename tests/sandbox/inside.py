@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -121,14 +120,15 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 class HastyClock:
-    """Stands for the `time` of a module: it can be ahead of the others."""
+    """Stands for the clock of an event loop: it can be ahead of the others."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float]) -> None:
         self.ahead = 0.0
+        self._now = now
 
-    def monotonic(self) -> float:
+    def time(self) -> float:
         """Seconds that only grow."""
-        return time.monotonic() + self.ahead
+        return self._now() + self.ahead
 
 
 def processes() -> set[int]:

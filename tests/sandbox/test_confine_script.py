@@ -10,7 +10,7 @@ import pytest
 
 from pegboard.sandbox import confine_script
 from pegboard.sandbox.backend import CONFINE, own_uid
-from pegboard.sandbox.kernel import landlock_abi
+from pegboard.sandbox.landlock import landlock_abi
 
 ORDERS: dict[str, Any] = {
     "command": ["/bin/echo", "ran"],

@@ -11,7 +11,7 @@ from tests.sandbox.inside import BRIEF, LITTLE, processes, run_code, until
 from pegboard.core.ports.sandbox import CodeJob, SandboxLimits
 from pegboard.errors import Unavailable
 from pegboard.sandbox import ProbedSandbox
-from pegboard.sandbox.kernel import landlock_abi
+from pegboard.sandbox.landlock import landlock_abi
 from pegboard.sandbox.monty import MontyEngine
 from pegboard.sandbox.monty_worker import Launcher
 

@@ -11,8 +11,7 @@ from pegboard.errors import Overloaded, Unavailable
 from pegboard.sandbox import ProbedSandbox
 from pegboard.sandbox.backend import JobUser
 from pegboard.sandbox.landlock import Landlock
-from pegboard.sandbox.memory import resident_bytes
-from pegboard.sandbox.run_command import run_command
+from pegboard.sandbox.run_command import resident_bytes, run_command
 
 
 async def test_a_command_reads_its_input_and_gives_output_and_exit_code(

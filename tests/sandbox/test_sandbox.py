@@ -11,8 +11,7 @@ from pegboard.errors import InvalidRequest, Unavailable
 from pegboard.sandbox import BACK_ENDS, CODE, ProbedSandbox
 from pegboard.sandbox.backend import JobUser
 from pegboard.sandbox.bubblewrap import Bubblewrap
-from pegboard.sandbox.kernel import landlock_abi
-from pegboard.sandbox.landlock import Landlock
+from pegboard.sandbox.landlock import Landlock, landlock_abi
 
 
 async def test_without_a_back_end_nothing_runs() -> None:

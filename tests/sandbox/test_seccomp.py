@@ -5,8 +5,14 @@ import struct
 
 import pytest
 
-from pegboard.sandbox.seccomp import AF_INET, FilterRules, seccomp_filter, supported
-from pegboard.sandbox.syscalls import NEWEST, NUMBERS
+from pegboard.sandbox.seccomp import (
+    AF_INET,
+    NEWEST,
+    NUMBERS,
+    FilterRules,
+    seccomp_filter,
+    supported,
+)
 
 ALLOWED, KILLED = 0x7FFF_0000, 0x8000_0000
 REFUSED, UNKNOWN = 0x0005_0000 | errno.EPERM, 0x0005_0000 | errno.ENOSYS

@@ -1,10 +1,11 @@
 """What is looked up when Prometheus asks, and not counted."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from pegboard.concurrency.process_tree import descendants
 from pegboard.core.ports.maintenance import Counts
-from pegboard.observability.child_processes import children
 
 if TYPE_CHECKING:
     from prometheus_client import Metric
@@ -64,12 +65,14 @@ class ScrapeGauges:
             yield lost
         yield from self._of_sources()
         yield from self._of_storage()
-        below = children()
+        below = descendants(os.getpid())
         yield GaugeMetricFamily(
-            "pegboard_child_processes", "Living processes below this one.", value=below.number
+            "pegboard_child_processes", "Living processes below this one.", value=len(below)
         )
         yield GaugeMetricFamily(
-            "pegboard_child_memory_bytes", "Memory that those hold.", value=below.memory
+            "pegboard_child_memory_bytes",
+            "Memory that those hold.",
+            value=sum(process.resident for process in below),
         )
 
     def _of_sources(self) -> "Iterator[Metric]":

@@ -7,7 +7,7 @@ from typing import Any
 
 from pegboard.core.ports.sandbox import SandboxJob
 from pegboard.sandbox.backend import BackEnd, JobUser, readable
-from pegboard.sandbox.kernel import landlock_abi
+from pegboard.sandbox.landlock import landlock_abi
 from pegboard.sandbox.seccomp import AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, FilterRules
 
 FOLDER = "/tmp"  # noqa: S108 - inside, where it is nobody else's

@@ -1,19 +1,35 @@
 """Landlock: file rules, a system call filter and limits, with no program and no privilege."""
 
+import functools
 import os
 import platform
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from pegboard.core.ports.sandbox import SandboxJob
 from pegboard.sandbox.backend import DEVICES, BackEnd, JobUser, readable
-from pegboard.sandbox.kernel import landlock_abi
 from pegboard.sandbox.seccomp import AF_INET, AF_INET6, FilterRules
 
 _OF_THE_SUPERVISOR = 1
 _LEAST_ABI = 3  # before it, files outside could be cut short
 _ABI_WITH_SCOPES = 6  # before it, processes of the same user could be killed
+_CREATE_RULESET, _ASK_VERSION = 444, 1
+
+
+@functools.cache
+def landlock_abi() -> int:
+    """The version of Landlock that the kernel of this machine has; 0 for none."""
+    if sys.platform != "linux":
+        return 0
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    zero = ctypes.c_ulong(0)
+    return max(
+        0, libc.syscall(ctypes.c_ulong(_CREATE_RULESET), zero, zero, ctypes.c_ulong(_ASK_VERSION))
+    )
 
 
 class Landlock(BackEnd):

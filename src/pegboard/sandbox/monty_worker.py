@@ -11,8 +11,7 @@ from typing import Any
 
 from pegboard.core.ports.sandbox import SandboxJob, SandboxLimits
 from pegboard.sandbox.backend import JobUser, own_uid
-from pegboard.sandbox.kernel import landlock_abi
-from pegboard.sandbox.landlock import Landlock
+from pegboard.sandbox.landlock import Landlock, landlock_abi
 from pegboard.sandbox.seccomp import supported
 
 _LIMITS = SandboxLimits(timeout=86_400, memory_bytes=4 << 30, processes=64, file_bytes=0)

@@ -11,7 +11,7 @@ from pegboard.core.ports.services import Services
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, SourceUnavailable
 from pegboard.registry import ToolRegistry
-from pegboard.sandbox import ProbedSandbox, run_command
+from pegboard.sandbox import ProbedSandbox
 from pegboard.sources.builtin import bound_tools
 from pegboard.sources.builtin.sandbox_access import why_no_commands
 from pegboard.sources.builtin.tools.shell_exec import availability, probe, shell_exec
@@ -86,8 +86,9 @@ async def test_an_exit_code_is_an_answer(registry: ToolRegistry) -> None:
 async def test_a_command_is_stopped_in_time(
     registry: ToolRegistry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = HastyClock()
-    monkeypatch.setattr(run_command, "time", clock)
+    loop = asyncio.get_running_loop()
+    clock = HastyClock(loop.time)
+    monkeypatch.setattr(loop, "time", clock.time)
     command = "echo before; touch begun; sleep 60"
     running = asyncio.create_task(call(registry, "shell_exec", command=command, timeout_seconds=50))
     await until(lambda: bool(list(tmp_path.rglob("begun"))))

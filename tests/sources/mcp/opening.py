@@ -77,9 +77,9 @@ GUARDED = (
     "import psutil\n"
     "def is_guarded():\n"
     "    ours = psutil.Process().children()\n"
-    "    return any('pegboard-guard' in child.cmdline() for child in ours)\n"
+    "    return any('pegboard-watchdog' in child.cmdline() for child in ours)\n"
 )
-"""For a program that is to crash: whether the guard of its server runs, which starts last."""
+"""For a program that is to crash: whether the watchdog of its server runs, which starts last."""
 
 
 def words_of(process: psutil.Process) -> str:

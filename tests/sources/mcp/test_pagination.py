@@ -4,8 +4,8 @@ from typing import Any
 
 import mcp_types as types
 
-from pegboard.sources.mcp.list_repair import MOST_ITEMS
 from pegboard.sources.mcp.pagination import Pages, every
+from pegboard.sources.mcp.transport.list_repair import MOST_ITEMS
 
 
 def _answering(*pages: tuple[int, str | None], **meta: Any) -> Any:

@@ -13,7 +13,7 @@ from tests.sources.mcp.rogue import PLAIN, replies, result, rogue, rogue_http, s
 from pegboard.core.health import HealthStatus
 from pegboard.core.principal import LOCAL
 from pegboard.errors import MCPConnectionError, SourceUnavailable
-from pegboard.sources.mcp.transport.message_rate import MOST_MESSAGES, MessageRate
+from pegboard.sources.mcp.transport.message_rate import MAX_MESSAGES, MessageRate
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
 FLOOD = 10_000
@@ -61,17 +61,17 @@ async def test_a_flood_of_notifications_that_mcp_does_not_allow_is_logged_once(
 
 def in_a_minute() -> MessageRate:
     """Machines that run tests may be slow."""
-    return MessageRate(most=MOST_MESSAGES, seconds=60.0)
+    return MessageRate(most=MAX_MESSAGES, seconds=60.0)
 
 
 async def test_a_server_that_talks_without_end_is_ended_and_told() -> None:
     config = {"command": "yes", "args": ["what is no MCP message"]}
-    async with opened(config, pace=in_a_minute) as source:
+    async with opened(config, rate=in_a_minute) as source:
         with pytest.raises(MCPConnectionError, match="more than 25000 messages in 60 s, so it was"):
             await source.tools()
     log = _notice("message", '{"level": "info", "data": "$COUNT"}')
     async with opened(
-        rogue(tools_call=[{"repeat": 10**9, "line": log}]), pace=in_a_minute
+        rogue(tools_call=[{"repeat": 10**9, "line": log}]), rate=in_a_minute
     ) as source:
         tools = await by_action(source)
         with pytest.raises(MCPConnectionError, match="more than 25000 messages in 60 s, so it was"):

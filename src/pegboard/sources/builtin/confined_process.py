@@ -5,19 +5,19 @@ take, and one of them ends the whole process when memory runs out. A process cos
 holds whatever happens. It sees no environment of the board; it is not for foreign code.
 """
 
-import asyncio
 import json
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
+from pegboard.concurrency.child_process import ProcessSpec, run_process
 from pegboard.errors import InvalidRequest, Overloaded
 
 _PROGRAM = Path(__file__).with_name("confined_child.py")
 _MEMORY = 512 << 20
 _SECONDS = 5
+_MAX_OUTPUT_BYTES = 64 << 20
 
 
 def unavailable() -> str:
@@ -44,26 +44,15 @@ async def run_confined(
     text = (
         json.dumps(start).encode() + b"\n" + json.dumps({"job": job, "payload": payload}).encode()
     )
+    spec = ProcessSpec(arguments=(sys.executable, "-I", "-S", "-X", "utf8", str(_PROGRAM)))
     try:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", "-X", "utf8", str(_PROGRAM)),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env={},
+        result = await run_process(
+            spec, stdin=text, timeout=2 * _SECONDS, output_bytes=_MAX_OUTPUT_BYTES
         )
     except OSError as error:
         raise Overloaded("No process could be started for this.", nothing_done=True) from error
-    try:
-        async with asyncio.timeout(2 * _SECONDS):
-            out, _ = await process.communicate(text)
-    except TimeoutError as error:
-        raise InvalidRequest("This takes too long; make it smaller or simpler.") from error
-    finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-    if process.returncode != 0:
+    if result.stopped:
+        raise InvalidRequest("This takes too long; make it smaller or simpler.")
+    if result.returncode != 0 or result.stdout_bytes > _MAX_OUTPUT_BYTES:
         raise InvalidRequest("This takes too much memory or time; make it smaller or simpler.")
-    return json.loads(out)
+    return json.loads(result.stdout)

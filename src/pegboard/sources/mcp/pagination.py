@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 import mcp_types as types
 from mcp import MCPError
 
-from pegboard.sources.mcp.list_repair import MOST_ITEMS, left_out
+from pegboard.sources.mcp.transport.list_repair import MOST_ITEMS, left_out
 
 T = TypeVar("T")
 Page = tuple[Sequence[T], types.PaginatedResult]

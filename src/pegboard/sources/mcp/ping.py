@@ -7,7 +7,7 @@ from mcp import MCPError
 from mcp.client import Client
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from pegboard.sources.mcp.session.request_context import Exchange
+from pegboard.sources.mcp.request_context import Exchange
 from pegboard.sources.mcp.session.session import Session
 
 

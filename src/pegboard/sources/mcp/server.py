@@ -13,9 +13,9 @@ from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.sources.mcp.client import translated
 from pegboard.sources.mcp.pagination import Page, Pages, every, every_if_known
 from pegboard.sources.mcp.ping import assured, ping
+from pegboard.sources.mcp.request_context import Exchange
 from pegboard.sources.mcp.session.notifications import ServerNotifications
 from pegboard.sources.mcp.session.pool import OPERATOR, Sessions
-from pegboard.sources.mcp.session.request_context import Exchange
 from pegboard.sources.mcp.session.session import Known, Session
 from pegboard.sources.mcp.transport.http_failures import SessionLost
 from pegboard.sources.mcp.transport.transports import Link

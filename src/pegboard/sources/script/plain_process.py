@@ -1,94 +1,67 @@
-"""Runs a job as a plain process of this user: limits and a process group, but no walls."""
+"""Runs a job as a plain process of this user: limits and a process group, but no sandbox."""
 
-import asyncio
-import contextlib
-import os
 import signal
 import tempfile
-import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import IO
 
-from pegboard.concurrency.start_or_undo import start_or_undo
+from pegboard.concurrency.child_process import ProcessResult, ProcessSpec, run_process
 from pegboard.core.ports.sandbox import SandboxJob, SandboxLimits, SandboxOutcome
 from pegboard.errors import Overloaded, SourceUnavailable
 from pegboard.sources.script.interpreters import PATH
-
-_SIGNALLED = 128
 
 
 async def run_plainly(job: SandboxJob) -> SandboxOutcome:
     """Run a command to its end; its whole process group is gone when this returns.
 
-    Output goes to files, so that a child which outlives the command holds nothing up. A process
-    that starts a session of its own leaves the group: only a sandbox keeps hold of it.
+    A process that starts a session of its own leaves the group: only a sandbox keeps hold of it.
 
     Raises:
         SourceUnavailable: The program cannot be started.
         Overloaded: The machine starts no more processes.
     """
-    with contextlib.ExitStack() as stack:
-        private = Path(stack.enter_context(_private_folder()))
-        stdin, stdout, stderr = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
-        stdin.write(job.stdin)
-        stdin.seek(0)
-        started = time.monotonic()
-        process = await start_or_undo(_started(job, private, (stdin, stdout, stderr)), undo=_undone)
-        stopped = ""
+    limits = job.limits
+    with tempfile.TemporaryDirectory(
+        prefix="pegboard-script-", ignore_cleanup_errors=True
+    ) as private:
+        spec = ProcessSpec(
+            arguments=_limited(job),
+            environment=_environment(job.environment, private),
+            directory=job.directory or Path(private),
+            has_watchdog=True,
+        )
         try:
-            async with asyncio.timeout(job.limits.timeout):
-                await process.wait()
-        except TimeoutError:
-            stopped = "timeout"
-        finally:
-            _kill_group(process)  # also those that a script has left behind
-            code = await process.wait()
-        if not stopped and code == -signal.SIGXCPU:
-            stopped = "cpu"
-        return SandboxOutcome(
-            exit_code=code if code >= 0 else _SIGNALLED - code,
-            stdout=_head(stdout, job.limits.output_bytes),
-            stderr=_tail(stderr, job.limits.output_bytes),
-            stopped=stopped,
-            duration=time.monotonic() - started,
-            stdout_bytes=_size(stdout),
-            stderr_bytes=_size(stderr),
-        )
+            result = await run_process(
+                spec,
+                stdin=job.stdin,
+                timeout=limits.timeout,
+                output_bytes=limits.output_bytes,
+                max_output_bytes=max(limits.file_bytes, limits.output_bytes),
+                stderr="tail",  # the end says what went wrong
+            )
+        except BlockingIOError as error:
+            raise Overloaded("No process could be started.", nothing_done=True) from error
+        except OSError as error:
+            raise SourceUnavailable("The script could not be started.") from error
+    return _outcome(result)
 
 
-def _kill_group(process: asyncio.subprocess.Process) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-
-
-def _private_folder() -> "tempfile.TemporaryDirectory[str]":
-    return tempfile.TemporaryDirectory(prefix="pegboard-script-", ignore_cleanup_errors=True)
-
-
-async def _undone(process: asyncio.subprocess.Process) -> None:
-    _kill_group(process)
-    await process.wait()
-
-
-async def _started(
-    job: SandboxJob, private: Path, files: tuple[IO[bytes], IO[bytes], IO[bytes]]
-) -> asyncio.subprocess.Process:
-    stdin, stdout, stderr = files
-    try:
-        return await asyncio.create_subprocess_exec(
-            *_limited(job),
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            cwd=job.directory or private,
-            env=_environment(job.environment, private),
-            start_new_session=True,
-        )
-    except BlockingIOError as error:
-        raise Overloaded("No process could be started.", nothing_done=True) from error
-    except OSError as error:
-        raise SourceUnavailable("The script could not be started.") from error
+def _outcome(result: ProcessResult) -> SandboxOutcome:
+    outcome = SandboxOutcome(
+        exit_code=result.exit_code,
+        stdout=result.stdout,
+        stderr=result.stderr,
+        stopped=result.stopped,
+        duration=result.duration,
+        stdout_bytes=result.stdout_bytes,
+        stderr_bytes=result.stderr_bytes,
+    )
+    if result.stopped == "output":  # as a file ends it that is too large
+        return replace(outcome, stopped="", exit_code=128 + signal.SIGXFSZ)
+    if not result.stopped and result.returncode == -signal.SIGXCPU:
+        return replace(outcome, stopped="cpu")
+    return outcome
 
 
 def _limited(job: SandboxJob) -> tuple[str, ...]:
@@ -103,31 +76,16 @@ def _limited(job: SandboxJob) -> tuple[str, ...]:
 
 def _ulimits(limits: SandboxLimits) -> str:
     cpu = int(limits.cpu_seconds or limits.timeout) + 1
-    wanted = {
+    values = {
         "c": 0,
         "v": limits.memory_bytes // 1024,
-        "f": max(limits.file_bytes, limits.output_bytes) // 512 + 1,
+        "f": limits.file_bytes // 512 + 1,
         "H -t": cpu + 1,
         "S -t": cpu,  # the soft limit ends it by a signal that says which limit it was
     }
-    return "".join(f"ulimit -{key} {value} 2>/dev/null || :; " for key, value in wanted.items())
+    return "".join(f"ulimit -{key} {value} 2>/dev/null || :; " for key, value in values.items())
 
 
-def _environment(chosen: Mapping[str, str], private: Path) -> dict[str, str]:
-    fixed = {"PATH": PATH, "HOME": str(private), "TMPDIR": str(private), "LANG": "C.UTF-8"}
+def _environment(chosen: Mapping[str, str], private: str) -> dict[str, str]:
+    fixed = {"PATH": PATH, "HOME": private, "TMPDIR": private, "LANG": "C.UTF-8"}
     return {**fixed, **chosen}
-
-
-def _size(file: IO[bytes]) -> int:
-    return file.seek(0, os.SEEK_END)
-
-
-def _head(file: IO[bytes], most: int) -> bytes:
-    file.seek(0)
-    return file.read(most)
-
-
-def _tail(file: IO[bytes], most: int) -> bytes:
-    """The end says what went wrong."""
-    file.seek(max(0, _size(file) - most))
-    return file.read()

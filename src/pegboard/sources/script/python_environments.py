@@ -5,19 +5,20 @@ import contextlib
 import fcntl
 import logging
 import shutil
-import subprocess
 import tempfile
 import threading
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 
+from pegboard.concurrency.child_process import ProcessResult, ProcessSpec, run_process
 from pegboard.errors import PegboardError, SourceUnavailable, Unavailable
 from pegboard.sources.script.interpreters import PATH
 from pegboard.sources.script.pep723 import Dependencies
 
 _LOG = logging.getLogger("pegboard.sources")
 _READY = "ready"
+_LOGGED = 4_000
 _PASSED_ON = (
     *("HOME", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"),
@@ -49,7 +50,7 @@ class Environments:
         self._lock = threading.Lock()
         self._making: dict[str, Future[Path]] = {}
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
-        self._running: set[subprocess.Popen[bytes]] = set()
+        self._running: set[tuple[asyncio.AbstractEventLoop, asyncio.Task[ProcessResult]]] = set()
         self._is_closed = False
 
     async def python(self, needs: Dependencies, *, within: float) -> Path:
@@ -77,8 +78,8 @@ class Environments:
         """Stop what is being made; safe to call twice."""
         with self._lock:
             self._is_closed = True
-            for process in self._running:
-                process.kill()
+            for loop, task in self._running:
+                loop.call_soon_threadsafe(task.cancel)
             if self._temporary is not None:
                 self._temporary.cleanup()
                 self._temporary = None
@@ -152,36 +153,39 @@ class Environments:
         if needs.packages:
             self._run((*install, "--", *needs.packages), needs)
 
-    def _run(self, command: Sequence[str], needs: Dependencies) -> None:
-        """One command to its end.
+    def _run(self, command: tuple[str, ...], needs: Dependencies) -> None:
+        """Run one command to its end.
 
         Raises:
-            SourceUnavailable: It failed, was too slow, or the source is closed; the log has what it
-                said.
+            SourceUnavailable: It failed, was too slow, or the source was closed; the log has its
+                output.
         """
+        try:
+            result = asyncio.run(self._result_of(command))
+        except asyncio.CancelledError:
+            raise SourceUnavailable("the source is closed") from None
+        if result.stopped:
+            raise _failed(needs, f"it took more than {self._timeout:g} s")
+        if result.returncode != 0:
+            output = (result.stdout + result.stderr).decode("utf-8", "replace")
+            _LOG.error("%s failed: %s", command[0], output[-_LOGGED:])
+            raise _failed(needs, "the log says why", is_logged=True)
+
+    async def _result_of(self, command: tuple[str, ...]) -> ProcessResult:
+        spec = ProcessSpec(arguments=command, environment=self._variables(), has_watchdog=True)
+        running = run_process(spec, timeout=self._timeout, output_bytes=_LOGGED, stderr="tail")
         with self._lock:
             if self._is_closed:
+                running.close()
                 raise SourceUnavailable("the source is closed")
-            process = subprocess.Popen(  # noqa: S603 - a package manager with checked arguments
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                env=self._variables(),
-            )
-            self._running.add(process)
+            task = asyncio.create_task(running)
+            entry = (asyncio.get_running_loop(), task)
+            self._running.add(entry)
         try:
-            said, _ = process.communicate(timeout=self._timeout)
-        except subprocess.TimeoutExpired as error:
-            process.kill()
-            process.communicate()
-            raise _failed(needs, f"it took more than {self._timeout:g} s") from error
+            return await task
         finally:
             with self._lock:
-                self._running.discard(process)
-        if process.returncode != 0:
-            _LOG.error("%s failed: %s", command[0], said.decode("utf-8", "replace")[-4_000:])
-            raise _failed(needs, "the log says why", is_logged=True)
+                self._running.discard(entry)
 
     def _variables(self) -> dict[str, str]:
         passed = {

@@ -9,7 +9,7 @@ from tests.sources.mcp.opening import Person, call_of
 
 from pegboard.core.elicitation import Answer, Question, Sample, SampleRequest
 from pegboard.errors import NobodyToAsk, Unavailable
-from pegboard.sources.mcp.session.request_context import Exchange
+from pegboard.sources.mcp.request_context import Exchange
 from pegboard.sources.mcp.session.server_requests import Questions
 
 CONTEXT: Any = None

@@ -7,20 +7,20 @@ from pegboard.sources.mcp.transport.message_rate import Events, MessageRate
 
 def test_much_in_a_short_while_is_too_much_and_in_a_long_one_is_not() -> None:
     now = 0.0
-    pace = MessageRate(most=3, seconds=10, monotonic=lambda: now)
+    rate = MessageRate(most=3, seconds=10, monotonic=lambda: now)
 
-    assert [pace.exceeded() for _ in range(4)] == [False, False, False, True]
-    assert [pace.exceeded() for _ in range(3)] == [False] * 3
+    assert [rate.exceeded() for _ in range(4)] == [False, False, False, True]
+    assert [rate.exceeded() for _ in range(3)] == [False] * 3
     now = 11.0
-    assert [pace.exceeded() for _ in range(4)] == [False] * 4
-    assert str(pace) == "more than 3 messages in 10 s"
+    assert [rate.exceeded() for _ in range(4)] == [False] * 4
+    assert str(rate) == "more than 3 messages in 10 s"
 
 
 def test_several_are_counted_at_once() -> None:
-    pace = MessageRate(most=3, seconds=10, monotonic=lambda: 0.0)
+    rate = MessageRate(most=3, seconds=10, monotonic=lambda: 0.0)
 
-    assert [pace.exceeded(2), pace.exceeded(0), pace.exceeded(1)] == [False] * 3
-    assert pace.exceeded(5)
+    assert [rate.exceeded(2), rate.exceeded(0), rate.exceeded(1)] == [False] * 3
+    assert rate.exceeded(5)
 
 
 @pytest.mark.parametrize(

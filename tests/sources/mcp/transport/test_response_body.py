@@ -53,7 +53,7 @@ async def test_a_flood_on_the_stream_of_a_call_ends_the_session(piece: bytes) ->
 
     async with serving(answer) as server:
         config = {"url": f"http://{server.authority}/mcp", "protocol": "legacy"}
-        async with opened(config, pace=few) as source:
+        async with opened(config, rate=few) as source:
             tools = await by_action(source)
             with pytest.raises(
                 MCPConnectionError, match="sent more than 1000 messages in 60 s, so"
@@ -88,7 +88,7 @@ async def test_a_flood_on_the_one_stream_of_sse_ends_the_session(when: str) -> N
 
     async with serving(answer) as server:
         config = {"url": f"http://{server.authority}/sse", "protocol": "legacy"}
-        async with opened({**config, "transport": "sse"}, pace=few) as source, asyncio.timeout(20):
+        async with opened({**config, "transport": "sse"}, rate=few) as source, asyncio.timeout(20):
 
             async def ask() -> None:
                 tools = await by_action(source)

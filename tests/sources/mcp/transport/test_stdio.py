@@ -29,17 +29,14 @@ from tests.sources.mcp.opening import (
 )
 
 from pegboard.errors import MCPConnectionError
-from pegboard.sources.mcp.process import child_process as child_module
-from pegboard.sources.mcp.process.child_process import Child
-from pegboard.sources.mcp.process.command import Command
 from pegboard.sources.mcp.transport import stdio
+from pegboard.sources.mcp.transport.stdio import ServerCommand, ServerProcess, read_lines
 
-assert stdio
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
 
 
-def _command(program: str, *arguments: str, directory: Path | None = None) -> Command:
-    return Command(
+def _command(program: str, *arguments: str, directory: Path | None = None) -> ServerCommand:
+    return ServerCommand(
         name="it",
         program=program,
         arguments=arguments,
@@ -174,7 +171,7 @@ def test_a_crash_of_ours_takes_servers_and_their_children_along(tmp_path: Path) 
 async def test_one_that_is_given_up_as_soon_as_it_runs_leaves_nothing(tmp_path: Path) -> None:
     there = tmp_path / "there"
     script = f"sleep 600 & setsid sleep 600 & echo $! > {there}; exec sleep 600"
-    starting = asyncio.create_task(Child.started(_command("sh", "-c", script)))
+    starting = asyncio.create_task(ServerProcess.start(_command("sh", "-c", script)))
     while not (there.exists() and there.read_text()):  # the server goes on, the loop step by step
         await asyncio.sleep(0)
         time.sleep(0.05)  # noqa: ASYNC251 - as above
@@ -199,11 +196,11 @@ async def test_stderr_is_logged_without_secrets_and_not_without_end(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     loud = "import sys\nfor i in range(1100): print(f'line {i} hush', file=sys.stderr)"
-    child = await Child.started(_command(sys.executable, "-c", loud))
+    child = await ServerProcess.start(_command(sys.executable, "-c", loud))
     with caplog.at_level(logging.INFO, logger="pegboard.mcp"):
-        await child.listen()
+        await child.log_stderr()
     await child.stop()
-    await child.leave()
+    await child.close()
 
     lines = logged(caplog)
     assert lines[0] == "it says: line 0 ***"
@@ -218,16 +215,16 @@ async def test_noise_on_stdout_is_told_once_and_messages_between_it_arrive(
 ) -> None:
     message = '{"jsonrpc": "2.0", "method": "notifications/initialized"}'
     lines = f"Wood shavings\n\n{message}\nMore hush\n{message}"
-    child = await Child.started(_command("printf", "%s", lines))
+    child = await ServerProcess.start(_command("printf", "%s", lines))
     arrived: list[object] = []
 
     async def deliver(item: object) -> None:
         arrived.append(item)
 
     await child.receive(deliver)
-    await child.ended()
+    await child.wait_for_exit()
     await child.stop()
-    await child.leave()
+    await child.close()
 
     assert len(arrived) == 2
     assert [item for item in caplog.messages if "Wood shavings" in item] == [
@@ -276,11 +273,11 @@ async def test_a_server_that_never_greets_is_given_up_and_killed(
 
 async def test_one_that_will_not_go_is_killed() -> None:
     stubborn = "trap '' TERM; while :; do sleep 0.1; done"
-    child = await Child.started(_command("sh", "-c", stubborn))
+    child = await ServerProcess.start(_command("sh", "-c", stubborn))
     await asyncio.sleep(0.2)
     stopping = asyncio.create_task(child.stop())
     await asyncio.wait([stopping])
-    await child.leave()
+    await child.close()
 
     assert not psutil.pid_exists(child.pid)
     assert "it was ended" in child.why()
@@ -289,15 +286,15 @@ async def test_one_that_will_not_go_is_killed() -> None:
 async def test_servers_that_never_said_a_word_are_gone_at_once_however_many_there_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(child_module, "_GRACE_SECONDS", 60.0)
+    monkeypatch.setattr(stdio, "_GRACE_SECONDS", 60.0)
     stubborn = "trap '' TERM; while :; do sleep 0.1; done"
-    hung = [await Child.started(_command("sh", "-c", stubborn)) for _ in range(5)]
+    hung = [await ServerProcess.start(_command("sh", "-c", stubborn)) for _ in range(5)]
     await asyncio.sleep(0.2)
 
     async with asyncio.timeout(40):  # each would have twice a minute if it had spoken
         await asyncio.gather(*(child.stop() for child in hung))
     for child in hung:
-        await child.leave()
+        await child.close()
 
     assert not any(psutil.pid_exists(child.pid) for child in hung)
 
@@ -305,11 +302,11 @@ async def test_servers_that_never_said_a_word_are_gone_at_once_however_many_ther
 async def test_a_server_that_has_spoken_may_put_its_things_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child_module, "_GRACE_SECONDS", 60.0)
+    monkeypatch.setattr(stdio, "_GRACE_SECONDS", 60.0)
     kept = tmp_path / "kept"
     line = '{"jsonrpc": "2.0", "method": "notifications/message"}'
     tidy = f"echo '{line}'; read -r _; sleep 0.7; echo tidy > {kept}"
-    child = await Child.started(_command("sh", "-c", tidy))
+    child = await ServerProcess.start(_command("sh", "-c", tidy))
     heard = asyncio.Event()
 
     async def hear(_message: object) -> None:
@@ -319,6 +316,51 @@ async def test_a_server_that_has_spoken_may_put_its_things_away(
     await heard.wait()
     await child.stop()
     await receiving
-    await child.leave()
+    await child.close()
 
     assert kept.read_text() == "tidy\n"
+
+
+def stream_of(*pieces: bytes) -> asyncio.StreamReader:
+    stream = asyncio.StreamReader()
+    for piece in pieces:
+        stream.feed_data(piece)
+    stream.feed_eof()
+    return stream
+
+
+async def test_each_line_is_whole_wherever_it_was_cut() -> None:
+    stream = stream_of(b"on", b"e\ntw", b"o\n\nthree")
+
+    assert [line async for line in read_lines(stream)] == [b"one", b"two", b"", b"three"]
+
+
+async def test_a_line_beyond_the_longest_ends_it_all() -> None:
+    told: list[bool] = []
+    stream = stream_of(b"short\n" + b"x" * 101)
+
+    found = [
+        line
+        async for line in read_lines(stream, on_excess=lambda: told.append(True), max_bytes=100)
+    ]
+
+    assert (found, told) == ([b"short"], [True])
+
+
+async def test_a_line_that_may_be_cut_is_kept_in_part_alone() -> None:
+    stream = asyncio.StreamReader(limit=2**20)
+    reading = asyncio.create_task(_all(stream))
+    for _ in range(40):
+        stream.feed_data(b"x" * 8192)
+        await asyncio.sleep(0)
+    stream.feed_data(b"\nnext\n")
+    stream.feed_eof()
+
+    first, second = await reading
+
+    assert 8192 <= len(first) < 40 * 8192
+    assert second == b"next"
+
+
+async def _all(stream: asyncio.StreamReader) -> list[bytes]:
+    return [line async for line in read_lines(stream, is_cut=True)]

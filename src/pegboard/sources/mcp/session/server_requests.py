@@ -10,7 +10,7 @@ from mcp.client import ClientRequestContext
 from pegboard.core.elicitation import Question, SampleMessage, SampleRequest
 from pegboard.errors import NobodyToAsk, PegboardError
 from pegboard.sources.mcp.content_blocks import parts_of_message, sample_content
-from pegboard.sources.mcp.session.request_context import Exchange
+from pegboard.sources.mcp.request_context import Exchange
 
 T = TypeVar("T")
 

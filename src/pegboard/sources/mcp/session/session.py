@@ -21,8 +21,8 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pegboard.core.elicitation import LogLevel
 from pegboard.errors import MCPConnectionError, PegboardError
 from pegboard.sources.mcp.client import connection_error
+from pegboard.sources.mcp.request_context import CURRENT, Exchange
 from pegboard.sources.mcp.session.notifications import ServerNotifications
-from pegboard.sources.mcp.session.request_context import CURRENT, Exchange
 from pegboard.sources.mcp.session.server_requests import Questions
 from pegboard.sources.mcp.transport.checked_streams import watched
 from pegboard.sources.mcp.transport.transports import Link, Wire

@@ -19,8 +19,8 @@ from mcp.shared.message import SessionMessage
 from mcp_types.methods import parse_server_notification
 from pydantic import ValidationError
 
-from pegboard.sources.mcp.list_repair import LISTS, mended
-from pegboard.sources.mcp.session.request_context import CURRENT, Exchange
+from pegboard.sources.mcp.request_context import CURRENT, Exchange
+from pegboard.sources.mcp.transport.list_repair import LISTS, mended
 from pegboard.sources.mcp.transport.malformed_messages import (
     MalformedMessage,
     Reading,

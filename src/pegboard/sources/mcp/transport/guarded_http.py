@@ -9,7 +9,7 @@ import httpx2
 
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpStream
 from pegboard.errors import MCPConnectionError, PegboardError, ToolFailed
-from pegboard.sources.mcp.session.request_context import CURRENT, Exchange
+from pegboard.sources.mcp.request_context import CURRENT, Exchange
 from pegboard.sources.mcp.transport.http_failures import Landing, fault_of
 from pegboard.sources.mcp.transport.malformed_messages import Reading, read
 from pegboard.sources.mcp.transport.message_rate import MessageRate
@@ -38,7 +38,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         on_fault: Told of each fault.
         on_flood: Told when the server says more than anybody can listen to.
         headers: What goes with the requests of a call alone.
-        pace: How fast the server may talk.
+        rate: How many messages the server may send.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         timeout: float,
         on_fault: Callable[[PegboardError], None],
         on_flood: Callable[[PegboardError], None],
-        pace: MessageRate,
+        rate: MessageRate,
         headers: CallHeaders = _NONE,
     ) -> None:
         self._http = http
@@ -60,7 +60,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         self._timeout = timeout
         self._on_fault = on_fault
         self._on_flood = on_flood
-        self._pace = pace
+        self._rate = rate
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one request; its answer is read while it comes."""
@@ -157,7 +157,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             stack,
             exchange,
             landing=self._landing,
-            pace=self._pace,
+            rate=self._rate,
             on_fault=self._on_fault,
             on_flood=self._on_flood,
         )

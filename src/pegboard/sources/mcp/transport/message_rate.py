@@ -4,8 +4,11 @@ import re
 import time
 from collections.abc import Callable
 
-MOST_MESSAGES, PACE_SECONDS = 25_000, 10.0
-"""So many messages of one server are listened to in such a while, however it is reached."""
+MAX_MESSAGES, RATE_SECONDS = 25_000, 10.0
+"""How many messages one server may send in so many seconds, over any transport."""
+
+MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+"""The largest message of a server, over any transport."""
 
 _EVENT = re.compile(rb"(?>\r\n|\r|\n)(?=[\r\n:])")
 
@@ -42,9 +45,9 @@ class MessageRate:
         return is_fast
 
 
-def usual_pace() -> MessageRate:
-    """What one server may say, from now on."""
-    return MessageRate(most=MOST_MESSAGES, seconds=PACE_SECONDS)
+def default_rate() -> MessageRate:
+    """What one server may send, counted from now on."""
+    return MessageRate(most=MAX_MESSAGES, seconds=RATE_SECONDS)
 
 
 class Events:

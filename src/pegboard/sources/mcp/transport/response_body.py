@@ -7,10 +7,9 @@ import httpx2
 
 from pegboard.core.ports.http import HttpStream
 from pegboard.errors import PegboardError, ToolFailed, Unavailable
-from pegboard.sources.mcp.process.stdout_lines import MOST_BYTES
-from pegboard.sources.mcp.session.request_context import Exchange
+from pegboard.sources.mcp.request_context import Exchange
 from pegboard.sources.mcp.transport.http_failures import Landing
-from pegboard.sources.mcp.transport.message_rate import Events, MessageRate
+from pegboard.sources.mcp.transport.message_rate import MAX_MESSAGE_BYTES, Events, MessageRate
 
 
 class Body(httpx2.AsyncByteStream):
@@ -21,7 +20,7 @@ class Body(httpx2.AsyncByteStream):
         stack: Closes the exchange.
         exchange: Of which request; None for what belongs to none.
         landing: Which server this is, for messages.
-        pace: How many messages may come, on all streams of the session together.
+        rate: How many messages may come, on all streams of the session together.
         on_fault: Told what ends a stream that has no end of its own.
         on_flood: Told when too many came: then the session ends.
     """
@@ -33,7 +32,7 @@ class Body(httpx2.AsyncByteStream):
         exchange: Exchange | None,
         *,
         landing: Landing,
-        pace: MessageRate,
+        rate: MessageRate,
         on_fault: Callable[[PegboardError], None],
         on_flood: Callable[[PegboardError], None],
     ) -> None:
@@ -41,7 +40,7 @@ class Body(httpx2.AsyncByteStream):
         self._stack = stack
         self._exchange = exchange
         self._landing = landing
-        self._pace = pace
+        self._rate = rate
         self._on_fault = on_fault
         self._on_flood = on_flood
         self._is_endless = "event-stream" in stream.headers.get("content-type", "")
@@ -71,13 +70,14 @@ class Body(httpx2.AsyncByteStream):
         events = Events()
         async for chunk in self._arriving():
             if self._is_endless:
-                self._check_pace(events.in_next(chunk))
+                self._check_rate(events.in_next(chunk))
             else:
                 total += len(chunk)
-            if total > MOST_BYTES:
+            if total > MAX_MESSAGE_BYTES:
+                size = f"more than {MAX_MESSAGE_BYTES // 2**20} MB"
                 raise ToolFailed(
-                    f"{self._landing.name} answered with more than {MOST_BYTES // 2**20} MB; "
-                    "it should answer in pages, or with less."
+                    f"{self._landing.name} answered with {size}; it should answer in pages, or "
+                    "with less."
                 )
             yield chunk
 
@@ -88,9 +88,9 @@ class Body(httpx2.AsyncByteStream):
         except Unavailable as error:
             raise self._landing.broken(error) from error
 
-    def _check_pace(self, count: int) -> None:
-        if self._pace.exceeded(count):
-            fault = self._landing.flooded(str(self._pace))
+    def _check_rate(self, count: int) -> None:
+        if self._rate.exceeded(count):
+            fault = self._landing.flooded(str(self._rate))
             self._on_flood(fault)
             raise fault
 

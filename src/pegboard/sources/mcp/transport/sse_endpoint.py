@@ -11,7 +11,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx2
 
 from pegboard.errors import PegboardError
-from pegboard.sources.mcp.session.request_context import CURRENT
+from pegboard.sources.mcp.request_context import CURRENT
 from pegboard.sources.mcp.transport.http_failures import Landing
 
 _LINE = re.compile(rb"\r\n|\n|\r(?!\Z)")  # what follows a last CR is not known yet

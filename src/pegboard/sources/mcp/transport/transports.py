@@ -15,15 +15,12 @@ from mcp.client.streamable_http import streamable_http_client
 from pegboard.core.ports.http import HttpClient
 from pegboard.errors import MCPConnectionError, PegboardError, SourceUnavailable
 from pegboard.sources.mcp.config import McpConfig, revealed
-from pegboard.sources.mcp.process.child_process import Child
-from pegboard.sources.mcp.process.command import Command
-from pegboard.sources.mcp.process.stdout_lines import MOST_BYTES
 from pegboard.sources.mcp.sdk_log_filter import keep_farewells_out
 from pegboard.sources.mcp.transport.guarded_http import GuardedTransport
 from pegboard.sources.mcp.transport.http_failures import Landing
-from pegboard.sources.mcp.transport.message_rate import MessageRate, usual_pace
+from pegboard.sources.mcp.transport.message_rate import MAX_MESSAGE_BYTES, MessageRate, default_rate
 from pegboard.sources.mcp.transport.sse_endpoint import AnnouncedTransport
-from pegboard.sources.mcp.transport.stdio import stdio_transport
+from pegboard.sources.mcp.transport.stdio import ServerCommand, ServerProcess, stdio_transport
 from pegboard.tools.call_headers import CallHeaders
 
 _SSE_SILENCE = 24 * 3600.0
@@ -38,23 +35,23 @@ class Wire:
     """What is known of a connection below the protocol.
 
     Attributes:
-        child: The server's process; None over HTTP.
+        process: The server's; None over HTTP.
     """
 
     name: str
-    child: Child | None = None
+    process: ServerProcess | None = None
 
     def why(self) -> str:
         """How the child ended; empty without one."""
-        return "" if self.child is None else self.child.why()
+        return "" if self.process is None else self.process.why()
 
     def words(self) -> str:
         """What the child said last; empty without one."""
-        return "" if self.child is None else self.child.words()
+        return "" if self.process is None else self.process.words()
 
     def offence(self) -> str:
         """What the child has to be ended for; empty for nothing."""
-        return "" if self.child is None else self.child.offence
+        return "" if self.process is None else self.process.offence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +60,7 @@ class Link:
 
     Attributes:
         name: The source's; `title` in messages.
-        pace: How fast each process or connection of the server may talk.
+        rate: How many messages each process or connection of the server may send.
         list_seconds: For the whole of a list.
         ping_seconds: For an answer to whether it is there.
     """
@@ -74,7 +71,7 @@ class Link:
     base_dir: Path
     roots: tuple[Path, ...] = ()
     key: str = field(default="", compare=False)
-    pace: Callable[[], MessageRate] = field(default=usual_pace, compare=False)
+    rate: Callable[[], MessageRate] = field(default=default_rate, compare=False)
     list_seconds: float = 60.0
     ping_seconds: float = 5.0
 
@@ -127,10 +124,10 @@ class Link:
         """
         if self.config.command:
 
-            def took(child: Child) -> None:
-                wire.child = child
+            def on_start(process: ServerProcess) -> None:
+                wire.process = process
 
-            return [stdio_transport(self._command(), took, on_end, pace=self.pace())]
+            return [stdio_transport(self._command(), on_start, on_end, rate=self.rate())]
         if self.http is None:
             raise SourceUnavailable(f"{self.title}: this board has no network.", permanent=True)
         headers = CallHeaders(self._headers())
@@ -142,7 +139,7 @@ class Link:
             on_fault=on_fault,
             on_flood=on_flood,
             headers=headers,
-            pace=self.pace(),
+            rate=self.rate(),
         )
         if self.config.is_sse:
             return [self._sse(over, headers.fixed)]
@@ -167,9 +164,9 @@ class Link:
     def _landing(self) -> Landing:
         return Landing(name=self.title, url=self.config.url, credential=self.config.credential)
 
-    def _command(self) -> Command:
+    def _command(self) -> ServerCommand:
         config = self.config
-        return Command(
+        return ServerCommand(
             name=self.title,
             program=config.command,
             arguments=config.args,
@@ -206,7 +203,7 @@ class Link:
         async with (
             _client(over, headers) as client,
             streamable_http_client(
-                self.config.url, http_client=client, max_sse_event_size=MOST_BYTES
+                self.config.url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES
             ) as streams,
         ):
             yield streams

@@ -1,7 +1,6 @@
-"""All that a server has started is found, and ended with it."""
+"""Everything that a server over stdio has started ends with it."""
 
 import asyncio
-import os
 import secrets
 import signal
 import subprocess
@@ -11,8 +10,6 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.sources.mcp.opening import GUARDED, WORKSHOP, opened, until
-
-from pegboard.sources.mcp.process.process_tree import VARIABLE, ProcessTree, fresh_mark, mark_nested
 
 pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="there is no /proc here"),
@@ -95,59 +92,3 @@ def test_a_crash_of_ours_takes_along_what_left_the_group(tmp_path: Path) -> None
 
     assert crashed.returncode == -signal.SIGKILL
     asyncio.run(until(lambda: not _sleeping(seconds)))
-
-
-def test_a_family_is_nobody_else() -> None:
-    mark = fresh_mark()
-    stranger = subprocess.Popen(["sleep", "60"], start_new_session=True)
-    child = subprocess.Popen(
-        ["sh", "-c", "sleep 60 & exec sleep 60"], env={"PATH": os.defpath, VARIABLE: mark}
-    )
-    try:
-        family = ProcessTree(child.pid, mark)
-        family.look()
-        family.kill()
-
-        assert child.wait(5) == -signal.SIGKILL
-        assert stranger.poll() is None
-    finally:
-        stranger.kill()
-        stranger.wait()
-
-
-def test_a_board_within_a_server_of_a_board_keeps_the_mark_above() -> None:
-    module = "pegboard.sources.mcp.process.process_tree"
-    code = f"from {module} import mark_nested; print(mark_nested('below'))"
-    environment = {**os.environ, VARIABLE: "above"}
-    inner = subprocess.run(
-        [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True
-    )
-
-    assert inner.stdout == "above.below\n"
-    assert mark_nested("alone").endswith("alone")
-
-
-def test_without_proc_nothing_is_found(tmp_path: Path) -> None:
-    ProcessTree(os.getpid(), fresh_mark(), proc=tmp_path / "nowhere").kill()
-
-    assert mark_nested("a", proc=tmp_path / "nowhere") == "a"
-
-
-def test_a_number_that_another_process_has_by_now_is_left_alone(tmp_path: Path) -> None:
-    stranger = subprocess.Popen(["sleep", "60"], start_new_session=True)
-    stat = tmp_path / str(stranger.pid) / "stat"
-    stat.parent.mkdir()
-    fields = ["S", "1", *["0"] * 17]
-    try:
-        stat.write_text(f"{stranger.pid} (server) {' '.join(fields)} 500\n")
-        family = ProcessTree(stranger.pid, fresh_mark(), proc=tmp_path)
-        assert not family.is_replaced()
-
-        stat.write_text(f"{stranger.pid} (stranger) {' '.join(fields)} 900\n")
-        family.kill()
-
-        assert family.is_replaced()
-        assert stranger.poll() is None
-    finally:
-        stranger.kill()
-        stranger.wait()

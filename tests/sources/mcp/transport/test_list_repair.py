@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.sources.mcp.rogue import PLAIN
 
-from pegboard.sources.mcp.list_repair import MOST_ITEMS, left_out, mended
+from pegboard.sources.mcp.transport.list_repair import MOST_ITEMS, left_out, mended
 
 MODERN = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
