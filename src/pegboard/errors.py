@@ -42,6 +42,7 @@ PegboardError
     ├── StoreUnavailable        what the board keeps cannot be read or written; no tool is to blame
     │   └── AuditUnavailable    the audit trail cannot take a call that it has to have first
     ├── HostUnavailable         what an argument names is away; the tool itself is well
+    ├── IdempotencyInProgress   another server is working under the same idempotency key
     └── SourceUnavailable       a source is down, missing an extra, or switched off
         └── MCPConnectionError  an MCP server cannot be reached or started; says what to check
 ```
@@ -429,6 +430,12 @@ class HostUnavailable(Unavailable):
     """
 
     code = "host_unavailable"
+
+
+class IdempotencyInProgress(Unavailable):
+    """A call or request with this idempotency key is in progress on another server; try again."""
+
+    code = "idempotency_in_progress"
 
 
 class SourceUnavailable(Unavailable):

@@ -217,6 +217,13 @@ class Asked(threading.Thread):
         return self
 
 
+def ask_until_free(ask: Callable[[], Asked]) -> Asked:
+    """Ask again until the key is no longer in progress on another server; the last answer."""
+    while (asked := ask().ended()).answer.get("code") == "idempotency_in_progress":
+        time.sleep(0.1)
+    return asked
+
+
 @contextmanager
 def two_servers(folder: Path, database: str, *, lease: float) -> Generator[tuple[Server, Server]]:
     """Two servers with a data directory each and one database for both."""

@@ -16,6 +16,7 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import ToolResult
 from pegboard.errors import (
     IdempotencyConflict,
+    IdempotencyInProgress,
     InvalidRequest,
     Overloaded,
     StoreUnavailable,
@@ -120,20 +121,21 @@ async def test_who_comes_meanwhile_to_the_same_server_waits_for_the_first_answer
     assert [await first, await second] == [{"count": 1}] * 2
 
 
-async def test_the_second_server_waits_for_the_first_and_gives_its_answer(
+async def test_the_second_server_is_refused_at_once_while_the_first_works(
     storage: Storage, other: Storage, clock: FakeClock
 ) -> None:
     one, two = Server(storage.outcomes, clock), Server(other.outcomes, clock)
     first = await one.held_up()
-    waiting = [two.ask(may_repeat=True), two.ask(may_repeat=True)]
-    for _ in range(4):  # longer than the lease: it is held on to
+    for _ in range(4):  # longer than the lease: it is renewed
         clock.advance(LEASE / 2)
         while not await is_held_anew(storage, clock):  # noqa: ASYNC110 - a store sets no event
             await asyncio.sleep(0.01)
-    assert not any(task.done() for task in waiting)
+        with pytest.raises(IdempotencyInProgress, match="'k' is in progress on another") as busy:
+            await two.ask(may_repeat=True)
     one.go_on.set()
 
-    assert [await task for task in (first, *waiting)] == [{"count": 1}] * 3
+    assert (busy.value.retry_after, busy.value.nothing_done) == (1.0, True)
+    assert [await first, await two.ask(may_repeat=True)] == [{"count": 1}] * 2
     assert (one.ran, two.ran) == (1, 0)
 
 
@@ -153,33 +155,33 @@ async def test_another_request_under_the_key_is_refused_at_once(
     assert (one.ran, two.ran) == (1, 0)
 
 
-async def test_nobody_waits_for_longer_than_they_may(
-    storage: Storage, other: Storage, clock: FakeClock
-) -> None:
-    one = Server(storage.outcomes, clock, longest_wait=0.1)
-    two = Server(other.outcomes, clock, longest_wait=0.1)
-    first = await one.held_up()
-    for server in (one, two):
-        with pytest.raises(Unavailable, match="did not end within this request's time") as late:
-            await server.ask(may_repeat=True)
-        assert (late.value.code, late.value.retry_after) == ("unavailable", 1.0)
-    one.go_on.set()
+async def test_nobody_waits_for_longer_than_they_may(clock: FakeClock) -> None:
+    server = Server(MemoryOutcomes(), clock, longest_wait=0.1)
+    first = await server.held_up()
+    with pytest.raises(Unavailable, match="did not end within this request's time") as late:
+        await server.ask(may_repeat=True)
+    assert (late.value.code, late.value.retry_after) == ("unavailable", 1.0)
+    server.go_on.set()
 
-    assert [await first, await two.ask()] == [{"count": 1}] * 2
-    assert two.ran == 0
+    assert [await first, await server.ask()] == [{"count": 1}] * 2
+    assert server.ran == 1
 
 
-async def test_after_a_crash_one_of_those_who_wait_does_what_may_be_repeated(
+async def test_after_a_crash_one_server_does_what_may_be_repeated(
     storage: Storage, other: Storage, clock: FakeClock
 ) -> None:
     one, two = Server(storage.outcomes, clock), Server(other.outcomes, clock)
     await storage.outcomes.claim(left(clock, lease=LEASE))
-    waiting = [server.ask(may_repeat=True) for server in (one, two, one, two)]
-    await asyncio.sleep(LEASE / 3)
-    assert (one.ran, two.ran) == (0, 0)  # the first may still be at it
+    for server in (one, two):
+        with pytest.raises(IdempotencyInProgress):  # the first may still be at it
+            await server.ask(may_repeat=True)
     clock.advance(LEASE)
+    both = [server.ask(may_repeat=True) for server in (one, two)]
+    answers = await asyncio.gather(*both, return_exceptions=True)
 
-    assert [await task for task in waiting] == [{"count": 1}] * 4
+    assert {"count": 1} in answers
+    assert all(item == {"count": 1} or isinstance(item, IdempotencyInProgress) for item in answers)
+    assert [await server.ask(may_repeat=True) for server in (one, two)] == [{"count": 1}] * 2
     assert one.ran + two.ran == 1
 
 
@@ -188,11 +190,10 @@ async def test_after_a_crash_nobody_knows_of_what_must_not_be_repeated(
 ) -> None:
     await storage.outcomes.claim(left(clock, lease=LEASE))
     two = Server(other.outcomes, clock)
-    waiting = two.ask()
-    await asyncio.sleep(LEASE / 3)
-    assert not waiting.done()
+    with pytest.raises(IdempotencyInProgress):
+        await two.ask()
     clock.advance(LEASE)
-    for task in (waiting, two.ask()):
+    for task in (two.ask(), two.ask()):
         with pytest.raises(IdempotencyConflict, match="'k' never ended: whether it took effect"):
             await task
 
@@ -211,18 +212,19 @@ async def test_a_restarted_server_that_shares_with_nobody_need_not_wait(
     assert await server.ask() == {"count": 1}
 
 
-async def test_what_the_first_fails_at_is_done_by_who_waited(
+async def test_what_the_first_fails_at_is_done_by_the_next(
     storage: Storage, other: Storage, clock: FakeClock
 ) -> None:
     one, two = Server(storage.outcomes, clock), Server(other.outcomes, clock)
     one.error = InvalidRequest("wrong")
     first = await one.held_up()
-    second = two.ask()
+    with pytest.raises(IdempotencyInProgress):
+        await two.ask()
     one.go_on.set()
 
-    assert await second == {"count": 1}
     with pytest.raises(InvalidRequest):
         await first
+    assert await two.ask() == {"count": 1}
 
 
 @pytest.mark.parametrize(
@@ -332,6 +334,14 @@ async def test_what_nothing_may_hold_up_is_done_once_where_the_key_can_be_had(
     assert answers == [{"count": 1}, {"count": 1}]
     with pytest.raises(IdempotencyConflict):
         await server.at_once(request={"a": 2})
+
+
+async def test_what_nothing_may_hold_up_waits_for_no_other_server(clock: FakeClock) -> None:
+    store = MemoryOutcomes()
+    await store.claim(left(clock, lease=LEASE))
+    server = Server(store, clock)
+
+    assert await server.at_once() == {"count": 1}
 
 
 async def test_a_key_of_another_kind_of_work_is_another_key(clock: FakeClock) -> None:

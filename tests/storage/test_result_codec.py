@@ -100,6 +100,7 @@ ERRORS: list[PegboardError] = [
     errors.BreakerOpen("left alone", retry_after=30.0),
     errors.Overloaded("full"),
     errors.HostUnavailable("away", nothing_done=True),
+    errors.IdempotencyInProgress("busy", retry_after=1.0, nothing_done=True),
     errors.SourceUnavailable("pip install 'pegboard[sql]'"),
     errors.SourceUnavailable("no import", permanent=True),
 ]

@@ -1,4 +1,4 @@
-"""Keys that servers share: the second waits for the first, and nothing runs twice."""
+"""Keys that servers share: the second is refused while the first runs, and nothing runs twice."""
 
 import asyncio
 import logging
@@ -13,7 +13,13 @@ from pegboard.core.memory_results import MemoryOutcomes
 from pegboard.core.ports.call_stores import Outcome
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Effect, ToolSpec
-from pegboard.errors import IdempotencyConflict, PegboardError, ToolFailed, ToolTimeout, Unavailable
+from pegboard.errors import (
+    IdempotencyConflict,
+    IdempotencyInProgress,
+    PegboardError,
+    ToolFailed,
+    Unavailable,
+)
 from pegboard.execution import CallDefaults
 from pegboard.execution.call_state import CallState
 from pegboard.execution.environment import CallEnvironment
@@ -60,31 +66,22 @@ class World:
 
 
 @virtually
-async def test_the_second_server_waits_for_the_first_and_gives_its_answer(clock: FakeClock) -> None:
+async def test_the_second_server_is_refused_at_once_while_the_first_runs(clock: FakeClock) -> None:
     world = World(clock)
     first = world.call("c1")
     await world.begun.wait()
-    second, third = world.call("c2"), world.call("c3")
-    await asyncio.sleep(2 * LEASE)  # longer than the lease: it is held on to
-    assert not second.done()
+    for number in range(4):
+        began = clock.monotonic()
+        with pytest.raises(IdempotencyInProgress, match="'k' is in progress on another") as busy:
+            await world.call(f"c2{number}")
+        assert clock.monotonic() == began
+        assert (busy.value.nothing_done, busy.value.retryable) == (True, True)
+        assert busy.value.retry_after == 1.0
+        await asyncio.sleep(LEASE / 2)  # in all longer than the lease: it is renewed
     world.go_on.set()
 
-    answers = [(await task).text for task in (first, second, third)]
-    assert answers == ["done by c1"] * 3
-    assert world.ran == 1
-
-
-@virtually
-async def test_who_waits_stops_at_their_deadline_and_nothing_was_done(clock: FakeClock) -> None:
-    world = World(clock)
-    first, kit = world.call("c1"), world.kit()
-    await world.begun.wait()
-    with pytest.raises(ToolTimeout, match="did not end within this call's time") as late:
-        await world.call("c2", kit=kit, deadline=kit.monotonic() + 0.1)
-    world.go_on.set()
-    await first
-
-    assert late.value.nothing_done
+    assert (await first).text == "done by c1"
+    assert (await world.call("c3")).text == "done by c1"
     assert world.ran == 1
 
 
@@ -93,18 +90,13 @@ async def test_a_first_call_that_did_nothing_leaves_the_key_to_the_second(clock:
     world = World(clock)
 
     async def refused(call: CallState) -> ToolResult:
-        world.begun.set()
-        await asyncio.sleep(0.1)
         raise Unavailable("busy", nothing_done=True)
 
-    first = world.call("c1", work=refused)
-    await world.begun.wait()
-    world.go_on.set()
-    second = await world.call("c2")
-
-    assert second.text == "done by c2"
     with pytest.raises(Unavailable):
-        await first
+        await world.call("c1", work=refused)
+    world.go_on.set()
+
+    assert (await world.call("c2")).text == "done by c2"
 
 
 @virtually
@@ -131,29 +123,34 @@ async def gone(world: World) -> None:
 
 
 @virtually
-async def test_an_outcome_is_unknown_only_once_nobody_holds_the_key(clock: FakeClock) -> None:
-    world, kit = World(clock), World(clock).kit()
+async def test_an_outcome_is_unknown_only_once_the_lease_has_passed(clock: FakeClock) -> None:
+    world = World(clock)
     await gone(world)
-    began = kit.monotonic()
-    unknown = await world.call("c2")
+    with pytest.raises(IdempotencyInProgress):
+        await world.call("c2")
+    await asyncio.sleep(1.1 * LEASE)
+    unknown = await world.call("c3")
 
     assert isinstance(unknown.error, ToolFailed)
     assert "whether it took effect is unknown" in str(unknown.error)
-    assert LEASE / 2 < kit.monotonic() - began < 10 * LEASE
     assert world.ran == 1
 
 
 @virtually
-async def test_what_may_be_repeated_is_taken_over_by_one_of_those_who_wait(
-    clock: FakeClock,
-) -> None:
+async def test_what_may_be_repeated_is_taken_over_by_one_server(clock: FakeClock) -> None:
     world = World(clock, READS)
     await gone(world)
+    await asyncio.sleep(1.1 * LEASE)
+    world.begun.clear()
+    calls = [world.call(f"c{number}") for number in range(2, 6)]
+    await asyncio.sleep(LEASE)
     world.go_on.set()
-    waiting = [world.call(f"c{number}") for number in range(2, 6)]
-    answers = {(await task).text for task in waiting}
+    answers = await asyncio.gather(*calls, return_exceptions=True)
+    refused = [answer for answer in answers if isinstance(answer, IdempotencyInProgress)]
+    [done] = [answer for answer in answers if isinstance(answer, ToolResult)]
 
-    assert len(answers) == 1
+    assert len(refused) == 3
+    assert (await world.call("c6")).text == done.text
     assert world.ran == 2
 
 
@@ -169,22 +166,6 @@ async def test_a_claim_of_a_server_that_knows_nothing_of_this_is_of_nobody(
 
     assert isinstance(unknown.error, ToolFailed)
     assert (await first).text == "done by c1"
-
-
-@virtually
-async def test_who_is_cancelled_while_waiting_changes_nothing(clock: FakeClock) -> None:
-    world = World(clock)
-    first = world.call("c1")
-    await world.begun.wait()
-    second = world.call("c2")
-    await asyncio.sleep(0.1)
-    second.cancel()
-    await asyncio.wait([second])
-    world.go_on.set()
-
-    assert (await first).text == "done by c1"
-    assert (await world.call("c3")).text == "done by c1"
-    assert world.ran == 1
 
 
 class CutOff(MemoryOutcomes):
@@ -216,17 +197,17 @@ async def test_who_stalled_past_the_lease_leaves_the_key_to_who_took_it_over(
         return ToolResult(content="done by c1")
 
     first = world.call("c1", kit=stalled_at, work=stalls)
-    await asyncio.sleep(0)
+    await asyncio.sleep(1.1 * LEASE)
     second = world.call("c2")
-    await world.begun.wait()  # the lease of the first has passed
+    await world.begun.wait()
     go_on.set()
     await asyncio.wait([first])
-    third = world.call("c3")
-    await asyncio.sleep(0.1)
+    with pytest.raises(IdempotencyInProgress):
+        await world.call("c3")
     world.go_on.set()
 
     assert (first.exception() or first.result()) == (error or ToolResult(content="done by c1"))
-    assert [(await task).text for task in (second, third)] == ["done by c2"] * 2
+    assert [(await task).text for task in (second, world.call("c4"))] == ["done by c2"] * 2
     assert world.ran == 1
 
 
@@ -236,6 +217,7 @@ async def test_a_key_that_a_server_with_leases_left_is_taken_over_by_one_without
 ) -> None:
     world = World(clock, READS)
     await gone(world)
+    await asyncio.sleep(1.1 * LEASE)
     world.go_on.set()
     alone = world.kit(lease=0.0)
     answers = [(await world.call(name, kit=alone)).text for name in ("c2", "c3")]

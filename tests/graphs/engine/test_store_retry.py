@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 from tests.graphs.engine.test_failover import Healing, healed
 from tests.graphs.made import Bench, at_the_bench, call
 
@@ -89,6 +90,34 @@ def test_a_key_that_could_not_be_given_back_stands_in_nobodys_way(tool: str) -> 
     result, _, starts = played(call("a", tool), 2, outcomes=Refusing())
 
     assert (result.state, starts) == ("completed", {tool: 1})
+
+
+class HeldElsewhere(MemoryOutcomes):
+    """Another server, which had the run before, holds each key for a while."""
+
+    def __init__(self, refusals: int) -> None:
+        super().__init__()
+        self._refusals = refusals
+        self.keys: list[str] = []
+
+    async def claim(self, outcome: Outcome) -> Outcome | None:
+        self.keys.append(outcome.key)
+        if self._refusals:
+            self._refusals -= 1
+            return structs.replace(outcome, holder="another", held_until=float("inf"))
+        return await super().claim(outcome)
+
+
+@pytest.mark.parametrize("tool", ["pay", "put"], ids=["once", "repeatable"])
+def test_a_step_waits_for_a_key_that_another_server_holds(tool: str) -> None:
+    outcomes, healing = HeldElsewhere(3), Healing()
+    result, took, starts = played(
+        call("a", tool, fallbacks=LOOK), 0, outcomes=outcomes, heal=healing
+    )
+
+    assert (result.state, starts, healing.asked) == ("completed", {tool: 1}, [])
+    assert took == pytest.approx(3 * 1.0 + 0.1)
+    assert len(set(outcomes.keys)) == 1
 
 
 @pytest.mark.parametrize("tool", ["pay", "put"], ids=["once", "repeatable"])

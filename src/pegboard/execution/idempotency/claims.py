@@ -1,4 +1,7 @@
-"""Having an idempotency key: who has it already, here or on another server, is waited for."""
+"""Acquire an idempotency key.
+
+A holder in this process is waited for; a key that another server holds is refused at once.
+"""
 
 import asyncio
 import logging
@@ -10,6 +13,7 @@ from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.ports.call_stores import Outcome, OutcomeStore
 from pegboard.errors import (
     IdempotencyConflict,
+    IdempotencyInProgress,
     PegboardError,
     StoreUnavailable,
     ToolTimeout,
@@ -21,7 +25,7 @@ from pegboard.execution.idempotency.key_lease import is_held, leased, taken_over
 
 _LOG = logging.getLogger("pegboard.calls")
 _SHORTEST_PAUSE = 0.05
-_LONGEST_PAUSE = 1.0
+_RETRY_AFTER = 1.0
 _LONGEST_WAIT = 2.0
 _LONGEST_AWAY = 5.0
 """Seconds between tries to give back a key while the store is away."""
@@ -72,34 +76,29 @@ async def acquire_local_key(kit: CallEnvironment, wish: KeyClaim) -> InFlightCal
 async def claim_or_first_outcome(
     kit: CallEnvironment, flight: InFlightCall, wish: KeyClaim
 ) -> Outcome | None:
-    """The first one's claim, once that is over or gone; None when this one is to be done now.
+    """Claim the key in the store; None once this one has it and is to be done now.
 
-    Whoever has the key in another process is asked after, more and more rarely. A claim without a
-    result is of one that is gone: how it ended is unknown.
+    Otherwise the first one's claim. Without a result it is one whose server is gone: its outcome
+    is unknown.
 
     Raises:
         IdempotencyConflict: The key stands for something else.
-        Unavailable: The other one did not end in time; as `wish.late`.
+        IdempotencyInProgress: Another server is working under this key.
     """
-    pause = _SHORTEST_PAUSE
-    while True:
-        flight.claim = leased(kit, flight.claim, wish.by)
-        first = await _claimed(kit.outcomes, flight)
-        if first is None:
-            return None
-        _check_same(wish, first)
-        if first.result is not None:
-            return first
-        if not is_held(kit, first):
-            if not wish.may_repeat:
-                return first
-            if await taken_over(kit, first, flight.claim):
-                return None
-        left = _left(kit, wish)
-        if left is not None and left <= 0:
-            raise _too_late(wish)
-        await asyncio.sleep(pause if left is None else min(pause, left))
-        pause = min(2 * pause, _LONGEST_PAUSE)
+    flight.claim = leased(kit, flight.claim, wish.by)
+    first = await _claimed(kit.outcomes, flight)
+    if first is None:
+        return None
+    _check_same(wish, first)
+    if first.result is not None:
+        return first
+    if is_held(kit, first):
+        raise _in_progress(wish)
+    if not wish.may_repeat:
+        return first
+    if await taken_over(kit, first, flight.claim):
+        return None
+    raise _in_progress(wish)  # another server took it over first
 
 
 async def release_key(kit: CallEnvironment, flight: InFlightCall) -> None:
@@ -194,10 +193,18 @@ def _check_same(wish: KeyClaim, first: Outcome) -> None:
         )
 
 
+def _in_progress(wish: KeyClaim) -> IdempotencyInProgress:
+    return IdempotencyInProgress(
+        f"A {wish.noun} with the idempotency key '{wish.key}' is in progress on another server.",
+        retry_after=_RETRY_AFTER,
+        nothing_done=True,
+    )
+
+
 def _too_late(wish: KeyClaim) -> Unavailable:
     return wish.late(
         f"The first {wish.noun} with the idempotency key '{wish.key}' did not end within this "
         f"{wish.noun}'s time.",
-        retry_after=1.0,
+        retry_after=_RETRY_AFTER,
         nothing_done=True,
     )

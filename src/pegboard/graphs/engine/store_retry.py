@@ -8,7 +8,7 @@ from msgspec import structs
 
 from pegboard.core.context import ToolContext
 from pegboard.core.result import ToolResult
-from pegboard.errors import StoreUnavailable
+from pegboard.errors import IdempotencyInProgress, StoreUnavailable
 from pegboard.graphs.engine.node_execution import NodeExecution
 
 _FIRST = 1.0
@@ -41,9 +41,10 @@ class StoreRetry:
     async def call(
         self, name: str, arguments: Mapping[str, Any], ctx: ToolContext[Any]
     ) -> ToolResult:
-        """Call a tool, and again while the board cannot store that it starts.
+        """Call a tool, and again while the call cannot begin.
 
-        Such a call has not begun: neither did it do anything, nor did the tool fail.
+        It cannot while the board cannot store that it starts, or while another server, which had
+        the run before, still holds its key. Neither is a failure of the tool.
         """
         board = self._doing.session.board
         result, pause = await board.call(name, arguments, self._keyed(ctx)), _FIRST
@@ -51,8 +52,9 @@ class StoreRetry:
             await asyncio.sleep(pause)
             if self._doing.scope.stopped and not self._doing.session.broken_off:
                 break
-            pause = min(2 * pause, _LONGEST)
-            self._count += 1
+            if isinstance(result.error, StoreUnavailable):
+                pause = min(2 * pause, _LONGEST)
+                self._count += 1
             result = await board.call(name, arguments, self._keyed(ctx))
         return result
 
@@ -72,5 +74,5 @@ class StoreRetry:
 
 def _is_not_begun(result: ToolResult) -> bool:
     error = result.error
-    is_store = isinstance(error, StoreUnavailable) and error.retryable
-    return is_store and not result.meta.attempts
+    is_held_up = isinstance(error, StoreUnavailable | IdempotencyInProgress) and error.retryable
+    return is_held_up and not result.meta.attempts

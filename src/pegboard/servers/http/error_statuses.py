@@ -51,6 +51,7 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.StoreUnavailable: 503,
         errors.AuditUnavailable: 503,
         errors.HostUnavailable: 503,
+        errors.IdempotencyInProgress: 409,
         errors.SourceUnavailable: 503,
         errors.MCPConnectionError: 503,
     }

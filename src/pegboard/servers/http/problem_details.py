@@ -77,7 +77,7 @@ def told_of(error: PegboardError, **members: Any) -> ProblemAnswer:
     said = error_to_dict(error)
     body = {**_head(status, error.code), "detail": said.pop("message"), **said, **members}
     headers: dict[str, str] = {}
-    if status in {429, 503} and error.retryable:
+    if status in {409, 429, 503} and error.retryable:
         wait = error.retry_after if error.retry_after is not None else _ASK_AGAIN
         headers["Retry-After"] = str(max(1, math.ceil(wait)))
     return ProblemAnswer(status=status, body=body, headers=headers)
