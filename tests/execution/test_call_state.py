@@ -11,7 +11,7 @@ from tests.execution.made import ADA, a_call
 from pegboard.core.context import ToolContext
 from pegboard.core.elicitation import Answer, LogLine, Question, Sample, SampleRequest
 from pegboard.core.principal import Principal
-from pegboard.execution.call_state import CallState, owner_of
+from pegboard.execution.call_state import CallState
 
 
 class Person:
@@ -109,4 +109,4 @@ PRINCIPALS = st.builds(Principal, id=st.text("a/%2F", max_size=6), tenant=st.tex
 
 @given(PRINCIPALS, PRINCIPALS)
 def test_two_callers_never_own_the_same(first: Principal, second: Principal) -> None:
-    assert (owner_of(first) == owner_of(second)) is (first == second)
+    assert (first.owner == second.owner) is (first == second)

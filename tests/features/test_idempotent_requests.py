@@ -23,7 +23,6 @@ from pegboard.errors import (
     Unavailable,
 )
 from pegboard.execution import CallDefaults
-from pegboard.execution.call_state import owner_of
 from pegboard.features.idempotent_requests import IdempotentRequests
 from pegboard.storage import Storage
 from pegboard.testing import FakeClock
@@ -82,7 +81,7 @@ def left(clock: FakeClock, *, lease: float | None = None) -> Outcome:
     """What a server that was killed has left of the same request."""
     return Outcome(
         key="w:k",
-        owner=owner_of(LOCAL),
+        owner=LOCAL.owner,
         tool="w",
         digest=digest_of({"a": 1}),
         created_at=clock.time(),

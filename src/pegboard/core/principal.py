@@ -22,6 +22,17 @@ class Principal(Struct, frozen=True, kw_only=True):
         """Whether the token carries this scope."""
         return scope in self.scopes or "*" in self.scopes
 
+    @property
+    def owner(self) -> str:
+        """`tenant/id`: the owner of stored results and idempotency keys, unique among principals.
+
+        A slash in the tenant's own name is escaped.
+        """
+        tenant = self.tenant
+        if "/" in tenant or "%" in tenant:
+            tenant = tenant.replace("%", "%25").replace("/", "%2F")
+        return f"{tenant}/{self.id}"
+
 
 LOCAL = Principal(id="local", kind="local", scopes=frozenset({"*"}))
 """Whoever runs the process: the library's, the command line's and a single-user server's caller."""

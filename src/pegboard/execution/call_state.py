@@ -11,7 +11,6 @@ from pegboard.core.context import Arguments, Call, Progress, ToolContext
 from pegboard.core.decision import Decision
 from pegboard.core.elicitation import LogLine
 from pegboard.core.ports.approval_store import Approval
-from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 from pegboard.execution.results.redaction import redacted_value
 
@@ -78,7 +77,7 @@ class CallState(Struct, eq=False, kw_only=True):
     @property
     def owner(self) -> str:
         """Whose stored results and idempotency keys these are."""
-        return owner_of(self.ctx.principal)
+        return self.ctx.principal.owner
 
 
 def _redacting(
@@ -91,14 +90,6 @@ def _redacting_log(
     log: Callable[[LogLine], None], redact: Callable[[str], str]
 ) -> Callable[[LogLine], None]:
     return lambda told: log(replace(told, data=redacted_value(told.data, redact)))
-
-
-def owner_of(principal: Principal) -> str:
-    """`tenant/id`, the same for nobody else: a slash in the tenant's own name is escaped."""
-    tenant = principal.tenant
-    if "/" in tenant or "%" in tenant:
-        tenant = tenant.replace("%", "%25").replace("/", "%2F")
-    return f"{tenant}/{principal.id}"
 
 
 Handler = Callable[[CallState], Coroutine[Any, Any, ToolResult]]

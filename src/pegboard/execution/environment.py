@@ -14,7 +14,7 @@ from pegboard.core.ports.approval_store import ApprovalStore
 from pegboard.core.ports.call_stores import Journal, OutcomeStore, ResultStore
 from pegboard.execution.cache import ResultCache
 from pegboard.execution.emitter import Emitter
-from pegboard.execution.idempotency.in_flight import Flights
+from pegboard.execution.in_flight_calls import Flights
 from pegboard.execution.limits.breakers import Breakers
 from pegboard.execution.limits.limiters import Limiters
 

@@ -9,7 +9,6 @@ from pegboard.core.ports.call_stores import Outcome
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 from pegboard.errors import IdempotencyConflict, Unavailable
-from pegboard.execution.call_state import owner_of
 from pegboard.execution.environment import CallEnvironment
 from pegboard.execution.idempotency.claims import (
     KeyClaim,
@@ -18,8 +17,8 @@ from pegboard.execution.idempotency.claims import (
     release_key,
     store_outcome,
 )
-from pegboard.execution.idempotency.in_flight import InFlightCall
 from pegboard.execution.idempotency.key_lease import KeyLease
+from pegboard.execution.in_flight_calls import InFlightCall
 from pegboard.execution.pipeline import new_call_id
 
 Answer = Mapping[str, Any]
@@ -76,7 +75,7 @@ class IdempotentRequests:
         kit = self._kit
         claim = Outcome(
             key=f"{what}:{key}",
-            owner=owner_of(principal),
+            owner=principal.owner,
             tool=what,
             digest=digest_of(request),
             created_at=kit.now(),

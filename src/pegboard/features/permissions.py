@@ -5,7 +5,6 @@ from pegboard.core.ports.approval_store import Approval
 from pegboard.core.ports.run_store import StoredRun
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied
-from pegboard.execution.call_state import owner_of
 
 APPROVALS_SCOPE = "approvals:decide"
 """See and decide every approval of the tenant."""
@@ -43,9 +42,9 @@ def may_see_approval(principal: Principal, approval: Approval) -> bool:
 
 def may_see_plan(principal: Principal, created_by: str) -> bool:
     """Whether this caller may see a plan of this owner (`tenant/id`)."""
-    if owner_of(principal) == created_by:
+    if principal.owner == created_by:
         return True
-    tenant = owner_of(Principal(id="", tenant=principal.tenant))
+    tenant = Principal(id="", tenant=principal.tenant).owner
     return principal.has_scope(PLANS_SCOPE) and created_by.startswith(tenant)
 
 

@@ -20,8 +20,8 @@ from pegboard.errors import (
     Unavailable,
 )
 from pegboard.execution.environment import CallEnvironment
-from pegboard.execution.idempotency.in_flight import InFlightCall
 from pegboard.execution.idempotency.key_lease import is_held, leased, taken_over
+from pegboard.execution.in_flight_calls import InFlightCall
 
 _LOG = logging.getLogger("pegboard.calls")
 _SHORTEST_PAUSE = 0.05

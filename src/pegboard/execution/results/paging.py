@@ -7,7 +7,6 @@ from pegboard.core.ports.call_stores import ResultStore
 from pegboard.core.principal import Principal
 from pegboard.core.result import Part, ResourcePart, TextPart
 from pegboard.errors import HandleNotFound
-from pegboard.execution.call_state import owner_of
 from pegboard.execution.results.handles import PREFIX, find, page_bytes_of
 
 
@@ -56,7 +55,7 @@ async def read_page(
     """
     if not handle.startswith(PREFIX):
         handle = PREFIX + handle
-    stored = await find(handle, results, owner_of(principal))
+    stored = await find(handle, results, principal.owner)
     text = _text_of(stored.body)
     cut = page_bytes_of(handle)
     longest = page_length(text, size if cut is None else cut)

@@ -24,8 +24,8 @@ from pegboard.execution.idempotency.claims import (
     store_outcome,
 )
 from pegboard.execution.idempotency.fingerprint import fingerprint_of
-from pegboard.execution.idempotency.in_flight import InFlightCall
 from pegboard.execution.idempotency.key_lease import KeyLease
+from pegboard.execution.in_flight_calls import InFlightCall
 from pegboard.execution.retry_rules import did_nothing, is_repeatable
 
 

@@ -13,7 +13,6 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import InvalidRequest, ToolNotFound, Unavailable
 from pegboard.execution.audit_first import record_in_audit
-from pegboard.execution.call_state import owner_of
 from pegboard.features.catalogue.audit_events import about_to, changes
 from pegboard.features.catalogue.build_tools import Builds, drafted
 from pegboard.features.catalogue.queries import CatalogueReader
@@ -117,7 +116,7 @@ class CatalogueService(CatalogueReader):
         principal: Principal,
         origin: str,
     ) -> tuple[list[Registered], dict[str, str]]:
-        attempts, by = _ATTEMPTS, owner_of(principal)
+        attempts, by = _ATTEMPTS, principal.owner
         while True:
             await self._load()
             drafts = Drafts(self._registry.versions, self._shelf.stored)

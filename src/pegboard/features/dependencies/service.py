@@ -13,7 +13,6 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import DependencyCycle, Unavailable
 from pegboard.execution.audit_first import record_in_audit
-from pegboard.execution.call_state import owner_of
 from pegboard.features.dependencies.audit_events import change_dict, graph_event
 from pegboard.features.dependencies.recorded_graph import Recorded
 from pegboard.features.permissions import check_may_change_graph
@@ -250,7 +249,7 @@ class DependencyService:
 
     async def _ask(self, change: GraphChange, origin: str, principal: Principal) -> int:
         """Do what somebody asks for: kept, or not done; the version that it makes, 0 for none."""
-        kit, by = self._registry.kit, owner_of(principal)
+        kit, by = self._registry.kit, principal.owner
         is_decided = self._prove is unproved
         async with self._lock, AsyncExitStack() as deciding:
             for _ in range(_TRIES):

@@ -16,7 +16,6 @@ from pegboard.core.ports.kill_switch_store import Switch, SwitchKind, SwitchStor
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.wire_names import MAX_SOURCE_LENGTH
 from pegboard.errors import InvalidRequest, PegboardError, SwitchNotFound, Unavailable
-from pegboard.execution.call_state import owner_of
 from pegboard.features.permissions import check_may_switch
 from pegboard.registry import ToolRegistry
 from pegboard.registry.change_notifier import ChangeKind
@@ -142,7 +141,7 @@ class KillSwitches:
             name=name,
             reason=reason or DEFAULT_REASON,
             at=self._registry.kit.now(),
-            by=owner_of(principal),
+            by=principal.owner,
         )
         detail: dict[str, object] = {"reason": switch.reason}
         if self._insists:  # it holds before anything is waited for

@@ -14,7 +14,6 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import AccessDenied, DefinitionChanged, DefinitionNotHeld
 from pegboard.execution.audit_first import named, record_in_audit
-from pegboard.execution.call_state import owner_of
 from pegboard.features.permissions import check_may_change_catalogue
 from pegboard.features.pins.held_definitions import kept, rejected, state_of
 from pegboard.features.pins.paging import Page, page_of
@@ -170,7 +169,7 @@ class Pins:
         self, held: Sequence[HeldDefinition], decision: Decision, principal: Principal
     ) -> Sequence[HeldDefinition]:
         """Decide about what is still held as it was seen, and tell of nothing else."""
-        by, now = owner_of(principal), self._registry.kit.now()
+        by, now = principal.owner, self._registry.kit.now()
         if decision == "approve":
             for item in held:
                 _check_not_blocked(item)

@@ -13,7 +13,6 @@ from pegboard.core.ports.run_store import Plan as StoredPlan
 from pegboard.core.ports.run_store import RunStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import GraphInvalid, PlanNotFound, SourceUnavailable
-from pegboard.execution.call_state import owner_of
 from pegboard.features.permissions import may_see_plan
 from pegboard.graphs import KINDS, Fault, Preview, read_graph, write_graph
 from pegboard.graphs.checks.context import CheckContext, HealthOf, WasThere
@@ -134,7 +133,7 @@ class Plans:
             graph=write_graph(graph),
             created_at=self._registry.kit.now(),
             task_id=graph.task_id,
-            created_by=owner_of(principal),
+            created_by=principal.owner,
             mode=made.mode,
             choices=tuple(map(asdict, made.choices)),
             notes=made.notes,

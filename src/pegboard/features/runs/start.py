@@ -12,7 +12,6 @@ from pegboard.core.graph import Graph, Node, is_large
 from pegboard.core.ports.run_store import RunStore, StoredRun
 from pegboard.core.principal import Principal
 from pegboard.errors import GraphInvalid, IdempotencyConflict, RunNotFound, ToolNotFound
-from pegboard.execution.call_state import owner_of
 from pegboard.execution.wait_for_source import wait_for_graph_sources
 from pegboard.features.permissions import may_see_plan, may_see_run
 from pegboard.features.plans.service import remembered
@@ -123,7 +122,7 @@ def run_id_for(principal: Principal, key: str) -> str:
     """The id of the run that this caller starts under this idempotency key; empty without one."""
     if not key:
         return ""
-    digest = sha256(f"{owner_of(principal)}\n{key}".encode()).hexdigest()
+    digest = sha256(f"{principal.owner}\n{key}".encode()).hexdigest()
     return f"r_{digest[:24]}"
 
 

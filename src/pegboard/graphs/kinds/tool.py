@@ -21,7 +21,6 @@ from pegboard.errors import (
     Unavailable,
     shortened_name,
 )
-from pegboard.execution.call_state import owner_of
 from pegboard.execution.results.handles import find, value_of
 from pegboard.execution.retry_rules import delay_before, did_nothing, is_repeatable, may_repeat
 from pegboard.execution.wait_for_source import wait_for_source
@@ -245,7 +244,7 @@ async def _output(doing: NodeExecution, result: ToolResult) -> Any:
     """
     meta = result.meta
     if meta.truncated:
-        owner = owner_of(doing.session.ctx.principal)
+        owner = doing.session.ctx.principal.owner
         try:
             return value_of(await find(meta.handle, doing.session.board.kit.results, owner))
         except PegboardError as error:

@@ -4,7 +4,6 @@ import base64
 from typing import Any
 
 from pegboard.core.principal import Principal
-from pegboard.execution.call_state import owner_of
 from pegboard.execution.results.handles import find
 from pegboard.runtime import Pegboard
 
@@ -17,7 +16,7 @@ async def stored_contents(board: Pegboard, handle: str, principal: Principal) ->
     Raises:
         HandleNotFound: Unknown, expired or somebody else's.
     """
-    stored = await find(handle, board.registry.kit.results, owner_of(principal))
+    stored = await find(handle, board.registry.kit.results, principal.owner)
     contents: dict[str, Any] = {"uri": handle, "mimeType": stored.media_type}
     if stored.media_type.startswith(_TEXTS):
         try:

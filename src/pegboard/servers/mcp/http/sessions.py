@@ -12,7 +12,6 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from pegboard.core.principal import Principal
-from pegboard.execution.call_state import owner_of
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.callers import CURRENT, PART, Caller
 from pegboard.servers.mcp.http.message_checks import (
@@ -88,7 +87,7 @@ class Sessions:
         if self._is_ending:
             raise not_begun()
         scope["state"][PART] = part
-        owner = owner_of(principal)
+        owner = principal.owner
         token = AccessToken(token="", client_id=owner, scopes=[])
         scope["user"] = AuthenticatedUser(token)
         before = CURRENT.set(Caller(principal=principal, part=part))

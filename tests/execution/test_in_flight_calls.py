@@ -4,7 +4,7 @@ import asyncio
 import threading
 
 from pegboard.core.ports.call_stores import Outcome
-from pegboard.execution.idempotency.in_flight import Flights
+from pegboard.execution.in_flight_calls import Flights
 
 
 def a_claim(key: str = "k", owner: str = "acme/ada") -> Outcome:
