@@ -16,8 +16,8 @@ _REASONS = {
     403: "The caller may not do this.",
     404: "There is no such thing, or it is hidden.",
     405: "The method is not possible at this path.",
-    409: "It conflicts with what is: an approval is needed, or an idempotency key was used, or is in "
-    "progress on another server; then `Retry-After` says when to ask again.",
+    409: "It conflicts with what is: an approval is needed, or an idempotency key was used. "
+    "One that is in progress on another server is retryable; `Retry-After` says when.",
     410: "It has passed its time.",
     413: "The body is too large.",
     415: "The body is not declared as JSON.",
