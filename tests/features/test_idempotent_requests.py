@@ -129,8 +129,8 @@ async def test_the_second_server_is_refused_at_once_while_the_first_works(
         clock.advance(LEASE / 2)
         while not await is_held_anew(storage, clock):  # noqa: ASYNC110 - a store sets no event
             await asyncio.sleep(0.01)
-        with pytest.raises(IdempotencyInProgress, match="'k' is in progress on another") as busy:
-            await two.ask(may_repeat=True)
+    with pytest.raises(IdempotencyInProgress, match="'k' is in progress on another") as busy:
+        await two.ask(may_repeat=True)
     one.go_on.set()
 
     assert (busy.value.retry_after, busy.value.nothing_done) == (1.0, True)
