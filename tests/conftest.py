@@ -52,7 +52,7 @@ def pytest_collection_finish() -> None:
 
 def pytest_runtest_setup() -> None:
     """What fails is told as new in each test, whatever a test before it was told."""
-    log_once._told.clear()
+    log_once._logged.clear()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -54,7 +54,7 @@ is the exception's cause, stored under `error_id`.
 from dataclasses import dataclass
 from typing import ClassVar
 
-_LONGEST_NAME = 100
+_MAX_NAME = 100
 
 
 class PegboardError(Exception):
@@ -139,7 +139,7 @@ class ToolNotFound(CallerError):
 
     def __init__(self, name: str, nearest: tuple[str, ...] = ()) -> None:
         hint = f" Did you mean {_either(nearest)}?" if nearest else ""
-        name = shortened_name(name)
+        name = shorten_name(name)
         super().__init__(f"Tool '{name}' not found.{hint}")
         self.name = name
         self.nearest = nearest
@@ -240,7 +240,7 @@ class GraphInvalid(CallerError):
 
     def __init__(self, name: str, problems: tuple[Problem, ...]) -> None:
         lines = "\n".join(f"- {problem}" for problem in problems)
-        super().__init__(f"{shortened_name(name) or 'The graph'} cannot run:\n{lines}")
+        super().__init__(f"{shorten_name(name) or 'The graph'} cannot run:\n{lines}")
         self.problems = problems
 
 
@@ -262,7 +262,7 @@ class DependencyCycle(CallerError):
     code = "dependency_cycle"
 
     def __init__(self, cycle: tuple[str, ...]) -> None:
-        shown = " -> ".join(map(shortened_name, (*cycle, cycle[0])))
+        shown = " -> ".join(map(shorten_name, (*cycle, cycle[0])))
         super().__init__(f"These tools would need each other: {shown}. Leave one of them out.")
         self.cycle = cycle
 
@@ -468,9 +468,9 @@ class MCPConnectionError(SourceUnavailable):
     code = "mcp_connection"
 
 
-def shortened_name(name: str) -> str:
+def shorten_name(name: str) -> str:
     """A name that a caller made up, at most so long that a message or a record can hold it."""
-    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+    return name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}…"
 
 
 def _either(names: tuple[str, ...]) -> str:

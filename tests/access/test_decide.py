@@ -101,7 +101,7 @@ def test_only_of_a_tool_whose_standing_is_ask_is_a_call_answered_with_ask(
 ) -> None:
     decision = decide(principal, spec, Action.CALL, policy=policy, switches=off)
 
-    assert decision.verdict is not Verdict.ASK or policy.standing(spec).verdict is Verdict.ASK
+    assert decision.verdict is not Verdict.ASK or policy.decide(spec).verdict is Verdict.ASK
 
 
 @given(PRINCIPALS, SPECS, POLICIES, switches())
@@ -158,7 +158,7 @@ def _expected(
 def test_what_cannot_be_used_is_known_to_whoever_might_use_it(
     changes: dict[str, object], policy: Policy, principal: Principal, known: bool
 ) -> None:
-    spec = ToolSpec(name="t", input_schema={"type": "object"}).changed(**changes)
+    spec = ToolSpec(name="t", input_schema={"type": "object"}).replace(**changes)
 
     assert may_know(principal, spec, policy=policy, switches=Switches()) is known
 
@@ -175,7 +175,7 @@ def test_what_cannot_be_used_is_known_to_whoever_might_use_it(
 def test_what_is_turned_off_is_known_to_whoever_looks_after_the_tools(
     scopes: set[str], changes: dict[str, object], policy: Policy, known: bool
 ) -> None:
-    spec = ToolSpec(name="t", input_schema={"type": "object"}).changed(**changes)
+    spec = ToolSpec(name="t", input_schema={"type": "object"}).replace(**changes)
     principal, switches = Principal(id="p", scopes=frozenset(scopes)), Switches()
     switches.turn_off(tool="t")
 

@@ -7,7 +7,7 @@ import pytest
 from tests.access.made import a_spec
 
 from pegboard.access import Policy
-from pegboard.access.policy import _MOST_REMEMBERED, DEFAULT_EFFECTS
+from pegboard.access.policy import _MAX_REMEMBERED, DEFAULT_EFFECTS
 from pegboard.core.decision import Decision, Verdict
 from pegboard.core.tool import Effect, Limits
 from pegboard.errors import ConfigError
@@ -25,11 +25,11 @@ from pegboard.errors import ConfigError
     ids=["deny first", "ask before allow", "allow", "case matters", "none"],
 )
 def test_the_strictest_rule_that_matches_decides(rules: dict[str, Any], rule: str) -> None:
-    assert Policy(**rules).standing(a_spec()).rule == rule
+    assert Policy(**rules).decide(a_spec()).rule == rule
 
 
 def test_a_rule_is_named_in_the_reason() -> None:
-    assert Policy(ask=("*find",)).standing(a_spec()) == Decision(
+    assert Policy(ask=("*find",)).decide(a_spec()) == Decision(
         verdict=Verdict.ASK, reason="the policy's ask rule '*find' matches", rule="policy.ask[0]"
     )
 
@@ -40,7 +40,7 @@ def test_a_rule_knows_a_renamed_tool_by_both_names(rule: str) -> None:
     old: dict[str, Any] = {rule: ("shop__find",)}
     new: dict[str, Any] = {rule: ("find_it",)}
 
-    rules = [Policy(**globs).standing(spec).rule for globs in (old, new)]
+    rules = [Policy(**globs).decide(spec).rule for globs in (old, new)]
 
     assert rules == [f"policy.{rule}[0]"] * 2
 
@@ -48,7 +48,7 @@ def test_a_rule_knows_a_renamed_tool_by_both_names(rule: str) -> None:
 def test_an_effect_that_is_not_named_keeps_its_default() -> None:
     policy = Policy(effects={Effect.ADMIN: Verdict.DENY})
 
-    verdicts = [policy.standing(a_spec(effect=effect)).verdict for effect in Effect]
+    verdicts = [policy.decide(a_spec(effect=effect)).verdict for effect in Effect]
 
     assert verdicts == [Verdict.ALLOW, Verdict.ALLOW, Verdict.DENY]
 
@@ -71,14 +71,14 @@ def test_one_text_in_the_place_of_globs_is_refused(rule: str) -> None:
 def test_a_judgement_is_remembered() -> None:
     policy, spec = Policy(), a_spec()
 
-    assert policy.standing(spec) is policy.standing(spec)
+    assert policy.decide(spec) is policy.decide(spec)
 
 
 def test_a_changed_policy_remembers_nothing_of_the_old_one() -> None:
     policy, spec = Policy(), a_spec()
-    before = policy.standing(spec).verdict
+    before = policy.decide(spec).verdict
 
-    after = replace(policy, deny=("*",)).standing(spec).verdict
+    after = replace(policy, deny=("*",)).decide(spec).verdict
 
     assert (before, after) == (Verdict.ALLOW, Verdict.DENY)
 
@@ -86,15 +86,15 @@ def test_a_changed_policy_remembers_nothing_of_the_old_one() -> None:
 def test_two_specs_that_are_equal_are_judged_by_what_they_are() -> None:
     policy = Policy(deny=("wipe",))
 
-    assert policy.standing(a_spec("wipe")).verdict is Verdict.DENY
-    assert policy.standing(a_spec("note")).verdict is Verdict.ALLOW
+    assert policy.decide(a_spec("wipe")).verdict is Verdict.DENY
+    assert policy.decide(a_spec("note")).verdict is Verdict.ALLOW
 
 
 def test_what_is_remembered_is_bounded() -> None:
     policy, spec = Policy(), a_spec()
-    policy._standing.update({-number: (spec, _ALLOWED) for number in range(_MOST_REMEMBERED)})
+    policy._standing.update({-number: (spec, _ALLOWED) for number in range(_MAX_REMEMBERED)})
 
-    policy.standing(spec)
+    policy.decide(spec)
 
     assert len(policy._standing) == 1
 
@@ -131,4 +131,4 @@ _ALLOWED = Decision(verdict=Verdict.ALLOW, reason="remembered", rule="none")
 def test_globs_that_match_no_tool_are_known() -> None:
     policy = Policy(deny=("a__*", "typo__*"), ask=("b",), limits={"c*": Limits(rate=1)})
 
-    assert policy.unused(["a__x", "cc"]) == ("typo__*", "b")
+    assert policy.find_unused(["a__x", "cc"]) == ("typo__*", "b")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.graphs.boards import BOARD, HEALTH
 
-from pegboard.concurrency.cooperative import Turns, at_once, in_thread, run_cooperatively
+from pegboard.concurrency.cooperative import Turns, in_thread, run_at_once, run_cooperatively
 from pegboard.core.graph import LARGE, Graph, Node, is_large
 from pegboard.core.principal import LOCAL
 from pegboard.errors import GraphInvalid
@@ -55,7 +55,7 @@ def parts(told: list[Any]) -> Turns[str]:
 async def test_the_same_comes_out_at_once_and_in_turns() -> None:
     told: list[Any] = []
 
-    assert at_once(parts(told)) == "done"
+    assert run_at_once(parts(told)) == "done"
     assert await run_cooperatively(parts(told), is_large=False) == "done"
     assert await run_cooperatively(parts(told), is_large=True) == "done"
     here = threading.get_ident()

@@ -6,7 +6,13 @@ import pytest
 from tests.storage.made import NOON
 from tests.storage.test_approvals import an_approval
 
-from pegboard.core.approval_transitions import decided, is_overdue, seen, used, withdrawn
+from pegboard.core.approval_transitions import (
+    apply_decision,
+    apply_expiry,
+    apply_use,
+    apply_withdrawal,
+    is_overdue,
+)
 
 ANSWER: dict[str, Any] = {"decided_by": "bob", "note": "", "edited": None, "edited_digest": ""}
 
@@ -29,16 +35,22 @@ def test_each_state_allows_what_it_should(state: Any, late: bool) -> None:
     now = NOON + 60 if late else NOON
     may_be_decided, may_be_used, runs_out = STATES[state]
 
-    assert (decided(approval, "approved", now, ANSWER) is not None) == (may_be_decided and not late)
-    assert (used(approval, approval.digest, now, "c1") is not None) == (may_be_used and not late)
+    assert (apply_decision(approval, "approved", now, ANSWER) is not None) == (
+        may_be_decided and not late
+    )
+    assert (apply_use(approval, approval.digest, now, "c1") is not None) == (
+        may_be_used and not late
+    )
     assert is_overdue(approval, now) == (runs_out and late)
-    assert seen(approval, now).state == ("expired" if runs_out and late else state)
+    assert apply_expiry(approval, now).state == ("expired" if runs_out and late else state)
 
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("late", [False, True], ids=["in time", "late"])
 def test_only_what_is_being_asked_is_taken_back(state: Any, late: bool) -> None:
-    changed = withdrawn(an_approval(state=state), NOON + 60 if late else NOON, by="bob", note="n")
+    changed = apply_withdrawal(
+        an_approval(state=state), NOON + 60 if late else NOON, by="bob", note="n"
+    )
 
     assert (changed is not None) == (state == "pending" and not late)
 
@@ -46,5 +58,5 @@ def test_only_what_is_being_asked_is_taken_back(state: Any, late: bool) -> None:
 def test_the_digest_of_an_edited_approval_is_that_of_the_edit() -> None:
     approval = an_approval(state="edited", edited={"order": 18}, edited_digest="new")
 
-    assert used(approval, approval.digest, NOON, "c1") is None
-    assert used(approval, "new", NOON, "c1") is not None
+    assert apply_use(approval, approval.digest, NOON, "c1") is None
+    assert apply_use(approval, "new", NOON, "c1") is not None

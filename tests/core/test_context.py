@@ -122,7 +122,7 @@ class Person:
 
 async def test_a_tool_asks_whoever_called_it() -> None:
     person = Person()
-    ctx = ToolContext(tool="buy", asker=person)
+    ctx = ToolContext(tool="buy", elicitor=person)
     question = Question(message="Which size?", schema={"type": "object"})
     request = SampleRequest(messages=(SampleMessage(role="user", content=(TextPart(text="?"),)),))
 
@@ -133,7 +133,7 @@ async def test_a_tool_asks_whoever_called_it() -> None:
 
 @pytest.mark.parametrize("asker", [None, Person(takes_questions=False, takes_samples=False)])
 async def test_where_nobody_can_be_asked_the_tool_is_told(asker: Person | None) -> None:
-    ctx = ToolContext(tool="buy", asker=asker)
+    ctx = ToolContext(tool="buy", elicitor=asker)
 
     with pytest.raises(NobodyToAsk, match="'buy' needs to ask something"):
         await ctx.ask(Question(message="Which size?"))

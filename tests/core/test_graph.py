@@ -28,7 +28,7 @@ def test_a_node_is_found_by_its_id() -> None:
 
 
 def test_a_changed_graph_is_a_copy() -> None:
-    assert GRAPH.changed(id="p1").id == "p1"
+    assert GRAPH.replace(id="p1").id == "p1"
     assert GRAPH.id == ""
 
 

@@ -1,12 +1,12 @@
 from pegboard.core.graph import NodeState
-from pegboard.core.run import NodeRun, Pending, RunResult
+from pegboard.core.run import NodeRun, PendingStep, RunResult
 
 INNER = NodeRun(id="sub/a", state=NodeState.COMPLETED, output=1)
 RESULT = RunResult(
     run_id="r",
     state=NodeState.WAITING,
     nodes=(NodeRun(id="sub", state=NodeState.COMPLETED, parts=(INNER,)),),
-    pending=(Pending(id="w", step="w", kind="event", event="e"),),
+    pending=(PendingStep(id="w", step="w", kind="event", event="e"),),
 )
 
 

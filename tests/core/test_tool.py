@@ -55,7 +55,7 @@ def test_effect_and_status_may_be_written_as_text() -> None:
 
     assert (spec.effect, spec.status) == (Effect.READ, Status.DEPRECATED)
     assert isinstance(spec.effect, Effect)
-    assert isinstance(spec.changed(**said).status, Status)
+    assert isinstance(spec.replace(**said).status, Status)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_given_id_stays() -> None:
 def test_a_changed_copy_leaves_the_original_and_builds_nothing(schema: Schema) -> None:
     spec = ToolSpec(name="echo", input_schema=schema, category="web")
 
-    copy = spec.changed(description="Says it again.")
+    copy = spec.replace(description="Says it again.")
 
     assert (spec.description, copy.description, copy.category) == ("", "Says it again.", "web")
     assert schema.built == 0
@@ -135,7 +135,7 @@ def test_a_changed_copy_leaves_the_original_and_builds_nothing(schema: Schema) -
     ],
 )
 def test_the_id_follows_name_and_version(changes: dict[str, Any], expected: str) -> None:
-    assert ToolSpec(name="echo", input_schema=EMPTY).changed(**changes).id == expected
+    assert ToolSpec(name="echo", input_schema=EMPTY).replace(**changes).id == expected
 
 
 def test_whatever_has_a_spec_and_runs_is_a_tool() -> None:
@@ -165,17 +165,17 @@ def test_a_limit_that_lets_something_through_is_kept() -> None:
 
 def test_a_field_that_there_is_not_cannot_be_changed() -> None:
     with pytest.raises(TypeError, match="no field 'colour'"):
-        ToolSpec(name="echo", input_schema=EMPTY).changed(colour="red")
+        ToolSpec(name="echo", input_schema=EMPTY).replace(colour="red")
 
 
 def test_a_changed_spec_leaves_the_other_as_it_was_and_is_checked() -> None:
     spec = ToolSpec(name="echo", input_schema=EMPTY)
-    changed = spec.changed(effect="read", output_schema=EMPTY)
+    changed = spec.replace(effect="read", output_schema=EMPTY)
 
     assert (spec.effect, spec.output_schema) == (Effect.WRITE, None)
     assert (changed.effect, changed.output_schema) == (Effect.READ, EMPTY)
     with pytest.raises(ToolSignatureError):
-        spec.changed(effect="sideways")
+        spec.replace(effect="sideways")
 
 
 def test_a_tool_that_somebody_else_describes_is_known_by_what_it_has() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from pegboard.core.truncate import shortened
+from pegboard.core.truncate import truncate
 
 
 @pytest.mark.parametrize(
@@ -9,4 +9,4 @@ from pegboard.core.truncate import shortened
     ids=["nothing", "as long as it may be", "longer"],
 )
 def test_a_text_is_never_longer_than_it_may_be(text: str, short: str) -> None:
-    assert shortened(text, 5) == short
+    assert truncate(text, 5) == short

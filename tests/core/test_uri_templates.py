@@ -1,6 +1,6 @@
 import pytest
 
-from pegboard.core.uri_templates import matched, places
+from pegboard.core.uri_templates import match_uri, variable_names
 
 
 @pytest.mark.parametrize(
@@ -28,8 +28,13 @@ from pegboard.core.uri_templates import matched, places
 def test_a_uri_is_read_back_by_its_template(
     template: str, uri: str, filled: dict[str, str] | None
 ) -> None:
-    assert matched(template, uri) == filled
+    assert match_uri(template, uri) == filled
 
 
 def test_places_are_named_in_order() -> None:
-    assert places("db://{table}/{+path}{?limit,offset*}") == ("table", "path", "limit", "offset")
+    assert variable_names("db://{table}/{+path}{?limit,offset*}") == (
+        "table",
+        "path",
+        "limit",
+        "offset",
+    )

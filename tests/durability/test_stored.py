@@ -326,10 +326,10 @@ async def test_what_there_is_not_is_not_found(store: RunStore) -> None:
     with pytest.raises(RunNotFound):
         await process.durability.signal("none", Signal(id="s", topic="control"))
     with pytest.raises(RunNotFound):
-        await process.durability.seen("none")
+        await process.durability.get_result("none")
     with pytest.raises(RunNotFound):
-        await process.durability.settled("none")
-    assert await process.durability.begun("none") is None
+        await process.durability.wait_until_settled("none")
+    assert await process.durability.get_start("none") is None
 
 
 async def test_without_a_runner_nothing_is_played(store: RunStore) -> None:

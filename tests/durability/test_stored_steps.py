@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from pegboard.core.graph import NodeState
-from pegboard.core.ports.durability import Interrupted, RunStart, Signal, StepRecord
+from pegboard.core.ports.durability import RunStart, Signal, StepRecord, UnfinishedStep
 from pegboard.core.ports.run_store import RunStore
 from pegboard.core.principal import LOCAL
 from pegboard.core.run import RunResult
@@ -56,9 +56,9 @@ async def test_what_was_done_is_found_and_what_was_begun_is_told(store: RunStore
         await steps.do(steps.reserve("unmarked"), failing)
     later, _ = await steps_of(store)
 
-    assert later.found(later.reserve("done")) == StepRecord(value=[1, 2])
-    assert isinstance(later.found(later.reserve("marked")), Interrupted)
-    assert later.found(later.reserve("unmarked")) is None
+    assert later.find(later.reserve("done")) == StepRecord(value=[1, 2])
+    assert isinstance(later.find(later.reserve("marked")), UnfinishedStep)
+    assert later.find(later.reserve("unmarked")) is None
 
 
 async def test_inside_of_a_step_no_signal_is_heard(store: RunStore) -> None:
@@ -76,7 +76,7 @@ async def test_inside_of_a_step_no_signal_is_heard(store: RunStore) -> None:
 async def test_a_run_parks_unless_there_is_something_it_was_not_told(store: RunStore) -> None:
     steps, ear = await steps_of(store)
     ear.set()  # somebody thought that there was something
-    assert await steps.park(SEEN)
+    assert await steps.suspend(SEEN)
     await store.signal("r", Signal(id="s", topic="control"))
     ear.set()
-    assert not await steps.park(SEEN)
+    assert not await steps.suspend(SEEN)

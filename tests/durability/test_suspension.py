@@ -6,7 +6,7 @@ from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run_store import StoredRun
 from pegboard.core.principal import LOCAL
-from pegboard.core.run import Pending, PendingKind, RunResult
+from pegboard.core.run import PendingKind, PendingStep, RunResult
 from pegboard.durability.suspension import ids_in, is_due, is_settled
 from pegboard.storage import MemoryStorage
 
@@ -14,7 +14,7 @@ START = RunStart(run_id="r", graph={}, params={}, principal=LOCAL, created_at=1.
 
 
 def stored(state: NodeState, *kinds: PendingKind, **more: float | str | None) -> StoredRun:
-    pending = tuple(Pending(id=kind, step=kind, kind=kind) for kind in kinds)
+    pending = tuple(PendingStep(id=kind, step=kind, kind=kind) for kind in kinds)
     result = RunResult(run_id="r", state=state, pending=pending)
     return StoredRun(start=START, state=state, result=result, **more)  # type: ignore[arg-type]  # its times and names
 

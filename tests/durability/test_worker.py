@@ -7,7 +7,7 @@ import pytest
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import RunStart, RunSteps, Signal
 from pegboard.core.principal import LOCAL
-from pegboard.core.run import Pending, RunResult
+from pegboard.core.run import PendingStep, RunResult
 from pegboard.durability.worker import StoredPlayer
 from pegboard.storage import MemoryStorage
 
@@ -26,8 +26,8 @@ async def test_it_plays_again_what_came_during_the_play_and_rests_until_it_is_ti
             if len(told) == 1:
                 await storage.runs.signal("r", Signal(id="s", topic="event:x"))
             pending = (
-                Pending(id="t", step="nap", kind="time", until=99.0),
-                Pending(id="q", step="ask", kind="person"),
+                PendingStep(id="t", step="nap", kind="time", until=99.0),
+                PendingStep(id="q", step="ask", kind="person"),
             )
             return RunResult(run_id="r", state=NodeState.WAITING, pending=pending)
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from pegboard.core.event import BoardChanged, Event, digest_of
-from pegboard.core.ports.audit_store import AuditEntry, unproved
+from pegboard.core.ports.audit_store import AuditEntry, skip_proof
 from pegboard.errors import AuditUnavailable, InvalidRequest, StoreUnavailable
 from pegboard.execution import CallEnvironment
 from pegboard.execution.audit_first import named, record_in_audit
@@ -83,9 +83,9 @@ async def test_where_no_trail_is_required_nothing_is_made_or_told() -> None:
         raise AssertionError("nobody wants to know")
 
     with pytest.raises(InvalidRequest):
-        async with record_in_audit(unproved, change, kit=trail.kit, done="removed"):
+        async with record_in_audit(skip_proof, change, kit=trail.kit, done="removed"):
             raise InvalidRequest("no")
-    async with record_in_audit(unproved, change, kit=trail.kit, done="removed"):
+    async with record_in_audit(skip_proof, change, kit=trail.kit, done="removed"):
         pass
 
     assert trail.has == []

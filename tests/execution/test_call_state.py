@@ -41,7 +41,7 @@ def test_a_tool_gets_the_callers_context_and_its_own_call() -> None:
         workspace=Path("/w"),
         on_progress=print,
         on_log=print,
-        asker=PERSON,
+        elicitor=PERSON,
     )
     run = CallState(
         id="c1",
@@ -66,7 +66,7 @@ def test_a_tool_gets_the_callers_context_and_its_own_call() -> None:
         workspace=Path("/w"),
         on_progress=print,
         on_log=print,
-        asker=PERSON,
+        elicitor=PERSON,
         caller=caller,
     )
 

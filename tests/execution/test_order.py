@@ -26,7 +26,7 @@ class Journal:
     def wants(self, *, effect: str, decision: str) -> bool:
         return effect != "read"
 
-    async def started(self, event: CallStarted) -> None:
+    async def record_start(self, event: CallStarted) -> None:
         self.log.append(f"started {event.tool}")
 
 

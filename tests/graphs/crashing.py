@@ -8,7 +8,7 @@ from tests.execution.made import _Selector
 from tests.graphs.made import Bench, World
 
 from pegboard.core.graph import Graph, NodeState
-from pegboard.core.run import Pending, RunResult
+from pegboard.core.run import PendingStep, RunResult
 from pegboard.durability import MemoryJournal
 from pegboard.execution.steps.deadline import DeadlineTimer
 from pegboard.testing import FakeClock
@@ -109,7 +109,7 @@ async def driven(bench: Bench, graph: Graph, *, run_id: str = "r") -> RunResult:
             await _answer(bench, run_id, pending)
 
 
-async def _answer(bench: Bench, run_id: str, pending: Pending) -> None:
+async def _answer(bench: Bench, run_id: str, pending: PendingStep) -> None:
     match pending.kind:
         case "unknown":
             done = [dict(arguments) for _, arguments, _ in bench.world.ended]

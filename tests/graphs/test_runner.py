@@ -90,7 +90,7 @@ def test_a_paused_run_lets_what_runs_end_and_starts_nothing_until_it_is_resumed(
 
 def test_a_pause_does_not_stop_the_clock_of_a_run() -> None:
     async def work(bench: Bench) -> RunResult:
-        run_id = await bench.runner.start(CHAIN.changed(timeout=5))
+        run_id = await bench.runner.start(CHAIN.replace(timeout=5))
         await bench.runner.pause(run_id)
         await asyncio.sleep(6)
         return await bench.runner.result(run_id)

@@ -403,7 +403,7 @@ TABLE: dict[str, tuple[tuple[Node, ...], dict[str, Any], str]] = {
                 id="d",
                 kind="graph",
                 input={"q": 5},
-                graph=INNER.changed(nodes=(any_("x", "y"), any_("z", tool="no__tool"))),
+                graph=INNER.replace(nodes=(any_("x", "y"), any_("z", tool="no__tool"))),
             ),
         ),
         {},
@@ -482,7 +482,7 @@ TABLE: dict[str, tuple[tuple[Node, ...], dict[str, Any], str]] = {
             Node(
                 id="g",
                 kind="graph",
-                graph=INNER.changed(output={"z": "$.steps.a.output"}),
+                graph=INNER.replace(output={"z": "$.steps.a.output"}),
                 input={"q": "x"},
             ),
             any_("c", "g", input={"x": "$.steps.g.output.y", "y": "$.steps.g.output.z.any"}),

@@ -46,7 +46,7 @@ async def tools_call(url: str) -> None:
 async def elicitation_defaults(url: str) -> None:
     """Be asked, and accept what is proposed."""
     async with MCPClient(url, name="suite") as client:
-        ctx = ToolContext(asker=WillingPerson())
+        ctx = ToolContext(elicitor=WillingPerson())
         await client.call_tool("test_client_elicitation_defaults", {}, ctx=ctx)
 
 

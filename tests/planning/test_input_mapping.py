@@ -101,9 +101,9 @@ def test_a_schema_that_only_refers_to_a_definition_gives_and_takes_its_propertie
         },
     }
     required = {**page["$defs"]["Text"], "required": ["text"]}  # pyright: ignore[reportArgumentType, reportGeneralTypeIssues] - a mapping, as it stands above
-    reading = a_tool("read").spec.changed(output_schema=page)
+    reading = a_tool("read").spec.replace(output_schema=page)
     short = {**page, "$defs": {**page["$defs"], "Text": required}}  # pyright: ignore[reportGeneralTypeIssues] - the same
-    writing = a_tool("write").spec.changed(input_schema=short)
+    writing = a_tool("write").spec.replace(input_schema=short)
 
     assert map_inputs(writing, outputs_given("read", reading)).input == {
         "text": "$.steps.read.output.text"
@@ -116,7 +116,7 @@ def test_a_schema_that_only_refers_to_a_definition_gives_and_takes_its_propertie
     ids=["nowhere", "itself", "elsewhere"],
 )
 def test_a_reference_that_leads_nowhere_gives_the_whole_alone(schema: dict[str, Any]) -> None:
-    spec = a_tool("read").spec.changed(output_schema=schema)
+    spec = a_tool("read").spec.replace(output_schema=schema)
 
     assert [giver.path for giver in outputs_given("s", spec)] == ["$.steps.s.output"]
 

@@ -15,7 +15,7 @@ from pegboard.registry.definition_diff import (
     digest_of,
     spec_of,
 )
-from pegboard.schemas.diff import Kind
+from pegboard.schemas.diff import SchemaChangeKind
 
 FIELDS: dict[str, Any] = {
     "input_schema": {"type": "object"},
@@ -92,22 +92,22 @@ def test_outputs_are_compared_the_other_way_round() -> None:
     text, either = {"type": "string"}, {"type": ["string", "null"]}
     old, new = spec(output_schema=text), spec(output_schema=either)
 
-    assert definition_diff(old, new).kind is Kind.BREAKING
-    assert definition_diff(new, old).kind is Kind.ADDITIVE
+    assert definition_diff(old, new).kind is SchemaChangeKind.BREAKING
+    assert definition_diff(new, old).kind is SchemaChangeKind.ADDITIVE
 
 
 def test_the_gravest_change_gives_the_kind() -> None:
     diff = definition_diff(OLD, spec(description="New.", timeout=5.0, scopes=()))
 
-    assert diff.kind is Kind.ADDITIVE
-    assert [change.place for change in diff.of_kind(Kind.WORDING)] == ["description"]
+    assert diff.kind is SchemaChangeKind.ADDITIVE
+    assert [change.place for change in diff.of_kind(SchemaChangeKind.WORDING)] == ["description"]
 
 
 def test_true_is_not_one() -> None:
     old, new = spec(input_schema={"const": 1}), spec(input_schema={"const": True})
 
     assert definition_digest(old) != definition_digest(new)
-    assert definition_diff(old, new).kind is Kind.BREAKING
+    assert definition_diff(old, new).kind is SchemaChangeKind.BREAKING
 
 
 def test_a_definition_makes_the_same_spec_again() -> None:

@@ -97,7 +97,7 @@ def test_without_a_reason_there_is_none_to_tell() -> None:
     ids=["nothing", "deprecated", "failed", "unavailable"],
 )
 def test_a_definition_says_how_a_tool_is_doing(changes: dict[str, object], health: Health) -> None:
-    spec = ToolSpec(name="t", input_schema={}).changed(**changes)
+    spec = ToolSpec(name="t", input_schema={}).replace(**changes)
 
     assert stated_health(spec) == health
 

@@ -18,7 +18,7 @@ def test_only_the_name_and_what_follows_from_it_changes() -> None:
     spec = RenamedTool(inner, "plus").spec
 
     assert (spec.name, spec.id, spec.registered_name) == ("plus", "plus_v1", "add")
-    assert spec.changed(name="add", registered_name="", id="add_v1") == inner.spec
+    assert spec.replace(name="add", registered_name="", id="add_v1") == inner.spec
     assert inner.spec.name == "add"
 
 

@@ -10,7 +10,7 @@ from pegboard import Policy, ToolRegistry, tool
 from pegboard.core.tool import Effect, Status, Tool
 from pegboard.errors import VersionNotFound
 from pegboard.registry.versions import VersionedTool, Versions
-from pegboard.schemas.diff import Kind
+from pegboard.schemas.diff import SchemaChangeKind
 from pegboard.tools import as_tool
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -52,15 +52,17 @@ def test_the_first_definition_is_the_first_version() -> None:
 @pytest.mark.parametrize(
     ("second", "version", "kind"),
     [
-        (search(description="Finds."), "1.0.1", Kind.WORDING),
-        (search(WIDER), "1.1.0", Kind.ADDITIVE),
-        (search(OTHER), "2.0.0", Kind.BREAKING),
-        (search(OTHER, version="1.5.0"), "1.5.0", Kind.BREAKING),
+        (search(description="Finds."), "1.0.1", SchemaChangeKind.WORDING),
+        (search(WIDER), "1.1.0", SchemaChangeKind.ADDITIVE),
+        (search(OTHER), "2.0.0", SchemaChangeKind.BREAKING),
+        (search(OTHER, version="1.5.0"), "1.5.0", SchemaChangeKind.BREAKING),
         (search(version="3.0.0"), "3.0.0", None),
     ],
     ids=["words", "additive", "breaking", "its own version", "only another version"],
 )
-def test_a_changed_definition_is_a_new_version(second: Tool, version: str, kind: Kind) -> None:
+def test_a_changed_definition_is_a_new_version(
+    second: Tool, version: str, kind: SchemaChangeKind
+) -> None:
     versions = registered(search())
 
     made = versions.register(second)
@@ -156,7 +158,7 @@ def test_versions_are_compared() -> None:
     assert [str(change) for change in diff.changes] == [
         "input_schema.properties.page: added (additive)"
     ]
-    assert versions.diff("search", "1.1.0", "1.0.0").kind is Kind.BREAKING
+    assert versions.diff("search", "1.1.0", "1.0.0").kind is SchemaChangeKind.BREAKING
 
 
 def test_a_deprecated_version_says_so_and_can_be_called() -> None:

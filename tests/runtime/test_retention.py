@@ -13,7 +13,7 @@ from tests.storage.test_runs import a_result
 from pegboard import Pegboard
 from pegboard.core.ports.audit_store import AuditEntry, AuditRecord
 from pegboard.core.ports.durability import RunStart
-from pegboard.core.ports.run_store import Plan, RunQuery
+from pegboard.core.ports.run_store import RunQuery, StoredPlan
 from pegboard.core.principal import LOCAL
 from pegboard.runtime import Settings
 from pegboard.runtime.wiring.retention import delete_expired
@@ -74,8 +74,8 @@ async def test_runs_that_ended_long_ago_go_and_others_stay() -> None:
         for name in ("open", "ended"):
             start = RunStart(run_id=name, graph={}, params={}, principal=LOCAL, created_at=1.0)
             await opened.runs.create(start, owner="one")
-        await opened.runs.rest(a_result(run_id="ended"), "one")
-        await opened.runs.put_plan(Plan(id="p1", graph={}, created_at=1.0))
+        await opened.runs.store_result(a_result(run_id="ended"), "one")
+        await opened.runs.put_plan(StoredPlan(id="p1", graph={}, created_at=1.0))
         async with Pegboard() as board:
             kit = replace(board.registry.kit, now=lambda: time.time() + 100 * DAY)
             gone = await delete_expired(Settings(), opened, kit)

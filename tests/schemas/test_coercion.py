@@ -11,8 +11,8 @@ from tests.tools.reading import tool_of
 from tests.tools.strategies import JSON, PLAIN, TYPED, nearly, shapes
 
 from pegboard.errors import ToolArgumentError
-from pegboard.schemas.coercion import UNCHANGED, JsonType, coerce, look_up, mend
-from pegboard.tools.schema_arguments import SchemaArguments, closed
+from pegboard.schemas.coercion import UNCHANGED, JsonType, coerce, coerce_document, look_up
+from pegboard.tools.schema_arguments import SchemaArguments, close_schema
 from pegboard.tools.typed_arguments import TypedArguments
 
 # making a tool of a random type is slow; HYPOTHESIS_PROFILE=explore tries many more
@@ -81,25 +81,25 @@ def test_a_lax_reading_gives_the_wanted_type(wanted: JsonType, value: Any, mende
 def test_what_has_no_reading_stays_as_it_is(wanted: JsonType, value: Any) -> None:
     document = {"x": value}
 
-    assert mend(document, [(("x",), wanted)], set()) is UNCHANGED
+    assert coerce_document(document, [(("x",), wanted)], set()) is UNCHANGED
 
 
 def test_a_place_is_mended_once() -> None:
     done: set[tuple[str | int, ...]] = set()
     document = {"x": '["[1]"]'}
 
-    assert mend(document, [(("x",), "array")], done) == {"x": ["[1]"]}
-    assert mend({"x": '"[1]"'}, [(("x",), "array")], done) is UNCHANGED
+    assert coerce_document(document, [(("x",), "array")], done) == {"x": ["[1]"]}
+    assert coerce_document({"x": '"[1]"'}, [(("x",), "array")], done) is UNCHANGED
 
 
 def test_the_first_reading_that_fits_is_taken() -> None:
     wishes: list[Any] = [(("x",), "boolean"), (("x",), "integer"), (("x",), "number")]
 
-    assert mend({"x": "5"}, wishes, set()) == {"x": 5}
+    assert coerce_document({"x": "5"}, wishes, set()) == {"x": 5}
 
 
 def test_the_whole_document_can_be_mended() -> None:
-    assert mend('{"a": 1}', [((), "object")], set()) == {"a": 1}
+    assert coerce_document('{"a": 1}', [((), "object")], set()) == {"a": 1}
 
 
 @pytest.mark.parametrize("location", [("b",), ("a", 5), ("a", 0, "c")])
@@ -107,7 +107,7 @@ def test_a_place_that_is_not_there_is_left(location: Any) -> None:
     document = {"a": ["1"]}
 
     assert look_up(document, location) is UNCHANGED
-    assert mend(document, [(location, "integer")], set()) is UNCHANGED
+    assert coerce_document(document, [(location, "integer")], set()) is UNCHANGED
 
 
 @FEWER
@@ -157,7 +157,7 @@ def test_both_validators_take_the_same_and_read_it_the_same(
     document = {"x": data.draw(nearly(shape[1]))}
 
     typed = _accepted(tool.arguments, document)
-    raw = _accepted(SchemaArguments("t", closed(tool.spec.input_schema)), document)
+    raw = _accepted(SchemaArguments("t", close_schema(tool.spec.input_schema)), document)
 
     assert (typed is None) == (raw is None)
     if typed is not None:

@@ -20,7 +20,7 @@ from tests.schemas.schema_cases import (
 )
 
 from pegboard.schemas.compatibility import Fits, Mismatch, schema_fits
-from pegboard.schemas.validator import compiled
+from pegboard.schemas.validator import compile_schema
 
 
 @pytest.mark.parametrize(("one", "other"), YES.values(), ids=YES)
@@ -180,7 +180,7 @@ def _fitting(schema: dict[str, Any]) -> list[Any] | None:
     """What of the world fits; None for a schema that refers to itself without end."""
     if _is_endless(schema, schema, ()):
         return None
-    return [value for value in WORLD if compiled("t", schema).is_valid(value)]
+    return [value for value in WORLD if compile_schema("t", schema).is_valid(value)]
 
 
 def _is_endless(schema: Any, root: Any, seen: tuple[str, ...]) -> bool:
@@ -206,7 +206,7 @@ def test_an_answer_holds_for_every_value_of_a_small_world(one: Any, other: Any) 
         schema_fits(one, other)
         return
     answer = schema_fits(one, other).answer
-    both = [value for value in here if compiled("t", other).is_valid(value)]
+    both = [value for value in here if compile_schema("t", other).is_valid(value)]
 
     assert answer is not Fits.YES or both == here
     assert answer is not Fits.NO or both == []

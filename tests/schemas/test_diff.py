@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pegboard.schemas import diff
-from pegboard.schemas.diff import Change, Kind, schema_changes
-from pegboard.schemas.validator import compiled
+from pegboard.schemas.diff import Change, SchemaChangeKind, schema_changes
+from pegboard.schemas.validator import compile_schema
 
 TEXT, WHOLE, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
 
@@ -120,7 +120,7 @@ def test_properties_that_come_at_all_are_told_one_by_one() -> None:
 def test_values_are_kept_for_whoever_decides() -> None:
     changes = schema_changes("s", {"minimum": 1}, {"minimum": 0}, direction="input")
 
-    assert changes == [Change(place="s.minimum", kind=Kind.ADDITIVE, before=1, after=0)]
+    assert changes == [Change(place="s.minimum", kind=SchemaChangeKind.ADDITIVE, before=1, after=0)]
 
 
 def test_what_cannot_be_compared_is_breaking() -> None:
@@ -171,7 +171,7 @@ def _named_only(schema: Any) -> list[Any]:
     return [
         value
         for value in OBJECTS
-        if value.keys() <= names and compiled("s", schema).is_valid(value)
+        if value.keys() <= names and compile_schema("s", schema).is_valid(value)
     ]
 
 
@@ -180,12 +180,12 @@ def _named_only(schema: Any) -> list[Any]:
 def test_where_no_change_is_breaking_everything_still_works(old: Any, new: Any) -> None:
     into = {change.kind for change in schema_changes("s", old, new, direction="input")}
     out = {change.kind for change in schema_changes("s", old, new, direction="output")}
-    accepts = compiled("new", new).is_valid
-    fits = compiled("old", old).is_valid
+    accepts = compile_schema("new", new).is_valid
+    fits = compile_schema("old", old).is_valid
 
-    assert Kind.BREAKING in into or all(map(accepts, _named_only(old)))
-    assert Kind.BREAKING in out or all(
-        fits(value) for value in OBJECTS if compiled("new", new).is_valid(value)
+    assert SchemaChangeKind.BREAKING in into or all(map(accepts, _named_only(old)))
+    assert SchemaChangeKind.BREAKING in out or all(
+        fits(value) for value in OBJECTS if compile_schema("new", new).is_valid(value)
     )
     assert schema_changes("s", old, old, direction="input") == []
 

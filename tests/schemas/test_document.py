@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.schemas.document import NEVER, UNREADABLE, Document
+from pegboard.schemas.document import NEVER, UNREADABLE, SchemaDocument
 
 TEXT = {"type": "string"}
 SHARED: dict[str, Any] = {
@@ -16,7 +16,7 @@ SHARED: dict[str, Any] = {
 
 
 def test_a_schema_is_opened_up_into_parts() -> None:
-    document = Document(SHARED)
+    document = SchemaDocument(SHARED)
 
     assert document.nodes(SHARED) == (SHARED, {"minProperties": 1}, NEVER)
     assert document.nodes(SHARED["properties"]["a"]) == (TEXT, {"$ref": "#/$defs/text"})
@@ -36,11 +36,11 @@ def test_a_schema_is_opened_up_into_parts() -> None:
     ids=["into a list", "beyond it", "into a text", "nowhere", "another file", "an anchor"],
 )
 def test_a_reference_that_leads_nowhere_is_not_understood(reference: str, target: Any) -> None:
-    assert Document(SHARED).nodes({"$ref": reference})[0] == target
+    assert SchemaDocument(SHARED).nodes({"$ref": reference})[0] == target
 
 
 def test_values_are_checked_against_a_part() -> None:
-    document = Document(SHARED)
+    document = SchemaDocument(SHARED)
     part = SHARED["properties"]["a"]
 
     assert document.accepts(part, "x") is True
@@ -51,14 +51,16 @@ def test_values_are_checked_against_a_part() -> None:
 
 def test_a_part_takes_along_what_it_refers_to() -> None:
     part = SHARED["properties"]["a"]
-    alone = Document(SHARED).alone(part)
+    alone = SchemaDocument(SHARED).alone(part)
 
     assert alone == {"$defs": SHARED["$defs"], "allOf": [part]}
-    assert Document({"properties": {"a": TEXT}}).alone(TEXT) == TEXT
-    assert Document({"properties": {"a": {"$ref": "#"}}}).alone(TEXT) is None
+    assert SchemaDocument({"properties": {"a": TEXT}}).alone(TEXT) == TEXT
+    assert SchemaDocument({"properties": {"a": {"$ref": "#"}}}).alone(TEXT) is None
 
 
 def test_parts_that_cannot_be_taken_out_may_be_anything() -> None:
-    assert Document(SHARED).joined((UNREADABLE,)) == {}
-    assert Document({"properties": {"a": {"$ref": "#"}}}).joined((TEXT,)) == {}
-    assert Document(True).joined((TEXT, {"minLength": 1})) == {"allOf": [TEXT, {"minLength": 1}]}
+    assert SchemaDocument(SHARED).join((UNREADABLE,)) == {}
+    assert SchemaDocument({"properties": {"a": {"$ref": "#"}}}).join((TEXT,)) == {}
+    assert SchemaDocument(True).join((TEXT, {"minLength": 1})) == {
+        "allOf": [TEXT, {"minLength": 1}]
+    }

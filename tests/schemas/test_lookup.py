@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.schemas.lookup import description_of, known_names
+from pegboard.schemas.lookup import description_of, property_names
 
 SCHEMA: dict[str, Any] = {
     "properties": {
@@ -48,7 +48,7 @@ SCHEMA: dict[str, Any] = {
     ids=str,
 )
 def test_the_names_at_a_place_are_those_of_every_alternative(place: Any, names: list[str]) -> None:
-    assert known_names(SCHEMA, place) == names
+    assert property_names(SCHEMA, place) == names
 
 
 @pytest.mark.parametrize(
@@ -69,4 +69,4 @@ def test_a_place_is_described_as_the_schema_does(place: Any, description: str) -
 def test_a_reference_to_the_whole_is_followed() -> None:
     schema = {"properties": {"inner": {"$ref": "#"}, "a": {}}}
 
-    assert known_names(schema, ("inner", "inner")) == ["inner", "a"]
+    assert property_names(schema, ("inner", "inner")) == ["inner", "a"]

@@ -9,7 +9,7 @@ from pegboard.schemas.problems import (
     missing,
     not_an_object,
     path_of,
-    shortened,
+    shorten,
     unknown,
     with_article,
 )
@@ -82,7 +82,7 @@ def test_a_description_of_several_lines_is_one() -> None:
 
 
 def test_a_long_message_is_cut() -> None:
-    assert len(shortened("x" * 1000)) == 300
+    assert len(shorten("x" * 1000)) == 300
 
 
 def test_json_that_is_no_object_is_named() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pegboard.schemas.compatibility import schema_fits
-from pegboard.schemas.subschema import Part, schema_at
+from pegboard.schemas.subschema import SchemaAtPath, schema_at
 
 TEXT, WHOLE, NULL = {"type": "string"}, {"type": "integer"}, {"type": "null"}
 PAGE: dict[str, Any] = {
@@ -74,7 +74,9 @@ def test_alternatives_come_together() -> None:
 def test_where_nothing_can_be_the_schema_is_false(
     schema: Any, path: list[str | int], closed: bool
 ) -> None:
-    assert schema_at(schema, path, closed=closed) == Part(schema=False, is_always_there=False)
+    assert schema_at(schema, path, closed=closed) == SchemaAtPath(
+        schema=False, is_always_there=False
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,7 +85,7 @@ def test_where_nothing_can_be_the_schema_is_false(
     ids=["anything", "true", "another language", "a reference to the whole"],
 )
 def test_what_is_not_known_may_be_anything(schema: Any) -> None:
-    assert schema_at(schema, ["b"]) == Part(schema={}, is_always_there=False)
+    assert schema_at(schema, ["b"]) == SchemaAtPath(schema={}, is_always_there=False)
 
 
 def test_very_many_alternatives_are_left_together() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pegboard.schemas.validator import names_integers
-from pegboard.tools.schema_arguments import SchemaArguments, closed
+from pegboard.tools.schema_arguments import SchemaArguments, close_schema
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_whole_number_is_an_integer_where_the_schema_says_so(
     schema: Any, text: str, read: str
 ) -> None:
     whole = {"properties": {"x": schema}, "$defs": {"n": {"type": "integer"}}}
-    arguments = SchemaArguments("t", closed(whole))
+    arguments = SchemaArguments("t", close_schema(whole))
 
     assert repr(arguments(f'{{"x": {text}}}')["x"]) == read
 

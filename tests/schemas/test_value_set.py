@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from pegboard.schemas.document import Document
+from pegboard.schemas.document import SchemaDocument
 from pegboard.schemas.value_set import FRACTION, TYPES, ValueSet
 
 
 def values(schema: Any, *, closed: bool = False) -> ValueSet:
-    return ValueSet.of(Document(schema, closed=closed), schema)
+    return ValueSet.of(SchemaDocument(schema, closed=closed), schema)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ async def play(storage, name):
         await storage.runs.record(run, step, name)
         await storage.runs.emit(run, [RunEvent(kind="paid", at=NOON)])
         print("recorded", run, flush=True)
-        await storage.runs.rest(a_result(run_id=run), name)
+        await storage.runs.store_result(a_result(run_id=run), name)
         storage.auditor.on_event(a_written(run))
         await storage.flush()
         print("ended", run, flush=True)

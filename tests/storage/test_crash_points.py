@@ -23,7 +23,7 @@ from tests.storage.test_switches import a_switch
 
 from pegboard.core.ports.catalogue_stores import DependencyChange
 from pegboard.core.ports.durability import Signal
-from pegboard.core.ports.run_store import Plan, RunEvent, StoredStep
+from pegboard.core.ports.run_store import RunEvent, StoredPlan, StoredStep
 from pegboard.core.result import ToolResult
 from pegboard.storage import Storage, open_storage
 from pegboard.storage.databases.transaction import Operation, Transaction
@@ -39,7 +39,7 @@ EVENTS = [RunEvent(kind="node", at=NOON), RunEvent(kind="node", at=NOON)]
 def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
     """One of each that writes, in an order in which each has something to do."""
     return [
-        lambda: storage.journal.started(a_start("w1")),
+        lambda: storage.journal.record_start(a_start("w1")),
         lambda: storage.outcomes.claim(an_outcome("k1")),
         lambda: storage.outcomes.hold(an_outcome("k1"), by="c1", until=NOON + 30),
         lambda: storage.outcomes.settle(an_outcome("k1", holder="c1"), ToolResult(content="done")),
@@ -64,16 +64,16 @@ def operations(storage: Storage) -> list[Callable[[], Awaitable[Any]]]:
         lambda: storage.approvals.use("a1", digest="digest of a1", call_id="c1"),
         lambda: storage.approvals.ask(an_approval("late", expires_at=NOON - 1)),
         storage.approvals.expire,
-        lambda: storage.runs.put_plan(Plan(id="p1", graph={}, created_at=NOON)),
+        lambda: storage.runs.put_plan(StoredPlan(id="p1", graph={}, created_at=NOON)),
         lambda: storage.runs.create(a_run_start()),
         lambda: storage.runs.take("one"),
         lambda: storage.runs.signal("r1", Signal(id="s1", topic="event:paid")),
         lambda: storage.runs.reserve("r1", "fetch", "one", takes="s1"),
         lambda: storage.runs.record("r1", STEP, "one"),
-        lambda: storage.runs.rest(WAITING, "one", heard=99, wake_at=NOON),
+        lambda: storage.runs.store_result(WAITING, "one", last_signal=99, wake_at=NOON),
         lambda: storage.runs.lease("r1", "two"),
         lambda: storage.runs.emit("r1", EVENTS),
-        lambda: storage.runs.rest(a_run_result(), "two"),
+        lambda: storage.runs.store_result(a_run_result(), "two"),
         lambda: storage.runs.forget(finished_before=NOON + 1),
         lambda: storage.audit.append([an_entry(number) for number in range(5)]),
         lambda: storage.audit.retain(since=NOON + 3, by="ada"),

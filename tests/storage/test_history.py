@@ -54,7 +54,7 @@ async def test_each_filter_narrows_the_history(
 async def test_pages_never_skip_or_repeat_while_calls_arrive_and_finish(storage: Storage) -> None:
     for number in range(20):
         # Many with the same time: the order among them must hold too.
-        await storage.journal.started(a_start(f"old{number}", started_at=NOON + number // 4))
+        await storage.journal.record_start(a_start(f"old{number}", started_at=NOON + number // 4))
     page = await storage.history.calls(HistoryQuery(limit=3))
     seen = list(page.calls)
     turns = iter(range(20))
@@ -126,7 +126,7 @@ async def test_history_itself_never_carries_the_detail(storage: Storage) -> None
 
 
 async def test_calls_in_the_place_of_a_tool_are_found_by_it(storage: Storage) -> None:
-    await storage.journal.started(a_start("w1", instead_of="courier__pay"))
+    await storage.journal.record_start(a_start("w1", instead_of="courier__pay"))
     storage.listener.on_event(a_record("c1", instead_of="courier__price"))
     storage.listener.on_event(a_record("c2"))
     storage.listener.on_event(a_written("w2", instead_of="courier__pay"))

@@ -36,8 +36,8 @@ async def test_what_is_approved_and_held_is_given_back_in_order(storage: Storage
 
     assert await storage.pins.pins() == [a_pin(), a_pin(name="pay"), a_pin("web")]
     assert await storage.pins.pins("web") == [a_pin("web")]
-    assert await storage.pins.held() == [a_held(), a_held("web")]
-    assert await storage.pins.held("shop") == [a_held()]
+    assert await storage.pins.list_held() == [a_held(), a_held("web")]
+    assert await storage.pins.list_held("shop") == [a_held()]
 
 
 async def test_approving_what_is_held_ends_its_wait(storage: Storage) -> None:
@@ -46,14 +46,14 @@ async def test_approving_what_is_held_ends_its_wait(storage: Storage) -> None:
     await storage.pins.approve([a_pin(digest="d2"), a_pin(name="pay", digest="other")])
 
     assert await storage.pins.pins() == [a_pin(digest="d2"), a_pin(name="pay", digest="other")]
-    assert await storage.pins.held() == [a_held(name="pay")]
+    assert await storage.pins.list_held() == [a_held(name="pay")]
 
 
 async def test_a_newer_definition_takes_the_place_of_the_held_one(storage: Storage) -> None:
     await storage.pins.hold([a_held()])
     await storage.pins.hold([a_held(digest="d3", held_at=NOON + 1, diff=None)])
 
-    assert await storage.pins.held() == [a_held(digest="d3", held_at=NOON + 1, diff=None)]
+    assert await storage.pins.list_held() == [a_held(digest="d3", held_at=NOON + 1, diff=None)]
 
 
 async def test_a_tool_or_a_source_can_be_forgotten(storage: Storage) -> None:
@@ -61,10 +61,10 @@ async def test_a_tool_or_a_source_can_be_forgotten(storage: Storage) -> None:
     await storage.pins.hold([a_held(), a_held(name="pay"), a_held("web")])
 
     assert await storage.pins.drop("shop", name="pay") == 1
-    assert await storage.pins.held() == [a_held(), a_held("web")]
+    assert await storage.pins.list_held() == [a_held(), a_held("web")]
     assert len(await storage.pins.pins()) == 3
     assert await storage.pins.drop("shop", pins=True) == 1
-    assert await storage.pins.held() == [a_held("web")]
+    assert await storage.pins.list_held() == [a_held("web")]
     assert await storage.pins.pins() == [a_pin("web")]
 
 
@@ -73,7 +73,7 @@ async def test_nothing_is_approved_or_held_of_an_empty_list(storage: Storage) ->
     await storage.pins.hold([])
 
     assert await storage.pins.pins() == []
-    assert await storage.pins.held() == []
+    assert await storage.pins.list_held() == []
 
 
 async def test_a_whole_catalogue_is_approved_at_once(storage: Storage) -> None:
@@ -82,7 +82,7 @@ async def test_a_whole_catalogue_is_approved_at_once(storage: Storage) -> None:
     await storage.pins.approve(pins)
 
     assert await storage.pins.pins() == pins
-    assert await storage.pins.held() == []
+    assert await storage.pins.list_held() == []
 
 
 def rejection(seen: HeldDefinition) -> PinDecision:
@@ -100,7 +100,7 @@ async def test_a_decision_takes_the_place_of_what_was_seen(storage: Storage) -> 
     assert await storage.pins.decide(wanted) == wanted
 
     assert await storage.pins.pins() == [a_pin(digest="d2")]
-    assert await storage.pins.held() == [wanted[1].then, a_held("web")]
+    assert await storage.pins.list_held() == [wanted[1].then, a_held("web")]
 
 
 async def test_a_decision_about_what_is_not_held_so_any_more_does_nothing(
@@ -118,7 +118,7 @@ async def test_a_decision_about_what_is_not_held_so_any_more_does_nothing(
     assert await storage.pins.decide([*late, approval(now[2])]) == [approval(now[2])]
     assert await storage.pins.decide([]) == []
 
-    assert await storage.pins.held() == now[:2]
+    assert await storage.pins.list_held() == now[:2]
     assert await storage.pins.pins() == [a_pin(name="same", digest="d2")]
 
 
@@ -134,7 +134,7 @@ async def test_of_decisions_made_at_once_on_two_servers_one_counts(
         )
 
         [[kept]] = [decisions for decisions in done if decisions]
-        left = {item.name: item for item in await storage.pins.held()}
+        left = {item.name: item for item in await storage.pins.list_held()}
         pinned = {pin.name for pin in await storage.pins.pins()}
         if isinstance(kept.then, Pin):
             assert held.name in pinned - left.keys()

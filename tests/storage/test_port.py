@@ -27,7 +27,7 @@ from pegboard.testing import FakeClock
 async def test_eight_threads_with_their_own_loops_use_it_at_once(storage: Storage) -> None:
     async def work(name: str) -> list[bool]:
         for number in range(25):
-            await storage.journal.started(a_start(f"{name}-{number}"))
+            await storage.journal.record_start(a_start(f"{name}-{number}"))
             storage.listener.on_event(a_written(f"{name}-{number}"))
             await storage.results.put(a_result(f"{name}-{number}", body=name.encode()))
         return [await storage.outcomes.claim(an_outcome(f"k{n}")) is None for n in range(25)]
@@ -57,7 +57,7 @@ async def test_what_is_closed_says_so_and_counts_what_still_comes(
 
     storage.listener.on_event(a_record())
     refused = [
-        storage.journal.started(a_start()),
+        storage.journal.record_start(a_start()),
         storage.history.calls(HistoryQuery()),
         storage.history.detail("e1"),
         storage.results.put(a_result()),

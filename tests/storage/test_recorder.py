@@ -54,7 +54,7 @@ async def test_a_recorded_call_is_shown_whole(storage: Storage) -> None:
 
 
 async def test_a_started_write_can_be_matched_to_its_callers_key(storage: Storage) -> None:
-    await storage.journal.started(a_start(idempotency_key="order-17", decision="allow"))
+    await storage.journal.record_start(a_start(idempotency_key="order-17", decision="allow"))
 
     (row,) = (await storage.history.calls(HistoryQuery(unfinished=True))).calls
     assert (row["idempotency_key"], row["decision"]) == ("order-17", "allow")
@@ -116,8 +116,8 @@ async def test_events_that_are_no_calls_are_not_history(storage: Storage) -> Non
 
 
 async def test_a_started_write_is_unknown_until_its_record_comes(storage: Storage) -> None:
-    await storage.journal.started(a_start("w1"))
-    await storage.journal.started(a_start("w2"))
+    await storage.journal.record_start(a_start("w1"))
+    await storage.journal.record_start(a_start("w2"))
 
     before = await storage.history.calls(HistoryQuery(unfinished=True))
     storage.listener.on_event(a_written("w1", attempts=1, status="failed"))
@@ -136,10 +136,10 @@ async def test_a_started_write_is_unknown_until_its_record_comes(storage: Storag
 
 
 async def test_a_start_that_comes_twice_or_late_changes_nothing(storage: Storage) -> None:
-    await storage.journal.started(a_start("w1"))
-    await storage.journal.started(a_start("w1", tool="other"))
+    await storage.journal.record_start(a_start("w1"))
+    await storage.journal.record_start(a_start("w1", tool="other"))
     storage.listener.on_event(a_written("w1"))
-    await storage.journal.started(a_start("w1"))
+    await storage.journal.record_start(a_start("w1"))
 
     page = await storage.history.calls(HistoryQuery())
     assert [(row["tool"], row["status"]) for row in page.calls] == [("shop__refund", "completed")]

@@ -11,7 +11,7 @@ from tests.storage.made import NOON, a_start, a_storage, a_written, ids
 from pegboard.core.ports.audit_store import AuditRecord
 from pegboard.errors import AuditUnavailable, Unavailable
 from pegboard.storage import Storage
-from pegboard.storage.audit_entries import unproved
+from pegboard.storage.audit_entries import skip_proof
 from pegboard.testing import FakeClock
 
 
@@ -32,7 +32,7 @@ async def trail(storage: Storage) -> list[AuditRecord]:
 
 
 async def test_the_start_of_a_write_is_in_the_trail_before_it_runs(strict: Storage) -> None:
-    await strict.journal.started(a_start("w1", idempotency_key="hush-17", decision="allow"))
+    await strict.journal.record_start(a_start("w1", idempotency_key="hush-17", decision="allow"))
     [start] = await trail(strict)
     unfinished = await ids(strict, unfinished=True)
     strict.listener.on_event(a_written("w1"))
@@ -52,7 +52,7 @@ async def test_the_start_of_a_write_is_in_the_trail_before_it_runs(strict: Stora
 async def test_a_read_is_in_the_trail_only_where_it_is_audited(strict: Storage) -> None:
     assert not strict.journal.wants(effect="read", decision="allow")
     assert strict.journal.wants(effect="read", decision="ask")
-    await strict.journal.started(a_start("r1", effect="read", decision="ask"))
+    await strict.journal.record_start(a_start("r1", effect="read", decision="ask"))
 
     assert [record.kind for record in await trail(strict)] == ["start"]
     assert await ids(strict) == []  # it may be made again, whatever became of it
@@ -60,7 +60,7 @@ async def test_a_read_is_in_the_trail_only_where_it_is_audited(strict: Storage) 
 
 async def test_a_read_that_the_trail_does_not_want_leaves_no_start(strict: Storage) -> None:
     """The path of its tool asks the journal, as others of its calls are wanted."""
-    await strict.journal.started(a_start("r1", effect="read", decision="allow"))
+    await strict.journal.record_start(a_start("r1", effect="read", decision="allow"))
 
     assert await trail(strict) == []
     assert await ids(strict) == []
@@ -72,7 +72,7 @@ async def test_all_reads_are_in_it_where_all_are_audited(
     options = {"audit_starts": True, "audit_reads": True}
     async with a_storage(kind, tmp_path, clock, **options) as storage:
         assert storage.journal.wants(effect="read", decision="allow")
-        await storage.journal.started(a_start("r1", effect="read", started_at=float("nan")))
+        await storage.journal.record_start(a_start("r1", effect="read", started_at=float("nan")))
         [start] = await trail(storage)
 
     assert start.at == 0.0
@@ -81,7 +81,7 @@ async def test_all_reads_are_in_it_where_all_are_audited(
 async def test_nothing_waits_for_a_trail_that_nobody_requires(storage: Storage) -> None:
     assert not storage.journal.wants(effect="read", decision="ask")
     assert storage.journal.wants(effect="write", decision="allow")
-    await storage.journal.started(a_start("w1"))
+    await storage.journal.record_start(a_start("w1"))
 
     assert await trail(storage) == []
     assert await ids(storage, unfinished=True) == ["w1"]
@@ -90,7 +90,7 @@ async def test_nothing_waits_for_a_trail_that_nobody_requires(storage: Storage) 
 async def test_many_starts_at_once_make_one_chain(strict: Storage) -> None:
     async with asyncio.TaskGroup() as group:
         for number in range(30):
-            group.create_task(strict.journal.started(a_start(f"w{number}")))
+            group.create_task(strict.journal.record_start(a_start(f"w{number}")))
             strict.auditor.on_event(a_written(f"v{number}"))
     await strict.flush()
     report = await strict.audit.verify()
@@ -104,14 +104,14 @@ async def test_a_start_that_the_trail_cannot_take_is_refused_with_the_reason(
     await strict.close()
 
     with pytest.raises(AuditUnavailable, match="'shop__refund' was not run") as caught:
-        await strict.journal.started(a_start("w1"))
+        await strict.journal.record_start(a_start("w1"))
 
     assert caught.value.nothing_done
     assert str(caught.value).endswith("which has to have it first. The storage is closed.")
 
 
 def test_what_the_database_says_of_later_is_kept() -> None:
-    later = unproved("pay", Unavailable("Its disk is full.", retry_after=3.0))
-    never = unproved("pay", Unavailable("It has lost its head.", permanent=True))
+    later = skip_proof("pay", Unavailable("Its disk is full.", retry_after=3.0))
+    never = skip_proof("pay", Unavailable("It has lost its head.", permanent=True))
 
     assert (later.retry_after, later.retryable, never.retryable) == (3.0, True, False)

@@ -9,15 +9,15 @@ from tests.storage.made import NOON
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import RunStart, Signal
 from pegboard.core.ports.run_store import (
-    Plan,
     RunEvent,
     RunQuery,
+    StoredPlan,
     StoredRun,
     StoredSignal,
     StoredStep,
 )
 from pegboard.core.principal import Principal
-from pegboard.core.run import NodeRun, Pending, RunResult
+from pegboard.core.run import NodeRun, PendingStep, RunResult
 from pegboard.errors import InvalidRequest, Unavailable
 from pegboard.storage import Storage
 from pegboard.testing import FakeClock
@@ -43,7 +43,8 @@ def a_result(
 
 
 WAITING = a_result(
-    NodeState.WAITING, pending=(Pending(id="ask", step="ask", kind="person", message="Really?"),)
+    NodeState.WAITING,
+    pending=(PendingStep(id="ask", step="ask", kind="person", message="Really?"),),
 )
 
 
@@ -53,12 +54,12 @@ async def ids(storage: Storage, **query: Any) -> list[str]:
 
 
 async def test_a_plan_is_given_back_whole_and_never_changes(storage: Storage) -> None:
-    plan = Plan(id="p1", graph={"nodes": []}, created_at=NOON, task_id="t", created_by="ada")
+    plan = StoredPlan(id="p1", graph={"nodes": []}, created_at=NOON, task_id="t", created_by="ada")
     await storage.runs.put_plan(plan)
     await storage.runs.put_plan(plan)
 
     with pytest.raises(InvalidRequest, match="another plan 'p1'"):
-        await storage.runs.put_plan(Plan(id="p1", graph={"nodes": [1]}, created_at=NOON))
+        await storage.runs.put_plan(StoredPlan(id="p1", graph={"nodes": [1]}, created_at=NOON))
     assert await storage.runs.plan("p1") == plan
     assert await storage.runs.plan("p2") is None
 
@@ -134,7 +135,7 @@ async def test_an_owner_that_comes_back_changes_nothing(storage: Storage, clock:
     for change in (
         storage.runs.reserve("r1", "fetch", "dead"),
         storage.runs.record("r1", step, "dead"),
-        storage.runs.rest(a_result(), "dead"),
+        storage.runs.store_result(a_result(), "dead"),
         storage.runs.reserve("gone", "fetch", "dead"),
     ):
         with pytest.raises(Unavailable, match="now held by another worker") as caught:
@@ -215,7 +216,7 @@ async def test_a_run_that_rests_is_taken_when_it_is_time(
     storage: Storage, clock: FakeClock
 ) -> None:
     await storage.runs.create(a_start(), owner="one")
-    assert await storage.runs.rest(WAITING, "one", wake_at=NOON + 60)
+    assert await storage.runs.store_result(WAITING, "one", wake_at=NOON + 60)
     resting = await storage.runs.get("r1")
     early = await storage.runs.take("two")
     clock.advance(60)
@@ -231,7 +232,7 @@ async def test_a_run_that_rests_is_taken_when_it_is_time(
 
 async def test_a_run_that_rests_is_woken_by_a_signal(storage: Storage) -> None:
     await storage.runs.create(a_start(), owner="one")
-    await storage.runs.rest(WAITING, "one")
+    await storage.runs.store_result(WAITING, "one")
     before = await storage.runs.take("two")
     await storage.runs.signal("r1", Signal(id="s1", topic="answer:ask", message=True))
 
@@ -244,9 +245,9 @@ async def test_a_run_does_not_rest_over_a_signal_that_it_did_not_hear(storage: S
     await storage.runs.signal("r1", Signal(id="s1", topic="control", message="pause"))
     (signal,) = await storage.runs.signals("r1")
 
-    assert not await storage.runs.rest(WAITING, "one")
+    assert not await storage.runs.store_result(WAITING, "one")
     still = await storage.runs.get("r1")
-    assert await storage.runs.rest(WAITING, "one", heard=signal.number)
+    assert await storage.runs.store_result(WAITING, "one", last_signal=signal.number)
 
     assert still is not None
     assert (still.lease_owner, still.result) == ("one", WAITING)
@@ -255,7 +256,7 @@ async def test_a_run_does_not_rest_over_a_signal_that_it_did_not_hear(storage: S
 async def test_a_run_that_ended_goes_on_no_more(storage: Storage) -> None:
     await storage.runs.create(a_start(), owner="one")
     await storage.runs.signal("r1", Signal(id="s0", topic="control", message="cancel"))
-    assert await storage.runs.rest(a_result(), "one", wake_at=NOON)
+    assert await storage.runs.store_result(a_result(), "one", wake_at=NOON)
 
     assert await storage.runs.get("r1") == StoredRun(
         start=a_start(), state=NodeState.COMPLETED, result=a_result(), finished_at=NOON
@@ -271,7 +272,7 @@ async def test_events_are_numbered_by_run_whoever_tells_them(storage: Storage) -
     one, two, three = (RunEvent(kind=kind, at=NOON, data={"k": kind}) for kind in "abc")
     first = await storage.runs.emit("r1", [one])
     last = await storage.runs.emit("r1", [two, three])
-    await storage.runs.rest(a_result(), "one")
+    await storage.runs.store_result(a_result(), "one")
     late = await storage.runs.emit("r1", [one])
     other = await storage.runs.emit("r2", [three])
 
@@ -333,9 +334,9 @@ async def test_runs_that_ended_long_ago_are_forgotten_with_all_that_was_theirs(
         await storage.runs.reserve(run_id, "fetch", "one")
         await storage.runs.signal(run_id, Signal(id="s", topic="event:x"))
         await storage.runs.emit(run_id, [RunEvent(kind="x", at=NOON)])
-    await storage.runs.rest(a_result(run_id="old"), "one")
+    await storage.runs.store_result(a_result(run_id="old"), "one")
     clock.advance(10)
-    await storage.runs.rest(a_result(run_id="new"), "one")
+    await storage.runs.store_result(a_result(run_id="new"), "one")
 
     assert await storage.runs.forget(finished_before=NOON + 5) == 1
     assert await ids(storage) == ["open", "new"]

@@ -7,7 +7,7 @@ import pytest
 from tests.storage.made import NOON, a_storage
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.ports.catalogue_stores import SeenTool
+from pegboard.core.ports.catalogue_stores import LastKnownTool
 from pegboard.errors import Unavailable
 from pegboard.storage import Storage
 from pegboard.storage.databases.sqlite import SqliteDatabase
@@ -16,14 +16,14 @@ from pegboard.storage.sql.last_known_tools import SqlSeenTools
 from pegboard.testing import FakeClock
 
 
-def a_seen(name: str = "shop__find", **changes: Any) -> SeenTool:
+def a_seen(name: str = "shop__find", **changes: Any) -> LastKnownTool:
     fields: dict[str, Any] = {
         "id": f"{name}_v1",
         "digest": "d1",
         "definition": {"name": name, "capabilities": ["find"]},
         "seen_at": NOON,
     }
-    return SeenTool(name=name, **(fields | changes))
+    return LastKnownTool(name=name, **(fields | changes))
 
 
 async def test_what_is_kept_is_given_back_as_it_was_seen(storage: Storage, other: Storage) -> None:

@@ -11,7 +11,7 @@ from tests.storage.test_runs import a_result as a_run_result
 from tests.storage.test_runs import a_start as a_run_start
 
 from pegboard.core.ports.maintenance import Counts
-from pegboard.core.ports.run_store import Plan, RunQuery
+from pegboard.core.ports.run_store import RunQuery, StoredPlan
 from pegboard.storage import Storage
 from pegboard.testing import FakeClock
 
@@ -21,8 +21,8 @@ async def test_what_is_open_is_counted(storage: Storage, clock: FakeClock) -> No
 
     for name in ("r1", "r2", "r3", "r4"):
         await storage.runs.create(a_run_start(name), owner="one")
-    await storage.runs.rest(WAITING, "one")
-    await storage.runs.rest(a_run_result(run_id="r2"), "one")
+    await storage.runs.store_result(WAITING, "one")
+    await storage.runs.store_result(a_run_result(run_id="r2"), "one")
     for name in ("a1", "a2", "a3"):
         await storage.approvals.ask(an_approval(name))
     await storage.approvals.ask(an_approval("late", expires_at=NOON + 1))
@@ -37,7 +37,7 @@ async def test_old_calls_are_forgotten_with_the_details_of_their_errors(storage:
     failed = {"status": "failed", "error_code": "tool_failed", "error_detail": "Traceback"}
     storage.listener.on_event(a_record("old", started_at=NOON - 5, error_id="e_old", **failed))
     storage.listener.on_event(a_record("new", error_id="e_new", **failed))
-    await storage.journal.started(a_start("unknown", started_at=NOON - 9))
+    await storage.journal.record_start(a_start("unknown", started_at=NOON - 9))
     await storage.flush()
 
     assert await storage.upkeep.forget_calls(before=NOON) == 1
@@ -69,7 +69,7 @@ async def test_servers_that_forget_many_runs_at_once_leave_none(
 ) -> None:
     for number in range(250):
         await storage.runs.create(a_run_start(f"r{number}"), owner="one")
-        await storage.runs.rest(a_run_result(run_id=f"r{number}"), "one")
+        await storage.runs.store_result(a_run_result(run_id=f"r{number}"), "one")
     clock.advance(1)
     now = clock.time()
 
@@ -99,13 +99,13 @@ async def test_approvals_that_hold_no_more_are_forgotten(
 
 async def test_plans_are_forgotten_unless_runs_of_them_are_kept(storage: Storage) -> None:
     for name, made in (("old", NOON - 5), ("used", NOON - 5), ("new", NOON), ("unknown", 0)):
-        await storage.runs.put_plan(Plan(id=name, graph={}, created_at=made))
+        await storage.runs.put_plan(StoredPlan(id=name, graph={}, created_at=made))
     await storage.runs.create(a_run_start("r1"), plan_id="used", owner="one")
     await storage.runs.create(a_run_start("r2"), owner="one")
 
     first = await storage.upkeep.forget_plans(before=NOON)
     left = [await storage.runs.plan(name) is not None for name in ("old", "used", "new")]
-    await storage.runs.rest(a_run_result(run_id="r1"), "one")
+    await storage.runs.store_result(a_run_result(run_id="r1"), "one")
     await storage.runs.forget(finished_before=NOON + 1_000)
 
     assert first == 1
@@ -119,7 +119,7 @@ async def test_servers_that_forget_plans_at_once_do_so_once(
     storage: Storage, other: Storage
 ) -> None:
     for number in range(30):
-        await storage.runs.put_plan(Plan(id=f"p{number}", graph={}, created_at=NOON - 5))
+        await storage.runs.put_plan(StoredPlan(id=f"p{number}", graph={}, created_at=NOON - 5))
 
     forget = [each.upkeep.forget_plans(before=NOON) for each in (storage, other)]
     assert sum(await _both(*forget)) == 30

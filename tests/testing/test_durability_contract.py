@@ -114,7 +114,7 @@ class FindsWhatIsNotThere(MemoryDurability):
 
 
 class ForgetsWhatARunBeganWith(MemoryDurability):
-    async def begun(self, run_id: str) -> RunStart | None:
+    async def get_start(self, run_id: str) -> RunStart | None:
         return None
 
 

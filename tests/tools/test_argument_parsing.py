@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pegboard.errors import ToolArgumentError
-from pegboard.tools.argument_parsing import encoded, parsed
+from pegboard.tools.argument_parsing import encode_arguments, parse_arguments
 
 
 def _cyclic() -> dict[str, Any]:
@@ -48,13 +48,13 @@ def _deep(levels: int) -> dict[str, Any]:
     ],
 )
 def test_arguments_become_one_document(raw: Any, document: dict[str, Any]) -> None:
-    assert parsed("t", raw) == document
+    assert parse_arguments("t", raw) == document
 
 
 def test_the_document_is_a_new_one() -> None:
     raw = {"a": [1]}
 
-    parsed("t", raw)["a"].append(2)
+    parse_arguments("t", raw)["a"].append(2)
 
     assert raw == {"a": [1]}
 
@@ -78,7 +78,7 @@ def test_the_document_is_a_new_one() -> None:
 )
 def test_what_is_no_document_is_told_in_one_line(raw: Any, line: str) -> None:
     with pytest.raises(ToolArgumentError) as caught:
-        parsed("t", raw)
+        parse_arguments("t", raw)
 
     assert [str(problem) for problem in caught.value.problems] == [line]
 
@@ -96,13 +96,13 @@ def test_what_is_no_document_is_told_in_one_line(raw: Any, line: str) -> None:
 )
 def test_a_mapping_that_json_cannot_say_is_malformed(raw: Any) -> None:
     with pytest.raises(ToolArgumentError, match="the arguments are not JSON") as caught:
-        encoded("t", raw)
+        encode_arguments("t", raw)
 
     assert [problem.kind for problem in caught.value.problems] == ["malformed"]
 
 
 def test_the_message_can_be_sent_as_utf_8() -> None:
     with pytest.raises(ToolArgumentError) as caught:
-        parsed("t", '{"\ud800": 1')
+        parse_arguments("t", '{"\ud800": 1')
 
     assert str(caught.value).encode()

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from pegboard.tools.charset import decoded
+from pegboard.tools.charset import decode_text
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from pegboard.tools.charset import decoded
 def test_a_text_is_read_by_its_character_set_else_as_utf_8(
     content: bytes, charset: str, text: str
 ) -> None:
-    assert decoded(content, charset) == text
+    assert decode_text(content, charset) == text
 
 
 @pytest.mark.parametrize("charset", ["punycode", "PUNYCODE", "idna"])
@@ -32,5 +32,5 @@ def test_a_name_that_is_no_character_set_costs_no_time(charset: str) -> None:
     content = b"a" * 3_000_000
     began = time.thread_time()
 
-    assert decoded(content, charset) == content.decode()
+    assert decode_text(content, charset) == content.decode()
     assert time.thread_time() - began < 5

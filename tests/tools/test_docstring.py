@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from pegboard.tools.docstring import Docstring, read_docstring
+from pegboard.tools.docstring import FunctionDocs, read_docstring
 
 PARAMETERS = {"word": "Where to look, over two lines.", "letter": "What: to look for."}
 DESCRIPTION = "Count letters.\n\nCase does not matter.\nNor do accents."
@@ -59,12 +59,12 @@ REST = """Count letters.
 
 @pytest.mark.parametrize("text", [GOOGLE, NUMPY, REST], ids=["google", "numpy", "reST"])
 def test_the_prose_and_the_parameters_are_read(text: str) -> None:
-    assert read_docstring(text) == Docstring(description=DESCRIPTION, parameters=PARAMETERS)
+    assert read_docstring(text) == FunctionDocs(description=DESCRIPTION, parameters=PARAMETERS)
 
 
 @pytest.mark.parametrize("text", [None, "", "  \n "], ids=repr)
 def test_without_text_there_is_nothing(text: str | None) -> None:
-    assert read_docstring(text) == Docstring()
+    assert read_docstring(text) == FunctionDocs()
 
 
 @pytest.mark.parametrize(
@@ -80,17 +80,17 @@ def test_without_text_there_is_nothing(text: str | None) -> None:
     ],
 )
 def test_what_has_no_sections_is_all_prose(text: str) -> None:
-    assert read_docstring(text) == Docstring(description=text)
+    assert read_docstring(text) == FunctionDocs(description=text)
 
 
 def test_sections_that_are_not_about_parameters_are_left_out() -> None:
     text = "Does it.\n\nExample:\n    >>> f(1)\n    2\n\nNote:\n    Slow."
 
-    assert read_docstring(text) == Docstring(description="Does it.")
+    assert read_docstring(text) == FunctionDocs(description="Does it.")
 
 
 def test_a_section_at_the_very_top_is_a_section() -> None:
-    assert read_docstring("Args:\n    word: Where.") == Docstring(parameters={"word": "Where."})
+    assert read_docstring("Args:\n    word: Where.") == FunctionDocs(parameters={"word": "Where."})
 
 
 def test_the_parser_is_loaded_only_for_sections() -> None:

@@ -14,7 +14,7 @@ from pegboard.core.result import ImagePart, TextPart
 from pegboard.errors import ToolFailed
 from pegboard.registry import ToolRegistry
 from pegboard.tools import tool
-from pegboard.tools.generators import MOST_PARTS
+from pegboard.tools.generators import MAX_PARTS
 
 MB = "x" * 1024 * 1024
 
@@ -102,9 +102,9 @@ async def test_a_part_that_contains_itself_ends_too(run: Any) -> None:
 
 async def test_as_many_parts_as_the_bound_says_are_let_through(run: Any) -> None:
     def parts() -> Iterator[int]:
-        yield from range(MOST_PARTS)
+        yield from range(MAX_PARTS)
 
-    assert len(await run(parts, {})) == MOST_PARTS
+    assert len(await run(parts, {})) == MAX_PARTS
 
 
 async def test_a_generator_that_is_stopped_is_closed(run: Any) -> None:

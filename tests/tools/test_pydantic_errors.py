@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pegboard.tools.core_schema import MEMBER
-from pegboard.tools.pydantic_errors import place_of, problems, wishes
+from pegboard.tools.pydantic_errors import expected_types, place_of, problems
 
 
 def _fault(kind: str, *loc: Any, **more: Any) -> Any:
@@ -71,7 +71,7 @@ def test_a_place_has_no_names_of_members(loc: Any, place: Any) -> None:
     ],
 )
 def test_what_would_mend_a_fault_is_told_by_its_type(faults: Any, wanted: Any) -> None:
-    assert wishes(faults) == wanted
+    assert expected_types(faults) == wanted
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from pegboard.core.context import ToolContext
 from pegboard.core.result import Artifact, AudioPart, ImagePart, ResourcePart, TextPart, ToolResult
 from pegboard.errors import SourceUnavailable, ToolFailed, ToolOutputError
 from pegboard.tools import as_tool
-from pegboard.tools.results import schema_finish, wrap
+from pegboard.tools.results import finish_for_schema, wrap
 
 IMAGE = ImagePart(data=b"png", media_type="image/png")
 REPORT = Artifact(name="report.pdf", media_type="application/pdf", size=3, data=b"pdf")
@@ -127,7 +127,7 @@ def test_a_result_is_kept_as_it_is() -> None:
 
     assert wrap(result) is result
     assert finished(dict[str, int], result) is result
-    assert schema_finish({"type": "object"}, "t")(result) is result
+    assert finish_for_schema({"type": "object"}, "t")(result) is result
 
 
 @pytest.mark.parametrize(
@@ -328,11 +328,11 @@ class TestSchemaFinish:
     }
 
     def test_a_value_that_fits_passes(self) -> None:
-        assert schema_finish(self.SCHEMA, "t")({"total": 5}).structured == {"total": 5}
+        assert finish_for_schema(self.SCHEMA, "t")({"total": 5}).structured == {"total": 5}
 
     def test_a_value_that_does_not_fit_is_kept_for_the_operator(self) -> None:
         with pytest.raises(ToolOutputError) as caught:
-            schema_finish(self.SCHEMA, "crm__sum")({"total": "five"})
+            finish_for_schema(self.SCHEMA, "crm__sum")({"total": "five"})
 
         assert str(caught.value) == (
             "'crm__sum' returned something that its own schema does not allow."
@@ -343,10 +343,10 @@ class TestSchemaFinish:
 
     def test_a_structured_value_in_a_result_is_checked_too(self) -> None:
         with pytest.raises(ToolOutputError):
-            schema_finish(self.SCHEMA, "t")(ToolResult(content="5", structured={"total": "5"}))
+            finish_for_schema(self.SCHEMA, "t")(ToolResult(content="5", structured={"total": "5"}))
 
     def test_prose_and_failures_are_let_through(self) -> None:
-        finish = schema_finish(self.SCHEMA, "t")
+        finish = finish_for_schema(self.SCHEMA, "t")
         prose = ToolResult(content="There are five.")
         failed = ToolResult(is_error=True, structured={"no": 1}, error=ToolFailed("No."))
 
@@ -355,7 +355,7 @@ class TestSchemaFinish:
 
     def test_a_broken_schema_is_told_when_it_is_compiled(self) -> None:
         with pytest.raises(SourceUnavailable, match="broken JSON Schema"):
-            schema_finish({"type": "strin"}, "t")
+            finish_for_schema({"type": "strin"}, "t")
 
 
 async def test_a_tool_gives_what_its_schema_shows() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from pegboard.errors import Problem, SourceUnavailable, ToolArgumentError
-from pegboard.schemas.validator import compiled, output_problem
-from pegboard.tools.schema_arguments import SchemaArguments, closed
+from pegboard.schemas.validator import compile_schema, output_problem
+from pegboard.tools.schema_arguments import SchemaArguments, close_schema
 
 ORDER = {
     "type": "object",
@@ -83,7 +83,7 @@ def schema_server() -> Iterator[str]:
 
 
 def _property(schema: Any) -> SchemaArguments:
-    return SchemaArguments("t", closed({"properties": {"x": schema}, "required": ["x"]}))
+    return SchemaArguments("t", close_schema({"properties": {"x": schema}, "required": ["x"]}))
 
 
 def _lines(arguments: SchemaArguments, raw: Any) -> list[str]:
@@ -224,7 +224,9 @@ def test_what_does_not_fit_is_refused_with_one_precise_line(
 
 
 def test_places_behind_references_are_described() -> None:
-    arguments = SchemaArguments("t", closed({"properties": {"x": TREE}, "$defs": TREE["$defs"]}))
+    arguments = SchemaArguments(
+        "t", close_schema({"properties": {"x": TREE}, "$defs": TREE["$defs"]})
+    )
 
     assert _lines(arguments, '{"x": {"value": 1, "children": [{"valu": 2}]}}') == [
         "x.children[0].valu: unknown argument; did you mean 'value'?",
@@ -246,7 +248,7 @@ def test_beside_an_empty_name_nothing_is_mended() -> None:
     schema = {"properties": {"": {"properties": {"y": {"type": "integer"}}}, "y": {}}}
 
     with pytest.raises(ToolArgumentError):
-        SchemaArguments("t", closed(schema))({"": {"y": "5"}, "y": "5"})
+        SchemaArguments("t", close_schema(schema))({"": {"y": "5"}, "y": "5"})
 
 
 def test_texts_within_texts_are_opened_eight_times() -> None:
@@ -281,11 +283,13 @@ def test_a_number_in_text_is_no_date_by_type_and_formats_are_annotations() -> No
 
 
 def test_no_default_is_filled_in() -> None:
-    assert SchemaArguments("t", closed({"properties": {"x": {"default": 5}}}))("{}") == {}
+    assert SchemaArguments("t", close_schema({"properties": {"x": {"default": 5}}}))("{}") == {}
 
 
 def test_an_unknown_argument_of_many_is_cut_to_twenty_lines() -> None:
-    assert len(_lines(SchemaArguments("t", closed({})), {f"k{n}": 1 for n in range(1000)})) == 20
+    assert (
+        len(_lines(SchemaArguments("t", close_schema({})), {f"k{n}": 1 for n in range(1000)})) == 20
+    )
 
 
 def test_a_text_within_a_text_is_parsed_no_deeper_than_readers_read() -> None:
@@ -308,7 +312,7 @@ def test_a_text_within_a_text_is_parsed_no_deeper_than_readers_read() -> None:
     ],
 )
 def test_a_schema_that_says_nothing_of_others_is_closed(schema: Any, *, kept: bool) -> None:
-    result = closed(schema)
+    result = close_schema(schema)
 
     assert ("additionalProperties" not in result or result["additionalProperties"]) == kept
     assert result["type"] == "object"
@@ -317,7 +321,7 @@ def test_a_schema_that_says_nothing_of_others_is_closed(schema: Any, *, kept: bo
 def test_closing_leaves_the_given_schema_alone() -> None:
     schema: dict[str, Any] = {"properties": {"a": {"type": "string"}}}
 
-    closed(schema)["properties"]["a"]["type"] = "integer"
+    close_schema(schema)["properties"]["a"]["type"] = "integer"
 
     assert schema == {"properties": {"a": {"type": "string"}}}
 
@@ -374,7 +378,7 @@ def test_a_reference_to_a_file_is_refused_and_never_read(tmp_path: Path) -> None
 )
 def test_a_broken_schema_gives_one_clear_line(schema: Any, reason: str) -> None:
     with pytest.raises(SourceUnavailable) as caught:
-        compiled("crm__find", schema)
+        compile_schema("crm__find", schema)
 
     message = str(caught.value)
     assert message.startswith("'crm__find' has a broken JSON Schema: ")
@@ -388,7 +392,7 @@ def test_a_schema_without_end_is_broken() -> None:
         schema = {"properties": {"a": schema}}
 
     with pytest.raises(SourceUnavailable, match="Recursion limit"):
-        compiled("t", schema)
+        compile_schema("t", schema)
 
 
 @pytest.mark.parametrize(
@@ -414,7 +418,7 @@ def test_a_pattern_that_would_run_for_ever_is_bounded(pattern: str, text: str) -
 def test_a_big_schema_is_compiled_once() -> None:
     properties = {f"p{n}": {"type": "string", "pattern": f"^{n}[a-z]+$"} for n in range(2000)}
     begun = time.process_time()
-    arguments = SchemaArguments("t", closed({"properties": properties}))
+    arguments = SchemaArguments("t", close_schema({"properties": properties}))
     compiling = time.process_time() - begun
 
     begun = time.process_time()
@@ -426,7 +430,7 @@ def test_a_big_schema_is_compiled_once() -> None:
 
 
 def test_an_output_is_judged_by_its_first_fault() -> None:
-    validator = compiled("t", {"type": "object", "properties": {"a": {"type": "integer"}}})
+    validator = compile_schema("t", {"type": "object", "properties": {"a": {"type": "integer"}}})
 
     assert output_problem(validator, {"a": 1}) == ""
     assert output_problem(validator, {"a": "x"}) == 'a: "x" is not of type "integer"'

@@ -74,7 +74,7 @@ def test_what_an_upstream_says_stays_beside_what_the_board_says() -> None:
 
     upstream = ToolSpec(name="web__find", input_schema={"type": "object"}, source="web")
     made = SchemaTool(
-        spec=upstream.changed(description="Mine."),
+        spec=upstream.replace(description="Mine."),
         run=run,
         upstream=upstream,
         overridden=["description"],

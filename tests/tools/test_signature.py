@@ -18,13 +18,13 @@ from pegboard.errors import ToolSignatureError
 from pegboard.tools import tool
 from pegboard.tools.signature import (
     MISSING,
-    Parameter,
+    FunctionParameter,
     Signature,
     is_self,
     name_of,
     read_signature,
     resolve_hints,
-    unwrapped,
+    unwrap,
 )
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ def test_parameters_have_their_types_and_defaults() -> None:
 
     assert signature == Signature(
         parameters=(
-            Parameter(name="a", hint=int),
-            Parameter(name="b", hint=Optional[str], default=None, required=False),  # noqa: UP045 - as written
-            Parameter(name="c", hint=float, default=1.5, required=False),
+            FunctionParameter(name="a", hint=int),
+            FunctionParameter(name="b", hint=Optional[str], default=None, required=False),  # noqa: UP045 - as written
+            FunctionParameter(name="c", hint=float, default=1.5, required=False),
         ),
         returns=bool,
     )
@@ -195,7 +195,7 @@ def test_a_function_that_wraps_has_the_types_of_what_it_wraps() -> None:
         return elsewhere.pay(*args, **kwargs)
 
     assert read_signature(wrapper) == Signature(
-        parameters=(Parameter(name="amount", hint=Decimal),), returns=Decimal
+        parameters=(FunctionParameter(name="amount", hint=Decimal),), returns=Decimal
     )
 
 
@@ -220,9 +220,9 @@ def test_names_of_the_module_are_known_at_module_level() -> None:
 
 
 def test_unwrapping_ends_at_the_function() -> None:
-    assert unwrapped(functools.partial(Shop().order, "x")) is Shop.order
-    assert unwrapped(Shop()) is Shop.__call__
-    assert unwrapped(plain) is plain
+    assert unwrap(functools.partial(Shop().order, "x")) is Shop.order
+    assert unwrap(Shop()) is Shop.__call__
+    assert unwrap(plain) is plain
 
 
 def test_the_first_parameter_of_an_unbound_method_is_known() -> None:

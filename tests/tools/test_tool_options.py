@@ -7,7 +7,7 @@ import pytest
 from pegboard.core.tool import Effect, Limits, Retry, Status
 from pegboard.errors import ToolSignatureError
 from pegboard.tools import as_tool, tool
-from pegboard.tools.tool_options import ToolOptions, checked_options
+from pegboard.tools.tool_options import ToolOptions, read_options
 
 
 def test_every_option_reaches_the_spec() -> None:
@@ -80,6 +80,6 @@ def test_a_wrong_option_names_the_function_and_what_is_wanted(
     options: dict[str, Any], reason: str
 ) -> None:
     with pytest.raises(ToolSignatureError) as caught:
-        checked_options("find", options)
+        read_options("find", options)
 
     assert str(caught.value).startswith(f"@tool find(): {reason}")

@@ -10,12 +10,12 @@ from pydantic import Field
 from tests.tools.shapes import Point, Price, Word
 
 from pegboard.core.result import Artifact, ImagePart, ToolResult
-from pegboard.tools.signature import MISSING, Parameter
+from pegboard.tools.signature import MISSING, FunctionParameter
 from pegboard.tools.type_hints import (
-    collected,
     is_plain,
     promises_nothing,
-    shown_name,
+    public_name,
+    result_type,
     yields,
     yields_async,
 )
@@ -88,7 +88,7 @@ def test_what_carries_its_own_content_promises_nothing(returns: Any, *, nothing:
     ids=str,
 )
 def test_what_is_yielded_is_promised_as_a_list(returns: Any, result: Any) -> None:
-    assert collected(returns) == result
+    assert result_type(returns) == result
 
 
 def test_iterators_are_told_from_async_ones() -> None:
@@ -111,4 +111,4 @@ def test_iterators_are_told_from_async_ones() -> None:
     ids=str,
 )
 def test_an_alias_is_what_the_caller_sees(hint: Any, name: str) -> None:
-    assert shown_name(Parameter(name="x", hint=hint)) == name
+    assert public_name(FunctionParameter(name="x", hint=hint)) == name

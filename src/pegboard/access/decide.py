@@ -41,7 +41,7 @@ def decide(
         for _, refusal in refusals(principal, tool, switches):
             if refusal is not None:
                 return refusal
-    standing = policy.standing(tool)
+    standing = policy.decide(tool)
     if action is Action.LIST and standing.verdict is Verdict.ASK:
         return _LISTED
     return standing
@@ -57,7 +57,7 @@ def may_know(principal: Principal, tool: ToolSpec, *, policy: Policy, switches: 
     if principal.has_scope(LOOKS_AFTER):
         switches = Switches()
     if tool.unavailable or tool.status in {Status.DISABLED, Status.FAILED}:
-        tool = tool.changed(unavailable="", status=Status.ACTIVE)
+        tool = tool.replace(unavailable="", status=Status.ACTIVE)
     return decide(principal, tool, Action.LIST, policy=policy, switches=switches).allowed
 
 

@@ -47,7 +47,7 @@ def explain(
         (name, "passed" if refusal is None else f"{refusal.verdict.value}: {refusal.reason}")
         for name, refusal in refusals(principal, tool, switches)
     ]
-    standing = policy.standing(tool)
+    standing = policy.decide(tool)
     checks.append(("policy", f"{standing.verdict.value}: {standing.reason}"))
     call = decide(principal, tool, Action.CALL, policy=policy, switches=switches)
     seen = decide(principal, tool, Action.LIST, policy=policy, switches=switches)

@@ -18,7 +18,7 @@ DEFAULT_EFFECTS: Mapping[Effect, Verdict] = MappingProxyType(
 )
 """The defaults of the library, the command line and a single-user server."""
 
-_MOST_REMEMBERED = 50_000
+_MAX_REMEMBERED = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,18 +56,18 @@ class Policy:
             if isinstance(getattr(self, name), str):
                 raise ConfigError(f"Policy: '{name}' takes several globs: write {name}=(\"...\",)")
 
-    def standing(self, tool: ToolSpec) -> Decision:
+    def decide(self, tool: ToolSpec) -> Decision:
         """What the rules say of a tool, whoever asks; remembered, since specs are frozen."""
         known = self._standing.get(id(tool))
         if known is not None and known[0] is tool:
             return known[1]
-        if len(self._standing) >= _MOST_REMEMBERED:
+        if len(self._standing) >= _MAX_REMEMBERED:
             self._standing.clear()
         decision = self._judge(tool)
         self._standing[id(tool)] = (tool, decision)
         return decision
 
-    def unused(self, names: Iterable[str]) -> tuple[str, ...]:
+    def find_unused(self, names: Iterable[str]) -> tuple[str, ...]:
         """The globs that match none of these names: a spelling mistake, or a tool that is gone."""
         known = tuple(names)
         globs = dict.fromkeys((*self.deny, *self.ask, *self.allow, *self.limits))

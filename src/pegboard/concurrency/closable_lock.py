@@ -23,7 +23,7 @@ class ClosableLock:
         self._lock.acquire()
         if self._closed:
             self._lock.release()
-            raise closed()
+            raise storage_closed_error()
 
     def __exit__(
         self,
@@ -34,6 +34,6 @@ class ClosableLock:
         self._lock.release()
 
 
-def closed() -> Unavailable:
+def storage_closed_error() -> Unavailable:
     """What a caller hears after `close`."""
     return Unavailable("The storage is closed.", nothing_done=True, permanent=True)

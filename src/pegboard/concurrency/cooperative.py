@@ -9,13 +9,13 @@ T = TypeVar("T")
 Turns: TypeAlias = Generator[Callable[[], Any] | None, Any, T]
 """Work in small parts: it yields between them, or yields what another thread may do for it."""
 
-_AT_ONCE = 100
+_SLICE_ITEMS = 100
 
-_TURN = 0.005
+_SLICE_SECONDS = 0.005
 """Seconds of work on one thing until everything else that waits has had its turn."""
 
 
-def at_once(work: "Turns[T]") -> T:
+def run_at_once(work: "Turns[T]") -> T:
     """Do it here and now."""
     told: Any = None
     try:
@@ -35,27 +35,27 @@ async def run_cooperatively(work: "Turns[T]", *, is_large: bool) -> T:
         is_large: Whether it is worth it.
     """
     if not is_large:
-        return at_once(work)
+        return run_at_once(work)
     told: Any = None
-    until = time.monotonic() + _TURN
+    until = time.monotonic() + _SLICE_SECONDS
     try:
         while True:
             part = work.send(told)
             if part is not None:
                 told = await asyncio.to_thread(part)
-                until = time.monotonic() + _TURN
+                until = time.monotonic() + _SLICE_SECONDS
                 continue
             told = None
             if time.monotonic() >= until:
                 await asyncio.sleep(0)
-                until = time.monotonic() + _TURN
+                until = time.monotonic() + _SLICE_SECONDS
     except StopIteration as end:
         return end.value
 
 
 async def turn_after(number: int) -> None:
     """Once among so many small things: whatever waits gets its turn."""
-    if number % _AT_ONCE == 0:
+    if number % _SLICE_ITEMS == 0:
         await asyncio.sleep(0)
 
 
@@ -71,9 +71,9 @@ async def iterate_cooperatively(items: Iterable[T]) -> AsyncIterator[T]:
     rows = [to_row(item) async for item in iterate_cooperatively(items)]
     ```
     """
-    until = time.monotonic() + _TURN
+    until = time.monotonic() + _SLICE_SECONDS
     for item in items:
         if time.monotonic() >= until:
             await asyncio.sleep(0)
-            until = time.monotonic() + _TURN
+            until = time.monotonic() + _SLICE_SECONDS
         yield item

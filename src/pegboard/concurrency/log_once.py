@@ -3,8 +3,8 @@
 import logging
 from collections import OrderedDict
 
-_MOST = 200
-_told: OrderedDict[tuple[str, str, str], None] = OrderedDict()
+_MAX_REMEMBERED = 200
+_logged: OrderedDict[tuple[str, str, str], None] = OrderedDict()
 
 
 def log_foreign(log: logging.Logger, what: str, error: BaseException) -> None:
@@ -18,9 +18,9 @@ def log_foreign(log: logging.Logger, what: str, error: BaseException) -> None:
         error: Why.
     """
     key = (what, type(error).__name__, str(error))
-    is_new = key not in _told
-    _told[key] = None
-    _told.move_to_end(key)
-    if len(_told) > _MOST:
-        _told.popitem(last=False)
+    is_new = key not in _logged
+    _logged[key] = None
+    _logged.move_to_end(key)
+    if len(_logged) > _MAX_REMEMBERED:
+        _logged.popitem(last=False)
     log.log(logging.WARNING if is_new else logging.DEBUG, "%s", what, exc_info=error)

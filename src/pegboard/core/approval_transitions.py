@@ -5,13 +5,13 @@ from typing import Any
 
 from msgspec import structs
 
-from pegboard.core.ports.approval_store import Approval, Verdict
+from pegboard.core.ports.approval_store import Approval, ApprovalVerdict
 
 OPEN = ("pending", "approved", "edited")
 """States that end when their time is over."""
 
 
-def seen(approval: Approval, now: float) -> Approval:
+def apply_expiry(approval: Approval, now: float) -> Approval:
     """The approval as it is now, whether or not somebody has marked it as expired."""
     if is_overdue(approval, now):
         return structs.replace(approval, state="expired")
@@ -24,8 +24,8 @@ def is_overdue(approval: Approval, now: float) -> bool:
     return approval.state in OPEN and expires_at is not None and expires_at <= now
 
 
-def decided(
-    approval: Approval, verdict: Verdict, now: float, answer: Mapping[str, Any]
+def apply_decision(
+    approval: Approval, verdict: ApprovalVerdict, now: float, answer: Mapping[str, Any]
 ) -> Approval | None:
     """With this answer; None when it is too late for one."""
     if approval.state != "pending" or is_overdue(approval, now):
@@ -33,14 +33,14 @@ def decided(
     return structs.replace(approval, state=verdict, decided_at=now, **answer)
 
 
-def withdrawn(approval: Approval, now: float, *, by: str, note: str) -> Approval | None:
+def apply_withdrawal(approval: Approval, now: float, *, by: str, note: str) -> Approval | None:
     """Asked no longer; None where nothing is being asked."""
     if approval.state != "pending" or is_overdue(approval, now):
         return None
     return structs.replace(approval, state="withdrawn", decided_at=now, decided_by=by, note=note)
 
 
-def used(approval: Approval, digest: str, now: float, call_id: str) -> Approval | None:
+def apply_use(approval: Approval, digest: str, now: float, call_id: str) -> Approval | None:
     """Used by this call; None when it does not let it through."""
     if digest != (approval.edited_digest or approval.digest):
         return None

@@ -76,7 +76,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
             names, else the caller's own.
         on_progress: Told of each `progress`; must not block.
         on_log: Told of each `tell`; must not block.
-        asker: Whoever can be asked while the call runs; None when nobody can.
+        elicitor: The caller, where it answers questions while the call runs; None where it cannot.
     """
 
     deps: Deps = None  # type: ignore[assignment]  # None is what Deps is unless somebody says
@@ -91,7 +91,7 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
     workspace: Path | None = None
     on_progress: Callable[[Progress], None] | None = None
     on_log: "Callable[[LogLine], None] | None" = None
-    asker: "Elicitor | None" = None
+    elicitor: "Elicitor | None" = None
     caller: Call | None = None
 
     @property
@@ -136,9 +136,9 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
         Raises:
             NobodyToAsk: There is nobody, or their client takes no questions.
         """
-        if self.asker is None or not self.asker.takes_questions:
+        if self.elicitor is None or not self.elicitor.takes_questions:
             raise NobodyToAsk(f"'{self.tool}' needs to ask something, and nobody can be asked.")
-        return await self.asker.ask(question)
+        return await self.elicitor.ask(question)
 
     async def sample(self, request: "SampleRequest") -> "Sample":
         """Ask the model of whoever called.
@@ -146,9 +146,9 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
         Raises:
             NobodyToAsk: The caller lends no model.
         """
-        if self.asker is None or not self.asker.takes_samples:
+        if self.elicitor is None or not self.elicitor.takes_samples:
             raise NobodyToAsk(f"'{self.tool}' needs the caller's model, and there is none.")
-        return await self.asker.sample(request)
+        return await self.elicitor.sample(request)
 
     async def call(self, tool: str, arguments: Arguments = None) -> ToolResult:
         """Call another tool through the same pipeline, as the same principal, never later.
@@ -167,6 +167,6 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
             workspace=self.workspace,
             on_progress=self.on_progress,
             on_log=self.on_log,
-            asker=self.asker,
+            elicitor=self.elicitor,
         )
         return await self.caller(tool, arguments, inner)

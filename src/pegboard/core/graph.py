@@ -218,7 +218,7 @@ class Graph:
         """The node of this id; None when there is none."""
         return next((item for item in self.nodes if item.id == id), None)
 
-    def changed(self, **changes: Any) -> "Graph":
+    def replace(self, **changes: Any) -> "Graph":
         """A copy with some fields changed."""
         return replace(self, **changes)
 

@@ -5,19 +5,25 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.approval_transitions import OPEN, decided, seen, used, withdrawn
+from pegboard.core.approval_transitions import (
+    OPEN,
+    apply_decision,
+    apply_expiry,
+    apply_use,
+    apply_withdrawal,
+)
 from pegboard.core.pagination import cursor_of, place_of
 from pegboard.core.ports.approval_store import (
     Approval,
     ApprovalPage,
     ApprovalQuery,
-    Decided,
-    Verdict,
+    ApprovalVerdict,
+    DecisionResult,
 )
 from pegboard.errors import InvalidRequest, Overloaded
 
 _FILTERS = ("state", "principal", "run_id", "tool", "digest")
-_LONGEST_PAGE = 1_000
+_MAX_PAGE = 1_000
 
 
 class MemoryApprovals:
@@ -61,13 +67,13 @@ class MemoryApprovals:
                 self._number += 1
                 self._numbers[approval.id] = self._number
                 kept = self._items[approval.id] = approval
-            return seen(kept, now)
+            return apply_expiry(kept, now)
 
     async def get(self, id: str) -> Approval | None:  # noqa: A002 - it is known by its id
         """One approval; None when there is none."""
         with self._gate:
             known = self._items.get(id)
-            return None if known is None else seen(known, self._now())
+            return None if known is None else apply_expiry(known, self._now())
 
     async def approvals(self, query: ApprovalQuery) -> ApprovalPage:
         """One page, newest first.
@@ -75,13 +81,13 @@ class MemoryApprovals:
         Raises:
             InvalidRequest: The cursor is not one of ours, or the limit is out of range.
         """
-        if not 1 <= query.limit <= _LONGEST_PAGE:
-            raise InvalidRequest(f"limit has to be from 1 to {_LONGEST_PAGE}")
+        if not 1 <= query.limit <= _MAX_PAGE:
+            raise InvalidRequest(f"limit has to be from 1 to {_MAX_PAGE}")
         before = place_of(query.cursor, float, int)
         with self._gate:
             now = self._now()
             places = {
-                (item.created_at, self._numbers[item.id]): seen(item, now)
+                (item.created_at, self._numbers[item.id]): apply_expiry(item, now)
                 for item in self._items.values()
             }
         found = [
@@ -99,30 +105,32 @@ class MemoryApprovals:
     async def decide(
         self,
         id: str,  # noqa: A002 - it is known by its id
-        verdict: Verdict,
+        verdict: ApprovalVerdict,
         *,
         by: str,
         note: str = "",
         edited: Any = None,
         edited_digest: str = "",
-    ) -> Decided:
+    ) -> DecisionResult:
         """Answer it, if nobody has yet and it is not too late."""
         with self._gate:
             now, known = self._now(), self._items.get(id)
             if known is None:
-                return Decided(applied=False, approval=None)
+                return DecisionResult(applied=False, approval=None)
             answer = {"decided_by": by, "note": note, "edited": edited}
-            changed = decided(known, verdict, now, {**answer, "edited_digest": edited_digest})
+            changed = apply_decision(
+                known, verdict, now, {**answer, "edited_digest": edited_digest}
+            )
             if changed is None:
-                return Decided(applied=False, approval=seen(known, now))
+                return DecisionResult(applied=False, approval=apply_expiry(known, now))
             self._items[id] = changed
-            return Decided(applied=True, approval=changed)
+            return DecisionResult(applied=True, approval=changed)
 
     async def use(self, id: str, *, digest: str, call_id: str) -> Approval | None:  # noqa: A002 - it is known by its id
         """Let one call through: give the approval if it is approved and was not used."""
         with self._gate:
             now, known = self._now(), self._items.get(id)
-            passed = None if known is None else used(known, digest, now, call_id)
+            passed = None if known is None else apply_use(known, digest, now, call_id)
             if passed is not None:
                 self._items[id] = passed
             return passed
@@ -135,7 +143,7 @@ class MemoryApprovals:
                 changed
                 for item in self._items.values()
                 if item.run_id == run_id
-                and (changed := withdrawn(item, now, by=by, note=note)) is not None
+                and (changed := apply_withdrawal(item, now, by=by, note=note)) is not None
             ]
             self._items.update({item.id: item for item in ended})
             return ended
@@ -147,7 +155,7 @@ class MemoryApprovals:
             ended = [
                 shown
                 for item in self._items.values()
-                if (shown := seen(item, now)).state != item.state
+                if (shown := apply_expiry(item, now)).state != item.state
             ]
             self._items.update({item.id: item for item in ended})
             return ended
@@ -156,7 +164,7 @@ class MemoryApprovals:
         """How many wait for an answer."""
         with self._gate:
             now = self._now()
-            return sum(seen(item, now).state == "pending" for item in self._items.values())
+            return sum(apply_expiry(item, now).state == "pending" for item in self._items.values())
 
     def forget(self, before: float) -> int:
         """Forget what was used, or has expired, before this time; how many."""
@@ -169,7 +177,9 @@ class MemoryApprovals:
     def _make_room(self, now: float) -> None:
         if len(self._items) < self._most:
             return
-        over = next((i.id for i in self._items.values() if seen(i, now).state not in OPEN), None)
+        over = next(
+            (i.id for i in self._items.values() if apply_expiry(i, now).state not in OPEN), None
+        )
         if over is None:
             raise Overloaded("Too many approvals are waiting.", nothing_done=True)
         del self._items[over], self._numbers[over]

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from pegboard.errors import InvalidRequest
 
-_MOST = 2**63
+_MAX_INTEGER = 2**63
 """What a database can compare with."""
 
 Mark = str | int | float
@@ -85,7 +85,7 @@ def _is_comparable(mark: Mark) -> bool:
         case float():
             return math.isfinite(mark)
         case int():
-            return abs(mark) < _MOST
+            return abs(mark) < _MAX_INTEGER
 
 
 def _refused() -> InvalidRequest:

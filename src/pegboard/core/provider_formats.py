@@ -5,7 +5,7 @@ from typing import Any
 from pegboard.core.provider_schema import provider_schema
 from pegboard.core.tool import ToolSpec
 
-_LONGEST_DESCRIPTION = 1024
+_MAX_DESCRIPTION = 1024
 
 
 def openai_tool(spec: ToolSpec) -> dict[str, Any]:
@@ -62,6 +62,6 @@ def _function(spec: ToolSpec) -> dict[str, Any]:
 
 def _shortened(description: str) -> str:
     """At most as long as OpenAI takes: a longer one would have the whole request refused."""
-    if len(description) <= _LONGEST_DESCRIPTION:
+    if len(description) <= _MAX_DESCRIPTION:
         return description
-    return f"{description[: _LONGEST_DESCRIPTION - 1].rstrip()}…"
+    return f"{description[: _MAX_DESCRIPTION - 1].rstrip()}…"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 _REFUSED = ("allOf", "anyOf", "oneOf", "not", "enum", "if", "then", "else", "dependentSchemas")
-_DEEPEST = 20
+_MAX_DEPTH = 20
 
 
 def provider_schema(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -35,7 +35,7 @@ def _merged(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> d
     """The properties of a schema and all its parts, and those that every choice requires."""
     properties: dict[str, Any] = dict(schema.get("properties", {}))
     required: list[str] = list(schema.get("required", ()))
-    if depth == _DEEPEST:
+    if depth == _MAX_DEPTH:
         return {"properties": properties, "required": required}
     target = _target(schema.get("$ref"), root)
     whole = [target] if target is not None else []

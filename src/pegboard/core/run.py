@@ -44,7 +44,7 @@ class NodeRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
             yield from part
 
 
-class Pending(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PendingStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Something that a run waits for.
 
     Attributes:
@@ -97,7 +97,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
     output: Any = None
     error: Mapping[str, Any] | None = None
     nodes: tuple[NodeRun, ...] = ()
-    pending: tuple[Pending, ...] = ()
+    pending: tuple[PendingStep, ...] = ()
     started_at: float = 0.0
     duration_ms: float = 0.0
 

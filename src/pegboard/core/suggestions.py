@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from operator import itemgetter
 
-_LONGEST = 64
+_MAX_LENGTH = 64
 _CANDIDATES = 50
 _LIKE = 0.6
 """Of 1: how alike two names are at least, by the letters that they share in order."""
@@ -27,7 +27,7 @@ def nearest_names(
     """
     from difflib import get_close_matches
 
-    folded = name[:_LONGEST].casefold()
+    folded = name[:_MAX_LENGTH].casefold()
     by_fold = {item.casefold(): item for item in names}
     likely = list(
         islice(filter(lambda it: may_name(by_fold[it]), _likely(folded, by_fold)), _CANDIDATES)

@@ -208,7 +208,7 @@ class ToolSpec:
             major = self.version.partition(".")[0]
             object.__setattr__(self, "id", f"{self.name}_v{major}")
 
-    def changed(self, **changes: Any) -> "ToolSpec":
+    def replace(self, **changes: Any) -> "ToolSpec":
         """A copy with some fields changed; a schema that is not built yet stays so.
 
         Raises:

@@ -11,7 +11,7 @@ _WIDE = frozenset("+#/")
 _LEADS = {"#": "#", ".": r"\.", "/": "/", ";": ";", "?": r"\?", "&": "&"}
 
 
-def matched(template: str, uri: str) -> Mapping[str, str] | None:
+def match_uri(template: str, uri: str) -> Mapping[str, str] | None:
     """The places of the template as this URI fills them in; None when it is another's.
 
     A query (`{?a,b}`) may have its names in any order and leave some out.
@@ -30,7 +30,7 @@ def matched(template: str, uri: str) -> Mapping[str, str] | None:
     return values
 
 
-def places(template: str) -> tuple[str, ...]:
+def variable_names(template: str) -> tuple[str, ...]:
     """The names of all places, in order."""
     return tuple(name for _, listed in _compiled(template)[1] for name in listed)
 

@@ -9,7 +9,7 @@ from typing import Self
 
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.graph import NodeState
-from pegboard.core.ports.durability import Play, RunStart, Signal
+from pegboard.core.ports.durability import Attempt, RunStart, Signal
 from pegboard.core.ports.run_store import LEASE, RunStore, StoredRun
 from pegboard.core.run import RunResult
 from pegboard.durability.crash_loops import CrashCounter
@@ -65,7 +65,7 @@ class StoredDurability:
         self._every = every
         self._most = most
         self._now = now
-        self._play: Play | None = None
+        self._play: Attempt | None = None
         self._players: dict[str, StoredPlayer] = {}
         self._alarms = Wakeups(self._again, first=again)
         self._deaths = CrashCounter(store, self._owner, most=deaths, now=now)
@@ -73,7 +73,7 @@ class StoredDurability:
         self._follows = False
         self._closed = False
 
-    def attach(self, play: Play) -> None:
+    def attach(self, play: Attempt) -> None:
         self._play = play
 
     async def start(self, start: RunStart) -> bool:
@@ -98,14 +98,14 @@ class StoredDurability:
             await self._take_up(run_id)
         return is_new
 
-    async def begun(self, run_id: str) -> RunStart | None:
+    async def get_start(self, run_id: str) -> RunStart | None:
         run = await self._store.get(run_id)
         return None if run is None else run.start
 
-    async def seen(self, run_id: str) -> RunResult | None:
+    async def get_result(self, run_id: str) -> RunResult | None:
         return (await self._run(run_id)).result
 
-    async def settled(self, run_id: str) -> RunResult:
+    async def wait_until_settled(self, run_id: str) -> RunResult:
         while True:
             player = self._players.get(run_id)
             if player is None:

@@ -6,12 +6,12 @@ from typing import Any
 
 from pegboard.concurrency.wait_any import TaskWaiter
 from pegboard.core.ports.durability import (
-    Interrupted,
     RunStart,
     RunSteps,
     StepEvents,
     StepRecord,
     StepRef,
+    UnfinishedStep,
 )
 from pegboard.core.run import RunResult
 from pegboard.durability.replay_state import ReplayState
@@ -47,12 +47,12 @@ class StoredSteps:
     def inside(self, slot: StepRef) -> RunSteps:
         return StoredSteps(self._ledger, prefix=f"{slot.step}/", hears=False)
 
-    def found(self, slot: StepRef) -> StepRecord | Interrupted | None:
+    def find(self, slot: StepRef) -> StepRecord | UnfinishedStep | None:
         step = self._ledger.steps.get(slot.step)
         if step is None:
             return None
         if step.finished_at is None:
-            return Interrupted(started_at=step.started_at)
+            return UnfinishedStep(started_at=step.started_at)
         return StepRecord(value=step.value)
 
     async def do(
@@ -81,7 +81,7 @@ class StoredSteps:
                 return StepEvents(done=done, signals=signals)
             await self._wait(tasks)
 
-    async def park(self, seen: RunResult) -> bool:  # noqa: ARG002 - it is stored when the play ends
+    async def suspend(self, seen: RunResult) -> bool:  # noqa: ARG002 - it is stored when the play ends
         if self._ledger.ear.is_set():
             await self._ledger.listen()
         return not self._ledger.has_untold

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from pegboard.core.ports.durability import Play, RunStart
+from pegboard.core.ports.durability import Attempt, RunStart
 from pegboard.core.ports.run_store import RunStore
 from pegboard.core.run import RunResult
 from pegboard.durability.replay_state import ReplayState
@@ -26,7 +26,7 @@ class StoredPlayer:
         start: RunStart,
         owner: str,
         *,
-        play: Play,
+        play: Attempt,
         now: Callable[[], float],
         left: "Callable[[StoredPlayer], None]",
     ) -> None:
@@ -83,8 +83,8 @@ class StoredPlayer:
             await ledger.read()
             result = await self._play(StoredSteps(ledger))
             self.wake_at = None if result.state.is_final else _wake_at(result)
-            rested = await self._store.rest(
-                result, self._owner, heard=ledger.heard, wake_at=self.wake_at
+            rested = await self._store.store_result(
+                result, self._owner, last_signal=ledger.heard, wake_at=self.wake_at
             )
             if rested:
                 return

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from pegboard.core.event import BoardChanged, digest_of
-from pegboard.core.ports.audit_store import AuditEntry, Prove, unproved
+from pegboard.core.ports.audit_store import AuditEntry, Prove, skip_proof
 from pegboard.errors import PegboardError, Unavailable
 from pegboard.execution.environment import CallEnvironment
 
@@ -23,7 +23,7 @@ async def record_in_audit(
     """Let nothing inside be done before the trail has it; what then fails, it hears of too.
 
     Args:
-        prove: Has it first; with `unproved` nothing is waited for, made or told here.
+        prove: Has it first; with `skip_proof` nothing is waited for, made or told here.
         change: Makes what is about to be done, with the verb as its action: `register`, `reload`.
         kit: Whose clock and listeners are used.
         done: The action under which it is told that all went well; empty where what is inside
@@ -32,7 +32,7 @@ async def record_in_audit(
     Raises:
         AuditUnavailable: The trail cannot take it: nothing inside is done.
     """
-    if prove is unproved:
+    if prove is skip_proof:
         yield
         return
     wanted = change()

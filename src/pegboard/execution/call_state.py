@@ -70,7 +70,7 @@ class CallState(Struct, eq=False, kw_only=True):
             workspace=ctx.workspace,
             on_progress=listen,
             on_log=log,
-            asker=ctx.asker,
+            elicitor=ctx.elicitor,
             caller=self.caller,
         )
 

@@ -6,7 +6,7 @@ from typing import Any
 from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool, ToolSpec
-from pegboard.tools.results import schema_finish, wrap
+from pegboard.tools.results import finish_for_schema, wrap
 from pegboard.tools.schema_arguments import SchemaArguments
 
 
@@ -36,4 +36,4 @@ class CompiledTool:
 def _finish_of(spec: ToolSpec) -> Callable[[Any], ToolResult]:
     if spec.output_schema is None:
         return wrap
-    return schema_finish(spec.output_schema, spec.name)
+    return finish_for_schema(spec.output_schema, spec.name)

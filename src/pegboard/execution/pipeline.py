@@ -13,7 +13,7 @@ from pegboard.core.context import Arguments, ToolContext
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
-from pegboard.errors import SourceUnavailable, ToolFailed, ToolNotFound, shortened_name
+from pegboard.errors import SourceUnavailable, ToolFailed, ToolNotFound, shorten_name
 from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
@@ -180,7 +180,7 @@ class Pipeline:
     async def _refuse_unknown(self, call: CallState) -> ToolResult:
         reason = self.kit.why_absent(call.name)
         nearest = () if reason else tuple(self._nearest(call.name, call.ctx.principal))
-        call.name = shortened_name(call.name)
+        call.name = shorten_name(call.name)
         if reason:
             raise SourceUnavailable(f"'{call.name}' is not there now: {reason}")
         raise ToolNotFound(call.name, nearest)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-from pegboard.concurrency.cooperative import Turns, at_once
+from pegboard.concurrency.cooperative import Turns, run_at_once
 from pegboard.core.graph import Graph, Node
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Effect
@@ -96,7 +96,7 @@ def preview(  # noqa: PLR0913 - all that is known of tools, and none of it is ne
         stand_in=stand_in,
         heal=for_caller(heal, principal),
     )
-    return at_once(previewing(graph, terms, duration))
+    return run_at_once(previewing(graph, terms, duration))
 
 
 def previewing(

@@ -11,7 +11,7 @@ from pegboard.concurrency.cooperative import in_thread
 from pegboard.core.context import ToolContext
 from pegboard.core.graph import Graph, NodeState, is_large
 from pegboard.core.ports.durability import CONTROL, Durability, RunStart, RunSteps, Signal
-from pegboard.core.run import Pending, RunResult
+from pegboard.core.run import PendingStep, RunResult
 from pegboard.errors import AlreadyAnswered, InvalidRequest, Unavailable
 from pegboard.execution.wait_for_source import wait_for_graph_sources
 from pegboard.graphs.checks.check import refuse_faults
@@ -195,11 +195,11 @@ class GraphRunner:
             RunNotFound: There is none.
         """
         if wait:
-            return await self.durability.settled(run_id)
-        seen = await self.durability.seen(run_id)
+            return await self.durability.wait_until_settled(run_id)
+        seen = await self.durability.get_result(run_id)
         if seen is not None:
             return seen
-        begun = await self.durability.begun(run_id)
+        begun = await self.durability.get_start(run_id)
         started_at = 0.0 if begun is None else begun.created_at
         return RunResult(run_id=run_id, state=NodeState.IN_PROGRESS, started_at=started_at)
 
@@ -256,7 +256,7 @@ class GraphRunner:
         except Unavailable:  # of the store: the run is not to blame
             raise
         except Exception as error:  # noqa: BLE001 - it is raised again, or becomes the end of the run
-            seen = await self.durability.seen(steps.start.run_id)
+            seen = await self.durability.get_result(steps.start.run_id)
             return self._tries.failed(steps.start, error, seen=seen)
         self._tries.settle(steps.start.run_id)
         return result
@@ -278,15 +278,15 @@ def _plain_context(start: RunStart) -> ToolContext[Any]:
     return ToolContext(principal=start.principal)
 
 
-def _check_answer(asked: Pending, answer: Any) -> None:
+def _check_answer(asked: PendingStep, answer: Any) -> None:
     if asked.choices:
         given = cast("dict[str, Any]", answer).get("answer") if isinstance(answer, dict) else answer
         if given not in asked.choices:
             choices = ", ".join(asked.choices)
             raise InvalidRequest(f"The answer is one of {choices}; found {given!r}.")
     elif asked.schema:
-        from pegboard.schemas.validator import compiled, output_problem
+        from pegboard.schemas.validator import compile_schema, output_problem
 
-        problem = output_problem(compiled("answer", asked.schema), answer)
+        problem = output_problem(compile_schema("answer", asked.schema), answer)
         if problem:
             raise InvalidRequest(f"The answer does not fit: {problem}")

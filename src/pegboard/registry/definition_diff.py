@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pegboard.core.tool import Limits, Retry, ToolSpec
-from pegboard.schemas.diff import Change, Kind, schema_changes
+from pegboard.schemas.diff import Change, SchemaChangeKind, schema_changes
 from pegboard.schemas.document import canonical, plain
 
 _WORDS = ("title", "description", "category", "tags")
@@ -16,10 +16,10 @@ _CLAIMS = (
 )
 """What callers and policy rely on: any change of it is breaking, also one for the better, since an
 upstream that says that it only reads now would be asked about less."""
-_LISTS: Mapping[str, tuple[Kind, Kind]] = {
-    "capabilities": (Kind.ADDITIVE, Kind.BREAKING),
-    "dependencies": (Kind.BREAKING, Kind.ADDITIVE),
-    "scopes": (Kind.BREAKING, Kind.ADDITIVE),
+_LISTS: Mapping[str, tuple[SchemaChangeKind, SchemaChangeKind]] = {
+    "capabilities": (SchemaChangeKind.ADDITIVE, SchemaChangeKind.BREAKING),
+    "dependencies": (SchemaChangeKind.BREAKING, SchemaChangeKind.ADDITIVE),
+    "scopes": (SchemaChangeKind.BREAKING, SchemaChangeKind.ADDITIVE),
 }
 """What one more means, and one less."""
 
@@ -31,12 +31,23 @@ class DefinitionDiff:
     changes: tuple[Change, ...] = ()
 
     @property
-    def kind(self) -> Kind | None:
+    def kind(self) -> SchemaChangeKind | None:
         """The gravest kind among the changes; None when there is none."""
         kinds = {change.kind for change in self.changes}
-        return next((k for k in (Kind.BREAKING, Kind.ADDITIVE, Kind.WORDING) if k in kinds), None)
+        return next(
+            (
+                k
+                for k in (
+                    SchemaChangeKind.BREAKING,
+                    SchemaChangeKind.ADDITIVE,
+                    SchemaChangeKind.WORDING,
+                )
+                if k in kinds
+            ),
+            None,
+        )
 
-    def of_kind(self, kind: Kind) -> tuple[Change, ...]:
+    def of_kind(self, kind: SchemaChangeKind) -> tuple[Change, ...]:
         """The changes of one kind."""
         return tuple(change for change in self.changes if change.kind is kind)
 
@@ -89,9 +100,9 @@ DEFINING = (*_WORDS, *_OPERATORS, *_CLAIMS, *_LISTS, "input_schema", "output_sch
 
 def _changes(old: ToolSpec, new: ToolSpec) -> Iterator[Change]:
     for fields, kind in (
-        (_CLAIMS, Kind.BREAKING),
-        (_WORDS, Kind.WORDING),
-        (_OPERATORS, Kind.ADDITIVE),
+        (_CLAIMS, SchemaChangeKind.BREAKING),
+        (_WORDS, SchemaChangeKind.WORDING),
+        (_OPERATORS, SchemaChangeKind.ADDITIVE),
     ):
         before_of, after_of = (definition_of(spec, fields=fields) for spec in (old, new))
         for field in fields:
@@ -111,7 +122,7 @@ def _changes(old: ToolSpec, new: ToolSpec) -> Iterator[Change]:
 def _output(old: Any, new: Any) -> Iterator[Change]:
     if old is None or new is None:
         if old is not new:
-            kind = Kind.ADDITIVE if old is None else Kind.BREAKING
+            kind = SchemaChangeKind.ADDITIVE if old is None else SchemaChangeKind.BREAKING
             yield Change(place="output_schema", kind=kind, before=old, after=new)
         return
     yield from schema_changes("output_schema", old, new, direction="output")

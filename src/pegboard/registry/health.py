@@ -40,7 +40,7 @@ def why_unavailable(spec: ToolSpec) -> str:
 def with_switches(spec: ToolSpec, switches: Switches) -> ToolSpec:
     """The spec as of now: a tool that is turned off is unavailable, with the reason."""
     off = switches.decision(spec) if switches.any_off else None
-    return spec if off is None else spec.changed(unavailable=f"is turned off: {off.reason}")
+    return spec if off is None else spec.replace(unavailable=f"is turned off: {off.reason}")
 
 
 def propagated(graph: DependencyGraph, own: Mapping[str, Health]) -> dict[str, Health]:

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast, get_args
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import ConfigError
 from pegboard.registry.definition_diff import DefinitionDiff, definition_diff
-from pegboard.schemas.diff import Change, Kind
+from pegboard.schemas.diff import Change, SchemaChangeKind
 
 PinningPolicy = Literal["auto", "additive", "ask", "block"]
 """`auto` takes every change, `additive` those that are additive and bring no words, and asks about
@@ -74,13 +74,15 @@ def _by_policy(policy: PinningPolicy, diff: DefinitionDiff) -> tuple[Outcome, st
         return "refuse", f"changes are blocked: {diff}"
     if policy == "auto":
         return "accept", "every change is accepted"
-    if policy == "additive" and diff.kind is Kind.ADDITIVE and not _brings_words(diff):
+    if policy == "additive" and diff.kind is SchemaChangeKind.ADDITIVE and not _brings_words(diff):
         return "accept", "every change is additive"
     return "hold", f"has to be approved: {diff}"
 
 
 def _brings_words(diff: DefinitionDiff) -> bool:
-    return bool(diff.of_kind(Kind.WORDING)) or any(_new_words(change) for change in diff.changes)
+    return bool(diff.of_kind(SchemaChangeKind.WORDING)) or any(
+        _new_words(change) for change in diff.changes
+    )
 
 
 def _new_words(change: Change) -> set[str]:

@@ -17,7 +17,7 @@ class RenamedTool:
     def __init__(self, inner: Tool, name: str) -> None:
         self.inner = inner
         spec = inner.spec
-        self.spec = spec.changed(name=name, registered_name=spec.registered_name or spec.name)
+        self.spec = spec.replace(name=name, registered_name=spec.registered_name or spec.name)
         self.run: Callable[[Mapping[str, Any], ToolContext[Any]], Awaitable[Any]] = inner.run
 
     def __getattr__(self, name: str) -> Any:

@@ -16,7 +16,7 @@ from pegboard.core.resources_and_prompts import (
     split_board_uri,
 )
 from pegboard.core.result import ResourcePart
-from pegboard.core.uri_templates import matched
+from pegboard.core.uri_templates import match_uri
 from pegboard.errors import DuplicateTool, ToolNotFound
 from pegboard.registry.change_notifier import Changes
 from pegboard.registry.resource_tools import OfferedPrompt, ResourceTool
@@ -175,7 +175,7 @@ class Offers:
         source, own = split_board_uri(uri)
         for item in self._resources.values():
             spec = item.resource.spec
-            if spec.is_template and spec.source == source and matched(spec.uri, own) is not None:
+            if spec.is_template and spec.source == source and match_uri(spec.uri, own) is not None:
                 return item
         return None
 

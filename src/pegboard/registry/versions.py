@@ -13,7 +13,7 @@ from pegboard.registry.version_specifiers import fits_pin, meant
 
 if TYPE_CHECKING:  # what compares schemas is loaded when there is something to compare
     from pegboard.registry.definition_diff import DefinitionDiff
-    from pegboard.schemas.diff import Kind
+    from pegboard.schemas.diff import SchemaChangeKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Definition:
     tool: Tool
     digest: str
     since: datetime
-    kind: "Kind | None" = None
+    kind: "SchemaChangeKind | None" = None
     deprecation: Deprecation | None = None
 
 
@@ -52,7 +52,7 @@ class VersionedTool(RenamedTool):
 
     def __init__(self, inner: Tool, **changes: Any) -> None:
         super().__init__(inner, inner.spec.name)
-        self.spec = inner.spec.changed(**changes)
+        self.spec = inner.spec.replace(**changes)
         self.run: Callable[..., Awaitable[Any]] = inner.run
 
 
@@ -69,7 +69,9 @@ class Versions:
         self._current: dict[str, int] = {}
         self._rolled_back: set[str] = set()
 
-    def register(self, tool: Tool, *, digest: str = "", kind: "Kind | None" = None) -> Tool:
+    def register(
+        self, tool: Tool, *, digest: str = "", kind: "SchemaChangeKind | None" = None
+    ) -> Tool:
         """Remember a definition; the tool to put on the board, with its version.
 
         A definition that is not known yet is a new version. It keeps the version that it says,
@@ -224,7 +226,7 @@ class Versions:
         self._current.pop(name, None)
         self._rolled_back.discard(name)
 
-    def _keep(self, tool: Tool, digest: str, *, kind: "Kind | None") -> None:
+    def _keep(self, tool: Tool, digest: str, *, kind: "SchemaChangeKind | None") -> None:
         name, known = tool.spec.name, self._known.setdefault(tool.spec.name, [])
         known.append(
             Definition(
@@ -270,7 +272,7 @@ def _ordered(version: str) -> tuple[tuple[int, int | str], ...]:
     return (*numbers, (0, 0))  # so that 1.0.0-beta comes before 1.0.0
 
 
-def following(taken: Iterable[str], kind: "Kind | None") -> str:
+def following(taken: Iterable[str], kind: "SchemaChangeKind | None") -> str:
     """The version that comes after all of these when this has changed."""
     version = max(taken, key=_ordered)
     numbers = [int(part) for part in re.findall(r"\d+", version)[:3]] + [0, 0, 0]

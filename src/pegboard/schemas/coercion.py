@@ -20,7 +20,7 @@ from typing import Any, Literal, cast
 from pegboard.schemas.strict_json import Location, decode
 
 JsonType = Literal["integer", "number", "boolean", "array", "object"]
-Wish = tuple[Location, JsonType]
+ExpectedType = tuple[Location, JsonType]
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,300}(?:\.0+)?")
 _NUMBER = re.compile(
@@ -28,17 +28,17 @@ _NUMBER = re.compile(
 )
 _BOOLEANS = {"true": True, "false": False}
 _INFINITY = float("inf")
-MOST_ROUNDS = 8
+MAX_ROUNDS = 8
 """How often a document is mended and judged again: each round may open texts within texts."""
-_DEEPEST = 100
+_MAX_DEPTH = 100
 """Levels of arrays and objects that a mended document may have: JSON readers stop at 200."""
 
 
-class _Unchanged:
+class _NoReading:
     """Marks that a value has no reading as the wanted type."""
 
 
-UNCHANGED = _Unchanged()
+UNCHANGED = _NoReading()
 
 
 def coerce(value: Any, wanted: JsonType) -> Any:
@@ -46,7 +46,7 @@ def coerce(value: Any, wanted: JsonType) -> Any:
     return _READERS[wanted](value)
 
 
-def mend(document: Any, wishes: Sequence[Wish], done: set[Location]) -> Any:
+def coerce_document(document: Any, wishes: Sequence[ExpectedType], done: set[Location]) -> Any:
     """The document with every wish fulfilled that can be, or `UNCHANGED` when none can.
 
     Args:
@@ -59,9 +59,9 @@ def mend(document: Any, wishes: Sequence[Wish], done: set[Location]) -> Any:
         if location in done:
             continue
         value = coerce(look_up(document, location), wanted)
-        if value is UNCHANGED or _is_deeper(value, _DEEPEST - len(location)):
+        if value is UNCHANGED or _is_deeper(value, _MAX_DEPTH - len(location)):
             continue
-        document = replaced(document, location, value)
+        document = replace_at(document, location, value)
         done.add(location)
         changed = True
     return document if changed else UNCHANGED
@@ -77,7 +77,7 @@ def look_up(document: Any, location: Location) -> Any:
     return document
 
 
-def replaced(document: Any, location: Location, value: Any) -> Any:
+def replace_at(document: Any, location: Location, value: Any) -> Any:
     """The document with this value in a place that is there; changed in place unless it is all."""
     if not location:
         return value

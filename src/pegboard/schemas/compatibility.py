@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from pegboard.schemas.document import Document, Node, canonical
+from pegboard.schemas.document import Node, SchemaDocument, canonical
 from pegboard.schemas.problems import describe_value
 from pegboard.schemas.value_set import (
     FRACTION,
@@ -111,7 +111,7 @@ def schema_fits(given: Any, wanted: Any, *, closed: bool = False) -> Fit:
         closed: Take the objects of `given` to have the properties that they name and no others,
             as most authors mean it; JSON Schema itself leaves objects open.
     """
-    first, second = Document(given, closed=closed), Document(wanted)
+    first, second = SchemaDocument(given, closed=closed), SchemaDocument(wanted)
     for side, document in (("the given schema", first), ("the expected schema", second)):
         if document.fault:
             return _unknown(f"{side} {document.fault}")
@@ -133,7 +133,7 @@ class _Comparison:
     "Subtyping Recursive Types", TOPLAS 1993).
     """
 
-    document: Document
+    document: SchemaDocument
     remaining: int = MAX_COMPARISONS
     depth: int = 0
     open: dict[Any, int] = field(default_factory=dict[Any, int])

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, Literal, cast
 
 from pegboard.schemas.compatibility import schema_fits
-from pegboard.schemas.document import Document, canonical
+from pegboard.schemas.document import SchemaDocument, canonical
 
 Direction = Literal["input", "output"]
 
@@ -16,7 +16,7 @@ _INNER = ("items", "additionalProperties", "not", "if", "then", "else", "contain
 _ABSENT: Any = object()
 
 
-class Kind(StrEnum):
+class SchemaChangeKind(StrEnum):
     """What a change means for those who use a tool.
 
     `wording` changes nothing that is enforced, but what a model reads; `additive` lets everything
@@ -39,7 +39,7 @@ class Change:
     """
 
     place: str
-    kind: Kind
+    kind: SchemaChangeKind
     before: Any = None
     after: Any = None
 
@@ -67,19 +67,19 @@ def schema_changes(place: str, old: Any, new: Any, *, direction: Direction) -> l
     if _same(old, new):  # most definitions change elsewhere, and reading a schema takes its time
         return []
     found = list(_Walk(direction, old, new).between(place, old, new))
-    enforced = [change for change in found if change.kind is not Kind.WORDING]
+    enforced = [change for change in found if change.kind is not SchemaChangeKind.WORDING]
     if not enforced:
         return found
     if _is_safe(direction, old, new):
-        return [c if _is_a_loss(c) else _as(Kind.ADDITIVE, c) for c in found]
-    if all(change.kind is Kind.ADDITIVE for change in enforced):
+        return [c if _is_a_loss(c) else _as(SchemaChangeKind.ADDITIVE, c) for c in found]
+    if all(change.kind is SchemaChangeKind.ADDITIVE for change in enforced):
         # each part alone looks harmless, but not all of them together
-        return [_as(Kind.BREAKING, change) for change in found]
+        return [_as(SchemaChangeKind.BREAKING, change) for change in found]
     return found
 
 
-def _as(kind: Kind, change: Change) -> Change:
-    return change if change.kind is Kind.WORDING else replace(change, kind=kind)
+def _as(kind: SchemaChangeKind, change: Change) -> Change:
+    return change if change.kind is SchemaChangeKind.WORDING else replace(change, kind=kind)
 
 
 def _is_a_loss(change: Change) -> bool:
@@ -99,7 +99,7 @@ class _Walk:
 
     def __init__(self, direction: Direction, old: Any, new: Any) -> None:
         self._direction: Direction = direction
-        self._documents = Document(old), Document(new)
+        self._documents = SchemaDocument(old), SchemaDocument(new)
 
     def between(self, place: str, old: Any, new: Any) -> Iterator[Change]:
         """The differences of two schemas at this place."""
@@ -115,7 +115,10 @@ class _Walk:
             inside = f"{place}.{key}"
             if key in _WORDS:
                 yield Change(
-                    place=inside, kind=Kind.WORDING, before=_shown(before), after=_shown(after)
+                    place=inside,
+                    kind=SchemaChangeKind.WORDING,
+                    before=_shown(before),
+                    after=_shown(after),
                 )
             elif key in _BY_NAME and all(map(_is_named, (before, after))):
                 yield from self._by_name(inside, before, after, first)
@@ -140,7 +143,11 @@ class _Walk:
             else:
                 is_fine = name in after and (self._direction == "input" or not _is_closed(owner))
                 # a definition that comes or goes is used somewhere else, which is told there
-                kind = Kind.ADDITIVE if is_fine or is_library else Kind.BREAKING
+                kind = (
+                    SchemaChangeKind.ADDITIVE
+                    if is_fine or is_library
+                    else SchemaChangeKind.BREAKING
+                )
                 yield Change(
                     place=inside, kind=kind, before=before.get(name), after=after.get(name)
                 )
@@ -149,9 +156,9 @@ class _Walk:
         before = cast("list[str]", [] if old is _ABSENT else old)
         after = cast("list[str]", [] if new is _ABSENT else new)
         more, less = (
-            (Kind.BREAKING, Kind.ADDITIVE)
+            (SchemaChangeKind.BREAKING, SchemaChangeKind.ADDITIVE)
             if self._direction == "input"
-            else (Kind.ADDITIVE, Kind.BREAKING)
+            else (SchemaChangeKind.ADDITIVE, SchemaChangeKind.BREAKING)
         )
         for name in _beyond(after, before):
             yield Change(place=f"{place}.{name}", kind=more, after=True)
@@ -164,7 +171,7 @@ class _Walk:
         whole = (first.alone(old), second.alone(new))
         is_known = None not in whole and not (first.fault or second.fault)
         is_safe = is_known and _is_safe(self._direction, *whole)
-        kind = Kind.ADDITIVE if is_safe else Kind.BREAKING
+        kind = SchemaChangeKind.ADDITIVE if is_safe else SchemaChangeKind.BREAKING
         return Change(place=place, kind=kind, before=_shown(before), after=_shown(after))
 
 

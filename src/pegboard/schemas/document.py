@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from pegboard.errors import SourceUnavailable
-from pegboard.schemas.validator import Validator, compiled
+from pegboard.schemas.validator import Validator, compile_schema
 
 Node = Mapping[str, Any]
 
@@ -18,7 +18,7 @@ _LIBRARIES = ("$defs", "definitions")
 _IN_A_LIBRARY = tuple(f"#/{name}/" for name in _LIBRARIES)
 
 
-class Document:
+class SchemaDocument:
     """A schema with everything that its references point to.
 
     Args:
@@ -62,7 +62,7 @@ class Document:
             return None
         return {**carried, "allOf": [part]} if carried else part
 
-    def joined(self, nodes: tuple[Node, ...]) -> Any:
+    def join(self, nodes: tuple[Node, ...]) -> Any:
         """Parts that must all hold, as a schema of its own; `{}` when it cannot be told."""
         carried = self._carried
         if carried is None or UNREADABLE in nodes:
@@ -90,7 +90,7 @@ class Document:
             return None
         schema = self.alone(node)
         try:
-            return None if schema is None else compiled("schema", schema)
+            return None if schema is None else compile_schema("schema", schema)
         except SourceUnavailable:
             return None
 
@@ -105,7 +105,7 @@ class Document:
         if fault := self._survey():
             return fault
         try:
-            compiled("schema", cast("Node", root))
+            compile_schema("schema", cast("Node", root))
         except SourceUnavailable as error:
             return error.message.removeprefix("'schema' ")
         return ""

@@ -7,14 +7,14 @@ from pydantic_core import to_json
 
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import Problem
-from pegboard.schemas.coercion import JsonType, Wish, look_up
-from pegboard.schemas.lookup import description_of, known_names
+from pegboard.schemas.coercion import ExpectedType, JsonType, look_up
+from pegboard.schemas.lookup import description_of, property_names
 from pegboard.schemas.problems import (
-    MOST_PROBLEMS,
+    MAX_PROBLEMS,
     describe_value,
     missing,
     path_of,
-    shortened,
+    shorten,
     unknown,
     with_article,
 )
@@ -30,9 +30,9 @@ _OF_STRINGS = frozenset(
 )
 
 
-def wishes(document: Any, faults: "Sequence[ValidationError]") -> list[Wish]:
+def expected_types(document: Any, faults: "Sequence[ValidationError]") -> list[ExpectedType]:
     """Which place should hold which type; a place that takes strings has no wish."""
-    found_wishes: list[Wish] = []
+    found_wishes: list[ExpectedType] = []
     strings: set[Location] = set()
     for fault in _flat(faults):
         kind: Any = fault.kind
@@ -63,11 +63,11 @@ def problems(
 ) -> tuple[Problem, ...]:
     """The faults in words, at most twenty, no place and message twice."""
     told: dict[Problem, None] = {}
-    for fault in faults[: 2 * MOST_PROBLEMS]:
+    for fault in faults[: 2 * MAX_PROBLEMS]:
         told.update(dict.fromkeys(_told(schema, document, fault)))
     mistyped = {problem.path for problem in told if problem.kind == "type"}
     kept = [item for item in told if item.kind != "value" or item.path not in mistyped]
-    return tuple(kept[:MOST_PROBLEMS])
+    return tuple(kept[:MAX_PROBLEMS])
 
 
 def _place(document: Any, fault: "ValidationError") -> tuple[Location, bool]:
@@ -113,8 +113,8 @@ def _told(schema: JsonSchema, document: Any, fault: "ValidationError") -> Iterat
             inner = (*place, kind.property)
             yield missing(inner, description_of(schema, inner))
         case "additionalProperties" | "unevaluatedProperties":
-            known = known_names(schema, place)
-            for name in kind.unexpected[:MOST_PROBLEMS]:
+            known = property_names(schema, place)
+            for name in kind.unexpected[:MAX_PROBLEMS]:
                 yield unknown((*place, name), known)
         case "anyOf" | "oneOf":
             yield from _of_alternatives(schema, document, fault)
@@ -139,8 +139,8 @@ def _message(kind: Any, said: str, value: Any) -> str:
         case "falseSchema":
             expected = "nothing here"
         case _:
-            return shortened(said)
-    return shortened(f"expected {expected}, found {describe_value(value)}")
+            return shorten(said)
+    return shorten(f"expected {expected}, found {describe_value(value)}")
 
 
 def _json(value: Any) -> str:
@@ -166,7 +166,7 @@ def _of_alternatives(
     )
     value = describe_value(look_up(document, place))
     if expected:
-        message = shortened(
+        message = shorten(
             f"expected {' or '.join(sorted(expected, key=_null_last))}, found {value}"
         )
         yield Problem(path=path_of(place), message=message, kind="type")

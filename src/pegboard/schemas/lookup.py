@@ -6,11 +6,11 @@ from typing import Any, cast
 from pegboard.core.tool import JsonSchema
 from pegboard.schemas.strict_json import Location
 
-_DEEPEST = 20
+_MAX_DEPTH = 20
 _ALTERNATIVES = ("anyOf", "oneOf", "allOf")
 
 
-def known_names(schema: JsonSchema, place: Location) -> list[str]:
+def property_names(schema: JsonSchema, place: Location) -> list[str]:
     """The arguments that an object at this place may have; of every alternative."""
     names: dict[str, None] = {}
     for node in _nodes(schema, place):
@@ -29,10 +29,10 @@ def description_of(schema: JsonSchema, place: Location) -> str:
 
 
 def _nodes(root: JsonSchema, place: Location) -> list[Mapping[str, Any]]:
-    here = list(_expanded(root, root, _DEEPEST))
+    here = list(_expanded(root, root, _MAX_DEPTH))
     for step in place:
         children = (child for node in here for child in _children(node, step))
-        here = [node for child in children for node in _expanded(root, child, _DEEPEST)]
+        here = [node for child in children for node in _expanded(root, child, _MAX_DEPTH)]
     return here
 
 

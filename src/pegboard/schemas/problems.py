@@ -8,9 +8,9 @@ from pegboard.core.suggestions import did_you_mean
 from pegboard.errors import Problem
 from pegboard.schemas.strict_json import Location
 
-MOST_PROBLEMS = 20
+MAX_PROBLEMS = 20
 _PREVIEW = 60
-_LONGEST = 300
+_MAX_MESSAGE = 300
 
 
 def path_of(location: Sequence[str | int]) -> str:
@@ -64,19 +64,19 @@ def missing(location: Location, description: str = "") -> Problem:
     return Problem(path=path_of(location), message=f"missing, required{about}", kind="missing")
 
 
-def malformed(message: str) -> Problem:
+def malformation(message: str) -> Problem:
     """Arguments that are not JSON at all, or not an object."""
     return Problem(path="", message=message, kind="malformed")
 
 
 def not_an_object(value: Any) -> Problem:
     """JSON, but not an object."""
-    return malformed(f"expected a JSON object with the arguments, found {describe_value(value)}")
+    return malformation(f"expected a JSON object with the arguments, found {describe_value(value)}")
 
 
-def shortened(message: str) -> str:
+def shorten(message: str) -> str:
     """One message in one line, at most 300 characters."""
-    return _printable(truncate.shortened(message, _LONGEST))
+    return _printable(truncate.truncate(message, _MAX_MESSAGE))
 
 
 def _short(number: int) -> str:
@@ -85,7 +85,7 @@ def _short(number: int) -> str:
 
 
 def _cut(text: str) -> str:
-    return _printable(truncate.shortened(text, _PREVIEW))
+    return _printable(truncate.truncate(text, _PREVIEW))
 
 
 def _printable(text: str) -> str:

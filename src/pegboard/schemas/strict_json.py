@@ -10,7 +10,7 @@ from pydantic_core import from_json
 Location = tuple[str | int, ...]
 
 _DECODE = Decoder().decode
-_DEEPEST = 200
+_MAX_DEPTH = 200
 """Levels that pydantic's reader takes; a text as short as this on either side has no more."""
 
 
@@ -20,7 +20,7 @@ def decode(text: str | bytes) -> Any:
     Raises:
         ValueError: It is not JSON, not UTF-8, nested too deeply, or has a number that is too large.
     """
-    if len(text) > 2 * _DEEPEST and _openings(text) > _DEEPEST:
+    if len(text) > 2 * _MAX_DEPTH and _openings(text) > _MAX_DEPTH:
         _check_depth(text)
     try:
         return _DECODE(text)

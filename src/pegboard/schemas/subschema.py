@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pegboard.schemas.document import Document
+from pegboard.schemas.document import SchemaDocument
 from pegboard.schemas.value_set import ValueSet
 
 MAX_ALTERNATIVES = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class SchemaAtPath:
     """What is at a place.
 
     Attributes:
@@ -24,7 +24,7 @@ class Part:
     is_always_there: bool
 
 
-def schema_at(schema: Any, path: Sequence[str | int], *, closed: bool = False) -> Part:
+def schema_at(schema: Any, path: Sequence[str | int], *, closed: bool = False) -> SchemaAtPath:
     """What a schema says of the values at a path.
 
     ```python
@@ -36,9 +36,9 @@ def schema_at(schema: Any, path: Sequence[str | int], *, closed: bool = False) -
         path: Names of properties, and places of arrays.
         closed: Take objects to have the properties that they name and no others.
     """
-    document = Document(schema, closed=closed)
+    document = SchemaDocument(schema, closed=closed)
     if document.fault:
-        return Part(schema={}, is_always_there=False)
+        return SchemaAtPath(schema={}, is_always_there=False)
     found = [ValueSet.of(document, schema)]
     is_always_there = True
     for step in path:
@@ -54,11 +54,11 @@ def schema_at(schema: Any, path: Sequence[str | int], *, closed: bool = False) -
             is_only = values.types == frozenset({kind})
             is_always_there = is_always_there and is_only and step in certain
         found = following
-    joined = [document.joined(values.nodes) for values in found]
+    joined = [document.join(values.nodes) for values in found]
     if not joined:
-        return Part(schema=False, is_always_there=False)
+        return SchemaAtPath(schema=False, is_always_there=False)
     whole = joined[0] if len(joined) == 1 else document.any_of(joined)
-    return Part(schema=whole, is_always_there=is_always_there)
+    return SchemaAtPath(schema=whole, is_always_there=is_always_there)
 
 
 def _split(found: list[ValueSet]) -> list[ValueSet]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import SourceUnavailable
 from pegboard.schemas import jsonschema_errors
-from pegboard.schemas.coercion import replaced
-from pegboard.schemas.problems import path_of, shortened
+from pegboard.schemas.coercion import replace_at
+from pegboard.schemas.problems import path_of, shorten
 from pegboard.schemas.strict_json import Location
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Validator(Protocol):
         ...
 
 
-def compiled(name: str, schema: JsonSchema) -> Validator:
+def compile_schema(name: str, schema: JsonSchema) -> Validator:
     """A validator of this schema, made offline. Formats are annotations.
 
     Args:
@@ -56,12 +56,12 @@ def compiled(name: str, schema: JsonSchema) -> Validator:
         )
     except jsonschema_rs.ValidationError as error:
         place = path_of(error.instance_path)
-        reason = shortened(f"at '{place}': {error.message}" if place else error.message)
+        reason = shorten(f"at '{place}': {error.message}" if place else error.message)
         raise SourceUnavailable(
             f"'{name}' has a broken JSON Schema: {reason}", permanent=True
         ) from error
     except (ValueError, TypeError, RecursionError) as error:
-        reason = shortened(str(error).partition("\n")[0])
+        reason = shorten(str(error).partition("\n")[0])
         raise SourceUnavailable(
             f"'{name}' has a broken JSON Schema: {reason}", permanent=True
         ) from error
@@ -72,7 +72,7 @@ def output_problem(validator: Validator, value: Any) -> str:
     if validator.is_valid(value):
         return ""
     fault = next(iter(validator.iter_errors(value)))
-    return f"{path_of(fault.instance_path) or 'output'}: {shortened(fault.message)}"
+    return f"{path_of(fault.instance_path) or 'output'}: {shorten(fault.message)}"
 
 
 def names_integers(schema: Any) -> bool:
@@ -94,10 +94,10 @@ def as_integers(document: dict[str, Any], validator: Validator) -> dict[str, Any
     if not found:
         return document
     for place, _ in found:
-        replaced(document, place, _PROBE)
+        replace_at(document, place, _PROBE)
     wanted = jsonschema_errors.integer_places(document, list(validator.iter_errors(document)))
     for place, value in found:
-        replaced(document, place, int(value) if place in wanted else value)
+        replace_at(document, place, int(value) if place in wanted else value)
     return document
 
 

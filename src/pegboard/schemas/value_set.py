@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
-from pegboard.schemas.document import NEVER, Document, Node
+from pegboard.schemas.document import NEVER, Node, SchemaDocument
 
 FRACTION = "number with a fraction"
 """The numbers that are no integers: JSON Schema has no type of its own for them."""
@@ -35,12 +35,12 @@ class ValueSet:
         chosen: The alternatives (part and keyword) of which `alternatives` has chosen one.
     """
 
-    document: Document
+    document: SchemaDocument
     nodes: tuple[Node, ...]
     chosen: frozenset[tuple[int, str]] = frozenset()
 
     @classmethod
-    def of(cls, document: Document, *schemas: Any) -> "ValueSet":
+    def of(cls, document: SchemaDocument, *schemas: Any) -> "ValueSet":
         """The values that fit all of these schemas of the document."""
         nodes = (node for schema in schemas for node in document.nodes(schema))
         unique = {id(node): node for node in nodes}

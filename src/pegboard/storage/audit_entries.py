@@ -17,7 +17,7 @@ from pegboard.core.event import (
 )
 from pegboard.core.ports.audit_store import AuditEntry
 from pegboard.core.record_snapshot import RecordSnapshot, clean_text, freeze
-from pegboard.errors import AuditUnavailable, Unavailable, shortened_name
+from pegboard.errors import AuditUnavailable, Unavailable, shorten_name
 from pegboard.storage.audit_chain import RETENTION
 from pegboard.storage.history_rows import Redact, call_row
 
@@ -99,10 +99,10 @@ def in_history(effect: str) -> bool:
     return effect != "read"
 
 
-def unproved(tool: str, error: Unavailable) -> AuditUnavailable:
+def skip_proof(tool: str, error: Unavailable) -> AuditUnavailable:
     """What the caller of a call hears whose start the trail has not taken."""
     return AuditUnavailable(
-        f"'{shortened_name(tool)}' was not run: that it starts could not be written into the audit "
+        f"'{shorten_name(tool)}' was not run: that it starts could not be written into the audit "
         f"trail, which has to have it first. {error.message}",
         retry_after=error.retry_after,
         nothing_done=True,

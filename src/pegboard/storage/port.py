@@ -10,8 +10,8 @@ from pegboard.core.ports.call_stores import History, Journal, OutcomeStore, Resu
 from pegboard.core.ports.catalogue_stores import (
     CatalogueStore,
     DependencyStore,
+    LastKnownToolStore,
     PinStore,
-    SeenToolStore,
 )
 from pegboard.core.ports.kill_switch_store import SwitchStore
 from pegboard.core.ports.listener import Listener
@@ -75,7 +75,7 @@ class Storage(Protocol):
         ...
 
     @property
-    def seen_tools(self) -> SeenToolStore:
+    def seen_tools(self) -> LastKnownToolStore:
         """Keeps what tools were, for when they are gone."""
         ...
 

@@ -5,16 +5,16 @@ import time
 
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import Durability, RunSteps, Signal
-from pegboard.core.run import Pending, RunResult
+from pegboard.core.run import PendingStep, RunResult
 from pegboard.errors import PegboardError, RunNotFound
 from pegboard.testing.durability_scenarios import (
     Odd,
-    ended,
-    ends,
-    giving,
-    raises,
+    complete,
+    completed_result,
+    does_raise,
+    return_later,
     start_of,
-    waiting,
+    suspend_or_wait,
 )
 from pegboard.testing.durability_step_contract import StepPromises
 
@@ -40,17 +40,17 @@ class DurabilityContract(StepPromises):
 
         async def play(steps: RunSteps) -> RunResult:
             assert steps.start == start_of(), "the play began with something else"
-            return ended(steps, output={"n": [1, None]})
+            return completed_result(steps, output={"n": [1, None]})
 
         async def first(durability: Durability) -> None:
             assert await durability.start(start_of()), "it was there before"
-            result = await durability.settled("r")
+            result = await durability.wait_until_settled("r")
             assert result.state is NodeState.COMPLETED
             assert result.output == {"n": [1, None]}, "the output is another"
-            assert await durability.seen("r") == result
+            assert await durability.get_result("r") == result
 
         async def second(durability: Durability) -> None:
-            result = await durability.settled("r")
+            result = await durability.wait_until_settled("r")
             assert result.output == {"n": [1, None]}, "the next process does not know the end"
             assert await durability.recover() == (), "what has ended is played again"
 
@@ -62,13 +62,13 @@ class DurabilityContract(StepPromises):
 
         async def play(steps: RunSteps) -> RunResult:
             plays.append(steps.start.run_id)
-            return ended(steps)
+            return completed_result(steps)
 
         async def first(durability: Durability) -> None:
             assert await durability.start(start_of())
-            await durability.settled("r")
+            await durability.wait_until_settled("r")
             assert not await durability.start(start_of()), "it was started again"
-            await durability.settled("r")
+            await durability.wait_until_settled("r")
             assert plays == ["r"], f"it was played {len(plays)} times"
 
         self._lives(play, first)
@@ -77,18 +77,18 @@ class DurabilityContract(StepPromises):
         """By no method that is asked about one run."""
 
         async def first(durability: Durability) -> None:
-            assert await durability.begun("nothing") is None
+            assert await durability.get_start("nothing") is None
             for wish in (
-                lambda: durability.seen("nothing"),
-                lambda: durability.settled("nothing"),
+                lambda: durability.get_result("nothing"),
+                lambda: durability.wait_until_settled("nothing"),
                 lambda: durability.signal("nothing", Signal(id="s", topic="t")),
             ):
-                assert await raises(wish, RunNotFound), "a run that there is not was found"
+                assert await does_raise(wish, RunNotFound), "a run that there is not was found"
             await durability.start(start_of())
-            await durability.settled("r")
-            assert await durability.begun("r") == start_of(), "it began with something else"
+            await durability.wait_until_settled("r")
+            assert await durability.get_start("r") == start_of(), "it began with something else"
 
-        self._lives(ends, first)
+        self._lives(complete, first)
 
     def test_a_run_that_parked_is_played_again_when_a_signal_comes(self) -> None:
         """Until then nothing of it is done."""
@@ -98,16 +98,18 @@ class DurabilityContract(StepPromises):
             signals = (await steps.next({})).signals
             plays.append(len(signals))
             if signals:
-                return ended(steps, output=signals[0].message)
-            return await waiting(steps, Pending(id="w", step="w", kind="event", event="e"))
+                return completed_result(steps, output=signals[0].message)
+            return await suspend_or_wait(
+                steps, PendingStep(id="w", step="w", kind="event", event="e")
+            )
 
         async def first(durability: Durability) -> None:
             await durability.start(start_of())
-            waiting = await durability.settled("r")
+            waiting = await durability.wait_until_settled("r")
             assert waiting.state is NodeState.WAITING
             assert [item.id for item in waiting.pending] == ["w"], "what it waits for is lost"
             await durability.signal("r", Signal(id="1", topic="event:e", message="came"))
-            assert (await durability.settled("r")).output == "came"
+            assert (await durability.wait_until_settled("r")).output == "came"
 
         self._lives(play, first)
         assert plays[-1] == 1
@@ -119,16 +121,18 @@ class DurabilityContract(StepPromises):
         async def play(steps: RunSteps) -> RunResult:
             plays.append(1)
             slot = steps.reserve("until")
-            if steps.found(slot) is not None:
-                return ended(steps)
-            await steps.do(slot, giving(1))
+            if steps.find(slot) is not None:
+                return completed_result(steps)
+            await steps.do(slot, return_later(1))
             until = steps.start.created_at + 0.2
-            return await waiting(steps, Pending(id="w", step="w", kind="time", until=until))
+            return await suspend_or_wait(
+                steps, PendingStep(id="w", step="w", kind="time", until=until)
+            )
 
         async def first(durability: Durability) -> None:
             begun = start_of(created_at=time.time())
             await durability.start(begun)
-            assert (await durability.settled("r")).state is NodeState.COMPLETED
+            assert (await durability.wait_until_settled("r")).state is NodeState.COMPLETED
 
         self._lives(play, first)
 
@@ -140,14 +144,14 @@ class DurabilityContract(StepPromises):
             plays.append(1)
             if len(plays) == 1:
                 raise Odd("the store is gone")
-            return ended(steps)
+            return completed_result(steps)
 
         async def first(durability: Durability) -> None:
             await durability.start(start_of())
             await asyncio.sleep(0.05)
-            await raises(lambda: durability.settled("r"), PegboardError)
+            await does_raise(lambda: durability.wait_until_settled("r"), PegboardError)
             await durability.recover()
-            assert (await durability.settled("r")).state is NodeState.COMPLETED
+            assert (await durability.wait_until_settled("r")).state is NodeState.COMPLETED
 
         self._lives(play, first)
 
@@ -163,15 +167,15 @@ class DurabilityContract(StepPromises):
             playing.pop()
             signals = (await steps.next({})).signals
             if len(signals) == 3:
-                return ended(steps)
-            return await waiting(steps, Pending(id="w", step="w", kind="event"))
+                return completed_result(steps)
+            return await suspend_or_wait(steps, PendingStep(id="w", step="w", kind="event"))
 
         async def first(durability: Durability) -> None:
             await durability.start(start_of())
             for name in ("1", "2", "3"):
                 await durability.signal("r", Signal(id=name, topic="t"))
                 await durability.recover()
-            result = await durability.settled("r")
+            result = await durability.wait_until_settled("r")
             assert result.state is NodeState.COMPLETED, "a signal was not heard"
 
         self._lives(play, first)

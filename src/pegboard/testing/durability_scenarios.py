@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import Durability, RunStart, RunSteps
 from pegboard.core.principal import Principal
-from pegboard.core.run import Pending, RunResult
+from pegboard.core.run import PendingStep, RunResult
 from pegboard.errors import PegboardError
 
 _DEADLINE = 30.0
@@ -25,36 +25,36 @@ async def within_time(work: Coroutine[Any, Any, _T]) -> _T:
     return await asyncio.wait_for(work, _DEADLINE)
 
 
-async def begins(durability: Durability) -> None:
+async def start_and_crash(durability: Durability) -> None:
     """Begin the run, and die while it goes on."""
     await durability.start(start_of())
     await asyncio.sleep(0.3)
 
 
-async def ends_after_recovery(durability: Durability) -> None:
+async def finish_after_recovery(durability: Durability) -> None:
     """Go on with what the process before has left."""
     assert await durability.recover() == ("r",), "the run was not recovered"
-    result = await durability.settled("r")
+    result = await durability.wait_until_settled("r")
     assert result.state is NodeState.COMPLETED
 
 
-async def ends(steps: RunSteps) -> RunResult:
-    return ended(steps)
+async def complete(steps: RunSteps) -> RunResult:
+    return completed_result(steps)
 
 
-async def waiting(steps: RunSteps, *pending: Pending) -> RunResult:
+async def suspend_or_wait(steps: RunSteps, *pending: PendingStep) -> RunResult:
     """Park, or wait here as long as the back end wants it."""
     result = RunResult(run_id=steps.start.run_id, state=NodeState.WAITING, pending=pending)
-    if not await steps.park(result):
+    if not await steps.suspend(result):
         await steps.next({"wait": asyncio.ensure_future(asyncio.sleep(0.3))})
     return result
 
 
-async def never() -> None:
+async def never_finish() -> None:
     await asyncio.sleep(60)
 
 
-async def raises(work: Callable[[], Awaitable[Any]], kind: type[Exception]) -> bool:
+async def does_raise(work: Callable[[], Awaitable[Any]], kind: type[Exception]) -> bool:
     try:
         await work()
     except kind:
@@ -69,18 +69,18 @@ def start_of(created_at: float = 1000.0) -> RunStart:
     )
 
 
-def ended(steps: RunSteps, output: Any = None) -> RunResult:
+def completed_result(steps: RunSteps, output: Any = None) -> RunResult:
     return RunResult(run_id=steps.start.run_id, state=NodeState.COMPLETED, output=output)
 
 
-def giving(value: Any) -> Callable[[], Awaitable[Any]]:
+def return_later(value: Any) -> Callable[[], Awaitable[Any]]:
     async def give() -> Any:
         return value
 
     return give
 
 
-def doing(done: list[str], name: str, value: Any) -> Callable[[], Awaitable[Any]]:
+def append_and_return(done: list[str], name: str, value: Any) -> Callable[[], Awaitable[Any]]:
     async def do() -> Any:
         done.append(name)
         return value

@@ -6,22 +6,22 @@ from typing import Any
 
 from pegboard.core.ports.durability import (
     CONTROL,
+    Attempt,
     Durability,
-    Interrupted,
-    Play,
     RunSteps,
     Signal,
     StepRecord,
+    UnfinishedStep,
 )
 from pegboard.core.run import RunResult
 from pegboard.testing.durability_scenarios import (
-    begins,
-    doing,
-    ended,
-    ends_after_recovery,
-    giving,
-    never,
-    raises,
+    append_and_return,
+    completed_result,
+    does_raise,
+    finish_after_recovery,
+    never_finish,
+    return_later,
+    start_and_crash,
     start_of,
     within_time,
 )
@@ -45,16 +45,16 @@ class StepPromises:
 
         async def play(steps: RunSteps) -> RunResult:
             one, two = steps.reserve("one"), steps.reserve("two")
-            found = steps.found(one)
+            found = steps.find(one)
             if found is None:
-                assert steps.found(two) is None, "a step is found that was never done"
-                given = await steps.do(one, doing(done, "one", dict(value)))
+                assert steps.find(two) is None, "a step is found that was never done"
+                given = await steps.do(one, append_and_return(done, "one", dict(value)))
                 given["text"] = "changed afterwards"
                 await asyncio.sleep(60)
             assert found == StepRecord(value=value), f"another value is found: {found}"
-            return ended(steps)
+            return completed_result(steps)
 
-        self._lives(play, begins, ends_after_recovery)
+        self._lives(play, start_and_crash, finish_after_recovery)
         assert done == ["one"], "a recorded step was done again"
 
     def test_a_step_that_was_cut_off_is_told_when_its_start_was_marked(self) -> None:
@@ -63,21 +63,21 @@ class StepPromises:
 
         async def play(steps: RunSteps) -> RunResult:
             marked, plain = steps.reserve("marked"), steps.reserve("plain")
-            found.append((steps.found(marked), steps.found(plain)))
+            found.append((steps.find(marked), steps.find(plain)))
             if len(found) == 1:
                 await asyncio.wait(
                     [
-                        asyncio.ensure_future(steps.do(marked, never, marked=True)),
-                        asyncio.ensure_future(steps.do(plain, never)),
+                        asyncio.ensure_future(steps.do(marked, never_finish, marked=True)),
+                        asyncio.ensure_future(steps.do(plain, never_finish)),
                     ],
                     return_when=asyncio.FIRST_COMPLETED,
                 )
-            return ended(steps)
+            return completed_result(steps)
 
-        self._lives(play, begins, ends_after_recovery)
+        self._lives(play, start_and_crash, finish_after_recovery)
         first, second = found
         assert first == (None, None)
-        assert isinstance(second[0], Interrupted), f"the mark is lost: {second[0]}"
+        assert isinstance(second[0], UnfinishedStep), f"the mark is lost: {second[0]}"
         assert second[1] is None, f"a step without a mark was remembered: {second[1]}"
 
     def test_a_marked_step_that_ended_is_recorded(self) -> None:
@@ -85,13 +85,13 @@ class StepPromises:
 
         async def play(steps: RunSteps) -> RunResult:
             slot = steps.reserve("pay")
-            if steps.found(slot) is None:
-                await steps.do(slot, giving(7), marked=True)
+            if steps.find(slot) is None:
+                await steps.do(slot, return_later(7), marked=True)
                 await asyncio.sleep(60)
-            assert steps.found(slot) == StepRecord(value=7)
-            return ended(steps)
+            assert steps.find(slot) == StepRecord(value=7)
+            return completed_result(steps)
 
-        self._lives(play, begins, ends_after_recovery)
+        self._lives(play, start_and_crash, finish_after_recovery)
 
     def test_work_that_raises_records_nothing(self) -> None:
         """Its error comes out of `do` as it is."""
@@ -101,13 +101,13 @@ class StepPromises:
 
         async def play(steps: RunSteps) -> RunResult:
             slot = steps.reserve("odd")
-            assert await raises(lambda: steps.do(slot, fail), KeyError), "the error was changed"
-            await steps.do(slot, giving(1))
-            return ended(steps, output=1)
+            assert await does_raise(lambda: steps.do(slot, fail), KeyError), "the error was changed"
+            await steps.do(slot, return_later(1))
+            return completed_result(steps, output=1)
 
         async def first(durability: Durability) -> None:
             await durability.start(start_of())
-            assert (await durability.settled("r")).output == 1
+            assert (await durability.wait_until_settled("r")).output == 1
 
         self._lives(play, first)
 
@@ -118,17 +118,17 @@ class StepPromises:
             outer = [steps.reserve(name) for name in ("a", "b")]
             inner = [steps.inside(slot) for slot in outer]
             slots = [each.reserve("x") for each in inner]
-            found = [each.found(slot) for each, slot in zip(inner, slots, strict=True)]
+            found = [each.find(slot) for each, slot in zip(inner, slots, strict=True)]
             assert len({slot.step for slot in (*outer, *slots)}) == 4, "two steps share a path"
             if found[0] is None:
                 for number, (each, slot) in enumerate(zip(inner, slots, strict=True)):
-                    await each.do(slot, giving(number))
+                    await each.do(slot, return_later(number))
                 await asyncio.sleep(60)
             assert found == [StepRecord(value=0), StepRecord(value=1)], f"found {found}"
-            assert steps.found(outer[0]) is None
-            return ended(steps)
+            assert steps.find(outer[0]) is None
+            return completed_result(steps)
 
-        self._lives(play, begins, ends_after_recovery)
+        self._lives(play, start_and_crash, finish_after_recovery)
 
     def test_next_tells_what_has_ended_and_which_signals_came(self) -> None:
         """Each signal once a play, and those that were there before with the first."""
@@ -145,7 +145,7 @@ class StepPromises:
                 heard.extend(signal.message for signal in signals)
                 if any(signal.topic == "end" for signal in signals):
                     tasks["slow"].cancel()
-                    return ended(steps)
+                    return completed_result(steps)
 
         async def first(durability: Durability) -> None:
             await durability.start(start_of())
@@ -158,7 +158,7 @@ class StepPromises:
             assert kept == [True, False], f"the same signal twice was told to be kept: {kept}"
             await asyncio.sleep(0.05)
             await durability.signal("r", Signal(id="2", topic="end", message=2))
-            await durability.settled("r")
+            await durability.wait_until_settled("r")
 
         self._lives(play, first)
         assert heard == [[], ("quick",), {"n": 1}, 2], f"heard {heard}"
@@ -173,9 +173,9 @@ class StepPromises:
             if len(heard) == 1:
                 await asyncio.sleep(0.2)
                 await steps.next({})
-                await steps.do(steps.reserve("one"), giving(1), takes="one")
-                await steps.do(steps.reserve("two"), never, marked=True, takes="two")
-            return ended(steps)
+                await steps.do(steps.reserve("one"), return_later(1), takes="one")
+                await steps.do(steps.reserve("two"), never_finish, marked=True, takes="two")
+            return completed_result(steps)
 
         async def first(durability: Durability) -> None:
             await durability.start(start_of())
@@ -184,17 +184,17 @@ class StepPromises:
             await durability.signal("r", Signal(id="pause", topic=CONTROL, message="pause"))
             await asyncio.sleep(0.5)
 
-        self._lives(play, first, ends_after_recovery)
+        self._lives(play, first, finish_after_recovery)
         assert heard[-1] == ["three", "pause"], f"the later play heard {heard[-1]}"
 
-    def _lives(self, play: Play, *lives: Callable[[Durability], Awaitable[None]]) -> None:
+    def _lives(self, play: Attempt, *lives: Callable[[Durability], Awaitable[None]]) -> None:
         """One process after the other on the same store."""
         store = self.new_store()
         for live in lives:
             asyncio.run(within_time(self._life(store, play, live)))
 
     async def _life(
-        self, store: Any, play: Play, live: Callable[[Durability], Awaitable[None]]
+        self, store: Any, play: Attempt, live: Callable[[Durability], Awaitable[None]]
     ) -> None:
         durability = await self.open(store)
         durability.attach(play)

@@ -6,11 +6,11 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from pegboard.core.context import Arguments
 from pegboard.errors import Problem, ToolArgumentError
-from pegboard.schemas.problems import describe_value, malformed, not_an_object, path_of
+from pegboard.schemas.problems import describe_value, malformation, not_an_object, path_of
 from pegboard.schemas.strict_json import decode, not_finite_places
 
 
-def encoded(tool: str, raw: Arguments) -> str | bytes:
+def encode_arguments(tool: str, raw: Arguments) -> str | bytes:
     """The arguments as JSON text; nothing and the empty text mean no arguments.
 
     Raises:
@@ -23,17 +23,17 @@ def encoded(tool: str, raw: Arguments) -> str | bytes:
     try:
         return to_json(raw, inf_nan_mode="constants")
     except (PydanticSerializationError, ValueError, RecursionError) as error:
-        problem = malformed(f"the arguments are not JSON: {_reason(error)}")
+        problem = malformation(f"the arguments are not JSON: {_reason(error)}")
         raise ToolArgumentError(tool, (problem,)) from error
 
 
-def parsed(tool: str, raw: Arguments) -> dict[str, Any]:
+def parse_arguments(tool: str, raw: Arguments) -> dict[str, Any]:
     """The arguments as one new dict of JSON values, without NaN and infinities.
 
     Raises:
         ToolArgumentError: The text is not JSON, or not an object.
     """
-    text = encoded(tool, raw)
+    text = encode_arguments(tool, raw)
     if not text.strip():
         return {}
     document = _decoded(tool, text)
@@ -56,7 +56,7 @@ def _decoded(tool: str, text: str | bytes) -> Any:
             )
             for place, number in places[:20]
         )
-        malformations = problems or (malformed(f"not valid JSON: {_reason(error)}"),)
+        malformations = problems or (malformation(f"not valid JSON: {_reason(error)}"),)
         raise ToolArgumentError(tool, malformations) from error
 
 

@@ -9,7 +9,7 @@ from pegboard.core.wire_names import wire_name
 from pegboard.errors import ToolSignatureError
 from pegboard.tools.adapters import adapter_of
 from pegboard.tools.base_tool import BaseTool, tool_of_class
-from pegboard.tools.decorator import checked_types, mark_of
+from pegboard.tools.decorator import mark_of, validate_types
 from pegboard.tools.function_tool import FunctionTool
 from pegboard.tools.schema_tool import SchemaTool
 from pegboard.tools.signature import is_self, read_signature
@@ -51,7 +51,7 @@ def _of_function(function: Callable[..., Any], source: str) -> Tool:
     if mark is None:
         signature = read_signature(function)
         made = FunctionTool(function, signature, options={}, source=source)
-        checked_types(made.name, signature)
+        validate_types(made.name, signature)
         return made
     if mark.tool.function is function:
         return mark.tool.in_source(source)
@@ -76,15 +76,15 @@ def _in_source(candidate: Tool, source: str) -> Tool:
     if not source or spec.source == source:
         return candidate
     action = spec.action or spec.name
-    return _Placed(candidate, name=wire_name(source, action), action=action, source=source)
+    return _SourceTool(candidate, name=wire_name(source, action), action=action, source=source)
 
 
-class _Placed:
+class _SourceTool:
     """Somebody else's tool under a source: the spec changes, what runs stays."""
 
     def __init__(self, inner: Tool, **changes: str) -> None:
         self._inner = inner
-        self.spec = inner.spec.changed(**changes)
+        self.spec = inner.spec.replace(**changes)
         self.run = inner.run
 
     def __getattr__(self, name: str) -> Any:

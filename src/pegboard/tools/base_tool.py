@@ -11,7 +11,7 @@ from pegboard.core.context import ToolContext
 from pegboard.core.tool import Effect, JsonSchema, ToolSpec
 from pegboard.errors import ToolSignatureError
 from pegboard.tools.schema_tool import SchemaTool
-from pegboard.tools.tool_options import checked_options
+from pegboard.tools.tool_options import read_options
 
 
 class BaseTool(ABC):
@@ -56,7 +56,7 @@ def tool_of_class(instance: BaseTool) -> SchemaTool:
         if not hasattr(instance, member):
             raise ToolSignatureError(f"the tool class {where} has no '{member}'")
     said = {key: getattr(instance, key) for key in ("name", "description", "category", "effect")}
-    options = checked_options(where, said)
+    options = read_options(where, said)
     spec = ToolSpec(
         **options, action=options["name"], input_schema=lambda: instance.parameters_schema
     )

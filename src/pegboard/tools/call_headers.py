@@ -14,8 +14,8 @@ from pegboard.core.context import ToolContext
 Context = ToolContext[Any]
 _FIELD = re.compile(r"\{call\.([^{}]*)\}")
 _PRINTABLE = "".join(map(chr, range(0x20, 0x7F)))
-_LONGEST = 200
-_LEAST_LITERAL = 8
+_MAX_VALUE = 200
+_MIN_LITERAL = 8
 """Shorter pieces of a text stand in too many others to be hidden wherever they do."""
 
 
@@ -37,7 +37,7 @@ _FIELDS: Mapping[str, Callable[[Context], str]] = {
 }
 
 
-def checked_text(text: str) -> str:
+def check_text(text: str) -> str:
     """The text of a header, if it names nothing of a call that there is not.
 
     Raises:
@@ -82,9 +82,9 @@ class CallHeaders:
     def literals(self) -> tuple[str, ...]:
         """What the operator wrote, which an answer might repeat."""
         pieces = [piece for text in self._varying.values() for piece in _FIELD.split(text)[::2]]
-        return (*self.fixed.values(), *(item for item in pieces if len(item) >= _LEAST_LITERAL))
+        return (*self.fixed.values(), *(item for item in pieces if len(item) >= _MIN_LITERAL))
 
-    def of(self, ctx: Context | None) -> Mapping[str, str]:
+    def for_call(self, ctx: Context | None) -> Mapping[str, str]:
         """All that go with a call; one that has nothing to say is left out.
 
         Args:
@@ -106,4 +106,4 @@ def _filled(text: str, ctx: Context) -> str | None:
     values = {name: _FIELDS[name](ctx) for name in _FIELD.findall(text)}
     if not all(values.values()):
         return None
-    return _FIELD.sub(lambda found: quote(values[found[1]][:_LONGEST], safe=_PRINTABLE), text)
+    return _FIELD.sub(lambda found: quote(values[found[1]][:_MAX_VALUE], safe=_PRINTABLE), text)

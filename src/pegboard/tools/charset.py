@@ -9,7 +9,7 @@ _NO_CHARSETS = frozenset(
 grows with the square of the length: minutes for a page of a few megabytes."""
 
 
-def decoded(content: bytes, charset: str) -> str:
+def decode_text(content: bytes, charset: str) -> str:
     """The text; what cannot be read of it is marked, and a set that nobody knows is UTF-8.
 
     Args:

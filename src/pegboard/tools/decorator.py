@@ -9,9 +9,9 @@ from typing import Any, TypeVar, Unpack, cast, overload
 from pegboard.core.provider_formats import openai_tool
 from pegboard.errors import ToolSignatureError
 from pegboard.tools.function_tool import FunctionTool, is_async
-from pegboard.tools.signature import Signature, name_of, read_signature, resolve_hints, unwrapped
-from pegboard.tools.tool_options import ToolOptions, checked_options
-from pegboard.tools.type_hints import is_plain, shown_name
+from pegboard.tools.signature import Signature, name_of, read_signature, resolve_hints, unwrap
+from pegboard.tools.tool_options import ToolOptions, read_options
+from pegboard.tools.type_hints import is_plain, public_name
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 MARK = "__pegboard_tool__"
@@ -70,10 +70,10 @@ def mark_of(function: Any) -> Mark | None:
         if mark is not None or not isinstance(function, partial):
             break
         function = cast("partial[Any]", function).func
-    return mark if isinstance(mark, Mark) else getattr(unwrapped(function), MARK, None)
+    return mark if isinstance(mark, Mark) else getattr(unwrap(function), MARK, None)
 
 
-def checked_types(function: str, signature: Signature) -> Signature:
+def validate_types(function: str, signature: Signature) -> Signature:
     """The signature, when each type can become a JSON Schema; most are seen to without building.
 
     Raises:
@@ -81,11 +81,11 @@ def checked_types(function: str, signature: Signature) -> Signature:
     """
     names: dict[str, str] = {}
     for item in signature.parameters:
-        first = names.setdefault(shown_name(item), item.name)
+        first = names.setdefault(public_name(item), item.name)
         if first != item.name:
             raise ToolSignatureError(
                 f"@tool {function}(): both '{first}' and '{item.name}' are shown as "
-                f"'{shown_name(item)}'; give one another alias"
+                f"'{public_name(item)}'; give one another alias"
             )
     if not all(is_plain(item.hint) for item in signature.parameters):
         from pegboard.tools.function_schema import check_types
@@ -101,9 +101,9 @@ def _mark(function: Any, options: Mapping[str, Any], localns: Mapping[str, Any])
     if inspect.isclass(function) or not callable(function):
         raise ToolSignatureError(f"@tool needs a function, found {function!r}")
     name = name_of(function)
-    fields = checked_options(name, options)
+    fields = read_options(name, options)
     hints = resolve_hints(function, localns=localns)
-    signature = checked_types(name, read_signature(function, hints=hints))
+    signature = validate_types(name, read_signature(function, hints=hints))
     made = FunctionTool(function, signature, options=fields)
     try:
         carried = function.__dict__

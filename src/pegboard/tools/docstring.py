@@ -16,7 +16,7 @@ _OTHER_MARKS = ("---", "\n:", "\n@")  # of NumPy, reST and Epydoc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Docstring:
+class FunctionDocs:
     """What a docstring says.
 
     Attributes:
@@ -28,28 +28,28 @@ class Docstring:
     parameters: dict[str, str] = field(default_factory=dict[str, str])
 
 
-def read_docstring(text: str | None) -> Docstring:
+def read_docstring(text: str | None) -> FunctionDocs:
     """Read Google, NumPy and reST style; a text of no style is all prose."""
     if not text or not text.strip():
-        return Docstring()
+        return FunctionDocs()
     text = inspect.cleandoc(text)
     is_google = not _has(text, _OTHER_MARKS)
     if is_google and not _has(text, _GOOGLE_MARK):
-        return Docstring(description=text)  # most are prose: do not load the parser for them
+        return FunctionDocs(description=text)  # most are prose: do not load the parser for them
     from docstring_parser import ParseError, parse
 
     read = _google().parse if is_google else parse  # trying all styles takes three times as long
     try:
         doc = read(_begun(text))
     except ParseError:
-        return Docstring(description=text)
+        return FunctionDocs(description=text)
     if not doc.meta:
-        return Docstring(description=text)
+        return FunctionDocs(description=text)
     parameters = {
         item.arg_name.lstrip("*"): " ".join((item.description or "").split()) for item in doc.params
     }
     description = (doc.description or "").removeprefix(_BEGINNING).strip()
-    return Docstring(description=description, parameters=parameters)
+    return FunctionDocs(description=description, parameters=parameters)
 
 
 def _begun(text: str) -> str:

@@ -12,8 +12,8 @@ from pydantic_core import SchemaError, to_json
 
 from pegboard.errors import ToolSignatureError
 from pegboard.schemas.strict_json import decode
-from pegboard.tools.signature import MISSING, Parameter, Signature
-from pegboard.tools.type_hints import fields_of, is_plain, promises_nothing, shown_name
+from pegboard.tools.signature import MISSING, FunctionParameter, Signature
+from pegboard.tools.type_hints import fields_of, is_plain, promises_nothing, public_name
 
 _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 _FAILURES = (
@@ -80,7 +80,7 @@ def arguments_schema(
     schema.pop("title", None)
     schema.pop("description", None)
     properties = cast("dict[str, dict[str, Any]]", schema.setdefault("properties", {}))
-    shown = {shown_name(item): item for item in signature.parameters}
+    shown = {public_name(item): item for item in signature.parameters}
     for name, node in properties.items():
         if node.get("title") == name.replace("_", " ").title():
             del node["title"]  # made of the name: says nothing
@@ -125,7 +125,7 @@ def output_schema(adapter: TypeAdapter[Any]) -> dict[str, Any]:
 
 
 def _adapter(
-    function: str, parameters: tuple[Parameter, ...], descriptions: Mapping[str, str]
+    function: str, parameters: tuple[FunctionParameter, ...], descriptions: Mapping[str, str]
 ) -> TypeAdapter[Any]:
     fields = {item.name: _field(item, descriptions.get(item.name, "")) for item in parameters}
     shape: Any = cast("Any", typing_extensions.TypedDict)(f"{function}_arguments", fields)
@@ -135,7 +135,7 @@ def _adapter(
     return TypeAdapter(shape)
 
 
-def _field(item: Parameter, description: str) -> Any:
+def _field(item: FunctionParameter, description: str) -> Any:
     hint = item.hint
     if description and not _has_description(hint):
         hint = Annotated[hint, Field(description=description)]
@@ -169,7 +169,7 @@ def _objects(node: Any) -> Iterator[dict[str, Any]]:
                 yield from _objects(value)
 
 
-def _check_type(function: str, item: Parameter) -> None:
+def _check_type(function: str, item: FunctionParameter) -> None:
     try:
         _adapter(function, (item,), {}).json_schema()
     except _FAILURES as error:
@@ -187,7 +187,9 @@ def _blame(function: str, signature: Signature, error: Exception) -> ToolSignatu
     return ToolSignatureError(f"@tool {function}(): {str(error).partition(chr(10))[0]}")
 
 
-def _signature_error(function: str, item: Parameter, error: Exception) -> ToolSignatureError:
+def _signature_error(
+    function: str, item: FunctionParameter, error: Exception
+) -> ToolSignatureError:
     reason = str(error).strip().partition("\n")[0]
     return ToolSignatureError(
         f"@tool {function}(): parameter '{item.name}' has a type that cannot become a JSON "

@@ -10,11 +10,11 @@ from pegboard.core.context import ToolContext
 from pegboard.core.tool import ToolSpec
 from pegboard.core.wire_names import is_wire_name, wire_name
 from pegboard.errors import ToolSignatureError
-from pegboard.tools.docstring import Docstring, read_docstring
+from pegboard.tools.docstring import FunctionDocs, read_docstring
 from pegboard.tools.generators import collect_async, collect_in_thread, collect_inline
-from pegboard.tools.results import Finish, typed_finish, wrap
-from pegboard.tools.signature import Signature, name_of, unwrapped
-from pegboard.tools.type_hints import collected, yields, yields_async
+from pegboard.tools.results import Finish, finish_for_type, wrap
+from pegboard.tools.signature import Signature, name_of, unwrap
+from pegboard.tools.type_hints import result_type, yields, yields_async
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -88,7 +88,7 @@ class FunctionTool:
 
     def _runner(self) -> Run:
         call = _binder(self.function, self._signature)
-        target, returns = unwrapped(self.function), self._signature.returns
+        target, returns = unwrap(self.function), self._signature.returns
         if inspect.iscoroutinefunction(target):
             return call
         if inspect.isasyncgenfunction(target) or yields_async(returns):
@@ -115,11 +115,11 @@ class FunctionTool:
         adapter = self._output_adapter
         if adapter is None:
             return wrap
-        return typed_finish(adapter, lambda: self.spec.output_schema or {}, self.name)
+        return finish_for_type(adapter, lambda: self.spec.output_schema or {}, self.name)
 
     @cached_property
-    def _docstring(self) -> Docstring:
-        text = getattr(unwrapped(self.function), "__doc__", None)
+    def _docstring(self) -> FunctionDocs:
+        text = getattr(unwrap(self.function), "__doc__", None)
         if text is None and not isinstance(self.function, partial):
             text = getattr(self.function, "__doc__", None)  # of the class of a callable instance
         return read_docstring(text)
@@ -140,7 +140,7 @@ class FunctionTool:
     def _output_adapter(self) -> "TypeAdapter[Any] | None":
         from pegboard.tools.function_schema import output_adapter
 
-        return output_adapter(collected(self._signature.returns))
+        return output_adapter(result_type(self._signature.returns))
 
     def _output_schema(self) -> dict[str, Any] | None:
         from pegboard.tools.function_schema import output_schema
@@ -169,7 +169,7 @@ class FunctionTool:
 
 def is_async(function: Callable[..., Any]) -> bool:
     """Whether calling it needs an event loop."""
-    target = unwrapped(function)
+    target = unwrap(function)
     return inspect.iscoroutinefunction(target) or inspect.isasyncgenfunction(target)
 
 

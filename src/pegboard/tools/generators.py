@@ -11,8 +11,8 @@ from pegboard.core.context import Progress, ToolContext
 from pegboard.core.result import TextPart
 from pegboard.errors import ToolFailed
 
-MOST_PARTS = 100_000
-MOST_BYTES = 64 * 1024 * 1024
+MAX_PARTS = 100_000
+MAX_BYTES = 64 * 1024 * 1024
 _TOLD = 200
 _NODE = 64
 """What a value counts beside its text, as in memory; what contains itself reaches the bound too."""
@@ -20,7 +20,7 @@ _NODE = 64
 Call = Callable[[dict[str, Any], ToolContext[Any]], Any]
 
 
-class Parts:
+class YieldedItems:
     """What a generator has yielded so far.
 
     Args:
@@ -49,11 +49,11 @@ class Parts:
         Raises:
             ToolFailed: That is more than a result may hold.
         """
-        self._bytes += _weight(part, MOST_BYTES - self._bytes)
-        if len(self.items) >= MOST_PARTS:
-            raise self._too_many(f"{MOST_PARTS:,} parts")
-        if self._bytes > MOST_BYTES:
-            raise self._too_many(f"{MOST_BYTES // 1024**2} MB")
+        self._bytes += _weight(part, MAX_BYTES - self._bytes)
+        if len(self.items) >= MAX_PARTS:
+            raise self._too_many(f"{MAX_PARTS:,} parts")
+        if self._bytes > MAX_BYTES:
+            raise self._too_many(f"{MAX_BYTES // 1024**2} MB")
         self.items.append(part)
         listener = self._ctx.on_progress
         if listener is not None:
@@ -95,7 +95,7 @@ async def collect_inline(
     name: str, call: Call, values: dict[str, Any], ctx: ToolContext[Any]
 ) -> list[Any]:
     """Run a generator on the event loop to its end."""
-    return Parts(name, ctx).all_of(call(values, ctx))
+    return YieldedItems(name, ctx).all_of(call(values, ctx))
 
 
 async def collect_in_thread(
@@ -104,7 +104,7 @@ async def collect_in_thread(
     """Run a generator in a thread; given up, it stops at its next item."""
     from asyncio import get_running_loop
 
-    parts = Parts(name, ctx, tell=get_running_loop().call_soon_threadsafe)
+    parts = YieldedItems(name, ctx, tell=get_running_loop().call_soon_threadsafe)
     try:
         return await POOL.run(lambda: parts.all_of(call(values, ctx)), owner=name)
     finally:
@@ -115,7 +115,7 @@ async def collect_async(
     name: str, call: Call, values: dict[str, Any], ctx: ToolContext[Any]
 ) -> list[Any]:
     """Run an async generator to its end."""
-    parts = Parts(name, ctx)
+    parts = YieldedItems(name, ctx)
     each = aiter(call(values, ctx))
     try:
         async for part in each:

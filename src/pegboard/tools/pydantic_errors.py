@@ -8,14 +8,14 @@ from pydantic_core import ErrorDetails
 
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import Problem
-from pegboard.schemas.coercion import JsonType, Wish
-from pegboard.schemas.lookup import description_of, known_names
+from pegboard.schemas.coercion import ExpectedType, JsonType
+from pegboard.schemas.lookup import description_of, property_names
 from pegboard.schemas.problems import (
-    MOST_PROBLEMS,
+    MAX_PROBLEMS,
     describe_value,
     missing,
     path_of,
-    shortened,
+    shorten,
     unknown,
     with_article,
 )
@@ -59,9 +59,9 @@ _PYTHON = {"True": "true", "False": "false", "None": "null"}
 _INTEGERS = re.compile(r"-?[0-9]+(?:(?:, | or )-?[0-9]+)*")
 
 
-def wishes(details: Sequence[ErrorDetails]) -> list[Wish]:
+def expected_types(details: Sequence[ErrorDetails]) -> list[ExpectedType]:
     """Which place should hold which type; a place that takes strings has no wish."""
-    made: list[Wish] = []
+    made: list[ExpectedType] = []
     strings: set[Location] = set()
     for detail in details:
         place = place_of(detail)
@@ -78,7 +78,7 @@ def problems(schema: JsonSchema, details: Sequence[ErrorDetails]) -> tuple[Probl
     grouped: dict[Location, list[ErrorDetails]] = {}
     for detail in _narrowed(details, 0):
         grouped.setdefault(place_of(detail), []).append(detail)
-    groups = list(grouped.items())[:MOST_PROBLEMS]
+    groups = list(grouped.items())[:MAX_PROBLEMS]
     return tuple(_told(schema, place, group) for place, group in groups)
 
 
@@ -139,10 +139,10 @@ def _told(schema: JsonSchema, place: Location, group: Sequence[ErrorDetails]) ->
         case "missing" | "missing_argument":
             return missing(place, description_of(schema, place))
         case "extra_forbidden" | "unexpected_keyword_argument":
-            return unknown(place, known_names(schema, place[:-1]))
+            return unknown(place, property_names(schema, place[:-1]))
         case kind:
             expected = sorted(
-                dict.fromkeys(map(says, group)), key=lambda said: said == "expected null"
+                dict.fromkeys(map(describe_fault, group)), key=lambda said: said == "expected null"
             )
             wanted = " or ".join(
                 [expected[0], *(said.removeprefix("expected ") for said in expected[1:])]
@@ -150,12 +150,12 @@ def _told(schema: JsonSchema, place: Location, group: Sequence[ErrorDetails]) ->
             is_type = kind in _OF_TYPE or kind.endswith("_type")
             return Problem(
                 path=path_of(place),
-                message=shortened(f"{wanted}, found {describe_value(first['input'])}"),
+                message=shorten(f"{wanted}, found {describe_value(first['input'])}"),
                 kind="type" if is_type else "value",
             )
 
 
-def says(detail: ErrorDetails) -> str:
+def describe_fault(detail: ErrorDetails) -> str:
     """What is wanted where pydantic found something else."""
     json_type = _OF_TYPE.get(detail["type"])
     if json_type is not None:

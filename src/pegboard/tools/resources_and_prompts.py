@@ -14,7 +14,7 @@ from pegboard.core.resources_and_prompts import (
     ResourceSpec,
 )
 from pegboard.core.result import AudioPart, ImagePart, ResourcePart, TextPart
-from pegboard.core.uri_templates import matched, places
+from pegboard.core.uri_templates import match_uri, variable_names
 from pegboard.core.wire_names import is_wire_name, wire_name
 from pegboard.errors import ToolOutputError, ToolSignatureError
 from pegboard.tools.as_tool import as_tool
@@ -32,7 +32,7 @@ class FunctionResource:
         self.spec = spec
         self._tool = _function_tool(function)
         shown = frozenset(self._tool.spec.input_schema.get("properties", {}))
-        named = frozenset(places(spec.uri))
+        named = frozenset(variable_names(spec.uri))
         if shown != named:
             raise ToolSignatureError(
                 f"@resource {_name(function)}(): the parameters ({_listed(shown)}) are not the "
@@ -41,7 +41,7 @@ class FunctionResource:
 
     async def read(self, uri: str, ctx: ToolContext[Any], /) -> Sequence[ResourcePart]:
         """Call the function with the places filled in."""
-        given = dict(matched(self.spec.uri, uri) or {})
+        given = dict(match_uri(self.spec.uri, uri) or {})
         value = await self._tool.run(self._tool.arguments(given), ctx)
         return [_content(item, uri, self.spec.media_type) for item in _items(value)]
 

@@ -21,12 +21,12 @@ from pegboard.core.result import (
 )
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import ToolOutputError
-from pegboard.schemas.validator import Validator, compiled, output_problem
+from pegboard.schemas.validator import Validator, compile_schema, output_problem
 
 Finish = Callable[[Any], ToolResult]
 _NUMBERS: Mapping[str, type] = {"int": int, "float": float, "bool": bool}
 _ANY = SchemaSerializer(any_schema(), {"ser_json_inf_nan": "constants"})
-_MOST_DIGITS = 4_300
+_MAX_DIGITS = 4_300
 _MANY_DIGITS = re.compile("[0-9]{4300}")
 """More digits than Python and other JSON readers take for a number."""
 _PARTS = (TextPart, ImagePart, AudioPart, ResourcePart)
@@ -56,7 +56,9 @@ def wrap(value: Any) -> ToolResult:
     return _json(_plain(value))
 
 
-def typed_finish(adapter: TypeAdapter[Any], schema: Callable[[], JsonSchema], tool: str) -> Finish:
+def finish_for_type(
+    adapter: TypeAdapter[Any], schema: Callable[[], JsonSchema], tool: str
+) -> Finish:
     """Checks a Python value by its return type, quickly when the type is right.
 
     A value of another type that dumps to something the schema allows is accepted, so that a
@@ -86,19 +88,19 @@ def typed_finish(adapter: TypeAdapter[Any], schema: Callable[[], JsonSchema], to
     def of_another_type(value: Any) -> ToolResult:
         result = _json(_plain(value))
         if not shown:
-            shown.append(compiled(tool, schema()))
+            shown.append(compile_schema(tool, schema()))
         _refuse(output_problem(shown[0], result.structured), tool, value)
         return result
 
     return _number_first(adapter.core_schema, finish)
 
 
-def schema_finish(schema: JsonSchema, tool: str) -> Finish:
+def finish_for_schema(schema: JsonSchema, tool: str) -> Finish:
     """Checks `structured` by a raw output schema.
 
     Text content without a structured value is let through: a foreign tool may answer in prose.
     """
-    validator = compiled(tool, schema)
+    validator = compile_schema(tool, schema)
 
     def finish(value: Any) -> ToolResult:
         result = wrap(value)
@@ -142,7 +144,7 @@ def _json(value: Any) -> ToolResult:
         return ToolResult(content=value, structured=value)
     try:
         text = to_json(value, inf_nan_mode="constants").decode()
-        if "NaN" in text or "Infinity" in text or len(text) >= _MOST_DIGITS:
+        if "NaN" in text or "Infinity" in text or len(text) >= _MAX_DIGITS:
             _check_numbers(text, value)
     except (PydanticSerializationError, ValueError) as error:
         raise _not_json(value) from error

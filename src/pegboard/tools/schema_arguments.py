@@ -7,11 +7,11 @@ from pegboard.core.context import Arguments
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import ToolArgumentError
 from pegboard.schemas import jsonschema_errors
-from pegboard.schemas.coercion import MOST_ROUNDS, UNCHANGED, mend
-from pegboard.schemas.problems import malformed
+from pegboard.schemas.coercion import MAX_ROUNDS, UNCHANGED, coerce_document
+from pegboard.schemas.problems import malformation
 from pegboard.schemas.strict_json import Location
-from pegboard.schemas.validator import as_integers, compiled, names_integers
-from pegboard.tools.argument_parsing import parsed
+from pegboard.schemas.validator import as_integers, compile_schema, names_integers
+from pegboard.tools.argument_parsing import parse_arguments
 
 _SAYS_IT_ITSELF = frozenset(
     {"additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"}
@@ -30,7 +30,7 @@ class SchemaArguments:
     def __init__(self, tool: str, schema: JsonSchema) -> None:
         self._tool = tool
         self._schema = schema
-        self._validator = compiled(tool, schema)
+        self._validator = compile_schema(tool, schema)
         self._names_integers = names_integers(schema)
 
     def __call__(self, raw: Arguments) -> dict[str, Any]:
@@ -39,27 +39,29 @@ class SchemaArguments:
         Raises:
             ToolArgumentError: They do not fit; one problem a fault.
         """
-        document = parsed(self._tool, raw)
+        document = parse_arguments(self._tool, raw)
         if not self._validator.is_valid(document):
             document = self._mended(document)
         return as_integers(document, self._validator) if self._names_integers else document
 
     def _mended(self, document: dict[str, Any]) -> dict[str, Any]:
         done: set[Location] = set()
-        for _ in range(MOST_ROUNDS + 1):
+        for _ in range(MAX_ROUNDS + 1):
             found = list(self._validator.iter_errors(document))
             if not found:
                 return document
-            mended = mend(document, jsonschema_errors.wishes(document, found), done)
+            mended = coerce_document(
+                document, jsonschema_errors.expected_types(document, found), done
+            )
             if mended is UNCHANGED:
                 raise ToolArgumentError(
                     self._tool, jsonschema_errors.problems(self._schema, document, found)
                 )
             document = mended
-        raise ToolArgumentError(self._tool, (malformed("texts within texts, too many times"),))
+        raise ToolArgumentError(self._tool, (malformation("texts within texts, too many times"),))
 
 
-def closed(schema: JsonSchema) -> dict[str, Any]:
+def close_schema(schema: JsonSchema) -> dict[str, Any]:
     """The schema as it is enforced: an object that takes what it names and nothing else.
 
     A schema that says how it treats other properties, or is put together from others, is kept.

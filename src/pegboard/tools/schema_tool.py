@@ -45,12 +45,12 @@ class SchemaTool:
             raise ToolSignatureError(
                 f"'{spec.name}' is not a tool name: at most 64 letters, digits, '_' and '-'"
             )
-        self.spec = spec.changed(input_schema=lambda: _closed(spec))
+        self.spec = spec.replace(input_schema=lambda: _closed(spec))
         self.run = run
         self.overridden = frozenset(overridden)
         self.upstream: ToolSpec | None = None
         if upstream is not None:
-            self.upstream = upstream.changed(input_schema=lambda: _closed(upstream))
+            self.upstream = upstream.replace(input_schema=lambda: _closed(upstream))
 
     def in_source(self, source: str) -> "SchemaTool":
         """The same as a tool of this source."""
@@ -58,7 +58,7 @@ class SchemaTool:
             return self
         action = self.spec.action or self.spec.name
         name = wire_name(source, action)
-        changed = self.spec.changed(name=name, action=action, source=source)
+        changed = self.spec.replace(name=name, action=action, source=source)
         return SchemaTool(
             spec=changed, run=self.run, upstream=self.upstream, overridden=self.overridden
         )
@@ -68,6 +68,6 @@ class SchemaTool:
 
 
 def _closed(spec: ToolSpec) -> Mapping[str, Any]:
-    from pegboard.tools.schema_arguments import closed
+    from pegboard.tools.schema_arguments import close_schema
 
-    return closed(spec.input_schema)
+    return close_schema(spec.input_schema)

@@ -17,7 +17,7 @@ _UNREADABLE = (NameError, AttributeError, SyntaxError, TypeError, ValueError, Lo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
+class FunctionParameter:
     """One parameter that the model gives.
 
     Attributes:
@@ -44,7 +44,7 @@ class Signature:
         returns: The return type; `MISSING` when there is no hint.
     """
 
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[FunctionParameter, ...]
     context: str = ""
     positional: tuple[str, ...] = ()
     returns: Any = MISSING
@@ -70,7 +70,7 @@ def read_signature(
     name = name_of(function)
     hints = resolve_hints(function, localns=localns) if hints is None else hints
     bound = _bound_names(function)
-    parameters: list[Parameter] = []
+    parameters: list[FunctionParameter] = []
     positional: list[str] = []
     context = ""
     for index, item in enumerate(_written(function).values()):
@@ -106,7 +106,7 @@ def resolve_hints(
     """
     name = name_of(function)
     # what wraps a function has its annotations, which speak of the function's own module
-    target = inspect.unwrap(unwrapped(function))
+    target = inspect.unwrap(unwrap(function))
     written = cast("dict[str, Any]", getattr(target, "__annotations__", {}))
     if all(hint is None or isinstance(hint, type) for hint in written.values()):
         return written
@@ -135,7 +135,7 @@ def name_of(function: Callable[..., Any]) -> str:
     return name or _snake(type(function).__name__)
 
 
-def unwrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+def unwrap(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function behind partials, bound methods and callable instances."""
     while isinstance(function, partial):
         function = function.func
@@ -174,7 +174,7 @@ def _place_of(name: str | None, written: Mapping[str, Any]) -> str:
     return "a type hint"
 
 
-def _parameter(function: str, item: inspect.Parameter, hint: Any) -> Parameter:
+def _parameter(function: str, item: inspect.Parameter, hint: Any) -> FunctionParameter:
     where = f"@tool {function}(): parameter '{item.name}'"
     if item.kind in (item.VAR_POSITIONAL, item.VAR_KEYWORD):
         raise ToolSignatureError(
@@ -189,14 +189,14 @@ def _parameter(function: str, item: inspect.Parameter, hint: Any) -> Parameter:
         hint = cast("Any", type(default)) if default is not None else Any
     if default is None:
         hint = _or_none(hint)
-    return Parameter(name=item.name, hint=hint, default=default, required=required)
+    return FunctionParameter(name=item.name, hint=hint, default=default, required=required)
 
 
-def _field_parameter(name: str, hint: Any, field: Any) -> Parameter:
+def _field_parameter(name: str, hint: Any, field: Any) -> FunctionParameter:
     """A parameter written as `x: int = Field(...)`: pydantic applies what the field says."""
     if field.default is None:
         hint = _or_none(hint)
-    return Parameter(name=name, hint=Annotated[hint, field], required=field.is_required())
+    return FunctionParameter(name=name, hint=Annotated[hint, field], required=field.is_required())
 
 
 def _bound_names(function: Callable[..., Any]) -> frozenset[str]:

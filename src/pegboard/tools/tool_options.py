@@ -38,7 +38,7 @@ class ToolOptions(TypedDict, total=False):
     """Run a quick sync function on the event loop instead of in a thread."""
 
 
-def checked_options(function: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def read_options(function: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options as fields of `ToolSpec`, and `inline`.
 
     Raises:

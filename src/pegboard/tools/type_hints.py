@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from uuid import UUID
 
 from pegboard.core.result import Artifact, AudioPart, ImagePart, ResourcePart, TextPart, ToolResult
-from pegboard.tools.signature import MISSING, Parameter, is_field
+from pegboard.tools.signature import MISSING, FunctionParameter, is_field
 
 _PLAIN: frozenset[Any] = frozenset(
     (int, str, float, bool, bytes, None, type(None), Any, date, datetime, time, timedelta)
@@ -50,7 +50,7 @@ def is_plain(hint: Any, *, known: Container[Any] = ()) -> bool:
     return False
 
 
-def shown_name(parameter: Parameter) -> str:
+def public_name(parameter: FunctionParameter) -> str:
     """What the caller calls a parameter: its alias, when the type gives it one."""
     for field in fields_of(parameter.hint):
         alias = field.validation_alias or field.alias
@@ -92,7 +92,7 @@ def yields_async(returns: Any) -> bool:
     return (get_origin(returns) or returns) in _ASYNC_ITERATORS
 
 
-def collected(returns: Any) -> Any:
+def result_type(returns: Any) -> Any:
     """The return type of a tool as its caller sees it: iterators are lists of their items."""
     if (get_origin(returns) or returns) not in (Iterable, *_ITERATORS, *_ASYNC_ITERATORS):
         return returns

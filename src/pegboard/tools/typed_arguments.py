@@ -14,12 +14,12 @@ from pydantic_core import to_json
 
 from pegboard.core.context import Arguments
 from pegboard.errors import ToolArgumentError
-from pegboard.schemas.coercion import MOST_ROUNDS, UNCHANGED, mend
-from pegboard.schemas.problems import malformed
+from pegboard.schemas.coercion import MAX_ROUNDS, UNCHANGED, coerce_document
+from pegboard.schemas.problems import malformation
 from pegboard.schemas.strict_json import Location
-from pegboard.tools.argument_parsing import encoded, parsed
+from pegboard.tools.argument_parsing import encode_arguments, parse_arguments
 from pegboard.tools.core_schema import enforcement
-from pegboard.tools.pydantic_errors import problems, wishes
+from pegboard.tools.pydantic_errors import expected_types, problems
 from pegboard.tools.schema_arguments import SchemaArguments
 
 
@@ -39,13 +39,13 @@ class TypedArguments:
         Raises:
             ToolArgumentError: They do not fit; one problem a fault.
         """
-        text = raw if isinstance(raw, str) and raw else encoded(self._tool, raw)
+        text = raw if isinstance(raw, str) and raw else encode_arguments(self._tool, raw)
         if self._is_suspicious is not None and self._is_suspicious(text):
             text = to_json(self._shown(text))
         try:
             return self._validate_json(text)
         except ValidationError:
-            return self._mended(parsed(self._tool, text))
+            return self._mended(parse_arguments(self._tool, text))
 
     @cached_property
     def _shown(self) -> SchemaArguments:
@@ -54,7 +54,7 @@ class TypedArguments:
 
     def _mended(self, document: Any) -> dict[str, Any]:
         done: set[Location] = set()
-        for _ in range(MOST_ROUNDS + 1):
+        for _ in range(MAX_ROUNDS + 1):
             text = to_json(document)
             if self._is_suspicious is not None and self._is_suspicious(text):
                 document = self._shown(text)
@@ -63,11 +63,11 @@ class TypedArguments:
                 return self._validate_json(text)
             except ValidationError as error:
                 faults = error.errors(include_url=False)
-            mended = mend(document, wishes(faults), done)
+            mended = coerce_document(document, expected_types(faults), done)
             if mended is UNCHANGED:
                 raise ToolArgumentError(self._tool, problems(self._schema, faults))
             document = mended
-        raise ToolArgumentError(self._tool, (malformed("texts within texts, too many times"),))
+        raise ToolArgumentError(self._tool, (malformation("texts within texts, too many times"),))
 
 
 def _without_unique(schema: Any) -> Any:

@@ -11,7 +11,7 @@ from pegboard.core.graph import Graph, NodeState
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run_store import RunEvent, StoredRun
 from pegboard.core.principal import LOCAL
-from pegboard.core.run import NodeRun, Pending, RunResult
+from pegboard.core.run import NodeRun, PendingStep, RunResult
 from pegboard.errors import RunNotFound
 from pegboard.features.runs import RunView
 
@@ -43,7 +43,9 @@ def test_the_exit_code_says_how_a_run_is(state: NodeState, code: Exit) -> None:
 
 
 def test_people_see_the_error_and_what_is_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
-    pending = Pending(id="a", step="a", kind="unknown", message="Cut off.", choices=("happened",))
+    pending = PendingStep(
+        id="a", step="a", kind="unknown", message="Cut off.", choices=("happened",)
+    )
     error = {"code": "timeout", "message": "Too late."}
     with pytest.raises(typer.Exit):
         tell(a_view(NodeState.WAITING, pending=(pending,), error=error), json=False)
@@ -101,23 +103,23 @@ async def test_what_is_not_known_any_more_is_not_waited_for() -> None:
     ("pending", "command"),
     [
         (
-            Pending(id="a/~1", step="a", kind="approval", choices=("approve", "deny")),
+            PendingStep(id="a/~1", step="a", kind="approval", choices=("approve", "deny")),
             "runs answer r1 'a/~1' approve --data data  # or deny",
         ),
         (
-            Pending(id="a", step="a", kind="person", message="Which?"),
+            PendingStep(id="a", step="a", kind="person", message="Which?"),
             "runs answer r1 a ANSWER --data data",
         ),
         (
-            Pending(id="a", step="a", kind="event", event="paid"),
+            PendingStep(id="a", step="a", kind="event", event="paid"),
             "runs send r1 paid MESSAGE --data data",
         ),
-        (Pending(id="~limit", step="", kind="time", until=0.0), "runs resume r1 --data data"),
+        (PendingStep(id="~limit", step="", kind="time", until=0.0), "runs resume r1 --data data"),
     ],
     ids=["an approval", "a question", "a message", "a time"],
 )
 def test_people_are_told_what_to_type(
-    pending: Pending, command: str, capsys: pytest.CaptureFixture[str]
+    pending: PendingStep, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     show(a_view(NodeState.WAITING, pending=(pending,)), options=" --data data")
 
@@ -125,7 +127,7 @@ def test_people_are_told_what_to_type(
 
 
 def test_nobody_is_told_to_go_on_with_what_is_not_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    pending = Pending(id="a", step="a", kind="person", message="Which?")
+    pending = PendingStep(id="a", step="a", kind="person", message="Which?")
     show(a_view(NodeState.WAITING, pending=(pending,)), is_kept=False)
 
     said = capsys.readouterr().err

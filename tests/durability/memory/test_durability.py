@@ -41,11 +41,11 @@ async def test_only_so_many_ended_runs_are_remembered() -> None:
         durability.attach(end)
         for name in ("a", "b", "c", "d"):
             await durability.start(start(name))
-            await durability.settled(name)
+            await durability.wait_until_settled(name)
 
         assert list(durability.journal.runs) == ["c", "d"]
         with pytest.raises(RunNotFound):
-            await durability.settled("a")
+            await durability.wait_until_settled("a")
 
 
 async def test_a_copy_is_what_a_crash_would_leave() -> None:
@@ -53,7 +53,7 @@ async def test_a_copy_is_what_a_crash_would_leave() -> None:
         durability.attach(end)
         await durability.start(start("a"))
         copy = durability.journal.copied()
-        await durability.settled("a")
+        await durability.wait_until_settled("a")
 
         assert durability.journal.run("a").has_ended
         assert not copy.run("a").has_ended
@@ -78,7 +78,7 @@ async def test_a_step_is_reserved_once_a_play() -> None:
     async with MemoryDurability() as durability:
         durability.attach(twice)
         await durability.start(start("r"))
-        assert (await durability.settled("r")).state is NodeState.COMPLETED
+        assert (await durability.wait_until_settled("r")).state is NodeState.COMPLETED
 
 
 async def test_who_waits_for_a_run_that_a_close_ends_is_told() -> None:
@@ -89,7 +89,7 @@ async def test_who_waits_for_a_run_that_a_close_ends_is_told() -> None:
     durability = MemoryDurability()
     durability.attach(never)
     await durability.start(start("r"))
-    waiting = asyncio.ensure_future(durability.settled("r"))
+    waiting = asyncio.ensure_future(durability.wait_until_settled("r"))
     await asyncio.sleep(0)
     await durability.close()
 

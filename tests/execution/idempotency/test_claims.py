@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.execution.made import a_kit, virtually
 
-from pegboard.concurrency.closable_lock import closed
+from pegboard.concurrency.closable_lock import storage_closed_error
 from pegboard.core.memory_results import MemoryOutcomes
 from pegboard.core.ports.call_stores import Outcome
 from pegboard.errors import IdempotencyConflict, StoreUnavailable, ToolTimeout, Unavailable
@@ -164,7 +164,7 @@ async def test_who_wants_a_key_that_cannot_be_given_back_is_told_to_come_later(
 
 
 async def test_a_store_that_is_closed_for_good_is_not_asked_again() -> None:
-    store, wish = Away(*[closed()] * 9), a_wish()
+    store, wish = Away(*[storage_closed_error()] * 9), a_wish()
     kit: CallEnvironment = a_kit(outcomes=store)
     flight = await acquire_local_key(kit, wish)
     await claim_or_first_outcome(kit, flight, wish)

@@ -23,7 +23,7 @@ class Journal:
     def wants(self, *, effect: str, decision: str) -> bool:
         return effect != "read" or decision in self.reads
 
-    async def started(self, event: CallStarted) -> None:
+    async def record_start(self, event: CallStarted) -> None:
         if self._error is not None:
             raise self._error
         self.events.append((event, self._following.calls))

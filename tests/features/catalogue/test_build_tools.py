@@ -75,7 +75,7 @@ async def test_a_known_tool_that_could_not_be_used_is_made_anew(storage: MemoryS
     async def making(definition: Mapping[str, Any]) -> Any:
         tool = await build(definition)
         if lacking:
-            tool.spec = tool.spec.changed(unavailable="not yet")
+            tool.spec = tool.spec.replace(unavailable="not yet")
         return tool
 
     catalogue = service(storage, registry, build=making)
@@ -99,7 +99,7 @@ async def test_what_is_wrong_with_a_schema_shows_before_anything_is_kept(
         def schema() -> Any:
             raise InvalidRequest("this schema cannot be read")
 
-        tool.spec = tool.spec.changed(input_schema=schema)
+        tool.spec = tool.spec.replace(input_schema=schema)
         return tool
 
     with pytest.raises(InvalidRequest, match="cannot be read"):

@@ -7,7 +7,7 @@ import pytest
 
 from pegboard import ToolRegistry
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.ports.catalogue_stores import SeenTool
+from pegboard.core.ports.catalogue_stores import LastKnownTool
 from pegboard.core.tool import Effect, Limits, Retry, Status, Tool, ToolSpec
 from pegboard.errors import Unavailable
 from pegboard.execution import CallEnvironment
@@ -27,7 +27,7 @@ class Store(MemorySeenTools):
         self.written: list[list[str]] = []
         self.error: Exception | None = None
 
-    async def put(self, tools: Sequence[SeenTool]) -> None:
+    async def put(self, tools: Sequence[LastKnownTool]) -> None:
         if self.error is not None:
             raise self.error
         self.written.append([tool.id for tool in tools])
@@ -185,7 +185,7 @@ async def test_what_a_store_has_that_is_no_definition_is_as_if_it_had_nothing(
     definition: dict[str, Any],
 ) -> None:
     store = Store()
-    kept = SeenTool(
+    kept = LastKnownTool(
         id="shop__find_v1", name="shop__find", digest="", definition=definition, seen_at=0
     )
     await store.put([kept])

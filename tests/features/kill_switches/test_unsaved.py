@@ -9,7 +9,7 @@ from tests.execution.made import virtually
 from tests.features.kill_switches.test_service import look, pay
 
 from pegboard import ToolRegistry
-from pegboard.concurrency.closable_lock import ClosableLock, closed
+from pegboard.concurrency.closable_lock import ClosableLock, storage_closed_error
 from pegboard.core.ports.kill_switch_store import Switch, SwitchKind
 from pegboard.errors import PegboardError, StoreUnavailable
 from pegboard.features.kill_switches import KillSwitches
@@ -176,7 +176,7 @@ async def test_a_closed_store_is_not_asked_again_and_nothing_is_on_for_that(
     clock: FakeClock,
 ) -> None:
     registry, switches = insisting(store := Away())
-    store.error = closed()
+    store.error = storage_closed_error()
     await switches.off("tool", "pay")
     await asyncio.sleep(0.7)
     tries = store.tries

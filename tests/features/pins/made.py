@@ -35,7 +35,7 @@ def foreign(upstream: ToolSpec | None = None, *, overridden: Any = (), **own: An
         return {"got": dict(arguments)}
 
     return SchemaTool(
-        spec=upstream.changed(**own), run=run, upstream=upstream, overridden=overridden
+        spec=upstream.replace(**own), run=run, upstream=upstream, overridden=overridden
     )
 
 

@@ -66,11 +66,11 @@ async def a_board(*names: str) -> tuple[Board, Trail, Slow]:
 @pytest.mark.parametrize(("decision", "done"), [("approve", "approved"), ("reject", "rejected")])
 async def test_no_decision_is_taken_that_the_trail_cannot_take(decision: Any, done: str) -> None:
     board, trail, store = await a_board("find")
-    [before] = await store.held()
+    [before] = await store.list_held()
     trail.is_away = True
     with pytest.raises(AuditUnavailable):
         await board.pins.decide("web", "find", decision, digest=before.digest, principal=ANN)
-    held, told = list(await store.held()), list(trail.events)
+    held, told = list(await store.list_held()), list(trail.events)
     trail.is_away = False
     await board.pins.decide("web", "find", decision, digest=before.digest, principal=ANN)
 
@@ -121,7 +121,7 @@ async def test_a_store_that_goes_away_after_the_decision_is_told() -> None:
 async def test_what_nobody_is_asked_about_is_on_the_board_only_once_the_trail_has_it() -> None:
     board, trail, store = await a_board("find")
     board.policy = "auto"
-    [known] = await store.held()
+    [known] = await store.list_held()
     new = foreign(said("fresh"))
     same = foreign(said("find"))
     trail.is_away = True

@@ -111,7 +111,7 @@ async def test_the_reason_says_where_the_change_stands(state: str, said_why: str
     board = Board("block" if state == "blocked" else "ask")
     await board.lists(foreign())
     await board.lists(foreign(said(input_schema=NARROWER)))
-    [held] = await board.store.held()
+    [held] = await board.store.list_held()
     if state == "rejected":
         await board.pins.decide("web", "find", "reject", digest=held.digest)
 
@@ -147,7 +147,7 @@ async def test_where_the_operators_word_holds_the_upstreams_is_not_judged() -> N
     assert (silent.description, silent.unavailable) == ("Mine.", "")
     assert (agreed.effect, agreed.unavailable) == (Effect.READ, "")
     assert bare.description == "Find pages."
-    assert len(await board.store.held()) == 1
+    assert len(await board.store.list_held()) == 1
 
 
 async def test_a_definition_is_given_back_as_it_was_pinned() -> None:
@@ -156,7 +156,7 @@ async def test_a_definition_is_given_back_as_it_was_pinned() -> None:
     board = Board()
     await board.lists(foreign(upstream))
 
-    [spec] = await board.lists(foreign(upstream.changed(description="Other.", retry=None)))
+    [spec] = await board.lists(foreign(upstream.replace(description="Other.", retry=None)))
 
     assert (spec.description, spec.retry, spec.limits) == ("Find pages.", retry, limits)
     assert (spec.scopes, spec.tags, spec.capabilities) == (("a",), ("b",), ("c",))
@@ -274,7 +274,7 @@ async def test_new_tools_of_a_source_that_has_been_seen_wait_where_the_board_say
     assert "waits for approval: 'pegboard pins approve web send'" in new.unavailable
     assert (new.name, new.description, new.input_schema["type"]) == ("web__send", "", "object")
     assert new.input_schema["properties"] == {}
-    [held] = await board.store.held("web")
+    [held] = await board.store.list_held("web")
     assert (held.name, state_of(held), kept(held)["kind"]) == ("send", "waiting", "new")
     places = {row["place"]: row["after"] for row in kept(held)["changes"]}
     assert places["description"] == "Find pages."
@@ -311,7 +311,7 @@ async def test_a_new_tool_that_changes_while_it_waits_is_looked_at_anew() -> Non
 
     assert "it was rejected" in rejected.unavailable
     assert "waits for approval" in other.unavailable
-    [waiting] = await board.store.held("web")
+    [waiting] = await board.store.list_held("web")
     assert waiting.digest != held.digest
     assert {row["place"]: row["after"] for row in kept(waiting)["changes"]}["effect"] == "admin"
 
@@ -325,7 +325,7 @@ async def test_new_tools_pass_again_once_the_board_says_so() -> None:
     [_, new] = await board.lists(find, send)
 
     assert new.unavailable == ""
-    assert await board.store.held("web") == []
+    assert await board.store.list_held("web") == []
 
 
 async def test_the_first_tools_of_a_source_never_wait() -> None:

@@ -41,7 +41,7 @@ async def with_held(*names: str) -> Board:
 
 
 async def digest(board: Board) -> str:
-    [held] = await board.store.held()
+    [held] = await board.store.list_held()
     return held.digest
 
 
@@ -106,7 +106,7 @@ async def test_of_two_who_decide_at_once_one_is_told_no() -> None:
 
     assert approved.digest == shown
     assert isinstance(refused, DefinitionNotHeld)
-    assert await board.store.held() == []
+    assert await board.store.list_held() == []
     assert [event.action for event in heard.events] == ["approved"]
     assert board.decided == ["web"]
 
@@ -142,7 +142,7 @@ async def test_a_definition_that_changes_while_it_is_decided_is_not_approved() -
     with pytest.raises(DefinitionChanged, match="Another definition of 'find' is held by now"):
         await board.pins.decide("web", "find", "approve", digest=shown)
 
-    assert [held.definition["description"] for held in await board.store.held()] == ["Other."]
+    assert [held.definition["description"] for held in await board.store.list_held()] == ["Other."]
 
 
 @pytest.mark.parametrize("name", ["find", "web__find"])
@@ -175,13 +175,13 @@ async def test_an_approval_of_what_was_shown_before_is_refused() -> None:
 
 async def test_all_that_waits_is_approved_at_once() -> None:
     board = await with_held("find", "pay", "ask")
-    [first, *_] = await board.store.held()
+    [first, *_] = await board.store.list_held()
     await board.pins.decide("web", first.name, "reject", digest=first.digest)
 
     done = await board.pins.approve_all("web", principal=EDITOR)
 
     assert [item.name for item in done] == ["find", "pay"]
-    assert [item.name for item in await board.store.held()] == [first.name]
+    assert [item.name for item in await board.store.list_held()] == [first.name]
     assert board.decided == ["web", "web"]
 
 

@@ -12,7 +12,7 @@ from pegboard import SchemaTool, ToolContext, ToolSpec
 from pegboard.core.graph import Graph, Node
 from pegboard.core.ports.approval_store import ApprovalQuery
 from pegboard.core.ports.durability import CONTROL, Signal
-from pegboard.core.run import Pending
+from pegboard.core.run import PendingStep
 from pegboard.core.tool import Effect
 from pegboard.errors import AccessDenied, ApprovalDecided, InvalidRequest
 from pegboard.features.runs.answers import awaited, ended
@@ -31,7 +31,7 @@ async def service() -> AsyncIterator[Service]:
         await made.feed.close()
 
 
-async def waiting(service: Service, graph: Graph = PAYING) -> tuple[str, Pending]:
+async def waiting(service: Service, graph: Graph = PAYING) -> tuple[str, PendingStep]:
     """A run of Ada's that waits, and the first thing that it waits for."""
     view = await service.runs.start_graph(graph, principal=ADA)
     seen = await service.runs.wait(view.id, principal=ADA)

@@ -47,7 +47,7 @@ async def test_a_document_that_is_a_kept_plan_is_run_as_that_plan(service: Servi
 async def test_a_plan_that_differs_from_the_kept_one_is_not_that_plan(service: Service) -> None:
     made = await service.plans.make(PlanRequest(goal="echo"), principal=ADA)
 
-    assert await plan_id_of(service, made.graph.changed(concurrency=2)) is None
+    assert await plan_id_of(service, made.graph.replace(concurrency=2)) is None
 
 
 async def test_nobody_runs_a_plan_that_is_not_theirs_to_see(service: Service) -> None:

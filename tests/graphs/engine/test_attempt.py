@@ -29,7 +29,7 @@ class Gone(EphemeralSteps):
     async def next(self, tasks: "Mapping[str, asyncio.Future[Any]]") -> StepEvents:
         raise Unavailable("gone")
 
-    async def park(self, seen: RunResult) -> bool:
+    async def suspend(self, seen: RunResult) -> bool:
         raise Unavailable("gone")
 
 
@@ -40,7 +40,7 @@ async def test_what_the_store_says_is_told_apart_from_what_nodes_say() -> None:
     with pytest.raises(StoreFailed, match="gone"):
         await steps.next({})
     with pytest.raises(StoreFailed, match="gone"):
-        await steps.park(RunResult(run_id="r", state=NodeState.WAITING))
+        await steps.suspend(RunResult(run_id="r", state=NodeState.WAITING))
 
 
 def test_a_play_whose_store_is_gone_ends_with_its_error() -> None:

@@ -9,7 +9,7 @@ from pegboard.core.event import Event, RunFinished
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.principal import LOCAL
-from pegboard.core.run import Pending, RunResult
+from pegboard.core.run import PendingStep, RunResult
 from pegboard.errors import InvalidRequest
 from pegboard.graphs.engine.attempt_limit import AttemptLimit
 
@@ -49,7 +49,7 @@ def test_the_last_error_becomes_the_end_of_the_run(caplog: pytest.LogCaptureFixt
 
 def test_what_nobody_may_see_goes_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
     tries = AttemptLimit(ToolRegistry(), most=1)
-    pending = (Pending(id="w", step="w", kind="person"),)
+    pending = (PendingStep(id="w", step="w", kind="person"),)
     seen = RunResult(run_id="r", state=NodeState.WAITING, graph="odd", pending=pending)
     result = tries.failed(START, RuntimeError("password=abc"), seen=seen)
 

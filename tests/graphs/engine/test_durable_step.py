@@ -60,7 +60,7 @@ def test_work_that_cannot_have_an_effect_is_not_noted_before_it_starts() -> None
 
         async def run(self, doing: NodeExecution) -> NodeRun:
             async def work(_key: str) -> NodeRun:
-                noted.append(doing.steps.found(doing.slot) is not None)
+                noted.append(doing.steps.find(doing.slot) is not None)
                 return NodeRun(id=doing.step, state=NodeState.COMPLETED)
 
             acts = doing.node.config["acts"]

@@ -39,7 +39,7 @@ class Journal:
     def wants(self, *, effect: str, decision: str) -> bool:
         return effect != "read" or decision == "ask"
 
-    async def started(self, _: CallStarted) -> None:
+    async def record_start(self, _: CallStarted) -> None:
         if self.failures:
             self.failures -= 1
             raise self.error

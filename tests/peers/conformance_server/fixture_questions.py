@@ -151,7 +151,7 @@ async def test_input_required_result_multiple_inputs(ctx: ToolContext) -> str:
 @tool(effect="read")
 async def test_input_required_result_capabilities(ctx: ToolContext) -> str:
     """Ask whom the client can ask."""
-    if ctx.asker is not None and ctx.asker.takes_samples:
+    if ctx.elicitor is not None and ctx.elicitor.takes_samples:
         return _text(await ctx.sample(_prompting("Hello", name="hello")))
     return _said(await ctx.ask(_NAME))
 

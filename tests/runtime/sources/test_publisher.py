@@ -59,8 +59,8 @@ class Fading:
             raise Unavailable("The storage is away.")
         return await self.pins_of.pins(source)
 
-    async def held(self, source: str = "") -> Sequence[HeldDefinition]:
-        return await self.pins_of.held(source)
+    async def list_held(self, source: str = "") -> Sequence[HeldDefinition]:
+        return await self.pins_of.list_held(source)
 
     async def approve(self, pins: Sequence[Pin]) -> None:
         if not self.is_written:
@@ -244,11 +244,11 @@ class _Odd(MemoryPins):
     is_odd = False
     looks = 0
 
-    async def held(self, source: str = "") -> Sequence[HeldDefinition]:
+    async def list_held(self, source: str = "") -> Sequence[HeldDefinition]:
         if self.is_odd:
             self.looks += 1
             raise ValueError("odd")
-        return await super().held(source)
+        return await super().list_held(source)
 
 
 async def test_a_failure_that_nobody_foresaw_does_not_end_the_looking(

@@ -51,14 +51,14 @@ async def test_while_the_database_is_gone_nothing_is_stored_and_afterwards_nothi
     own_server: Any, own_postgres: str, clock: FakeClock
 ) -> None:
     async with open_storage(own_postgres, clock=clock) as storage:
-        await storage.journal.started(a_start("w1"))
+        await storage.journal.record_start(a_start("w1"))
         await storage.approvals.ask(an_approval())
         await storage.approvals.decide("a1", "approved", by="bob")
         await asyncio.to_thread(own_server.stop)
         storage.listener.on_event(a_written("w1"))
         storage.auditor.on_event(a_written("w1"))
         for refused in (
-            storage.journal.started(a_start("w2")),
+            storage.journal.record_start(a_start("w2")),
             storage.approvals.use("a1", digest="digest of a1", call_id="c1"),
             storage.outcomes.claim(an_outcome()),
             storage.results.get("x", "y"),
@@ -97,7 +97,7 @@ async def test_a_connection_that_was_cut_is_replaced_without_a_word(
         )
         async with asyncio.TaskGroup() as group:
             for number in range(16):
-                group.create_task(storage.journal.started(a_start(f"w{number}")))
+                group.create_task(storage.journal.record_start(a_start(f"w{number}")))
         unfinished = await ids(storage, unfinished=True)
 
     assert len(unfinished) == 16
@@ -148,7 +148,7 @@ async def test_servers_that_start_at_once_make_the_tables_once(
     for thread in threads:
         await asyncio.to_thread(thread.join)
     for storage in opened:
-        await storage.journal.started(a_start("w1"))
+        await storage.journal.record_start(a_start("w1"))
         await storage.close()
 
     assert len(opened) == 4
@@ -217,7 +217,7 @@ async def test_text_that_postgresql_cannot_hold_is_spelt_out(
     postgres: str, clock: FakeClock
 ) -> None:
     async with open_storage(postgres, clock=clock) as storage:
-        await storage.journal.started(a_start("w\x00\ud800", tool="sh\x00p"))
+        await storage.journal.record_start(a_start("w\x00\ud800", tool="sh\x00p"))
         await storage.outcomes.claim(an_outcome("k\x00"))
         taken = await storage.outcomes.claim(an_outcome("k\x00"))
         calls = await ids(storage, tool="sh\x00p")

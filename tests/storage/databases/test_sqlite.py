@@ -14,7 +14,7 @@ from pegboard.testing import FakeClock
 async def test_what_was_kept_is_there_after_a_restart(tmp_path: Path, clock: FakeClock) -> None:
     async with open_storage(tmp_path, clock=clock) as storage:
         storage.listener.on_event(a_record("c1"))
-        await storage.journal.started(a_start("w1"))
+        await storage.journal.record_start(a_start("w1"))
         await storage.results.put(a_result())
         await storage.outcomes.claim(an_outcome())
 
@@ -27,7 +27,7 @@ async def test_what_was_kept_is_there_after_a_restart(tmp_path: Path, clock: Fak
 
 async def test_a_reader_sees_what_another_has_open(tmp_path: Path) -> None:
     async with open_storage(tmp_path) as storage:
-        await storage.journal.started(a_start("w1"))
+        await storage.journal.record_start(a_start("w1"))
         async with open_history(tmp_path) as history:
             page = await history.calls(HistoryQuery())
 
@@ -62,7 +62,7 @@ def test_a_directory_that_cannot_be_made_is_refused(tmp_path: Path, below: str) 
 
 async def test_after_a_clean_end_everything_is_in_the_one_file(tmp_path: Path) -> None:
     async with open_storage(tmp_path) as storage:
-        await storage.journal.started(a_start())
+        await storage.journal.record_start(a_start())
 
     assert names_in(tmp_path) == {"lock", "pegboard.db"}
 

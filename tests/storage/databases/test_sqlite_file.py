@@ -36,7 +36,7 @@ def make_newer(path: Path) -> None:
 async def test_what_is_kept_can_be_read_by_its_user_alone(tmp_path: Path) -> None:
     data = tmp_path / "new" / "data"
     async with open_storage(data) as storage:
-        await storage.journal.started(a_start())
+        await storage.journal.record_start(a_start())
         modes = {path.name: path.stat().st_mode & 0o777 for path in (data, *data.iterdir())}
 
     assert modes == {
@@ -94,11 +94,11 @@ async def test_a_file_that_another_program_locks_answers_later(
         other.execute("BEGIN IMMEDIATE")
         storage.listener.on_event(a_record("c1"))
         with pytest.raises(StoreUnavailable, match="locked by another program") as caught:
-            await storage.journal.started(a_start("w1"))
+            await storage.journal.record_start(a_start("w1"))
         readable = await storage.history.calls(HistoryQuery())
         other.execute("COMMIT")
         other.close()
-        await storage.journal.started(a_start("w2"))
+        await storage.journal.record_start(a_start("w2"))
         page = await storage.history.calls(HistoryQuery())
 
     assert caught.value.retry_after == 1.0

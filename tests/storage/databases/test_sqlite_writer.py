@@ -66,19 +66,19 @@ async def test_a_full_disk_refuses_writes_and_keeps_what_was_there(
     tmp_path: Path, clock: FakeClock
 ) -> None:
     storage = open_storage(tmp_path, clock=clock)
-    await storage.journal.started(a_start("before"))
+    await storage.journal.record_start(a_start("before"))
     await limit_pages(storage, 0)
 
     for operation in (
         storage.results.put(a_result(body=b"x" * 100_000)),
-        storage.journal.started(a_start("during" * 5_000)),
+        storage.journal.record_start(a_start("during" * 5_000)),
     ):
         with pytest.raises(Unavailable, match="its disk is full") as caught:
             await operation
         assert caught.value.nothing_done
 
     await limit_pages(storage, 1_000_000)
-    await storage.journal.started(a_start("after"))
+    await storage.journal.record_start(a_start("after"))
     page = await storage.history.calls(HistoryQuery())
     await storage.close()
     assert sorted(row["call_id"] for row in page.calls) == ["after", "before"]
@@ -121,7 +121,7 @@ async def test_a_full_queue_drops_reads_but_never_the_end_of_a_started_write(
 ) -> None:
     storage = open_storage(tmp_path, clock=clock, max_queued=10)
     for number in range(5):
-        await storage.journal.started(a_start(f"w{number}"))
+        await storage.journal.record_start(a_start(f"w{number}"))
     with caplog.at_level(logging.WARNING, "pegboard.storage"):
         async with held(storage):
             for number in range(100):
@@ -151,7 +151,7 @@ async def test_one_record_that_cannot_be_stored_costs_no_other(
         storage.listener.on_event(a_record("c2", reason="poison"))
         storage.listener.on_event(a_record("c3", started_at=float("nan")))
         storage.listener.on_event(a_record("c4"))
-        await storage.journal.started(a_start("w1"))
+        await storage.journal.record_start(a_start("w1"))
         page = await storage.history.calls(HistoryQuery())
         dropped = storage.dropped
 
@@ -163,7 +163,7 @@ async def test_a_start_that_nobody_waits_for_any_more_is_kept(
     tmp_path: Path, clock: FakeClock
 ) -> None:
     async with open_storage(tmp_path, clock=clock) as storage:
-        task = asyncio.ensure_future(storage.journal.started(a_start("w1")))
+        task = asyncio.ensure_future(storage.journal.record_start(a_start("w1")))
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -175,7 +175,7 @@ async def test_a_start_that_nobody_waits_for_any_more_is_kept(
 
 async def test_starts_at_the_same_time_share_a_commit(tmp_path: Path, clock: FakeClock) -> None:
     async with open_storage(tmp_path, clock=clock) as storage:
-        await storage.journal.started(a_start("first"))
+        await storage.journal.record_start(a_start("first"))
         statements: list[str] = []
 
         def trace(transaction: Transaction) -> None:
@@ -184,7 +184,7 @@ async def test_starts_at_the_same_time_share_a_commit(tmp_path: Path, clock: Fak
         await writer_of(storage).run(trace)  # commits are not seen elsewhere
         async with held(storage):
             starts = [
-                asyncio.ensure_future(storage.journal.started(a_start(f"w{number}")))
+                asyncio.ensure_future(storage.journal.record_start(a_start(f"w{number}")))
                 for number in range(200)
             ]
             await asyncio.sleep(0)
@@ -233,7 +233,7 @@ async def test_a_start_returns_only_once_it_is_committed(
     async with open_storage(tmp_path, clock=clock) as storage:
         other = sqlite3.connect(tmp_path / "pegboard.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        task = asyncio.ensure_future(storage.journal.started(a_start("w1")))
+        task = asyncio.ensure_future(storage.journal.record_start(a_start("w1")))
         await asyncio.wait({task}, timeout=0.2)
         early = task.done()
         other.execute("COMMIT")
@@ -269,7 +269,7 @@ async def test_too_many_at_once_are_told_to_come_back(tmp_path: Path, clock: Fak
     async with open_storage(tmp_path, clock=clock) as storage:
         async with held(storage):
             starts = [
-                asyncio.ensure_future(storage.journal.started(a_start(f"w{number}")))
+                asyncio.ensure_future(storage.journal.record_start(a_start(f"w{number}")))
                 for number in range(11_000)
             ]
             await asyncio.sleep(0)
@@ -292,8 +292,8 @@ async def test_when_the_thread_ends_nobody_waits_for_ever(tmp_path: Path, clock:
     with pytest.raises(Unavailable, match="closed"):
         await writer_of(storage).run(end)
     with pytest.raises(Unavailable, match="closed"):
-        await storage.journal.started(a_start("w1"))
+        await storage.journal.record_start(a_start("w1"))
     await storage.close()
 
     async with open_storage(tmp_path, clock=clock) as again:
-        await again.journal.started(a_start("w2"))
+        await again.journal.record_start(a_start("w2"))

@@ -19,7 +19,7 @@ async def test_only_the_latest_calls_are_kept(clock: FakeClock) -> None:
 
 async def test_finished_calls_do_not_push_out_unfinished_ones(clock: FakeClock) -> None:
     storage = MemoryStorage(clock=clock, max_calls=3)
-    await storage.journal.started(a_start("w1"))
+    await storage.journal.record_start(a_start("w1"))
 
     for number in range(5):
         storage.listener.on_event(a_record(f"c{number}", started_at=NOON + 1))
@@ -31,7 +31,7 @@ async def test_a_start_that_is_pushed_out_is_counted(clock: FakeClock) -> None:
     storage = MemoryStorage(clock=clock, max_calls=3)
 
     for number in range(5):
-        await storage.journal.started(a_start(f"w{number}"))
+        await storage.journal.record_start(a_start(f"w{number}"))
 
     assert await ids(storage, unfinished=True) == ["w4", "w3", "w2"]
     assert storage.dropped == 2

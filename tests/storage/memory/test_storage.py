@@ -10,7 +10,7 @@ from pegboard.testing import FakeClock
 
 async def test_it_ends_with_its_block() -> None:
     async with MemoryStorage() as storage:
-        await storage.journal.started(a_start())
+        await storage.journal.record_start(a_start())
         inside = await ids(storage)
 
     assert inside == ["w1"]
@@ -36,6 +36,6 @@ async def test_two_of_them_share_nothing() -> None:
     first: Storage = MemoryStorage()
     second: Storage = MemoryStorage()
 
-    await first.journal.started(a_start())
+    await first.journal.record_start(a_start())
 
     assert await ids(second) == []

@@ -11,7 +11,7 @@ from pegboard.cli.atomic_write import write_whole
 from pegboard.cli.exit_codes import Exit
 from pegboard.cli.output.tables import moment, note, say, say_json
 from pegboard.core.graph import NodeState
-from pegboard.core.run import Pending
+from pegboard.core.run import PendingStep
 from pegboard.errors import PegboardError
 from pegboard.features.runs import RunView
 from pegboard.rendering.text import waterfall
@@ -121,12 +121,12 @@ def show(view: RunView, *, options: str = "", is_kept: bool = True) -> None:
         say_json(result.output)
 
 
-def _waited_for(item: Pending) -> str:
+def _waited_for(item: PendingStep) -> str:
     what = item.message or item.event or ("" if item.until is None else moment(item.until))
     return f"waits for {item.kind} at {item.step or 'the whole run'}: {what}"
 
 
-def _command(run_id: str, item: Pending) -> str:
+def _command(run_id: str, item: PendingStep) -> str:
     """What to type so that the run goes on."""
     match item.kind:
         case "time":
@@ -138,7 +138,7 @@ def _command(run_id: str, item: Pending) -> str:
             return f"pegboard runs answer {run_id} {quote(item.id)} {answer}"
 
 
-def _choices(item: Pending) -> str:
+def _choices(item: PendingStep) -> str:
     """What else may be answered, as a comment for the shell."""
     others = item.choices[1:] if item.kind == "approval" else item.choices
     return f"  # {'or ' if others != item.choices else ''}{', '.join(others)}" if others else ""

@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 ApprovalState = Literal["pending", "approved", "denied", "edited", "expired", "used", "withdrawn"]
-Verdict = Literal["approved", "denied", "edited"]
+ApprovalVerdict = Literal["approved", "denied", "edited"]
 
 
 class Approval(Struct, frozen=True, kw_only=True):
@@ -69,7 +69,7 @@ class ApprovalPage(Struct, frozen=True, kw_only=True):
     next_cursor: str = ""
 
 
-class Decided(Struct, frozen=True, kw_only=True):
+class DecisionResult(Struct, frozen=True, kw_only=True):
     """What came of an answer.
 
     Attributes:
@@ -103,13 +103,13 @@ class ApprovalStore(Protocol):
     async def decide(
         self,
         id: str,  # noqa: A002 - it is known by its id
-        verdict: Verdict,
+        verdict: ApprovalVerdict,
         *,
         by: str,
         note: str = "",
         edited: Any = None,
         edited_digest: str = "",
-    ) -> Decided:
+    ) -> DecisionResult:
         """Answer it, if nobody has yet and it is not too late."""
         ...
 

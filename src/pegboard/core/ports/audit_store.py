@@ -70,7 +70,7 @@ Prove = Callable[[AuditEntry], Awaitable[None]]
 """Returns once the trail has it, where the trail is required; raises `AuditUnavailable`."""
 
 
-async def unproved(_entry: AuditEntry) -> None:
+async def skip_proof(_entry: AuditEntry) -> None:
     """A `Prove` for where nothing has to be in the trail first."""
 
 

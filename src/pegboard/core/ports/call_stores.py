@@ -16,7 +16,7 @@ class Journal(Protocol):
         """Whether a call of this effect, under this decision, must not run before it is stored."""
         ...
 
-    async def started(self, event: CallStarted) -> None:
+    async def record_start(self, event: CallStarted) -> None:
         """Return once it is stored, in the audit trail too where that is required.
 
         Raises:

@@ -158,16 +158,16 @@ class PinStore(Protocol):
         """What is approved, of one source or of all, by source and name."""
         ...
 
-    async def held(self, source: str = "") -> Sequence[HeldDefinition]:
+    async def list_held(self, source: str = "") -> Sequence[HeldDefinition]:
         """What waits, of one source or of all, by source and name."""
         ...
 
 
-MOST_SEEN_TOOLS = 20_000
+MAX_LAST_KNOWN_TOOLS = 20_000
 """Of so many tools it is known what they were."""
 
 
-class SeenTool(Struct, frozen=True, kw_only=True):
+class LastKnownTool(Struct, frozen=True, kw_only=True):
     """What a tool was when it was on the board last.
 
     Attributes:
@@ -182,14 +182,14 @@ class SeenTool(Struct, frozen=True, kw_only=True):
     seen_at: float
 
 
-class SeenToolStore(Protocol):
+class LastKnownToolStore(Protocol):
     """Keeps what tools were, for when they are gone; of so many, those that were seen last."""
 
-    async def put(self, tools: Sequence[SeenTool]) -> None:
+    async def put(self, tools: Sequence[LastKnownTool]) -> None:
         """Keep them, in the place of what was kept of the same ids."""
         ...
 
-    async def tools(self) -> Sequence[SeenTool]:
+    async def tools(self) -> Sequence[LastKnownTool]:
         """What is kept, in the order in which they were seen."""
         ...
 

@@ -72,7 +72,7 @@ class StepRecord(Struct, frozen=True, kw_only=True):
     value: Any
 
 
-class Interrupted(Struct, frozen=True, kw_only=True):
+class UnfinishedStep(Struct, frozen=True, kw_only=True):
     """An earlier play has started the step, and nobody knows how it ended."""
 
     started_at: float
@@ -114,7 +114,7 @@ class RunSteps(Protocol):
         """The steps that one step consists of; their paths begin with its own."""
         ...
 
-    def found(self, slot: StepRef) -> StepRecord | Interrupted | None:
+    def find(self, slot: StepRef) -> StepRecord | UnfinishedStep | None:
         """What earlier plays did of it; None when it was never started with a mark, or done."""
         ...
 
@@ -147,7 +147,7 @@ class RunSteps(Protocol):
         """
         ...
 
-    async def park(self, seen: RunResult) -> bool:
+    async def suspend(self, seen: RunResult) -> bool:
         """Told when nothing is being done and the run only waits, for what `seen.pending` says.
 
         True when the play shall end: the back end plays the run anew when a signal comes or when
@@ -156,14 +156,14 @@ class RunSteps(Protocol):
         ...
 
 
-Play = Callable[[RunSteps], Awaitable[RunResult]]
+Attempt = Callable[[RunSteps], Awaitable[RunResult]]
 """Plays a run to its end, or until it parks; gives how the run is then."""
 
 
 class Durability(Protocol):
     """Keeps runs and has them played: each by one player at a time, also among several servers."""
 
-    def attach(self, play: Play) -> None:
+    def attach(self, play: Attempt) -> None:
         """How runs are played; told once, before anything starts."""
         ...
 
@@ -179,11 +179,11 @@ class Durability(Protocol):
         """
         ...
 
-    async def begun(self, run_id: str) -> RunStart | None:
+    async def get_start(self, run_id: str) -> RunStart | None:
         """What a run began with; None when there is no such run."""
         ...
 
-    async def seen(self, run_id: str) -> RunResult | None:
+    async def get_result(self, run_id: str) -> RunResult | None:
         """How a run was when it last parked or ended; None while it has done neither.
 
         Raises:
@@ -191,7 +191,7 @@ class Durability(Protocol):
         """
         ...
 
-    async def settled(self, run_id: str) -> RunResult:
+    async def wait_until_settled(self, run_id: str) -> RunResult:
         """Wait until a run has ended, or waits for something that time alone does not bring.
 
         Raises:

@@ -15,7 +15,7 @@ LEASE = 30.0
 servers that share a database have to agree much better than that."""
 
 
-class Plan(Struct, frozen=True, kw_only=True):
+class StoredPlan(Struct, frozen=True, kw_only=True):
     """A graph that somebody has planned. It never changes.
 
     Attributes:
@@ -125,7 +125,7 @@ class RunStore(Protocol):
     comes back, changes nothing. It hears an `Unavailable` that is not retryable.
     """
 
-    async def put_plan(self, plan: Plan) -> None:
+    async def put_plan(self, plan: StoredPlan) -> None:
         """Keep a plan; the same one again is left as it is.
 
         Raises:
@@ -133,7 +133,7 @@ class RunStore(Protocol):
         """
         ...
 
-    async def plan(self, id: str) -> Plan | None:  # noqa: A002 - it is known by its id
+    async def plan(self, id: str) -> StoredPlan | None:  # noqa: A002 - it is known by its id
         """One plan; None when there is none."""
         ...
 
@@ -188,12 +188,12 @@ class RunStore(Protocol):
         """Let others have it; nothing happens when another owner has it."""
         ...
 
-    async def rest(
+    async def store_result(
         self,
         result: RunResult,
         owner: str,
         *,
-        heard: int = 0,
+        last_signal: int = 0,
         wake_at: float | None = None,
     ) -> bool:
         """Store how a run is that has ended or only waits, and let go of it.
@@ -201,7 +201,7 @@ class RunStore(Protocol):
         Args:
             result: How it is.
             owner: Who played it.
-            heard: The number of the last signal that the play was told.
+            last_signal: The number of the last signal that the attempt received.
             wake_at: When it shall go on by itself.
 
         Returns:

@@ -10,7 +10,7 @@ from typing import Self
 
 from msgspec import json
 
-from pegboard.core.ports.durability import Play, RunStart, Signal
+from pegboard.core.ports.durability import Attempt, RunStart, Signal
 from pegboard.core.run import RunResult
 from pegboard.durability.memory.journal import JournalEntry, MemoryJournal
 from pegboard.durability.memory.worker import Player
@@ -43,11 +43,11 @@ class MemoryDurability:
         self.journal = journal or MemoryJournal()
         self._most = most
         self._now = now
-        self._play: Play | None = None
+        self._play: Attempt | None = None
         self._players: dict[str, Player] = {}
         self._closed = False
 
-    def attach(self, play: Play) -> None:
+    def attach(self, play: Attempt) -> None:
         self._play = play
 
     async def start(self, start: RunStart) -> bool:
@@ -67,14 +67,14 @@ class MemoryDurability:
             self._player(run_id).hear()
         return kept.signals[signal.id] is signal
 
-    async def begun(self, run_id: str) -> RunStart | None:
+    async def get_start(self, run_id: str) -> RunStart | None:
         kept = self.journal.runs.get(run_id)
         return None if kept is None else json.decode(kept.start, type=RunStart)
 
-    async def seen(self, run_id: str) -> RunResult | None:
+    async def get_result(self, run_id: str) -> RunResult | None:
         return self.journal.run(run_id).result
 
-    async def settled(self, run_id: str) -> RunResult:
+    async def wait_until_settled(self, run_id: str) -> RunResult:
         kept = self.journal.run(run_id)
         while True:
             player = self._players.get(run_id)

@@ -9,13 +9,13 @@ from msgspec import json
 from pegboard.concurrency.wait_any import TaskWaiter
 from pegboard.core.ports.durability import (
     CONTROL,
-    Interrupted,
     RunStart,
     RunSteps,
     Signal,
     StepEvents,
     StepRecord,
     StepRef,
+    UnfinishedStep,
 )
 from pegboard.core.run import RunResult
 from pegboard.durability.memory.journal import JournalEntry, MemoryJournal, Step
@@ -57,12 +57,12 @@ class MemorySteps:
             self._journal, self._kept, self._now, None, prefix=prefix, start=self.start
         )
 
-    def found(self, slot: StepRef) -> StepRecord | Interrupted | None:
+    def find(self, slot: StepRef) -> StepRecord | UnfinishedStep | None:
         step = self._kept.steps.get(slot.step)
         if step is None:
             return None
         if step.value is None:
-            return Interrupted(started_at=step.started_at)
+            return UnfinishedStep(started_at=step.started_at)
         return StepRecord(value=json.decode(step.value))
 
     async def do(
@@ -89,7 +89,7 @@ class MemorySteps:
         signals = () if self._ear is None else self._unheard()
         return StepEvents(done=_done(tasks), signals=signals)
 
-    async def park(self, seen: RunResult) -> bool:  # noqa: ARG002 - it is stored when the play ends
+    async def suspend(self, seen: RunResult) -> bool:  # noqa: ARG002 - it is stored when the play ends
         return not self.has_unheard()
 
     def has_unheard(self) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from msgspec import json
 
-from pegboard.core.ports.durability import Play
+from pegboard.core.ports.durability import Attempt
 from pegboard.core.run import RunResult
 from pegboard.durability.memory.journal import MemoryJournal
 from pegboard.durability.memory.steps import MemorySteps
@@ -18,7 +18,7 @@ class Player:
         self,
         journal: MemoryJournal,
         run_id: str,
-        play: Play,
+        play: Attempt,
         now: Callable[[], float],
         left: Callable[[str], None],
     ) -> None:

@@ -27,7 +27,7 @@ from pegboard.execution.idempotency.fingerprint import fingerprint_of
 
 def approve(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
     """There for tools that the policy asks about: of no other does `decide` ever answer ask."""
-    spec, standing = target.spec, kit.policy.standing(target.spec)
+    spec, standing = target.spec, kit.policy.decide(target.spec)
     if standing.verdict is not Verdict.ASK:
         return following
     fingerprint = fingerprint_of(spec)
@@ -58,7 +58,7 @@ def approve(target: CompiledTool, kit: CallEnvironment, following: Handler) -> H
 
 def spend(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
     """There where `approve` is."""
-    spec, standing = target.spec, kit.policy.standing(target.spec)
+    spec, standing = target.spec, kit.policy.decide(target.spec)
     if standing.verdict is not Verdict.ASK:
         return following
 

@@ -13,13 +13,13 @@ from pegboard.execution.environment import CallEnvironment
 def start(target: CompiledTool, kit: CallEnvironment, following: Handler) -> Handler:
     """There for tools whose starts are to be kept: those that may change something, at least."""
     spec, journal = target.spec, kit.journal
-    decision = kit.policy.standing(spec).verdict
+    decision = kit.policy.decide(spec).verdict
     if journal is None or not journal.wants(effect=spec.effect, decision=decision):
         return following
 
     async def handle(call: CallState) -> ToolResult:
         ctx = call.ctx
-        await journal.started(
+        await journal.record_start(
             CallStarted(
                 call_id=call.id,
                 tool=spec.name,

@@ -14,7 +14,7 @@ from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
 from pegboard.execution.results.handles import FORMAT, PREFIX, find, value_of
-from pegboard.tools.argument_parsing import parsed
+from pegboard.tools.argument_parsing import parse_arguments
 
 _SCHEME = "pegboard:"  # alone: JSON may write the slashes escaped
 _BYTES_SCHEME = _SCHEME.encode()
@@ -97,7 +97,7 @@ async def fill_in(
     Raises:
         HandleNotFound: Unknown, expired or somebody else's.
     """
-    arguments = parsed(tool, raw)
+    arguments = parse_arguments(tool, raw)
     return {
         name: value if name in kept else await _filled(value, results, owner)
         for name, value in arguments.items()

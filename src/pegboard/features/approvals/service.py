@@ -9,8 +9,13 @@ from msgspec import structs
 
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.event import Event, RunFinished
-from pegboard.core.ports.approval_store import Approval, ApprovalPage, ApprovalQuery, Verdict
-from pegboard.core.ports.audit_store import AuditEntry, Prove, unproved
+from pegboard.core.ports.approval_store import (
+    Approval,
+    ApprovalPage,
+    ApprovalQuery,
+    ApprovalVerdict,
+)
+from pegboard.core.ports.audit_store import AuditEntry, Prove, skip_proof
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     AccessDenied,
@@ -42,7 +47,11 @@ Ended = Callable[[str], Awaitable[str]]
 """Why a run, by its id, needs no approval any more; empty while it may."""
 
 _LOG = logging.getLogger("pegboard.approvals")
-_VERDICTS: Mapping[str, Verdict] = {"approve": "approved", "deny": "denied", "edit": "edited"}
+_VERDICTS: Mapping[str, ApprovalVerdict] = {
+    "approve": "approved",
+    "deny": "denied",
+    "edit": "edited",
+}
 _PAGE = 1_000
 _HOW = {
     "cancelled": "the run was cancelled",
@@ -88,7 +97,7 @@ class Approvals:
         wake: Wake = _nobody,
         awaited: Awaited = _nothing,
         ended: Ended = _goes_on,
-        prove: Prove = unproved,
+        prove: Prove = skip_proof,
     ) -> None:
         self._registry = registry
         self._wake = wake

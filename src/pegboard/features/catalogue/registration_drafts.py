@@ -8,7 +8,7 @@ from pegboard.core.ports.catalogue_stores import ToolVersion
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.registry.definition_diff import definition_diff, definition_digest
 from pegboard.registry.versions import VersionedTool, Versions, following
-from pegboard.schemas.diff import Kind
+from pegboard.schemas.diff import SchemaChangeKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Draft:
     definition: Mapping[str, Any]
     digest: str
     spec_digest: str = ""
-    kind: Kind | None = None
+    kind: SchemaChangeKind | None = None
     known: ToolVersion | None = None
     is_there: bool = False
 

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from pegboard.concurrency.cooperative import iterate_cooperatively
-from pegboard.core.ports.audit_store import Prove, unproved
+from pegboard.core.ports.audit_store import Prove, skip_proof
 from pegboard.core.ports.catalogue_stores import CatalogueStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
@@ -61,7 +61,7 @@ class CatalogueService(CatalogueReader):
         owner_of_name: Callable[[str], str],
         changed: Callable[[], Awaitable[None]] = _nothing,
         check: Callable[[Sequence[ToolSpec]], None] = _unchecked,
-        prove: Prove = unproved,
+        prove: Prove = skip_proof,
     ) -> None:
         super().__init__(registry, RegisteredTools(registry, owner_of_name))
         self._store = store

@@ -7,7 +7,7 @@ from functools import partial
 
 from pegboard.access import may_know
 from pegboard.core.event import BoardChanged
-from pegboard.core.ports.audit_store import Prove, unproved
+from pegboard.core.ports.audit_store import Prove, skip_proof
 from pegboard.core.ports.catalogue_stores import DependencyStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
@@ -50,7 +50,7 @@ class DependencyService:
     """
 
     def __init__(
-        self, registry: ToolRegistry, store: DependencyStore, *, prove: Prove = unproved
+        self, registry: ToolRegistry, store: DependencyStore, *, prove: Prove = skip_proof
     ) -> None:
         self._registry = registry
         self._store = store
@@ -250,7 +250,7 @@ class DependencyService:
     async def _ask(self, change: GraphChange, origin: str, principal: Principal) -> int:
         """Do what somebody asks for: kept, or not done; the version that it makes, 0 for none."""
         kit, by = self._registry.kit, principal.owner
-        is_decided = self._prove is unproved
+        is_decided = self._prove is skip_proof
         async with self._lock, AsyncExitStack() as deciding:
             for _ in range(_TRIES):
                 # what the board says and could not be kept yet, this caller did not say
@@ -263,7 +263,7 @@ class DependencyService:
                     version = await apply_and_store(
                         change, self._graph, self._store, origin=origin, at=kit.now(), by=by
                     )
-                    if version == 0 and self._prove is not unproved:
+                    if version == 0 and self._prove is not skip_proof:
                         told = {"action": "change", "reason": _FASTER}
                         kit.emitter.emit(
                             graph_event("failed", principal, at=kit.now(), detail=told)

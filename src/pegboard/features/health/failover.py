@@ -121,7 +121,7 @@ class FailoverSelector:
         spec, kit = self._replacements.known(name.partition("@")[0]), self._registry.kit
         if spec is None:
             return not was_refused
-        if kit.policy.standing(spec).verdict is Verdict.DENY:
+        if kit.policy.decide(spec).verdict is Verdict.DENY:
             return False
         own = refusals(principal, spec, _NOTHING_OFF)
         denials = [*kit.switches.every(spec), *(denial for _, denial in own if denial is not None)]
@@ -133,6 +133,6 @@ class FailoverSelector:
     def _may_take_over(self, before: ToolSpec, after: ToolSpec, principal: Principal) -> bool:
         kit = self._registry.kit
         asks = decide(principal, after, Action.CALL, policy=kit.policy, switches=kit.switches)
-        if kit.policy.standing(before).verdict is Verdict.ASK:
+        if kit.policy.decide(before).verdict is Verdict.ASK:
             return asks.verdict is Verdict.ASK
         return asks.verdict is not Verdict.DENY

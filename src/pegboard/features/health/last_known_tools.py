@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.ports.catalogue_stores import (
-    MOST_SEEN_TOOLS,
+    MAX_LAST_KNOWN_TOOLS,
     Definition,
-    SeenTool,
-    SeenToolStore,
+    LastKnownTool,
+    LastKnownToolStore,
 )
 from pegboard.core.tool import Status, ToolSpec
 from pegboard.errors import PegboardError
@@ -34,12 +34,12 @@ class LastKnownTools:
     """
 
     def __init__(
-        self, registry: ToolRegistry, store: SeenToolStore, *, most: int = MOST_SEEN_TOOLS
+        self, registry: ToolRegistry, store: LastKnownToolStore, *, most: int = MAX_LAST_KNOWN_TOOLS
     ) -> None:
         self._registry = registry
         self._store = store
         self._most = most
-        self._kept: dict[str, SeenTool] = {}
+        self._kept: dict[str, LastKnownTool] = {}
         self._ids: dict[str, str] = {}
         self._looked: dict[str, ToolSpec] = {}
 
@@ -75,12 +75,12 @@ class LastKnownTools:
         try:
             version = str(item.definition["version"])
             status = Status(item.definition.get("status", Status.ACTIVE))
-            return spec_of(item.definition).changed(version=version, id=item.id, status=status)
+            return spec_of(item.definition).replace(version=version, id=item.id, status=status)
         except (PegboardError, TypeError, KeyError, ValueError):
             _LOG.warning("what %s was cannot be read", item.name)
             return None
 
-    def _take(self, items: Sequence[SeenTool]) -> None:
+    def _take(self, items: Sequence[LastKnownTool]) -> None:
         for item in items:  # in the order in which they were seen
             self._kept.pop(item.id, None)
             self._kept[item.id] = item
@@ -95,14 +95,14 @@ class LastKnownTools:
     def _is_looked(self, spec: ToolSpec) -> bool:
         return self._looked.get(spec.id) is spec
 
-    def _is_news(self, item: SeenTool) -> bool:
+    def _is_news(self, item: LastKnownTool) -> bool:
         known = self._kept.get(item.id)
         if known is None or known.digest != item.digest:
             return True
         return item.seen_at - known.seen_at >= _DAY
 
 
-def _seen(spec: ToolSpec, now: float) -> SeenTool | None:
+def _seen(spec: ToolSpec, now: float) -> LastKnownTool | None:
     """What is kept of a tool; None for one whose schemas cannot be read."""
     definition: Definition = {}
     with log_and_continue(_LOG, f"what {spec.name} is cannot be kept"):
@@ -111,4 +111,6 @@ def _seen(spec: ToolSpec, now: float) -> SeenTool | None:
     if not definition:
         return None
     digest = digest_of(definition)
-    return SeenTool(id=spec.id, name=spec.name, digest=digest, definition=definition, seen_at=now)
+    return LastKnownTool(
+        id=spec.id, name=spec.name, digest=digest, definition=definition, seen_at=now
+    )

@@ -11,7 +11,7 @@ from pegboard.access import Switches
 from pegboard.access.kill_switches import DEFAULT_REASON, Place, subject_of
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.event import BoardChanged
-from pegboard.core.ports.audit_store import AuditEntry, Prove, unproved
+from pegboard.core.ports.audit_store import AuditEntry, Prove, skip_proof
 from pegboard.core.ports.kill_switch_store import Switch, SwitchKind, SwitchStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.wire_names import MAX_SOURCE_LENGTH
@@ -81,7 +81,7 @@ class KillSwitches:
         registry: ToolRegistry,
         store: SwitchStore,
         *,
-        prove: Prove = unproved,
+        prove: Prove = skip_proof,
         insists: bool = False,
     ) -> None:
         self._registry = registry

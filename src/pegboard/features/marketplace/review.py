@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pegboard.core.tool import Effect, Tool
-from pegboard.core.truncate import shortened
+from pegboard.core.truncate import truncate
 from pegboard.core.wire_names import is_source_name
 from pegboard.errors import EntryNotFound, InvalidRequest, PegboardError
 from pegboard.features.marketplace.entries import (
@@ -194,7 +194,7 @@ def _row(
     row: dict[str, Any] = {
         "name": action_of(tool),
         "effect": spec.effect.value,
-        "description": shortened(spec.description, _LONGEST_DESCRIPTION),
+        "description": truncate(spec.description, _LONGEST_DESCRIPTION),
         "unavailable": spec.unavailable,
         "registration": None,
     }

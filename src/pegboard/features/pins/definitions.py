@@ -10,7 +10,7 @@ from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import SourceUnavailable
 from pegboard.registry.definition_diff import DEFINING, definition_of, digest_of, spec_of
 from pegboard.registry.pin_policy import Verdict
-from pegboard.schemas.diff import Kind
+from pegboard.schemas.diff import SchemaChangeKind
 from pegboard.tools import SchemaTool
 
 State = Literal["waiting", "rejected", "blocked"]
@@ -96,7 +96,7 @@ def withheld(item: ListedDefinition, pinned: Definition, verdict: Verdict, *, st
     """
     tool = item.tool
     approved = _approved(item, pinned)
-    if approved is not None and verdict.diff.kind is not Kind.BREAKING:
+    if approved is not None and verdict.diff.kind is not SchemaChangeKind.BREAKING:
         return SchemaTool(spec=approved, run=tool.run, upstream=upstream_of(tool))
     reason = f"its definition has changed upstream and {_WHY[state]} {_command(tool)}."
     return unavailable(tool, reason, spec=approved or spec_of(pinned))
@@ -128,7 +128,7 @@ def unavailable(tool: Tool, reason: str, *, spec: ToolSpec | None = None) -> Too
 
     shown = spec or ToolSpec(name=name, input_schema={"type": "object"})
     kept = {field: getattr(tool.spec, field) for field in (*_FIXED, "action", "id", "version")}
-    return SchemaTool(spec=shown.changed(**kept, unavailable=reason), run=run)
+    return SchemaTool(spec=shown.replace(**kept, unavailable=reason), run=run)
 
 
 def _approved(item: ListedDefinition, pinned: Definition) -> ToolSpec | None:
@@ -144,4 +144,4 @@ def _approved(item: ListedDefinition, pinned: Definition) -> ToolSpec | None:
     shown = definition_of(spec, fields=schemas) if schemas else {}
     if any(shown[field] != item.definition[field] for field in schemas):
         return None
-    return spec.changed(**{field: getattr(old, field) for field in changed})
+    return spec.replace(**{field: getattr(old, field) for field in changed})

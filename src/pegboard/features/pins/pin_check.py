@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
 from pegboard.core.event import BoardChanged
-from pegboard.core.ports.audit_store import Prove, unproved
+from pegboard.core.ports.audit_store import Prove, skip_proof
 from pegboard.core.ports.catalogue_stores import HeldDefinition, Pin, PinStore
 from pegboard.core.tool import Tool
 from pegboard.errors import PegboardError
@@ -65,7 +65,7 @@ class PinCheck:
         *,
         policy: Callable[[str], PinningPolicy],
         new: Callable[[str], NewPolicy],
-        prove: Prove = unproved,
+        prove: Prove = skip_proof,
     ) -> None:
         self._registry = registry
         self._store = store
@@ -81,7 +81,7 @@ class PinCheck:
         """
         if all(upstream_of(tool) is None for tool in tools):
             return PinCheckResult(tools=tuple(tools))
-        pins, held = await self._store.pins(source), await self._store.held(source)
+        pins, held = await self._store.pins(source), await self._store.list_held(source)
         sorting = PinClassification(
             source=source,
             at=self._registry.kit.now(),
@@ -108,7 +108,7 @@ class PinCheck:
             PegboardError: The store cannot be read.
         """
         names = {name for name, _, _ in standing}
-        held = [item for item in await self._store.held(source) if item.name in names]
+        held = [item for item in await self._store.list_held(source) if item.name in names]
         return standing != frozenset((item.name, item.digest, state_of(item)) for item in held)
 
     async def _keep(self, sorting: PinClassification) -> str:

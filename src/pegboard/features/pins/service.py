@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import structs
 
 from pegboard.core.event import BoardChanged
-from pegboard.core.ports.audit_store import Prove, unproved
+from pegboard.core.ports.audit_store import Prove, skip_proof
 from pegboard.core.ports.catalogue_stores import HeldDefinition, Pin, PinDecision, PinStore
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.wire_names import split_wire_name
@@ -50,7 +50,7 @@ class Pins:
         store: PinStore,
         *,
         decided: Callable[[str], Awaitable[None]] = _nothing,
-        prove: Prove = unproved,
+        prove: Prove = skip_proof,
     ) -> None:
         self._registry = registry
         self._store = store
@@ -90,7 +90,9 @@ class Pins:
             InvalidRequest: The cursor is not one of ours.
         """
         check_may_change_catalogue(principal, source or "the pins")
-        held = [item for item in await self._store.held(source) if state in {"", state_of(item)}]
+        held = [
+            item for item in await self._store.list_held(source) if state in {"", state_of(item)}
+        ]
         return page_of(held, cursor=cursor, limit=limit)
 
     async def get(self, source: str, name: str, *, principal: Principal = LOCAL) -> HeldDefinition:
@@ -101,7 +103,7 @@ class Pins:
             DefinitionNotHeld: Nothing is.
         """
         check_may_change_catalogue(principal, name)
-        held = await self._store.held(source)
+        held = await self._store.list_held(source)
         for names in _NAMES:
             for item in held:
                 if names(item) == name:
@@ -159,7 +161,7 @@ class Pins:
             AuditUnavailable: The audit trail is required and cannot take it: nothing is decided.
         """
         check_may_change_catalogue(principal, source)
-        waiting = [item for item in await self._store.held(source) if _waits(item)]
+        waiting = [item for item in await self._store.list_held(source) if _waits(item)]
         approved = await self._decide(waiting, "approve", principal)
         if not approved:
             raise DefinitionNotHeld(f"No definition of the source '{source[:100]}' waits.")
@@ -186,7 +188,7 @@ class Pins:
             done = [kept.seen for kept in await self._store.decide(wanted)]
             for item in done:
                 self._tell(_DONE[decision], item, principal)
-            if self._prove is not unproved:
+            if self._prove is not skip_proof:
                 names, told = {item.name for item in done}, {"action": decision, "reason": _FASTER}
                 for item in held:
                     if item.name not in names:

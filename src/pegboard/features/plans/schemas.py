@@ -13,7 +13,7 @@ from pydantic import (
 )
 
 from pegboard.planning import ChainLink, PlanRequest
-from pegboard.schemas.validator import compiled
+from pegboard.schemas.validator import compile_schema
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 _ONE_OF = ("goal", "capabilities_needed", "chain")
@@ -68,7 +68,7 @@ _PARAMS_SCHEMA: dict[str, Any] = {
         },
     ],
 }
-_CHECK = compiled("params_schema", _PARAMS_SCHEMA)
+_CHECK = compile_schema("params_schema", _PARAMS_SCHEMA)
 
 
 def _object_schema(value: Any) -> Any:

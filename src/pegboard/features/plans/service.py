@@ -7,10 +7,10 @@ from typing import Any, cast
 
 from msgspec import convert
 
-from pegboard.concurrency.cooperative import Turns, at_once, run_cooperatively
+from pegboard.concurrency.cooperative import Turns, run_at_once, run_cooperatively
 from pegboard.core.graph import Graph, is_large
-from pegboard.core.ports.run_store import Plan as StoredPlan
 from pegboard.core.ports.run_store import RunStore
+from pegboard.core.ports.run_store import StoredPlan
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import GraphInvalid, PlanNotFound, SourceUnavailable
 from pegboard.features.permissions import may_see_plan
@@ -127,7 +127,7 @@ class Plans:
         graph = made.graph
         if request.params_schema is not None and request.params:
             _refuse_mismatches(request)
-        graph = graph.changed(params=_remembering(graph.params, request.params))
+        graph = graph.replace(params=_remembering(graph.params, request.params))
         kept = StoredPlan(
             id=graph.id,
             graph=write_graph(graph),
@@ -156,7 +156,7 @@ class Plans:
             graph = read_graph(document)
         except GraphInvalid as error:
             return CheckedPlan(graph=None, preview=_unreadable(error))
-        found = at_once(self._previewing(graph, principal))
+        found = run_at_once(self._previewing(graph, principal))
         return CheckedPlan(graph=graph, preview=_told(document, graph, found))
 
     async def check_in_turns(

@@ -7,7 +7,7 @@ from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import CONTROL
 from pegboard.core.ports.run_store import RunQuery, RunStore, StoredRun, StoredSignal
 from pegboard.core.principal import Principal
-from pegboard.core.run import Pending
+from pegboard.core.run import PendingStep
 from pegboard.errors import AlreadyAnswered, InvalidRequest
 from pegboard.features.approvals import Approvals
 from pegboard.features.runs.audit_events import answered
@@ -144,7 +144,7 @@ async def _controls(store: RunStore, run_id: str) -> list[StoredSignal]:
 
 
 async def decide(
-    approvals: Approvals, asked: Pending, answer: Any, *, principal: Principal
+    approvals: Approvals, asked: PendingStep, answer: Any, *, principal: Principal
 ) -> None:
     """Decide the approval that a run asks for, as whoever answers the run.
 
@@ -158,7 +158,7 @@ async def decide(
     await approvals.decide(asked.approval_id, decision, note=note, principal=principal)
 
 
-def _read(asked: Pending, answer: Any) -> tuple[Literal["approve", "deny"], str]:
+def _read(asked: PendingStep, answer: Any) -> tuple[Literal["approve", "deny"], str]:
     given: Mapping[str, Any] = (
         cast("Mapping[str, Any]", answer) if isinstance(answer, Mapping) else {"answer": answer}
     )

@@ -5,7 +5,7 @@ from typing import Any, cast
 from pegboard.core.event import BoardChanged, digest_of
 from pegboard.core.ports.run_store import RunEvent, StoredRun
 from pegboard.core.principal import Principal
-from pegboard.core.run import Pending
+from pegboard.core.run import PendingStep
 
 KIND = "run"
 
@@ -23,7 +23,7 @@ def steered(run: StoredRun, action: str, *, principal: Principal, at: float) -> 
 
 
 def answered(
-    run: StoredRun, asked: Pending, answer: Any, *, principal: Principal, at: float
+    run: StoredRun, asked: PendingStep, answer: Any, *, principal: Principal, at: float
 ) -> BoardChanged:
     """Somebody has answered what a run asks; of free answers only the digest is told."""
     given = cast("dict[str, Any]", answer) if isinstance(answer, dict) else {"answer": answer}

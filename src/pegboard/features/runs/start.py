@@ -84,7 +84,7 @@ class RunStarter:
         if kept is None:
             return graph
         is_it = may_see_plan(principal, kept.created_by) and await read_apart(kept.graph) == graph
-        return graph if is_it else graph.changed(id="")
+        return graph if is_it else graph.replace(id="")
 
     async def call(
         self,

@@ -6,7 +6,7 @@ from functools import cache, partial
 
 from msgspec import structs
 
-from pegboard.concurrency.cooperative import Turns, at_once, run_cooperatively
+from pegboard.concurrency.cooperative import Turns, run_at_once, run_cooperatively
 from pegboard.core.graph import Graph, Node, is_large
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import GraphInvalid, PegboardError
@@ -20,8 +20,8 @@ from pegboard.graphs.engine.failover import SubstituteFinder, for_caller
 from pegboard.graphs.kinds import KINDS, NodeKind
 from pegboard.graphs.tool_host import ToolHost
 from pegboard.schemas.compatibility import Fits, schema_fits
-from pegboard.schemas.validator import compiled
-from pegboard.tools.schema_arguments import closed
+from pegboard.schemas.validator import compile_schema
+from pegboard.tools.schema_arguments import close_schema
 
 MOST_DEPTH = 20
 _MOST_TOLD = 100
@@ -65,7 +65,7 @@ def check(
         stand_in=stand_in,
         heal=for_caller(heal, principal),
     )
-    return at_once(checking(graph, terms))
+    return run_at_once(checking(graph, terms))
 
 
 def checking(graph: Graph, terms: CheckContext) -> Turns[list[Fault]]:
@@ -139,7 +139,7 @@ def _schema_faults(graph: Graph, at: str) -> Iterator[list[Fault]]:
     ]
     for place, schema in schemas:
         try:
-            compiled("the schema", schema)
+            compile_schema("the schema", schema)
         except PegboardError as error:
             yield [Fault(code="schema_broken", place=place, message=str(error))]
         else:
@@ -164,7 +164,7 @@ def _node_faults(look: GraphTypes, node: Node, where: str) -> Iterator[Fault]:
     yield from _each_faults(look, node, where)
     yield from tool_faults(look, node, where)
     if node.graph is not None and node.graph.params:
-        wanted, name = closed(node.graph.params), node.graph.name or node.id
+        wanted, name = close_schema(node.graph.params), node.graph.name or node.id
         yield from input_faults(look, node.input, node, f"{where}.input", wanted=wanted, name=name)
 
 

@@ -16,11 +16,11 @@ def checked(graph: Graph, params: Mapping[str, Any]) -> dict[str, Any]:
     """
     if not graph.params:
         return dict(params)
-    from pegboard.tools.schema_arguments import SchemaArguments, closed
+    from pegboard.tools.schema_arguments import SchemaArguments, close_schema
 
     name = graph.name or graph.id or "graph"
     try:
-        valid = SchemaArguments(name, closed(graph.params))(params)
+        valid = SchemaArguments(name, close_schema(graph.params))(params)
     except ToolArgumentError as error:
         lines = "\n".join(f"- params.{problem}" for problem in error.problems)
         raise InvalidRequest(f"'{name}' takes other params:\n{lines}") from error

@@ -12,7 +12,7 @@ from pegboard.core.event import RunFinished, RunRested, RunStarted
 from pegboard.core.graph import Graph, NodeState, is_large
 from pegboard.core.ports.durability import RunStart, RunSteps
 from pegboard.core.result import error_to_dict
-from pegboard.core.run import NodeRun, Pending, RunResult
+from pegboard.core.run import NodeRun, PendingStep, RunResult
 from pegboard.errors import ToolTimeout
 from pegboard.graphs.engine.failover import SubstituteFinder
 from pegboard.graphs.engine.graph_execution import GraphExecution
@@ -89,7 +89,7 @@ class RunAttempt:
 
         async def park() -> bool:
             parked.append(self._parked(root))  # as it is while all still wait
-            return await steps.park(parked[-1])
+            return await steps.suspend(parked[-1])
 
         session.park = park
         self._tell_started()
@@ -109,7 +109,7 @@ class RunAttempt:
         session = self._session
         pending = session.pending
         if session.paused and session.until is not None:
-            pending += (Pending(id=_LIMIT, step="", kind="time", until=session.until),)
+            pending += (PendingStep(id=_LIMIT, step="", kind="time", until=session.until),)
         state = NodeState.PAUSED if session.paused else NodeState.WAITING
         return self._result(state, root.seen(), pending=pending)
 

@@ -8,8 +8,8 @@ from typing import Any, cast
 from msgspec import structs
 
 from pegboard.core.graph import NodeState
-from pegboard.core.ports.durability import Interrupted, RunSteps, Signal, StepRecord, StepRef
-from pegboard.core.run import NodeRun, Pending, PendingKind
+from pegboard.core.ports.durability import RunSteps, Signal, StepRecord, StepRef, UnfinishedStep
+from pegboard.core.run import NodeRun, PendingKind, PendingStep
 from pegboard.errors import AccessDenied, InvalidRequest, PegboardError, ToolTimeout
 from pegboard.graphs.engine.node_execution import NodeExecution
 from pegboard.graphs.engine.node_results import cancelled, failed, from_record, to_record
@@ -73,7 +73,7 @@ class _DurableStep:
                 return _final(run)
             slot, steps = doing.inner.reserve(f"{label}~{tries}"), doing.inner
             again += run.state is NodeState.UNKNOWN
-            if steps.found(slot) is None:
+            if steps.find(slot) is None:
                 signal, settled = await self._asked(run, slot.step)
                 takes = signal.id
                 if settled is not None:
@@ -84,7 +84,7 @@ class _DurableStep:
         self, steps: RunSteps, slot: StepRef, takes: str, again: int
     ) -> NodeRun:
         doing = self._doing
-        found = steps.found(slot)
+        found = steps.find(slot)
         doing.session.revisits |= found is not None
         if isinstance(found, StepRecord):
             run = from_record(self._step, found.value)
@@ -92,7 +92,7 @@ class _DurableStep:
             if not is_one_of_many:  # one that failed may be, if another tool stood in for it
                 doing.session.tell(run, replayed=True)
             return run
-        if isinstance(found, Interrupted) and not self._is_repeatable:
+        if isinstance(found, UnfinishedStep) and not self._is_repeatable:
             return self._cut_off(found.started_at)
         key = f"{doing.session.run_id}:{self._step}:{doing.position or 0}{self._label}"
         record = partial(self._recorded, f"{key}:{again}" if again else key)
@@ -136,7 +136,7 @@ class _DurableStep:
         is_unknown = run.state is NodeState.UNKNOWN
         kind: PendingKind = "unknown" if is_unknown else "approval"
         choices = _WHAT_HAPPENED if is_unknown else _MAY_IT
-        pending = Pending(
+        pending = PendingStep(
             id=address,
             step=self._step,
             kind=kind,

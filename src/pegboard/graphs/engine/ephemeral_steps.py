@@ -29,7 +29,7 @@ class EphemeralSteps:
         """The same, one path further in."""
         return EphemeralSteps(self.start, prefix=f"{slot.step}/")
 
-    def found(self, slot: StepRef) -> None:  # noqa: ARG002 - nothing is ever recorded
+    def find(self, slot: StepRef) -> None:  # noqa: ARG002 - nothing is ever recorded
         """There is no earlier play."""
         return
 
@@ -50,6 +50,6 @@ class EphemeralSteps:
             await self._watch.one_of(tasks.values())
         return StepEvents(done=tuple(key for key, task in tasks.items() if task.done()))
 
-    async def park(self, seen: RunResult) -> bool:
+    async def suspend(self, seen: RunResult) -> bool:
         """Only time is waited for: nobody could answer a run that is kept nowhere."""
         return all(item.until is None for item in seen.pending)

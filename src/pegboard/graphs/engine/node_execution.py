@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard.concurrency.cooperative import in_thread
 from pegboard.core.graph import Graph, Node, NodeState, is_large
 from pegboard.core.ports.durability import RunSteps, Signal, StepRecord, StepRef
-from pegboard.core.run import NodeRun, Pending
+from pegboard.core.run import NodeRun, PendingStep
 from pegboard.graphs.engine.node_results import from_record, to_record
 from pegboard.graphs.expressions.references import resolved, resolved_input
 from pegboard.graphs.expressions.templates import as_text
@@ -111,7 +111,7 @@ class NodeExecution:
 
     async def wait(
         self,
-        pending: Pending,
+        pending: PendingStep,
         *,
         topic: str = "",
     ) -> Signal | None:
@@ -127,7 +127,7 @@ class NodeExecution:
             Stopped: The graph has ended, and it was not made before.
         """
         slot = self.inner.reserve(name)
-        found = self.inner.found(slot)
+        found = self.inner.find(slot)
         if isinstance(found, StepRecord):
             return found.value
         self.scope.check()
@@ -145,7 +145,7 @@ class NodeExecution:
     def noted_failure(self) -> NodeRun | None:
         """The failure that `note_failure` noted in an earlier play."""
         self._verdict = self.inner.reserve("!")
-        found = self.inner.found(self._verdict)
+        found = self.inner.find(self._verdict)
         return from_record(self.step, found.value) if isinstance(found, StepRecord) else None
 
     async def note_failure(self, run: NodeRun) -> NodeRun:
@@ -157,7 +157,7 @@ class NodeExecution:
     @property
     def recorded(self) -> NodeRun | None:
         """How it ended in an earlier play; None when it did not."""
-        found = self.steps.found(self.slot)
+        found = self.steps.find(self.slot)
         if not isinstance(found, StepRecord):
             return None
         run = from_record(self.step, found.value)

@@ -15,7 +15,7 @@ from pegboard.core.context import ToolContext
 from pegboard.core.event import NodeChanged
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import CONTROL, Signal
-from pegboard.core.run import NodeRun, Pending
+from pegboard.core.run import NodeRun, PendingStep
 from pegboard.graphs.engine.interrupts import Stopped
 from pegboard.graphs.tool_host import ToolHost
 
@@ -36,7 +36,7 @@ class PendingWait(Struct, eq=False, kw_only=True):
 
     scope: "GraphExecution"
     future: "asyncio.Future[Signal | None]"
-    pending: Pending | None = None
+    pending: PendingStep | None = None
     topic: str = ""
     woken: bool = False
 
@@ -124,7 +124,7 @@ class RunContext:
     async def wait(
         self,
         scope: "GraphExecution",
-        pending: Pending | None,
+        pending: PendingStep | None,
         *,
         topic: str = "",
         until: float | None = None,
@@ -171,7 +171,7 @@ class RunContext:
             await self.wait(scope, None, until=self.until)
 
     @property
-    def pending(self) -> tuple[Pending, ...]:
+    def pending(self) -> tuple[PendingStep, ...]:
         """What the run waits for."""
         return tuple(wait.pending for wait in self._waits if wait.pending is not None)
 

@@ -5,12 +5,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from pegboard.core.ports.durability import (
-    Interrupted,
     RunStart,
     RunSteps,
     StepEvents,
     StepRecord,
     StepRef,
+    UnfinishedStep,
 )
 from pegboard.core.run import RunResult
 from pegboard.errors import PegboardError
@@ -36,9 +36,9 @@ class StoreErrorSteps:
         """The steps that one step consists of."""
         return StoreErrorSteps(self._steps.inside(slot))
 
-    def found(self, slot: StepRef) -> StepRecord | Interrupted | None:
+    def find(self, slot: StepRef) -> StepRecord | UnfinishedStep | None:
         """What earlier plays did of it."""
-        return self._steps.found(slot)
+        return self._steps.find(slot)
 
     async def do(
         self,
@@ -72,9 +72,9 @@ class StoreErrorSteps:
         except PegboardError as error:
             raise StoreFailed(str(error)) from error
 
-    async def park(self, seen: RunResult) -> bool:
+    async def suspend(self, seen: RunResult) -> bool:
         """Whether the play shall end."""
         try:
-            return await self._steps.park(seen)
+            return await self._steps.suspend(seen)
         except PegboardError as error:
             raise StoreFailed(str(error)) from error

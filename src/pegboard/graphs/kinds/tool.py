@@ -19,7 +19,7 @@ from pegboard.errors import (
     ToolNotFound,
     ToolOutputError,
     Unavailable,
-    shortened_name,
+    shorten_name,
 )
 from pegboard.execution.results.handles import find, value_of
 from pegboard.execution.retry_rules import delay_before, did_nothing, is_repeatable, may_repeat
@@ -197,7 +197,7 @@ async def _tool(doing: NodeExecution, name: str) -> Tool:
         await wait_for_source(board.kit, name, deadline=doing.deadline)
         tool, missed = find_tool(board, name)
     if tool is None and (reason := board.kit.why_absent(name)):
-        raise SourceUnavailable(f"'{shortened_name(name)}' is not there now: {reason}")
+        raise SourceUnavailable(f"'{shorten_name(name)}' is not there now: {reason}")
     if tool is None or missed:
         raise ToolNotFound(name, board.nearest(name.partition("@")[0], principal))
     return tool

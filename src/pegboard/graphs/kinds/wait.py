@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from pegboard.core.graph import Node, NodeState, Wait
-from pegboard.core.run import NodeRun, Pending, PendingKind
+from pegboard.core.run import NodeRun, PendingKind, PendingStep
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import InvalidRequest, ToolTimeout
 from pegboard.graphs.engine.node_execution import NodeExecution
@@ -58,7 +58,7 @@ class WaitNode:
         times = [time for time in (until, fails_at) if time is not None]
         address = doing.slot.step
         kind: PendingKind = "person" if wait.question else "event" if wait.event else "time"
-        pending = Pending(
+        pending = PendingStep(
             id=address,
             step=doing.step,
             kind=kind,

@@ -19,7 +19,7 @@ from pegboard.runtime.registrations.handlers import HandlerContext, open_handler
 from pegboard.runtime.registrations.shorthand_schema import schema_of
 from pegboard.runtime.registrations.source_config import KINDS, RUNNERS, handler_of
 from pegboard.runtime.registrations.upstreams import names_upstream
-from pegboard.schemas.validator import compiled
+from pegboard.schemas.validator import compile_schema
 from pegboard.tools import SchemaTool
 from pegboard.tools.decorator import mark_of
 from pegboard.tools.schema_tool import Run
@@ -107,7 +107,7 @@ def _relay(entry: ToolEntry, opening: HandlerContext, where: str) -> Tool:
     if entry.input_schema is None:  # the tool itself says what it takes, when it is called
         known = opening.find(target)
         schema = {"type": "object", "additionalProperties": True}
-        spec = spec.changed(input_schema=schema if known is None else known.spec.input_schema)
+        spec = spec.replace(input_schema=schema if known is None else known.spec.input_schema)
 
     async def run(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
         result = await ctx.call(target, arguments)
@@ -149,7 +149,7 @@ def _spec(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: bool 
             said[key] = schema_of(schema, f"{where}: {key}")
             _check(name, said[key], where)
     changes = {key: value for key, value in said.items() if value not in (None, "", ())}
-    return base.changed(
+    return base.replace(
         **changes, id=entry.tool_id, name=name, action=name, title=entry.name, source=""
     )
 
@@ -186,7 +186,7 @@ def _effect(entry: ToolEntry, where: str, inner: Tool | None, *, is_trusted: boo
 
 def _check(name: str, schema: Mapping[str, Any], where: str) -> None:
     try:
-        compiled(name, schema)
+        compile_schema(name, schema)
     except SourceUnavailable as error:
         raise ConfigError(f"{where}: {error.message}") from error
 
@@ -216,4 +216,4 @@ def _unavailable(spec: ToolSpec, reason: str) -> Tool:
     async def run(_arguments: Mapping[str, Any], _ctx: ToolContext[Any]) -> Any:
         raise SourceUnavailable(f"'{spec.name}' cannot be used: {reason}")
 
-    return SchemaTool(spec=spec.changed(unavailable=reason), run=run)
+    return SchemaTool(spec=spec.replace(unavailable=reason), run=run)

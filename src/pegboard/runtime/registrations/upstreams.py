@@ -101,7 +101,7 @@ class Upstreams:
             spec: What was looked at.
         """
         kind, _ = _CONFIGS[entry.type](entry.server, "")
-        shown = spec.changed(handler=kind, credential=_CREDENTIAL if self._token(entry) else "")
+        shown = spec.replace(handler=kind, credential=_CREDENTIAL if self._token(entry) else "")
         run, place = self._runner(entry, spec), (entry.type, entry.server)
         self._tools[place] += 1
         # whoever has the tool has what runs it: a board, a version that may come back, a call

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from pegboard.concurrency.log_and_continue import log_and_continue
-from pegboard.core.ports.audit_store import Prove, unproved
+from pegboard.core.ports.audit_store import Prove, skip_proof
 from pegboard.errors import PegboardError
 from pegboard.features.pins import PinCheck, Pins
 from pegboard.features.pins.pin_check import Standing
@@ -39,7 +39,7 @@ class PinParts:
         storage: "Storage",
         *,
         pinning: Callable[[], PinningEntry],
-        prove: Prove = unproved,
+        prove: Prove = skip_proof,
     ) -> None:
 
         def new(source: str) -> NewPolicy:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 from msgspec import structs
 
 from pegboard.core.event import Event, SourceChanged
-from pegboard.core.ports.audit_store import AuditEntry, Prove, unproved
+from pegboard.core.ports.audit_store import AuditEntry, Prove, skip_proof
 from pegboard.errors import AuditUnavailable, ConfigError, Unavailable
 from pegboard.runtime.settings import Settings
 
@@ -122,7 +122,7 @@ class _WithoutFirstListing:
 def require_audit(settings: Settings, storage: "Storage") -> Prove:
     """What lets nobody decide or change while the trail cannot take it, where it is required."""
     if not settings.audit_required:
-        return unproved
+        return skip_proof
 
     async def prove(entry: AuditEntry) -> None:
         try:

@@ -9,9 +9,9 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, TypeAdapter
 
 from pegboard.core.tool import JsonSchema
-from pegboard.schemas.lookup import description_of, known_names
+from pegboard.schemas.lookup import description_of, property_names
 from pegboard.schemas.problems import missing, unknown
-from pegboard.tools.pydantic_errors import says
+from pegboard.tools.pydantic_errors import describe_fault
 
 _IN_OUR_OWN_WORDS = frozenset({"value_error", "assertion_error", "value"})
 _OBJECT = "expected an object"
@@ -32,15 +32,15 @@ def worded(fault: Mapping[str, Any], place: Place, schema: JsonSchema) -> str:
         case "missing":
             return missing(at, description_of(schema, at) if at else "").message
         case "extra_forbidden":
-            names = known_names(schema, at[:-1])
+            names = property_names(schema, at[:-1])
             return unknown(at, names, noun="key").message if names else "unknown key"
         case "union_tag_invalid":  # before that it says what was sent
             return str(fault["msg"]).rpartition(" found using ")[2]
         case kind if kind in _IN_OUR_OWN_WORDS:
             return str(fault["msg"]).removeprefix("Value error, ")
         case _:
-            wanted = says(cast("Any", fault))
-            names = known_names(schema, at) if wanted == _OBJECT else []
+            wanted = describe_fault(cast("Any", fault))
+            names = property_names(schema, at) if wanted == _OBJECT else []
             more = ", …" if len(names) > _MOST_NAMES else ""
             return f"{wanted} with {', '.join(names[:_MOST_NAMES])}{more}" if names else wanted
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pegboard.core.elicitation import Answer, Question, Sample, SampleMessage, SampleRequest
 from pegboard.core.result import Part, TextPart
 from pegboard.errors import NobodyToAsk, ToolFailed, Unavailable
-from pegboard.schemas.validator import compiled
+from pegboard.schemas.validator import compile_schema
 from pegboard.servers.mcp.content_blocks import block_of, parts_of
 from pegboard.servers.mcp.selection import WHOLE
 
@@ -147,7 +147,7 @@ def answer_of(question: Question, result: types.ElicitResult) -> Answer:
     content: dict[str, Any] = dict(result.content or {})
     if result.action != "accept":
         return Answer(action=result.action)
-    if question.schema and not compiled("question", question.schema).is_valid(content):
+    if question.schema and not compile_schema("question", question.schema).is_valid(content):
         raise ToolFailed("The caller's answer does not fit the question.")
     return Answer(action="accept", content=content)
 

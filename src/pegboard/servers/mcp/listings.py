@@ -10,7 +10,7 @@ from mcp_types import INVALID_PARAMS
 from pegboard.core.pagination import cursor_of, place_of
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
-from pegboard.core.uri_templates import matched
+from pegboard.core.uri_templates import match_uri
 from pegboard.errors import InvalidRequest
 from pegboard.registry import ToolRegistry
 from pegboard.registry.change_notifier import ChangeKind
@@ -144,7 +144,7 @@ class Catalogue:
         exact = templates.find(shown)
         if exact is not None:
             return exact
-        fitting = (item for item in templates.entries if matched(item.key, shown) is not None)
+        fitting = (item for item in templates.entries if match_uri(item.key, shown) is not None)
         return next((item.item for item in fitting), None)
 
     def prompt(self, principal: Principal, part: BoardSelection, name: str) -> OfferedPrompt | None:

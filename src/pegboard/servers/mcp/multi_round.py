@@ -85,7 +85,7 @@ def _context(
         idempotency_key=_key(request),
         on_progress=telling.on_progress,
         on_log=telling.on_log,
-        asker=asker,
+        elicitor=asker,
     )
 
 

@@ -8,7 +8,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData
 from pydantic import ValidationError
 
-from pegboard.errors import shortened_name
+from pegboard.errors import shorten_name
 from pegboard.servers.mcp.progress import Request
 
 MOST = 5
@@ -33,9 +33,9 @@ async def named(ctx: Request, call_next: CallNext) -> HandlerResult:
         faults = error.errors(include_url=False, include_context=False, include_input=False)
         said = "; ".join(f"{_dotted(item['loc'])}: {item['msg']}" for item in faults[:MOST])
         raise MCPError(
-            INVALID_PARAMS, f"The params of '{shortened_name(ctx.method)}' do not fit: {said}"
+            INVALID_PARAMS, f"The params of '{shorten_name(ctx.method)}' do not fit: {said}"
         ) from error
 
 
 def _dotted(place: Sequence[Any]) -> str:
-    return shortened_name(".".join(str(step) for step in place))
+    return shorten_name(".".join(str(step) for step in place))

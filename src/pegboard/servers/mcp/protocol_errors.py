@@ -14,7 +14,7 @@ from pegboard.errors import (
     InvalidRequest,
     PegboardError,
     ToolNotFound,
-    shortened_name,
+    shorten_name,
 )
 
 _LOG = logging.getLogger("pegboard.mcp")
@@ -42,7 +42,7 @@ def no_resource(uri: str, version: str) -> MCPError:
 
 def no_prompt(name: str) -> MCPError:
     """No prompt with this name that the caller may see."""
-    return protocol_error(InvalidRequest(f"Prompt '{shortened_name(name)}' not found."))
+    return protocol_error(InvalidRequest(f"Prompt '{shorten_name(name)}' not found."))
 
 
 def unknown_tool(name: str, nearest: tuple[str, ...] = ()) -> MCPError:

@@ -9,7 +9,7 @@ from pegboard.core.resources_and_prompts import board_uri, split_board_uri
 from pegboard.core.suggestions import did_you_mean
 from pegboard.core.tool import ToolSpec
 from pegboard.core.wire_names import is_wire_name, split_wire_name, wire_name
-from pegboard.errors import InvalidRequest, shortened_name
+from pegboard.errors import InvalidRequest, shorten_name
 from pegboard.runtime import Pegboard
 
 _MOST = 50
@@ -126,7 +126,7 @@ def unknown_source(name: str, board: Pegboard) -> str:
     more = f" and {left} more" if left > 0 else ""
     there = f"it has {', '.join(listed[:_MOST_NAMED]) or 'none'}{more}."
     hint = did_you_mean(name, known, most=3, otherwise=there)
-    return f"There is no source '{shortened_name(name)}' on the board; {hint}"
+    return f"There is no source '{shorten_name(name)}' on the board; {hint}"
 
 
 WHOLE = BoardSelection()

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from pegboard.core.ports.http import HttpResponse
-from pegboard.tools.charset import decoded
+from pegboard.tools.charset import decode_text
 
 _TEXT = re.compile(
     r"text/.*|application/(?:.*\+)?(?:json|xml)|application/(?:javascript|x-www-form-urlencoded"
@@ -22,7 +22,7 @@ def text_of(response: HttpResponse) -> str | None:
         return None
     if not media_type and b"\0" in response.content:
         return None
-    return decoded(response.content, _declared(response))
+    return decode_text(response.content, _declared(response))
 
 
 def json_of(response: HttpResponse, text: str) -> tuple[bool, Any]:

@@ -88,7 +88,7 @@ def _tool(item: BuiltinTool, services: Services, *, source: str, reason: str) ->
     async def refuse(_: object, __: ToolContext[object]) -> None:
         raise SourceUnavailable(f"'{made.spec.name}' is unavailable: {reason}.", permanent=True)
 
-    return SchemaTool(spec=made.spec.changed(unavailable=reason), run=refuse)
+    return SchemaTool(spec=made.spec.replace(unavailable=reason), run=refuse)
 
 
 def _chosen(found: Sequence[BuiltinTool], config: BuiltinConfig) -> list[BuiltinTool]:

@@ -18,7 +18,7 @@ from pegboard.core.result import (
     TextPart,
     ToolResult,
 )
-from pegboard.core.truncate import shortened
+from pegboard.core.truncate import truncate
 from pegboard.errors import (
     PegboardError,
     Problem,
@@ -79,7 +79,7 @@ def calling(name: str, schema: Any) -> Generator[None]:
     try:
         yield
     except ToolException as error:
-        raise ToolFailed(shortened(str(error), LONGEST_MESSAGE) or f"'{name}' failed.") from error
+        raise ToolFailed(truncate(str(error), LONGEST_MESSAGE) or f"'{name}' failed.") from error
     except ValidationError as error:
         if schema is None or isinstance(schema, dict) or error.title != _title_of(schema):
             raise
@@ -117,7 +117,7 @@ def result_of(name: str, output: Any) -> ToolResult:
 def _of_message(name: str, message: Any) -> ToolResult:
     result = _of_content(message.content)
     if message.status == "error":
-        said = shortened(result.text, LONGEST_MESSAGE) or f"'{name}' failed."
+        said = truncate(result.text, LONGEST_MESSAGE) or f"'{name}' failed."
         return ToolResult(content=result.content, is_error=True, error=ToolFailed(said))
     artifact: Any = message.artifact
     if artifact is None:

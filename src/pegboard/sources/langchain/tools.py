@@ -44,7 +44,7 @@ def adapt(candidate: Any, source: str = "", *, effect: Effect | None = None) -> 
     spec = _spec(candidate, source, effect)
     problem = problem_of(candidate)
     if problem:
-        spec = spec.changed(unavailable=problem)
+        spec = spec.replace(unavailable=problem)
     is_whole_call = _needs_a_whole_call(candidate, injected=bool(injected(candidate)))
     tool: Any = candidate
     in_a_thread = _in_a_thread(tool, spec.name)

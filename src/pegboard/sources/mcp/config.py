@@ -18,7 +18,7 @@ from pydantic import (
 
 from pegboard.core.suggestions import did_you_mean
 from pegboard.core.tool import Effect
-from pegboard.tools.call_headers import checked_text, is_of_call
+from pegboard.tools.call_headers import check_text, is_of_call
 
 _SECRETIVE = re.compile(r"TOKEN|SECRET|PASS|PWD|KEY|CREDENTIAL|AUTH|COOKIE", re.IGNORECASE)
 _SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey) +)(\S.*)", re.IGNORECASE | re.DOTALL)
@@ -52,7 +52,7 @@ Guarded = Annotated[
 
 def _of_call(headers: Texts) -> Texts:
     for text in revealed(headers).values():
-        checked_text(text)
+        check_text(text)
     return headers
 
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from pegboard.core.suggestions import did_you_mean
-from pegboard.core.truncate import shortened
+from pegboard.core.truncate import truncate
 from pegboard.core.wire_names import MAX_SOURCE_LENGTH, is_source_name
 from pegboard.errors import ConfigError
 from pegboard.sources.mcp.config import FaultyServer, McpConfig, words_of
@@ -206,7 +206,7 @@ def _misspelt(entry: Mapping[str, Any]) -> str:
     told: list[str] = []
     for key in unknown[:_MOST_TOLD]:
         hint = did_you_mean(key, _KEYS)
-        told.append(f"'{shortened(key, _LONGEST_KEY)}'{hint and f' ({hint})'}")
+        told.append(f"'{truncate(key, _LONGEST_KEY)}'{hint and f' ({hint})'}")
     return f", and nobody knows its {', '.join(told)}" if told else ""
 
 

@@ -44,14 +44,14 @@ class Exchange:
     async def ask(self, question: Question) -> Answer | None:
         """Ask the person behind the call; None when there is none."""
         ctx = self.ctx
-        if ctx is None or ctx.asker is None or not ctx.asker.takes_questions:
+        if ctx is None or ctx.elicitor is None or not ctx.elicitor.takes_questions:
             return None
         return await self._there(ctx.ask(question))
 
     async def sample(self, request: SampleRequest) -> Sample | None:
         """Ask the model of whoever called; None when there is none."""
         ctx = self.ctx
-        if ctx is None or ctx.asker is None or not ctx.asker.takes_samples:
+        if ctx is None or ctx.elicitor is None or not ctx.elicitor.takes_samples:
             return None
         return await self._there(ctx.sample(request))
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from pegboard.errors import SourceUnavailable
-from pegboard.schemas.validator import compiled
+from pegboard.schemas.validator import compile_schema
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 NOTHING: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -41,7 +41,7 @@ def checked(tool: str, schema: Mapping[str, Any]) -> Schema:
             "to bring all of it.",
             permanent=True,
         )
-    compiled(tool, found)
+    compile_schema(tool, found)
     return found
 
 

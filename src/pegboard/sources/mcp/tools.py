@@ -107,7 +107,7 @@ class ServerTools:
 
     def _upstream_spec(self, spec: ToolSpec, hints: types.ToolAnnotations) -> ToolSpec:
         """What the server says, without a word of the configuration."""
-        return spec.changed(
+        return spec.replace(
             name=wire_name(self._source, spec.action),
             category="",
             tags=(),

@@ -13,7 +13,7 @@ from pydantic import (
 )
 
 from pegboard.core.ports.http import SET_BY_CLIENT
-from pegboard.tools.call_headers import checked_text
+from pegboard.tools.call_headers import check_text
 
 _MODEL = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 _ALIASED: ConfigDict = {**_MODEL, "validate_by_name": True, "validate_by_alias": True}
@@ -32,7 +32,7 @@ def one_line(secret: SecretStr) -> SecretStr:
 
 def of_call(secret: SecretStr) -> SecretStr:
     """Refuse `{call.NAME}` where a call has nothing of that name."""
-    checked_text(secret.get_secret_value())
+    check_text(secret.get_secret_value())
     return secret
 
 

@@ -10,7 +10,7 @@ from pegboard.core.ports.http import SET_BY_CLIENT, HttpResponse
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import PegboardError
-from pegboard.schemas.validator import compiled, output_problem
+from pegboard.schemas.validator import compile_schema, output_problem
 from pegboard.sources.openapi.api import Api
 from pegboard.sources.openapi.call.arguments import Plan, Settings, plan, unknown_arguments
 from pegboard.sources.openapi.call.credentials import Credentials, Grant
@@ -112,7 +112,7 @@ class Runner:
         )
         schema = {key: value for key, value in open_plan.schema.items() if key != "required"}
         try:
-            fault = output_problem(compiled(chosen.action, schema), dict(self.plan.values))
+            fault = output_problem(compile_schema(chosen.action, schema), dict(self.plan.values))
         except PegboardError as error:
             return str(error)
         return f"overrides: {fault}." if fault else ""
@@ -123,7 +123,7 @@ class Runner:
         operation, said = self._chosen.operation, self._chosen.override
         route = self.route
         if self._headers.varies:
-            route = replace(route, headers=self._headers.of(ctx))
+            route = replace(route, headers=self._headers.for_call(ctx))
         built = build(route, self.plan, arguments)
         response = await self._client.send(
             operation.method, built, credential=self._grant.name, seconds=said.timeout

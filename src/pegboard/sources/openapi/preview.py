@@ -31,7 +31,7 @@ def preview(name: str, config: OpenApiConfig, services: Services) -> ToolSpec | 
     if action is None or not (_is_plain(action) and config.model_fields_set <= _SAID):
         return None
     wire = wire_name(name, action.name)
-    return _alike(name, action.method, config.timeout).changed(
+    return _alike(name, action.method, config.timeout).replace(
         name=wire,
         action=action.name,
         description=f"{action.method.upper()} {action.path} of {name}.",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pegboard.core.tool import Effect, Retry, Status, Tool, ToolSpec
-from pegboard.core.truncate import shortened
+from pegboard.core.truncate import truncate
 from pegboard.core.wire_names import wire_name
 from pegboard.sources.openapi.api import Api, base_of, info_of
 from pegboard.sources.openapi.call.credentials import Credentials, Grant
@@ -59,7 +59,7 @@ class ApiTools:
         spec = ToolSpec(
             name=wire_name(self._source, chosen.action),
             action=chosen.action,
-            title=said.title or shortened(operation.summary.strip(), 200),
+            title=said.title or truncate(operation.summary.strip(), 200),
             description=said.description or self._description(chosen),
             input_schema=lambda: runner.plan.schema,
             output_schema=runner.output_schema if self._config.promise_outputs else None,
@@ -89,10 +89,10 @@ class ApiTools:
         if is_by_hand(operation, self._config):
             return None
         reads = operation.method in _READS
-        return spec.changed(
+        return spec.replace(
             name=wire_name(self._source, legible((chosen.id,))[chosen.id]),
             action=chosen.id,
-            title=shortened(operation.summary.strip(), 200),
+            title=truncate(operation.summary.strip(), 200),
             description=self._description(chosen),
             input_schema=lambda: runner.documented.schema,
             output_schema=runner.documented_output,
@@ -132,4 +132,4 @@ class ApiTools:
             parts = [f"{operation.place} of {title}."]
         if operation.deprecated:
             parts.append("Deprecated.")
-        return shortened("\n\n".join(part for part in parts if part), _LONGEST_DESCRIPTION)
+        return truncate("\n\n".join(part for part in parts if part), _LONGEST_DESCRIPTION)

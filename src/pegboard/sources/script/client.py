@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from pegboard.core.ports.sandbox import SandboxJob, SandboxOutcome
 from pegboard.core.result import Artifact, TextPart, ToolResult
-from pegboard.core.truncate import shortened
+from pegboard.core.truncate import truncate
 from pegboard.errors import (
     InvalidRequest,
     PegboardError,
@@ -104,7 +104,7 @@ def _failed(
     told, retry_after = _told(outcome.stdout)
     if not told and description.show_stderr:
         told = "\n".join(_text(outcome.stderr).strip().splitlines()[-_SHOWN_LINES:])
-    told = shortened(_masked(told, job).strip(), LONGEST_MESSAGE)
+    told = truncate(_masked(told, job).strip(), LONGEST_MESSAGE)
     match meaning:
         case "invalid":
             return InvalidRequest(told or f"'{name}' does not take these arguments.")

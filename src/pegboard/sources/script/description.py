@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pegboard.core.suggestions import did_you_mean
 from pegboard.core.tool import Effect
 from pegboard.errors import SourceUnavailable
-from pegboard.schemas.validator import compiled
+from pegboard.schemas.validator import compile_schema
 from pegboard.sources.script.located import Located
 
 Outcome = Literal["ok", "invalid", "unavailable", "failed"]
@@ -165,7 +165,7 @@ def _check_schema(key: str, schema: Mapping[str, Any] | None, located: Located) 
     if key == "input_schema" and schema.get("type", "object") != "object":
         raise SourceUnavailable(f"{where}: {key}: arguments are an object: write 'type: object'")
     try:
-        compiled(key, schema)
+        compile_schema(key, schema)
     except SourceUnavailable as error:
         raise SourceUnavailable(f"{where}: {error.message}") from error
 

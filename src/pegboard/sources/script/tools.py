@@ -55,7 +55,7 @@ def script_tool(
 ) -> Tool:
     """The tool of a script that can be used."""
     spec = _spec(source, action, script.description)
-    spec = spec.changed(timeout=script.grant.limits.timeout + _SLACK)
+    spec = spec.replace(timeout=script.grant.limits.timeout + _SLACK)
 
     async def call(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> Any:
         line = command_line(script.description, arguments)
@@ -78,7 +78,7 @@ def missing_tool(
 ) -> Tool:
     """The tool of a script that cannot be used: listed, with the reason."""
     said = description or Description(description=f"The script '{action}', which cannot be used.")
-    spec = _spec(source, action, said).changed(unavailable=reason)
+    spec = _spec(source, action, said).replace(unavailable=reason)
 
     async def call(_arguments: Mapping[str, Any], _ctx: ToolContext[Any]) -> Any:
         raise unusable(spec.name, reason)

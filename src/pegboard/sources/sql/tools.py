@@ -5,7 +5,7 @@ from typing import Any
 
 from pegboard.core.context import ToolContext
 from pegboard.core.tool import Effect, Tool, ToolSpec
-from pegboard.core.truncate import shortened
+from pegboard.core.truncate import truncate
 from pegboard.core.wire_names import wire_name
 from pegboard.errors import InvalidRequest, PegboardError
 from pegboard.sources.sql import tool_schemas
@@ -140,7 +140,7 @@ class DatabaseTools:
             effect=Effect.READ,
             idempotent=True,
         )
-        return SchemaTool(spec=spec.changed(**fields), run=run)
+        return SchemaTool(spec=spec.replace(**fields), run=run)
 
     async def _described(self, name: str) -> Json:
         catalog = await self._database.catalog()
@@ -183,7 +183,7 @@ def _distinct(values: Iterator[Json], most: int) -> list[Json]:
 
 def _shortened(value: Json) -> Json:
     if isinstance(value, str) and len(value) > _SAMPLE_CHARACTERS:
-        return shortened(value, _SAMPLE_CHARACTERS)
+        return truncate(value, _SAMPLE_CHARACTERS)
     return None if isinstance(value, dict | list) else value
 
 

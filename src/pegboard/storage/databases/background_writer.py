@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 
-from pegboard.concurrency.closable_lock import closed
+from pegboard.concurrency.closable_lock import storage_closed_error
 from pegboard.core.ports.clock import Clock
 from pegboard.errors import Unavailable
 from pegboard.storage.databases.transaction import Rows, Transaction
@@ -76,7 +76,7 @@ class Outbox:
         flushed: Future[None] = Future()
         with self._changed:
             if self._closed:
-                raise closed()
+                raise storage_closed_error()
             self._flushes.append(flushed)
             self._changed.notify_all()
         await asyncio.wrap_future(flushed)
@@ -175,6 +175,6 @@ class Outbox:
             self._rows.clear()
             self._flushes = []
         for flush in flushes:
-            flush.set_exception(closed())
+            flush.set_exception(storage_closed_error())
         if left:
             self._lose(left, "the database could not be reached at the end")

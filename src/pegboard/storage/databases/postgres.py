@@ -9,7 +9,7 @@ import psycopg
 from sqlalchemy import Connection, Engine, create_engine
 from sqlalchemy.exc import DBAPIError
 
-from pegboard.concurrency.closable_lock import closed
+from pegboard.concurrency.closable_lock import storage_closed_error
 from pegboard.core.ports.clock import Clock
 from pegboard.errors import ConfigError, Overloaded
 from pegboard.storage.databases.background_writer import Outbox
@@ -67,7 +67,7 @@ class PostgresDatabase:
         """
         with self._gate:
             if self._closed:
-                raise closed()
+                raise storage_closed_error()
             if self._waiting >= _MAX_WAITING:
                 raise Overloaded("The storage has too much to do.", nothing_done=True)
             self._waiting += 1

@@ -4,7 +4,7 @@ import asyncio
 import sqlite3
 import threading
 
-from pegboard.concurrency.closable_lock import closed
+from pegboard.concurrency.closable_lock import storage_closed_error
 from pegboard.storage.databases.sqlite_file import unavailable
 from pegboard.storage.databases.transaction import Operation, Transaction, Value
 
@@ -28,7 +28,7 @@ class Reader:
     def _read(self, query: Operation[Value]) -> Value:
         with self._lock:
             if self._transaction is None:
-                raise closed()
+                raise storage_closed_error()
             try:
                 return query(self._transaction)
             except sqlite3.Error as error:

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, cast
 
-from pegboard.concurrency.closable_lock import closed
+from pegboard.concurrency.closable_lock import storage_closed_error
 from pegboard.core.ports.clock import Clock
 from pegboard.errors import Overloaded
 from pegboard.storage.databases.sqlite_file import unavailable
@@ -132,7 +132,7 @@ class Writer:
         waiting = _Waiting(operation, atomic=atomic)
         with self._gate:
             if self._closed:
-                raise closed()
+                raise storage_closed_error()
             if self._items.qsize() >= _MAX_WAITING:
                 raise Overloaded("The storage has too much to write.", nothing_done=True)
             self._items.put(waiting)
@@ -260,7 +260,7 @@ class Writer:
                 if isinstance(item, _Waiting):
                     left.append(item)
         for item in left:
-            item.error = closed()
+            item.error = storage_closed_error()
         _answer(left)
         self._transaction.close()
 

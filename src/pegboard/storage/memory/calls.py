@@ -9,7 +9,7 @@ from pegboard.core.ports.audit_store import AuditStore
 from pegboard.core.ports.call_stores import HistoryPage, HistoryQuery
 from pegboard.core.record_snapshot import freeze
 from pegboard.errors import Unavailable
-from pegboard.storage.audit_entries import Starts, in_history, unproved
+from pegboard.storage.audit_entries import Starts, in_history, skip_proof
 from pegboard.storage.history_rows import UNKNOWN, Redact, call_row, detail_row, start_row
 
 _Entry = tuple[Position, dict[str, Any]]
@@ -41,13 +41,13 @@ class MemoryCalls:
         self._details: dict[str, dict[str, Any]] = {}
         self.dropped = 0
 
-    async def started(self, event: CallStarted) -> None:
+    async def record_start(self, event: CallStarted) -> None:
         entry = self._starts.entry(event)
         if entry is not None:
             try:
                 await self._trail.append([entry])
             except Unavailable as error:
-                raise unproved(event.tool, error) from error
+                raise skip_proof(event.tool, error) from error
         if not in_history(event.effect):
             return
         row = start_row(event)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.ports.catalogue_stores import SeenTool
+from pegboard.core.ports.catalogue_stores import LastKnownTool
 from pegboard.storage.json_text import copied
 
 
@@ -14,19 +14,19 @@ class MemorySeenTools:
         """Start with none; what is closed with the gate answers `Unavailable`."""
         self._gate = gate
         self._most = most
-        self._tools: dict[str, SeenTool] = {}
+        self._tools: dict[str, LastKnownTool] = {}
 
-    async def put(self, tools: Sequence[SeenTool]) -> None:
+    async def put(self, tools: Sequence[LastKnownTool]) -> None:
         kept = [copied(tool) for tool in tools]
         with self._gate:
             self._tools.update({tool.id: tool for tool in kept})
             newest = sorted(self._tools.values(), key=_seen)[-self._most :]
             self._tools = {tool.id: tool for tool in newest}
 
-    async def tools(self) -> Sequence[SeenTool]:
+    async def tools(self) -> Sequence[LastKnownTool]:
         with self._gate:
             return list(self._tools.values())
 
 
-def _seen(tool: SeenTool) -> tuple[float, str]:
+def _seen(tool: LastKnownTool) -> tuple[float, str]:
     return tool.seen_at, tool.id

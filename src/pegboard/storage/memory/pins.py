@@ -69,7 +69,7 @@ class MemoryPins:
                 if source in {"", place[0]}
             ]
 
-    async def held(self, source: str = "") -> Sequence[HeldDefinition]:
+    async def list_held(self, source: str = "") -> Sequence[HeldDefinition]:
         with self._gate:
             return [
                 copied(item)

@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.ports.clock import Clock
 from pegboard.core.ports.durability import Signal
-from pegboard.core.ports.run_store import Plan, RunEvent, StoredRun, StoredSignal, StoredStep
+from pegboard.core.ports.run_store import RunEvent, StoredPlan, StoredRun, StoredSignal, StoredStep
 from pegboard.core.run import RunResult
 from pegboard.storage.json_text import copied
 from pegboard.storage.port import lease_lost_error
@@ -39,25 +39,25 @@ class MemoryRunJournal:
         self._gate = gate
         self._clock = clock
         self._bound = bound
-        self._plans: dict[str, Plan] = {}
+        self._plans: dict[str, StoredPlan] = {}
         self._runs: dict[str, Entry] = {}
         self._number = 0
         self._signals = 0
 
-    async def rest(
+    async def store_result(
         self,
         result: RunResult,
         owner: str,
         *,
-        heard: int = 0,
+        last_signal: int = 0,
         wake_at: float | None = None,
     ) -> bool:
         new = copied(result)
         with self._gate:
             entry = self._held(result.run_id, owner)
             is_final = result.state.is_final
-            unheard = any(signal.number > heard for signal in entry.signals.values())
-            if unheard and not is_final:
+            pending = any(signal.number > last_signal for signal in entry.signals.values())
+            if pending and not is_final:
                 entry.run = structs.replace(entry.run, result=new)
                 return False
             entry.run = structs.replace(

@@ -7,7 +7,7 @@ from msgspec import structs
 from pegboard.core.graph import NodeState
 from pegboard.core.pagination import check_page_size, cursor_of, position_of
 from pegboard.core.ports.durability import RunStart
-from pegboard.core.ports.run_store import LEASE, Plan, RunPage, RunQuery, StoredRun
+from pegboard.core.ports.run_store import LEASE, RunPage, RunQuery, StoredPlan, StoredRun
 from pegboard.errors import InvalidRequest
 from pegboard.storage.json_text import copied
 from pegboard.storage.memory.run_journal import Entry, MemoryRunJournal
@@ -17,7 +17,7 @@ from pegboard.storage.port import GOES_ON
 class MemoryRuns(MemoryRunJournal):
     """A `RunStore` in memory. Safe for several threads."""
 
-    async def put_plan(self, plan: Plan) -> None:
+    async def put_plan(self, plan: StoredPlan) -> None:
         new = copied(plan)
         with self._gate:
             if self._plans.setdefault(plan.id, new) != new:
@@ -26,7 +26,7 @@ class MemoryRuns(MemoryRunJournal):
                 used = self._used_plans() | {plan.id}
                 del self._plans[next((id_ for id_ in self._plans if id_ not in used), plan.id)]
 
-    async def plan(self, id: str) -> Plan | None:  # noqa: A002 - it is known by its id
+    async def plan(self, id: str) -> StoredPlan | None:  # noqa: A002 - it is known by its id
         with self._gate:
             known = self._plans.get(id)
             return None if known is None else copied(known)

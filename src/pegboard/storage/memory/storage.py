@@ -6,7 +6,7 @@ from typing import Self
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.memory_approvals import MemoryApprovals
 from pegboard.core.memory_results import MemoryOutcomes, MemoryResults
-from pegboard.core.ports.catalogue_stores import MOST_SEEN_TOOLS
+from pegboard.core.ports.catalogue_stores import MAX_LAST_KNOWN_TOOLS
 from pegboard.core.ports.clock import Clock, SystemClock
 from pegboard.storage.audit_entries import Starts
 from pegboard.storage.history_rows import Redact, unchanged
@@ -70,7 +70,7 @@ class MemoryStorage:
         )
         self.catalogue = MemoryCatalogue(gate)
         self.pins = MemoryPins(gate)
-        self.seen_tools = MemorySeenTools(gate, most=MOST_SEEN_TOOLS)
+        self.seen_tools = MemorySeenTools(gate, most=MAX_LAST_KNOWN_TOOLS)
         self.switches = MemorySwitches(gate)
         self.dependencies = MemoryDependencies(gate)
         self.approvals = MemoryApprovals(now=clock.time, gate=gate)

@@ -6,15 +6,22 @@ from typing import Any, get_args
 from msgspec import ValidationError
 from sqlalchemy import Select, and_, or_, select, tuple_, update
 
-from pegboard.core.approval_transitions import OPEN, decided, is_overdue, seen, used, withdrawn
+from pegboard.core.approval_transitions import (
+    OPEN,
+    apply_decision,
+    apply_expiry,
+    apply_use,
+    apply_withdrawal,
+    is_overdue,
+)
 from pegboard.core.pagination import check_page_size, cursor_of, position_of
 from pegboard.core.ports.approval_store import (
     Approval,
     ApprovalPage,
     ApprovalQuery,
     ApprovalState,
-    Decided,
-    Verdict,
+    ApprovalVerdict,
+    DecisionResult,
 )
 from pegboard.core.ports.clock import Clock
 from pegboard.core.record_snapshot import clean_text
@@ -54,11 +61,11 @@ class SqlApprovals:
             transaction.execute(statement.on_conflict_do_nothing(index_elements=["id"]))
             return _of(transaction, approval.id) or copied(approval)
 
-        return seen(await self._database.run(ask), self._clock.time())
+        return apply_expiry(await self._database.run(ask), self._clock.time())
 
     async def get(self, id: str) -> Approval | None:  # noqa: A002 - it is known by its id
         found = await self._database.read(lambda transaction: _of(transaction, id))
-        return None if found is None else seen(found, self._clock.time())
+        return None if found is None else apply_expiry(found, self._clock.time())
 
     async def approvals(self, query: ApprovalQuery) -> ApprovalPage:
         limit, now = check_page_size(query.limit), self._clock.time()
@@ -67,20 +74,20 @@ class SqlApprovals:
         page = rows[:limit]
         more = len(rows) > limit
         return ApprovalPage(
-            approvals=[seen(_read(row.body), now) for row in page],
+            approvals=[apply_expiry(_read(row.body), now) for row in page],
             next_cursor=cursor_of(page[-1].created_at, page[-1].number) if more else "",
         )
 
     async def decide(
         self,
         id: str,  # noqa: A002 - it is known by its id
-        verdict: Verdict,
+        verdict: ApprovalVerdict,
         *,
         by: str,
         note: str = "",
         edited: Any = None,
         edited_digest: str = "",
-    ) -> Decided:
+    ) -> DecisionResult:
         now = self._clock.time()
         answer = {
             "decided_by": by,
@@ -88,14 +95,18 @@ class SqlApprovals:
             "edited": edited,
             "edited_digest": edited_digest,
         }
-        known, changed = await self._change(id, lambda item: decided(item, verdict, now, answer))
+        known, changed = await self._change(
+            id, lambda item: apply_decision(item, verdict, now, answer)
+        )
         if changed is not None:
-            return Decided(applied=True, approval=changed)
-        return Decided(applied=False, approval=None if known is None else seen(known, now))
+            return DecisionResult(applied=True, approval=changed)
+        return DecisionResult(
+            applied=False, approval=None if known is None else apply_expiry(known, now)
+        )
 
     async def use(self, id: str, *, digest: str, call_id: str) -> Approval | None:  # noqa: A002 - it is known by its id
         now = self._clock.time()
-        _, changed = await self._change(id, lambda item: used(item, digest, now, call_id))
+        _, changed = await self._change(id, lambda item: apply_use(item, digest, now, call_id))
         return changed
 
     async def withdraw(self, run_id: str, *, by: str, note: str) -> Sequence[Approval]:
@@ -109,7 +120,7 @@ class SqlApprovals:
 
         def withdraw(transaction: Transaction) -> list[Approval]:
             found = [_read(row.body) for row in transaction.all(asked)]
-            changes = (withdrawn(item, now, by=by, note=note) for item in found)
+            changes = (apply_withdrawal(item, now, by=by, note=note) for item in found)
             ended = [item for item in changes if item is not None]
             for item in ended:
                 _store(transaction, item)
@@ -128,7 +139,7 @@ class SqlApprovals:
 
         def expire(transaction: Transaction) -> list[Approval]:
             found = [_read(row.body) for row in transaction.all(overdue)]
-            ended = [seen(item, now) for item in found if is_overdue(item, now)]
+            ended = [apply_expiry(item, now) for item in found if is_overdue(item, now)]
             for item in ended:
                 _store(transaction, item)
             return ended

@@ -9,7 +9,7 @@ from sqlalchemy import Table
 from pegboard.core.event import CallRecord, CallStarted, Event
 from pegboard.core.record_snapshot import RecordSnapshot, freeze
 from pegboard.errors import Unavailable
-from pegboard.storage.audit_entries import Starts, in_history, unproved
+from pegboard.storage.audit_entries import Starts, in_history, skip_proof
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Prepared, Transaction
 from pegboard.storage.history_rows import Redact, call_row, detail_row, start_row
@@ -67,7 +67,7 @@ class SqlRecorder:
         self._redact = redact
         self._running: set[str] = set()
 
-    async def started(self, event: CallStarted) -> None:
+    async def record_start(self, event: CallStarted) -> None:
         """Return once the start is committed.
 
         Raises:
@@ -93,7 +93,7 @@ class SqlRecorder:
         try:
             await self._database.run(start)
         except Unavailable as error:
-            raise unproved(event.tool, error) from error
+            raise skip_proof(event.tool, error) from error
 
     def on_event(self, event: Event) -> None:
         """Queue the record of a call for the next commit."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import delete, func, select
 
-from pegboard.core.ports.catalogue_stores import SeenTool
+from pegboard.core.ports.catalogue_stores import LastKnownTool
 from pegboard.core.record_snapshot import clean_text
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Transaction
@@ -21,7 +21,7 @@ class SqlSeenTools:
         self._database = database
         self._most = most
 
-    async def put(self, tools: Sequence[SeenTool]) -> None:
+    async def put(self, tools: Sequence[LastKnownTool]) -> None:
         # in one order, so that servers that do the same do not lock each other
         rows = sorted(map(_row, tools), key=lambda row: row["id"])
 
@@ -38,10 +38,10 @@ class SqlSeenTools:
         if rows:
             await self._database.run(put)
 
-    async def tools(self) -> Sequence[SeenTool]:
+    async def tools(self) -> Sequence[LastKnownTool]:
         rows = await self._database.read(lambda transaction: transaction.all(select(TABLE)))
         found = [
-            SeenTool(
+            LastKnownTool(
                 id=row.id,
                 name=row.name,
                 digest=row.digest,
@@ -53,7 +53,7 @@ class SqlSeenTools:
         return sorted(found, key=lambda tool: (tool.seen_at, tool.id))
 
 
-def _row(tool: SeenTool) -> dict[str, Any]:
+def _row(tool: LastKnownTool) -> dict[str, Any]:
     return {
         "id": clean_text(tool.id),
         "name": clean_text(tool.name),

@@ -72,7 +72,7 @@ class SqlPins:
         ]
         return sorted(found, key=lambda pin: (pin.source, pin.name))
 
-    async def held(self, source: str = "") -> Sequence[HeldDefinition]:
+    async def list_held(self, source: str = "") -> Sequence[HeldDefinition]:
         wanted = _of(select(HELD_DEFINITIONS), HELD_DEFINITIONS, source, "")
         rows = await self._database.read(lambda transaction: transaction.all(wanted))
         found = [

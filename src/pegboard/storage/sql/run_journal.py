@@ -26,25 +26,28 @@ class SqlRunJournal:
         self._database = database
         self._clock = clock
 
-    async def rest(
+    async def store_result(
         self,
         result: RunResult,
         owner: str,
         *,
-        heard: int = 0,
+        last_signal: int = 0,
         wake_at: float | None = None,
     ) -> bool:
         body, now = dump(result), self._clock.time()
-        unheard = (
+        pending = (
             select(RUN_SIGNALS.c.number)
-            .where(RUN_SIGNALS.c.run_id == clean_text(result.run_id), RUN_SIGNALS.c.number > heard)
+            .where(
+                RUN_SIGNALS.c.run_id == clean_text(result.run_id),
+                RUN_SIGNALS.c.number > last_signal,
+            )
             .limit(1)
         )
 
         def rest(transaction: Transaction) -> bool:
             _held(transaction, result.run_id, owner)
             changes: dict[str, Any] = {"result": body}
-            goes_on = not result.state.is_final and transaction.first(unheard) is not None
+            goes_on = not result.state.is_final and transaction.first(pending) is not None
             if not goes_on:
                 changes |= {"state": result.state, "lease_owner": "", "lease_until": None}
                 changes |= {"wake_at": None if result.state.is_final else wake_at}

@@ -8,7 +8,7 @@ from sqlalchemy import Row, Select, delete, or_, select, tuple_, update
 from pegboard.core.graph import NodeState
 from pegboard.core.pagination import check_page_size, cursor_of, position_of
 from pegboard.core.ports.durability import RunStart
-from pegboard.core.ports.run_store import LEASE, Plan, RunPage, RunQuery, StoredRun
+from pegboard.core.ports.run_store import LEASE, RunPage, RunQuery, StoredPlan, StoredRun
 from pegboard.core.record_snapshot import clean_text
 from pegboard.core.run import RunResult
 from pegboard.errors import InvalidRequest
@@ -25,19 +25,19 @@ _CHUNK = 200
 class SqlRuns(SqlRunJournal):
     """The `RunStore` of a database."""
 
-    async def put_plan(self, plan: Plan) -> None:
+    async def put_plan(self, plan: StoredPlan) -> None:
         id_, body = clean_text(plan.id), dump(plan)
         new = {"id": id_, "body": body, "created_at": plan.created_at}
 
-        def put(transaction: Transaction) -> Plan | None:
+        def put(transaction: Transaction) -> StoredPlan | None:
             statement = transaction.insert(PLANS).values(new)
             transaction.execute(statement.on_conflict_do_nothing(index_elements=["id"]))
             return _plan(transaction, plan.id)
 
-        if await self._database.run(put) != load(body, Plan):
+        if await self._database.run(put) != load(body, StoredPlan):
             raise InvalidRequest(f"there is another plan '{plan.id}': give this one an id")
 
-    async def plan(self, id: str) -> Plan | None:  # noqa: A002 - it is known by its id
+    async def plan(self, id: str) -> StoredPlan | None:  # noqa: A002 - it is known by its id
         return await self._database.read(lambda transaction: _plan(transaction, id))
 
     async def create(
@@ -154,9 +154,9 @@ class SqlRuns(SqlRunJournal):
                 return forgotten
 
 
-def _plan(transaction: Transaction, id: str) -> Plan | None:  # noqa: A002 - it is known by its id
+def _plan(transaction: Transaction, id: str) -> StoredPlan | None:  # noqa: A002 - it is known by its id
     row = transaction.first(select(PLANS.c.body).where(PLANS.c.id == clean_text(id)))
-    return None if row is None else load(row.body, Plan)
+    return None if row is None else load(row.body, StoredPlan)
 
 
 def _lease(

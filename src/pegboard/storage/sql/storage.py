@@ -5,7 +5,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from pegboard.core.ports.catalogue_stores import MOST_SEEN_TOOLS
+from pegboard.core.ports.catalogue_stores import MAX_LAST_KNOWN_TOOLS
 from pegboard.core.ports.clock import Clock
 from pegboard.storage.audit_entries import Starts
 from pegboard.storage.databases.database import Database
@@ -59,7 +59,7 @@ class SqlStorage:
         self.outcomes = SqlOutcomes(database, clock=clock, ttl=outcome_ttl)
         self.catalogue = SqlCatalogue(database)
         self.pins = SqlPins(database)
-        self.seen_tools = SqlSeenTools(database, most=MOST_SEEN_TOOLS)
+        self.seen_tools = SqlSeenTools(database, most=MAX_LAST_KNOWN_TOOLS)
         self.switches = SqlSwitches(database)
         self.dependencies = SqlDependencies(database)
         self.approvals = SqlApprovals(database, clock=clock)

@@ -40,7 +40,7 @@ class Leaving:
 
 
 def _questions(asker: Any, roots: tuple[Path, ...] = ()) -> Questions:
-    exchange = Exchange(call_of(asker=asker))
+    exchange = Exchange(call_of(elicitor=asker))
     return Questions("shop", lambda: exchange, roots)
 
 

@@ -133,7 +133,7 @@ async def test_on_http_a_question_reaches_the_call_it_belongs_to_among_others() 
     ):
         tools = await by_action(source)
         tasks = [
-            asyncio.create_task(_run(tools["colour"], {}, call_of(asker=person)))
+            asyncio.create_task(_run(tools["colour"], {}, call_of(elicitor=person)))
             for person in people
         ]
         await asyncio.wait(tasks)
@@ -148,8 +148,8 @@ async def test_on_stdio_the_only_call_in_flight_is_asked() -> None:
     person = Person("green")
     async with opened({**STDIO, "protocol": "legacy"}) as source:
         tools = await by_action(source)
-        asked = await tools["colour"].run({}, call_of(asker=person))
-        rhymed = await tools["rhyme"].run({}, call_of(asker=person))
+        asked = await tools["colour"].run({}, call_of(elicitor=person))
+        rhymed = await tools["rhyme"].run({}, call_of(elicitor=person))
 
     assert asked.text == "accept: colour='green'"
     assert rhymed.text == "model of green: true"
@@ -169,7 +169,7 @@ async def test_on_stdio_a_question_among_several_calls_is_refused(tmp_path: Path
         other = asyncio.create_task(_run(tools["wait"], arguments, ctx))
         await began.wait()
         with pytest.raises(ToolFailed, match="which one it belongs to"):
-            await tools["colour"].run({}, call_of(asker=person))
+            await tools["colour"].run({}, call_of(elicitor=person))
         other.cancel()
         await asyncio.wait([other])
 
@@ -182,7 +182,7 @@ async def test_a_question_that_nobody_can_answer_is_refused() -> None:
         with pytest.raises(ToolFailed, match="Nobody can be asked"):
             await tools["colour"].run({}, call_of())
         with pytest.raises(ToolFailed, match="Nobody can be asked"):
-            await tools["rhyme"].run({}, call_of(asker=Person(takes_samples=False)))
+            await tools["rhyme"].run({}, call_of(elicitor=Person(takes_samples=False)))
 
 
 async def test_a_server_may_not_ask_where_the_operator_says_so() -> None:
@@ -190,7 +190,7 @@ async def test_a_server_may_not_ask_where_the_operator_says_so() -> None:
     async with opened({**STDIO, "asks": False}) as source:
         tools = await by_action(source)
         with pytest.raises(ToolFailed):
-            await tools["colour"].run({}, call_of(asker=person))
+            await tools["colour"].run({}, call_of(elicitor=person))
 
     assert person.asked == []
 
@@ -237,7 +237,7 @@ async def test_calls_from_another_event_loop_are_handed_over() -> None:
         tools = await by_action(source)
 
         def elsewhere() -> Any:
-            ctx = call_of(asker=person, on_progress=steps.append)
+            ctx = call_of(elicitor=person, on_progress=steps.append)
             return asyncio.run(_run(tools["colour"], {}, ctx))
 
         result = await asyncio.to_thread(elsewhere)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from pegboard.core.truncate import shortened
+from pegboard.core.truncate import truncate
 from pegboard.core.wire_names import is_source_name
 from pegboard.features.marketplace.entries import Label, UnusableEntry
 
@@ -37,7 +37,7 @@ def line(value: object, *, most: int = LONGEST_LINE) -> str:
     if not isinstance(value, str):
         return ""
     text = "".join(char if char.isprintable() else " " for char in value[: 4 * most])
-    return shortened(_SPACE.sub(" ", text).strip(), most)
+    return truncate(_SPACE.sub(" ", text).strip(), most)
 
 
 def text(value: object) -> str:

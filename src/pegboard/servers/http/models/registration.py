@@ -21,7 +21,7 @@ from pegboard.concurrency.cooperative import iterate_cooperatively
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.models import RetryPolicyEntry, ToolEntry
 from pegboard.runtime.registrations.shorthand_schema import WORDS, schema_of
-from pegboard.schemas.validator import compiled
+from pegboard.schemas.validator import compile_schema
 from pegboard.servers.http.models.requests import integral
 from pegboard.servers.http.problem_details import MOST_FAULTS
 
@@ -64,7 +64,7 @@ _SCHEMA: dict[str, Any] = {
     ],
 }
 
-_CHECK = compiled("the registration", _SCHEMA)
+_CHECK = compile_schema("the registration", _SCHEMA)
 
 
 def _checked(value: Any) -> Any:

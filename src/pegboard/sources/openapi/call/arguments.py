@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pegboard.core.truncate import shortened
+from pegboard.core.truncate import truncate
 from pegboard.sources.openapi.call.body_arguments import BodyPlan, Field, body_plan
 from pegboard.sources.openapi.document.lenient_access import Located
 from pegboard.sources.openapi.document.operations import LOCATIONS, Operation, Parameter
@@ -136,7 +136,7 @@ def _parameter_schema(parameter: Parameter, schemas: Schemas) -> Schema:
     if parameter.location == "path" and schema.get("type") == "string":
         schema["minLength"] = max(1, schema.get("minLength", 1))
     if parameter.description.strip():
-        schema["description"] = shortened(parameter.description.strip(), _LONGEST_DESCRIPTION)
+        schema["description"] = truncate(parameter.description.strip(), _LONGEST_DESCRIPTION)
     if parameter.deprecated:
         schema["deprecated"] = True
     if parameter.fault:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pegboard.core.truncate import shortened
+from pegboard.core.truncate import truncate
 from pegboard.sources.openapi.document.lenient_access import Located, Node, texts
 from pegboard.sources.openapi.document.operations import Body
 from pegboard.sources.openapi.schema.translate import Schema, Schemas, has_type, media_schema
@@ -157,7 +157,7 @@ def _whole(body: Body, place: Located, schemas: Schemas, kind: Kind) -> Schema:
         if _coverage(place, schemas, {}, 0) == "names":
             schema["unevaluatedProperties"] = False
     about = body.description.strip()
-    return {**schema, "description": shortened(about, 1_500)} if about else schema
+    return {**schema, "description": truncate(about, 1_500)} if about else schema
 
 
 def _file_alone(body: Body) -> Schema:

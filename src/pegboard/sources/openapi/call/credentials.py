@@ -7,7 +7,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pegboard.core.truncate import shortened
+from pegboard.core.truncate import truncate
 from pegboard.sources.openapi.auth import ApiKeyAuth, Auth, BasicAuth, BearerAuth, unsendable
 from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.sources.openapi.document.lenient_access import Node, mapping, text
@@ -115,7 +115,7 @@ def _checked(grant: Grant) -> Grant:
         reason = unsendable(part.name) if part.location == "header" else ""
         if reason:
             return Grant(
-                problem=f"Its key would go into the header '{shortened(part.name, 100)}': "
+                problem=f"Its key would go into the header '{truncate(part.name, 100)}': "
                 f"{reason}. Say with 'scheme', 'in' and 'name' of the api_key in auth where the "
                 "API reads it."
             )

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from pegboard.core.ports.http import HttpResponse
-from pegboard.core.truncate import shortened
+from pegboard.core.truncate import truncate
 from pegboard.errors import InvalidRequest, PegboardError, ToolFailed, Unavailable
 from pegboard.sources.openapi.call.responses import is_json, text_of
 from pegboard.sources.openapi.document.lenient_access import mapping, sequence
@@ -134,7 +134,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _one_line(text: str) -> str:
     line = _LINE.sub(" ", text).strip()
-    return shortened(line.encode("utf-8", "replace").decode(), _LONGEST)
+    return truncate(line.encode("utf-8", "replace").decode(), _LONGEST)
 
 
 def _phrase(status: int) -> str:

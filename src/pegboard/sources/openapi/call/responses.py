@@ -11,10 +11,10 @@ from msgspec import structs
 
 from pegboard.core.ports.http import HttpResponse
 from pegboard.core.result import Artifact, ToolResult
-from pegboard.core.truncate import shortened
+from pegboard.core.truncate import truncate
 from pegboard.errors import ToolFailed
 from pegboard.schemas import strict_json
-from pegboard.tools.charset import decoded
+from pegboard.tools.charset import decode_text
 from pegboard.tools.results import wrap
 
 _TEXT = re.compile(
@@ -71,7 +71,7 @@ def text_of(response: HttpResponse) -> str | None:
     if not is_json(media_type) and not _TEXT.fullmatch(media_type):
         return None
     found = _CHARSET.search(response.headers.get("content-type", ""))
-    return decoded(response.content, found[1] if found else "")
+    return decode_text(response.content, found[1] if found else "")
 
 
 def next_page(response: HttpResponse, names: Mapping[str, str]) -> str:
@@ -89,7 +89,7 @@ def next_page(response: HttpResponse, names: Mapping[str, str]) -> str:
             pairs = parse_qsl(urlsplit(url).query)
         except ValueError:
             return ""
-        known = [f"{names[key]}={shortened(value, 200)}" for key, value in pairs if key in names]
+        known = [f"{names[key]}={truncate(value, 200)}" for key, value in pairs if key in names]
         how = f"call again with {', '.join(known)}" if known else "the API names a next page"
         return f"[There is more: {how}.]"
     return ""

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from pegboard.concurrency.thread_pool import POOL
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
-from pegboard.core.truncate import shortened
+from pegboard.core.truncate import truncate
 from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.sources.openapi.document.lenient_access import mapping
 from pegboard.sources.openapi.document.parser import Unreadable, parsed, plain
@@ -195,7 +195,7 @@ def _read_file(path: Path, most: int, document: str) -> bytes:
 
 
 def _shown(document: str) -> str:
-    return shortened(document, _LONGEST_SHOWN)
+    return truncate(document, _LONGEST_SHOWN)
 
 
 def _beside(folder: Path, name: str, most: int, count: int) -> bytes:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 from urllib.parse import unquote
 
-from pegboard.core.truncate import shortened
+from pegboard.core.truncate import truncate
 from pegboard.sources.openapi.document.lenient_access import Located, mapping
 
 _LONGEST_CHAIN = 50
@@ -136,4 +136,4 @@ def _step(node: Any, token: str) -> Any:
 
 
 def _shown(ref: str) -> str:
-    return repr(shortened(ref, 120))
+    return repr(truncate(ref, 120))

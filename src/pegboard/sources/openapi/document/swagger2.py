@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pegboard.core.truncate import shortened
+from pegboard.core.truncate import truncate
 from pegboard.sources.openapi.document.lenient_access import (
     EMPTY,
     Located,
@@ -128,7 +128,7 @@ def _fault(node: Node, *, is_many: bool) -> str:
     if text(given) in _COLLECTIONS and (is_many or given != "multi"):
         return ""
     return (
-        f"Written with commas: the document says collectionFormat {shortened(repr(given), 40)}, "
+        f"Written with commas: the document says collectionFormat {truncate(repr(given), 40)}, "
         "which is not for this place."
     )
 

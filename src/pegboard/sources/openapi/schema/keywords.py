@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from pegboard.core.truncate import shortened
+from pegboard.core.truncate import truncate
 from pegboard.sources.openapi.document.lenient_access import Node, mapping, sequence, texts
 
 _TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
@@ -130,13 +130,13 @@ class Keywords:
             if is_pattern(pattern):
                 self.made["pattern"] = pattern
             else:
-                self.lost.append(f"pattern {_json(shortened(pattern, 200))}")
+                self.lost.append(f"pattern {_json(truncate(pattern, 200))}")
         for key in ("format", "title", "contentEncoding", "contentMediaType"):
             if isinstance(value := self._node.get(key), str) and value:
                 self.made[key] = value
         description = self._node.get("description")
         if isinstance(description, str) and description.strip():
-            self.made["description"] = shortened(description.strip(), _LONGEST_DESCRIPTION)
+            self.made["description"] = truncate(description.strip(), _LONGEST_DESCRIPTION)
 
     def _rest(self) -> None:
         node, made = self._node, self.made
