@@ -9,8 +9,7 @@ from msgspec import convert
 
 from pegboard.concurrency.cooperative import Turns, run_at_once, run_cooperatively
 from pegboard.core.graph import Graph, is_large
-from pegboard.core.ports.run_store import RunStore
-from pegboard.core.ports.run_store import StoredPlan
+from pegboard.core.ports.run_store import RunStore, StoredPlan
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import GraphInvalid, PlanNotFound, SourceUnavailable
 from pegboard.features.permissions import may_see_plan
