@@ -52,7 +52,7 @@ def test_the_page_of_the_websocket_names_every_message_with_its_fields() -> None
         for kind, reference in schema["discriminator"]["mapping"].items()
     }
     page = _text(_SOCKET)
-    requests = page[page.index("## Requests") : page.index("## What comes back")]
+    requests = page[page.index("## Requests") : page.index("## Answers")]
     told = {kind: set(_FIELD.findall(rest)) for kind, rest in _FIELDS.findall(requests)}
 
     assert told == wanted
