@@ -1,14 +1,17 @@
 """An SSE server that says wrongly, or never, where messages go: told at once."""
 
 import asyncio
+from collections.abc import AsyncIterator
 
+import httpx2
 import pytest
 from tests.network.loopback import Received, serving
 from tests.sources.mcp.opening import by_action, call_of, opened
 from tests.sources.mcp.rogue import replies, rogue_sse
 
 from pegboard.errors import MCPConnectionError
-from pegboard.sources.mcp.transport.sse_endpoint import Looking, problem_of
+from pegboard.sources.mcp.transport.http_failures import Landing
+from pegboard.sources.mcp.transport.sse_endpoint import EndpointCheck, endpoint_problem
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 HERE = "https://a.example/sse"
@@ -19,7 +22,7 @@ HERE = "https://a.example/sse"
     ["/post?sessionId=1", "post", "https://a.example/other", "", "?session=2"],
 )
 def test_an_endpoint_of_the_same_origin_is_good(endpoint: str) -> None:
-    assert problem_of(HERE, endpoint) == ""
+    assert endpoint_problem(HERE, endpoint) == ""
 
 
 @pytest.mark.parametrize(
@@ -34,32 +37,41 @@ def test_an_endpoint_of_the_same_origin_is_good(endpoint: str) -> None:
     ],
 )
 def test_another_origin_is_named_without_what_may_be_secret(endpoint: str, reason: str) -> None:
-    found = problem_of(HERE, endpoint)
+    found = endpoint_problem(HERE, endpoint)
 
     assert reason in found
     assert "hush" not in found
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("step", [1, 2, 3, 7, 1000])
-def test_an_endpoint_is_found_however_the_stream_is_cut(end: str, step: int) -> None:
+@pytest.mark.parametrize("step", [1, 7, 1000])
+async def test_the_library_reads_all_of_the_stream(end: str, step: int) -> None:
     text = (
-        f": hello{end}event: note{end}data: //c{end}{end}event: endpoint{end}data:/post{end}{end}"
+        f": hello{end}event: note{end}data: //c{end}{end}event: endpoint{end}data:/post{end}{end}:"
     )
-    stream = f"{text}:".encode()  # without more, nobody knows whether a CR ends the last line
-    looking = Looking(HERE)
+    stream = text.encode()
 
-    found = [looking.problem_in(stream[at : at + step]) for at in range(0, len(stream), step)]
-
-    assert set(found) == {""}
-    assert looking.is_done
+    assert await _passed([stream[at : at + step] for at in range(0, len(stream), step)]) == stream
 
 
-def test_what_names_no_endpoint_is_not_read_for_ever() -> None:
-    looking = Looking(HERE)
+async def test_what_names_no_endpoint_is_not_read_for_ever() -> None:
+    with pytest.raises(httpx2.SSEError, match="named no endpoint"):
+        await _passed([b": " + b"x" * 64_000, b"x" * 4_000, b"never read"])
 
-    assert looking.problem_in(b": " + b"x" * 64_000) == ""
-    assert looking.problem_in(b"x" * 4_000) == "named no endpoint"
+
+async def _passed(chunks: list[bytes]) -> bytes:
+    class Server(httpx2.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+            async def body() -> AsyncIterator[bytes]:
+                for chunk in chunks:
+                    yield chunk
+
+            kind = {"content-type": "text/event-stream"}
+            return httpx2.Response(200, headers=kind, content=body(), request=request)
+
+    check = EndpointCheck(Server(), landing=Landing(name="it", url=HERE))
+    response = await check.handle_async_request(httpx2.Request("GET", HERE))
+    return await response.aread()
 
 
 async def _told(*said: bytes, close: bool = False) -> str:

@@ -19,7 +19,7 @@ from pegboard.sources.mcp.sdk_log_filter import keep_farewells_out
 from pegboard.sources.mcp.transport.guarded_http import GuardedTransport
 from pegboard.sources.mcp.transport.http_failures import Landing
 from pegboard.sources.mcp.transport.message_rate import MAX_MESSAGE_BYTES, MessageRate, default_rate
-from pegboard.sources.mcp.transport.sse_endpoint import AnnouncedTransport
+from pegboard.sources.mcp.transport.sse_endpoint import EndpointCheck
 from pegboard.sources.mcp.transport.stdio import ServerCommand, ServerProcess, stdio_transport
 from pegboard.tools.call_headers import CallHeaders
 
@@ -216,7 +216,7 @@ class Link:
             auth: httpx2.Auth | None = None,
         ) -> httpx2.AsyncClient:
             del timeout, auth
-            return _client(AnnouncedTransport(over, landing=self._landing), headers or {})
+            return _client(EndpointCheck(over, landing=self._landing), headers or {})
 
         async with sse_client(
             self.config.url,
