@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pegboard.observability.background_queue import Outbox
+from pegboard.observability.background_queue import BackgroundQueue
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,7 +37,7 @@ def slow() -> Iterator[Slow]:
 
 def test_items_arrive_in_order_and_in_batches() -> None:
     batches: list[list[int]] = []
-    outbox: Outbox[int] = Outbox(batches.append, name="test", max_waiting=1000)
+    outbox: BackgroundQueue[int] = BackgroundQueue(batches.append, name="test", max_waiting=1000)
 
     for number in range(500):
         outbox.post(number)
@@ -49,7 +49,7 @@ def test_items_arrive_in_order_and_in_batches() -> None:
 
 
 def test_a_full_queue_drops_at_once_and_counts(slow: Slow) -> None:
-    outbox: Outbox[int] = Outbox(slow, name="test", max_waiting=3)
+    outbox: BackgroundQueue[int] = BackgroundQueue(slow, name="test", max_waiting=3)
     outbox.post(0)
     assert slow.busy.wait(60)
 
@@ -63,7 +63,7 @@ def test_a_full_queue_drops_at_once_and_counts(slow: Slow) -> None:
 
 
 def test_flush_waits_for_what_was_posted_and_not_longer_than_told(slow: Slow) -> None:
-    outbox: Outbox[int] = Outbox(slow, name="test", max_waiting=10)
+    outbox: BackgroundQueue[int] = BackgroundQueue(slow, name="test", max_waiting=10)
     outbox.post(1)
 
     early = outbox.flush(0.1)
@@ -76,14 +76,14 @@ def test_flush_waits_for_what_was_posted_and_not_longer_than_told(slow: Slow) ->
 
 
 def test_flush_of_nothing_returns_at_once() -> None:
-    outbox: Outbox[int] = Outbox(lambda _: None, name="test", max_waiting=10)
+    outbox: BackgroundQueue[int] = BackgroundQueue(lambda _: None, name="test", max_waiting=10)
 
     assert outbox.flush(60)
     outbox.close()
 
 
 def test_close_gives_up_on_a_reader_that_never_reads(slow: Slow) -> None:
-    outbox: Outbox[int] = Outbox(slow, name="test", max_waiting=10)
+    outbox: BackgroundQueue[int] = BackgroundQueue(slow, name="test", max_waiting=10)
     outbox.post(1)
     assert slow.busy.wait(60)
     outbox.post(2)
@@ -95,7 +95,7 @@ def test_close_gives_up_on_a_reader_that_never_reads(slow: Slow) -> None:
 
 
 def test_what_comes_after_the_end_is_counted() -> None:
-    outbox: Outbox[int] = Outbox(lambda _: None, name="test", max_waiting=10)
+    outbox: BackgroundQueue[int] = BackgroundQueue(lambda _: None, name="test", max_waiting=10)
     outbox.close()
     outbox.close()
 
@@ -114,7 +114,7 @@ def test_a_batch_that_fails_is_counted_and_the_next_gets_through(
             raise LookupError("no reader")
         taken.extend(items)
 
-    outbox: Outbox[int] = Outbox(consume, name="test", max_waiting=10)
+    outbox: BackgroundQueue[int] = BackgroundQueue(consume, name="test", max_waiting=10)
     with caplog.at_level(logging.ERROR, "pegboard.observability"):
         outbox.post(1)
         assert outbox.flush(60)
@@ -133,7 +133,7 @@ def test_an_idle_outbox_wakes_its_reader_with_nothing() -> None:
         if not items:
             woken.set()
 
-    outbox: Outbox[int] = Outbox(consume, name="test", max_waiting=10, idle=0.01)
+    outbox: BackgroundQueue[int] = BackgroundQueue(consume, name="test", max_waiting=10, idle=0.01)
 
     assert woken.wait(60)
     outbox.close()
@@ -142,8 +142,8 @@ def test_an_idle_outbox_wakes_its_reader_with_nothing() -> None:
 @pytest.mark.timeout(60)
 def test_what_waits_is_handled_when_the_program_ends() -> None:
     program = """
-from pegboard.observability.background_queue import Outbox
-outbox = Outbox(lambda items: print(items, flush=True), name="test", max_waiting=10)
+from pegboard.observability.background_queue import BackgroundQueue
+outbox = BackgroundQueue(lambda items: print(items, flush=True), name="test", max_waiting=10)
 outbox.post("last words")
 """
     done = subprocess.run(

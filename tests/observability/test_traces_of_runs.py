@@ -144,5 +144,5 @@ def test_spans_that_are_open_and_runs_that_are_known_are_bounded(
         spans.begin(a_run(f"r{number}"), context=None, at=NOON)
 
     assert len(runs_of(exporter)) == 2
-    assert spans.around(a_record(run_id="r1")) is None
-    assert spans.around(a_record(run_id="r3")) is not None
+    assert spans.run_context(a_record(run_id="r1")) is None
+    assert spans.run_context(a_record(run_id="r3")) is not None

@@ -235,7 +235,7 @@ async def test_what_a_tool_was_is_known_once_it_went(write: Write) -> None:
     async with Pegboard(path, settings=Settings()) as board:
         write("sources: []")
         await board.reload()
-        found = board.tool_health.replacements.of("my__greet")
+        found = board.tool_health.replacements.find("my__greet")
 
     assert (found.is_gone, found.tool.name) == (True, "my__greet")
 

@@ -105,7 +105,7 @@ async def test_other_words_are_held_back_and_the_tool_runs_as_it_was_approved(ba
         bank.says(pay, POISON)
         await board.reload()
         called = await board.call("bank__pay", {"to": "ann", "amount": 1})
-        [held] = (await board.pins.held()).items
+        [held] = (await board.pins.list_held()).items
 
         assert (about(board), waiting(board)) == ("Pay somebody.", 1)
         assert called.content == "1 to ann"
@@ -118,7 +118,7 @@ async def test_what_breaks_calls_waits_and_is_callable_once_it_is_approved(bank:
         bank.says(pay_all)
         await board.reload()
         refused = await board.call("bank__pay", {"to": "ann", "amount": 1})
-        [held] = (await board.pins.held()).items
+        [held] = (await board.pins.list_held()).items
         await board.pins.decide("bank", "pay", "approve", digest=held.digest)
         called = await board.call("bank__pay", {"to": "ann"})
         records = await board.audit.records(kind="definition")
@@ -209,7 +209,7 @@ async def test_a_change_that_is_taken_back_waits_no_more(bank: Bank) -> None:
         await board.reload()
 
         assert waiting(board) == 0
-        assert (await board.pins.held()).items == ()
+        assert (await board.pins.list_held()).items == ()
 
 
 @SECONDS
@@ -219,10 +219,10 @@ async def test_what_was_rejected_is_asked_about_no_more_until_it_changes_again(
     async with bank.board() as board:
         bank.says(pay_all)
         await board.reload()
-        [held] = (await board.pins.held()).items
+        [held] = (await board.pins.list_held()).items
         await board.pins.decide("bank", "pay", "reject", digest=held.digest)
         await board.reload()
-        rejected = (await board.pins.held(state="rejected")).items
+        rejected = (await board.pins.list_held(state="rejected")).items
         reason, count = board.find("bank__pay").spec.unavailable, waiting(board)
         bank.says(pay, POISON)
         await board.reload()
@@ -239,7 +239,7 @@ async def test_a_changed_policy_holds_after_a_reload(bank: Bank) -> None:
     async with bank.board("{sources: {bank: block}}") as board:
         bank.says(pay, POISON)
         await board.reload()
-        blocked = (await board.pins.held(state="blocked")).items
+        blocked = (await board.pins.list_held(state="blocked")).items
         with pytest.raises(AccessDenied, match="write 'ask' for it"):
             await board.pins.decide("bank", "pay", "approve", digest=blocked[0].digest)
         under_block = (about(board), waiting(board))
@@ -393,7 +393,7 @@ async def test_a_document_that_changes_is_held_back(tmp_path: Path) -> None:
             documents["now"] = orders() | {"servers": [{"url": "http://evil.example"}]}
             await board.reload()
             moved = board.find("orders__find").spec
-            [held] = (await board.pins.held()).items
+            [held] = (await board.pins.list_held()).items
 
     assert (worded.title, worded.unavailable) == ("Find orders.", "")
     assert "waits for approval" in moved.unavailable
@@ -413,7 +413,7 @@ async def test_what_the_operator_says_of_an_operation_needs_no_approval(tmp_path
             file.write_text(API.format(url=url, config=said) + "pinning: {default: ask}\n")
             await board.reload()
             spec = board.find("orders__search").spec
-            held = (await board.pins.held()).items
+            held = (await board.pins.list_held()).items
 
     assert (spec.description, spec.unavailable) == ("Look for orders.", "")
     assert spec.input_schema["properties"] == {}

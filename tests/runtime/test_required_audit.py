@@ -183,7 +183,7 @@ async def test_nothing_is_decided_that_could_not_be_proved_but_turning_off(tmp_p
         approval = await board.approvals.get(asked.approval_id)
         async with asyncio.timeout(8):
             while True:
-                if all(thrown.is_kept for thrown in await board.switches.thrown()):
+                if all(thrown.is_kept for thrown in await board.switches.list()):
                     break
                 await asyncio.sleep(0.05)
         await board.approvals.decide(asked.approval_id, "approve")
@@ -191,7 +191,7 @@ async def test_nothing_is_decided_that_could_not_be_proved_but_turning_off(tmp_p
         records = [json.loads(item.body) for item in await board.audit.records(kind="decision")]
         report = await board.audit.verify()
     async with a_board(data=tmp_path) as again:
-        after = [thrown.switch.name for thrown in await again.switches.thrown()]
+        after = [thrown.switch.name for thrown in await again.switches.list()]
 
     assert [(answer.status_code, answer.json().get("code")) for answer in answers] == [
         (503, "audit_unavailable"),

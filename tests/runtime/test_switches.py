@@ -75,7 +75,7 @@ async def test_a_board_that_opens_later_knows_what_is_off(
 ) -> None:
     await boards[0].switches.off("writes", reason="a fire")
     async with Pegboard(settings=Settings(database=SecretStr(postgres))) as later:
-        [thrown] = await later.switches.thrown()
+        [thrown] = await later.switches.list()
 
     assert (thrown.switch.kind, thrown.switch.reason) == ("writes", "a fire")
 
@@ -100,10 +100,10 @@ async def test_while_the_database_is_away_what_was_off_stays_off_and_that_is_sai
         await asyncio.to_thread(own_server.start)
         await board.switches.on("tool", "builtin__echo")
         done = await echo(board)
-        while not all([thrown.is_kept for thrown in await board.switches.thrown()]):  # noqa: ASYNC110, C419 - the board stores it by itself; it is awaited once
+        while not all([thrown.is_kept for thrown in await board.switches.list()]):  # noqa: ASYNC110, C419 - the board stores it by itself; it is awaited once
             await asyncio.sleep(0.05)
         async with Pegboard(settings=settings) as other:
-            thrown = [item.switch for item in await other.switches.thrown()]
+            thrown = [item.switch for item in await other.switches.list()]
         ready_again = await readiness(client)
         following.cancel()
         await asyncio.wait([following])

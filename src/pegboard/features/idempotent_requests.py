@@ -22,7 +22,7 @@ from pegboard.execution.in_flight_calls import InFlightCall
 from pegboard.execution.pipeline import new_call_id
 
 Answer = Mapping[str, Any]
-_LONGEST_WAIT = 60.0
+_MAX_WAIT = 60.0
 """Longer than a server that is gone keeps its keys, and not much longer than clients wait."""
 
 _AT_ONCE = 0.5
@@ -40,7 +40,7 @@ class IdempotentRequests:
         longest_wait: For the first answer, in seconds.
     """
 
-    def __init__(self, kit: CallEnvironment, *, longest_wait: float = _LONGEST_WAIT) -> None:
+    def __init__(self, kit: CallEnvironment, *, longest_wait: float = _MAX_WAIT) -> None:
         self._kit = kit
         self._longest_wait = longest_wait
 
@@ -94,7 +94,7 @@ class IdempotentRequests:
             first = await claim_or_first_outcome(kit, flight, wish)
             if first is None:
                 with KeyLease(kit, flight.claim):
-                    return await self._done(work, flight, wish)
+                    return await self._run_once(work, flight, wish)
         finally:
             kit.flights.end(flight)
         return cast("Answer", (first.result or _unknown(wish)).unwrap())
@@ -134,7 +134,7 @@ class IdempotentRequests:
             asking.cancel()  # what it was given by then, it gives back
         return await work()
 
-    async def _done(
+    async def _run_once(
         self, work: Callable[[], Awaitable[Answer]], flight: InFlightCall, wish: KeyClaim
     ) -> Answer:
         try:
@@ -143,12 +143,12 @@ class IdempotentRequests:
             if wish.may_repeat or not _is_cut_off(error):
                 await release_key(self._kit, flight)
             else:
-                await self._settled(flight, _unknown(wish))
+                await self._store_result(flight, _unknown(wish))
             raise
-        await self._settled(flight, ToolResult(structured=dict(answer)))
+        await self._store_result(flight, ToolResult(structured=dict(answer)))
         return answer
 
-    async def _settled(self, flight: InFlightCall, result: ToolResult) -> None:
+    async def _store_result(self, flight: InFlightCall, result: ToolResult) -> None:
         await store_outcome(flight, self._kit.outcomes.settle(flight.claim, result))
 
 

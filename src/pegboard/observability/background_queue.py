@@ -14,7 +14,7 @@ _LINGER = 0.05
 _LAST_WORDS = 2.0
 
 
-class Outbox(Generic[Item]):
+class BackgroundQueue(Generic[Item]):
     """Hands items to `consume` in order and in batches, on a thread of its own.
 
     Items gather for a moment before they are handed over, so that a call costs an append.

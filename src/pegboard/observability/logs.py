@@ -19,7 +19,7 @@ from pegboard.core.event import (
 )
 from pegboard.core.ports.clock import Clock, SystemClock
 from pegboard.core.record_snapshot import RecordSnapshot, clean_text, freeze
-from pegboard.observability.background_queue import Outbox
+from pegboard.observability.background_queue import BackgroundQueue
 from pegboard.observability.log_sinks import FileSink, Sink, StreamSink
 
 _SYSTEM_CLOCK = SystemClock()
@@ -83,7 +83,9 @@ class JsonLog:
         self._include_arguments = include_arguments
         self._clock = clock
         self._said = 0
-        self._outbox: Outbox[_Fact] = Outbox(self._write, name="log", max_waiting=max_waiting)
+        self._outbox: BackgroundQueue[_Fact] = BackgroundQueue(
+            self._write, name="log", max_waiting=max_waiting
+        )
 
     @property
     def dropped(self) -> int:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from pegboard.core.event import CallRecord, Event, RunFinished, RunRested, RunStarted
 from pegboard.core.ports.clock import Clock, SystemClock
 from pegboard.errors import ConfigError
-from pegboard.observability.background_queue import Outbox
+from pegboard.observability.background_queue import BackgroundQueue
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
@@ -24,7 +24,7 @@ _NO_ERROR = frozenset({"completed", "approval_needed"})
 _UNKNOWN = "unknown"
 
 
-class _Ended(Struct, frozen=True):
+class _CallEnd(Struct, frozen=True):
     """A call that is over, what was being traced where it ended, and since when it waits."""
 
     record: CallRecord
@@ -32,7 +32,7 @@ class _Ended(Struct, frozen=True):
     since: float
 
 
-class _OfRun(Struct, frozen=True):
+class _RunEvent(Struct, frozen=True):
     """A play of a run that begins or ends, what was being traced there, and when it was told."""
 
     event: RunStarted | RunRested | RunFinished
@@ -77,9 +77,9 @@ class Traces:
         self._runs = RunSpans(self._tracer, self._clean)
         self._clock = clock
         self._max_wait = max_wait
-        self._held: dict[str, list[_Ended]] = {}
+        self._held: dict[str, list[_CallEnd]] = {}
         self._number_held = 0
-        self._outbox: Outbox[_Ended | _OfRun] = Outbox(
+        self._outbox: BackgroundQueue[_CallEnd | _RunEvent] = BackgroundQueue(
             self._take, name="traces", max_waiting=max_waiting, idle=max_wait
         )
 
@@ -91,9 +91,9 @@ class Traces:
     def on_event(self, event: Event) -> None:
         """Queue the span of a call, or of a run."""
         if isinstance(event, CallRecord):
-            self._outbox.post(_Ended(event, self._current(), self._clock.monotonic()))
+            self._outbox.post(_CallEnd(event, self._current(), self._clock.monotonic()))
         elif isinstance(event, (RunStarted, RunRested, RunFinished)):
-            self._outbox.post(_OfRun(event, self._current(), self._clock.time()))
+            self._outbox.post(_RunEvent(event, self._current(), self._clock.time()))
 
     def flush(self, timeout: float = 5.0) -> bool:
         """Wait until the spans so far are emitted or held for a parent; False when that is long."""
@@ -107,9 +107,9 @@ class Traces:
             self._emit_held(parent_id)
         self._runs.close(self._clock.time())
 
-    def _take(self, batch: list[_Ended | _OfRun]) -> None:
+    def _take(self, batch: list[_CallEnd | _RunEvent]) -> None:
         for told in batch:
-            if isinstance(told, _Ended):
+            if isinstance(told, _CallEnd):
                 self._take_call(told)
             elif isinstance(told.event, RunStarted):
                 self._runs.begin(told.event, context=told.context, at=told.at)
@@ -117,9 +117,9 @@ class Traces:
                 self._runs.end(told.event)
         self._release(before=self._clock.monotonic() - self._max_wait)
 
-    def _take_call(self, ended: _Ended) -> None:
+    def _take_call(self, ended: _CallEnd) -> None:
         record = ended.record
-        within = self._runs.context_of(record)
+        within = self._runs.step_context(record)
         if within is None and record.parent_id and self._number_held < _MAX_HELD:
             self._held.setdefault(record.parent_id, []).append(ended)
             self._number_held += 1
@@ -137,15 +137,15 @@ class Traces:
                 self._emit_held(parent_id)
 
     def _emit_held(self, parent_id: str) -> None:
-        for ended in self._let_go(parent_id):
-            self._emit(ended, self._runs.around(ended.record) or ended.context)
+        for ended in self._pop_held(parent_id):
+            self._emit(ended, self._runs.run_context(ended.record) or ended.context)
 
-    def _let_go(self, parent_id: str) -> list[_Ended]:
+    def _pop_held(self, parent_id: str) -> list[_CallEnd]:
         held = self._held.pop(parent_id, [])
         self._number_held -= len(held)
         return held
 
-    def _emit(self, ended: _Ended, context: "Context | None") -> None:
+    def _emit(self, ended: _CallEnd, context: "Context | None") -> None:
         from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_context
 
         record = ended.record
@@ -161,7 +161,7 @@ class Traces:
         if record.status not in _NO_ERROR:
             message = self._clean(record.error_message)
             span.set_status(Status(StatusCode.ERROR, message or record.status))
-        for child in self._let_go(record.call_id):
+        for child in self._pop_held(record.call_id):
             self._emit(child, set_span_in_context(span, context))
         span.end(start + took)
 
@@ -232,12 +232,12 @@ class RunSpans:
         # Each by itself: Unix nanoseconds are beyond what a float holds exactly.
         span.end(int(event.started_at * 1e9) + int(event.duration_ms * 1e6))
 
-    def context_of(self, record: CallRecord) -> "Context | None":
+    def step_context(self, record: CallRecord) -> "Context | None":
         """What a call that a step makes belongs to; None for one that another call makes."""
         known = self._contexts.get(record.run_id)
         return known[1] if known is not None and known[0] == record.parent_id else None
 
-    def around(self, record: CallRecord) -> "Context | None":
+    def run_context(self, record: CallRecord) -> "Context | None":
         """The run in which a call was made, by whatever; None for none that is known."""
         known = self._contexts.get(record.run_id)
         return None if known is None else known[1]

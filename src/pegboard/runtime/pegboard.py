@@ -253,7 +253,7 @@ class Pegboard:
     async def health(self) -> list[dict[str, Any]]:
         """Every source with its health, asked now, all at once."""
         for name, health in (await self._open.sources.healths()).items():
-            self.tool_health.checked_source(name, health)
+            self.tool_health.record_source_check(name, health)
         return self.observed()
 
     def observed(self) -> list[dict[str, Any]]:

@@ -6,8 +6,14 @@ from typing import Any
 import pytest
 
 from pegboard.cli.output.marketplace import tell_review
-from pegboard.features.marketplace.entries import Entry, InstallOption, Label, Market, RequiredValue
-from pegboard.features.marketplace.review import Choice, reviewed
+from pegboard.features.marketplace.entries import (
+    InstallOption,
+    Label,
+    Market,
+    MarketEntry,
+    RequiredValue,
+)
+from pegboard.features.marketplace.review import EntrySelection, review_entry
 
 
 async def nothing(kind: str, config: Any) -> list[Any]:
@@ -20,9 +26,9 @@ async def test_what_an_entry_does_not_say_takes_no_line(capsys: pytest.CaptureFi
     way = InstallOption(
         name="remote-1", source_kind="mcp", config={"url": "https://x"}, address="https://x"
     )
-    entry = Entry(market="m", id="a/b", kind="MCP server", short="b", ways=(way,))
+    entry = MarketEntry(market="m", id="a/b", kind="MCP server", short="b", ways=(way,))
 
-    review = await reviewed(entry, market, Choice(), look=nothing, environ={})
+    review = await review_entry(entry, market, EntrySelection(), look=nothing, environ={})
     tell_review(review.shown)
 
     assert capsys.readouterr().out == (
@@ -53,7 +59,7 @@ async def test_all_that_it_says_is_told(capsys: pytest.CaptureFixture[str]) -> N
         InstallOption(name="remote-1", source_kind="mcp", needs=(need,), warnings=("Look out.",)),
         InstallOption(name="package-1", source_kind="mcp", runs_here=True),
     )
-    entry = Entry(
+    entry = MarketEntry(
         market="m",
         id="a/b",
         kind="MCP server",
@@ -65,8 +71,8 @@ async def test_all_that_it_says_is_told(capsys: pytest.CaptureFixture[str]) -> N
         ways=ways,
     )
 
-    review = await reviewed(
-        entry, market, Choice(), look=nothing, environ={"MARKET_B_KEY": "secret"}
+    review = await review_entry(
+        entry, market, EntrySelection(), look=nothing, environ={"MARKET_B_KEY": "secret"}
     )
     tell_review(review.shown)
 

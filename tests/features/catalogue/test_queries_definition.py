@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.features.catalogue.queries import shown_definition
+from pegboard.features.catalogue.queries import show_definition
 
 
 @pytest.mark.parametrize(
@@ -36,10 +36,10 @@ from pegboard.features.catalogue.queries import shown_definition
     ids=["password", "query", "agent", "list", "schema", "words", "known secret"],
 )
 def test_what_is_secret_is_masked(given: dict[str, Any], shown: dict[str, Any]) -> None:
-    assert shown_definition(given, lambda text: text.replace("sesame", "***")) == shown
+    assert show_definition(given, lambda text: text.replace("sesame", "***")) == shown
 
 
 def test_a_board_without_secrets_shows_all() -> None:
     given = {"tool_id": "a_v1", "timeout_ms": 5, "description": "sesame"}
 
-    assert shown_definition(given, None) == given
+    assert show_definition(given, None) == given

@@ -131,7 +131,7 @@ async def test_what_is_not_there_is_told(storage: MemoryStorage) -> None:
 async def test_an_id_goes_along_with_the_major_version_alone() -> None:
     tool = await build({"name": "a", "version": "1.0"})
 
-    assert [Draft.numbered(tool, version).spec.id for version in ("1.0", "1.1.0", "2.0.0")] == [
+    assert [Draft.with_version(tool, version).spec.id for version in ("1.0", "1.1.0", "2.0.0")] == [
         "a_v1",
         "a_v1",
         "a_v2",
@@ -144,7 +144,7 @@ async def test_a_shelf_finds_names_of_tools_that_were_taken_off(storage: MemoryS
     things.swap("a", await build({"name": "a"}))
     things.take_off("a")
 
-    assert (things.wire("a_v1"), registry.names()) == ("a", ())
+    assert (things.resolve_name("a_v1"), registry.names()) == ("a", ())
 
 
 def test_a_day_is_written_as_text() -> None:

@@ -18,7 +18,7 @@ from pegboard.errors import (
 )
 from pegboard.features.dependencies import DependencyService
 from pegboard.features.dependencies.audit_events import change_dict
-from pegboard.features.dependencies.recorded_graph import Recorded
+from pegboard.features.dependencies.recorded_graph import RecordedGraph
 from pegboard.features.dependencies.service import apply_and_store
 from pegboard.registry.dependencies import GraphChange
 from pegboard.storage import MemoryStorage
@@ -105,7 +105,7 @@ async def test_what_cannot_be_kept_is_not_in_the_graph_and_is_told() -> None:
         ("a",),
     )
     assert [event.action for event in trail.events] == ["changed", "unknown", "unknown", "changed"]
-    played = Recorded.played(await store.changes())
+    played = RecordedGraph.replay(await store.changes())
     assert played.current == graph.current
     assert graph.diff(1, 2).added_nodes == ("d",)
 
@@ -170,11 +170,11 @@ async def test_a_change_that_never_comes_first_is_refused() -> None:
 
 
 async def test_a_change_is_kept_whole_or_not_at_all() -> None:
-    graph, store = Recorded(), Failing(ClosableLock())
+    graph, store = RecordedGraph(), Failing(ClosableLock())
     asked: dict[str, Any] = {"origin": "api", "at": 1.0, "by": "ann"}
     made = await apply_and_store(EDGE, graph, store, **asked)
     again = await apply_and_store(EDGE, graph, store, **asked)
-    behind = await apply_and_store(EDGE, Recorded(), store, **asked)
+    behind = await apply_and_store(EDGE, RecordedGraph(), store, **asked)
 
     assert (made, again, behind) == (1, 0, None)
 

@@ -4,7 +4,7 @@ import pytest
 
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import DependencyNotFound
-from pegboard.features.dependencies import what_breaks
+from pegboard.features.dependencies import find_impact
 from pegboard.registry.dependencies import Dependencies, DependencyGraph, GraphChange
 
 
@@ -23,7 +23,7 @@ CHAIN = graph(("a_v1", "b_v1"), ("b_v1", "c_v1"), ("a_v1", "twin_v1"))
 
 
 def test_without_a_stand_in_all_that_needs_it_breaks() -> None:
-    found = what_breaks(CHAIN, "a_v1")
+    found = find_impact(CHAIN, "a_v1")
 
     assert found.to_dict({"b_v1": "b"}) == {
         "version": 1,
@@ -40,7 +40,7 @@ def test_without_a_stand_in_all_that_needs_it_breaks() -> None:
 def test_what_depends_on_a_tool_that_is_stood_in_for_goes_on() -> None:
     served = {"b_v1": [spec("other")]}
 
-    found = what_breaks(CHAIN, "a_v1", stand_ins_of=lambda gone: served.get(gone, []))
+    found = find_impact(CHAIN, "a_v1", stand_ins_of=lambda gone: served.get(gone, []))
 
     assert [item.tool for item in found.broken] == ["b_v1", "twin_v1"]
     assert found.to_dict({})["stand_ins"] == [{"tool": "b_v1", "by": "other_v1", "name": "other"}]
@@ -50,7 +50,7 @@ def test_what_would_fail_along_stands_in_for_nothing() -> None:
     served = {"b_v1": [spec("twin")]}
     seen = CHAIN.only(["a_v1", "b_v1", "c_v1"])
 
-    found = what_breaks(seen, "a_v1", whole=CHAIN, stand_ins_of=lambda gone: served.get(gone, []))
+    found = find_impact(seen, "a_v1", whole=CHAIN, stand_ins_of=lambda gone: served.get(gone, []))
 
     assert [item.tool for item in found.broken] == ["b_v1", "c_v1"]
     assert found.stand_ins == {}
@@ -58,4 +58,4 @@ def test_what_would_fail_along_stands_in_for_nothing() -> None:
 
 def test_a_tool_that_is_not_in_the_graph_is_refused() -> None:
     with pytest.raises(DependencyNotFound, match="'d_v1'"):
-        what_breaks(CHAIN, "d_v1")
+        find_impact(CHAIN, "d_v1")

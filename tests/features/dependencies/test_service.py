@@ -12,7 +12,7 @@ from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import AccessDenied, DependencyCycle
 from pegboard.execution import CallEnvironment
 from pegboard.features.dependencies import DependencyService
-from pegboard.features.dependencies.recorded_graph import Recorded
+from pegboard.features.dependencies.recorded_graph import RecordedGraph
 from pegboard.planning import PlanRequest
 from pegboard.registry.dependencies import GraphChange
 from pegboard.runtime import Pegboard
@@ -45,7 +45,7 @@ async def test_the_log_makes_the_same_graph_again(storage: MemoryStorage) -> Non
     await service.declare()
     await service.follow([])
 
-    played = Recorded.played(await storage.dependencies.changes())
+    played = RecordedGraph.replay(await storage.dependencies.changes())
 
     assert played.current == service.current
     assert [played.at(n) for n in range(played.version + 1)] == [

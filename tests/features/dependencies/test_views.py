@@ -1,10 +1,10 @@
-from pegboard.features.dependencies.recorded_graph import Recorded
+from pegboard.features.dependencies.recorded_graph import RecordedGraph
 from pegboard.features.dependencies.views import graph_dict
 from pegboard.registry.dependencies import GraphChange
 
 
 def test_a_graph_is_shown_with_its_layers_and_what_is_missing() -> None:
-    graph = Recorded()
+    graph = RecordedGraph()
     graph.apply(GraphChange(add_nodes=("a_v1", "b_v1"), add_edges=(("a_v1", "b_v1"),)))
 
     assert graph_dict(graph.current, {"b_v1": "b"}) == {

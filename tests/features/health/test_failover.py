@@ -9,13 +9,13 @@ from pegboard.core.health import HEALTHY, Health, HealthStatus
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Effect, Status, Tool, ToolSpec
 from pegboard.features.health import Replacements
-from pegboard.features.health.failover import FailoverSelector, HealingPolicy
+from pegboard.features.health.failover import FailoverPolicy, FailoverSelector
 from pegboard.tools import SchemaTool
 
 PRICE = {"type": "object", "properties": {"kg": {"type": "number"}}, "additionalProperties": False}
 EUROS = {"type": "object", "properties": {"euros": {"type": "number"}}, "required": ["euros"]}
 TEXT = {"type": "object", "properties": {"euros": {"type": "string"}}, "required": ["euros"]}
-APPLIES = HealingPolicy(applies=True)
+APPLIES = FailoverPolicy(applies=True)
 
 
 def priced(name: str, **changes: Any) -> Tool:
@@ -34,7 +34,7 @@ def priced(name: str, **changes: Any) -> Tool:
 def stands_in(
     before: Tool,
     *after: Tool,
-    policy: HealingPolicy = APPLIES,
+    policy: FailoverPolicy = APPLIES,
     access: Policy | None = None,
     principal: Principal = LOCAL,
     names: tuple[str, ...] = (),
@@ -43,7 +43,7 @@ def stands_in(
     registry = ToolRegistry([before, *after], policy=access or Policy())
     told = {f"{name}_v1": doing for name, doing in health.items()}
     replacements = Replacements(registry, health=lambda id_: told.get(id_, HEALTHY))
-    replacements.look()
+    replacements.refresh()
     registry.remove(before.spec.name)
     healing = FailoverSelector(registry, replacements, policy=lambda: policy)
     found = healing(names or (before.spec.name,), principal)
@@ -60,19 +60,19 @@ def test_what_has_the_same_capability_and_schemas_stands_in() -> None:
 
 
 def test_by_default_nothing_stands_in_by_itself() -> None:
-    assert stands_in(COURIER, POST, policy=HealingPolicy()) == ""
+    assert stands_in(COURIER, POST, policy=FailoverPolicy()) == ""
 
 
 @pytest.mark.parametrize(
     ("policy", "found"),
     [
-        (HealingPolicy(applies=True, tools=("cour*",)), "post for courier"),
-        (HealingPolicy(applies=True, tools=("other__*",)), ""),
-        (HealingPolicy(applies=True, effects=frozenset({Effect.WRITE})), ""),
+        (FailoverPolicy(applies=True, tools=("cour*",)), "post for courier"),
+        (FailoverPolicy(applies=True, tools=("other__*",)), ""),
+        (FailoverPolicy(applies=True, effects=frozenset({Effect.WRITE})), ""),
     ],
     ids=["its glob", "another glob", "another effect"],
 )
-def test_the_policy_says_for_which_tools(policy: HealingPolicy, found: str) -> None:
+def test_the_policy_says_for_which_tools(policy: FailoverPolicy, found: str) -> None:
     assert stands_in(COURIER, POST, policy=policy) == found
 
 
@@ -146,7 +146,7 @@ def test_where_a_person_was_asked_a_person_is_asked(ask: tuple[str, ...], found:
 
 
 def stopped(
-    policy: HealingPolicy,
+    policy: FailoverPolicy,
     *,
     principal: Principal = LOCAL,
     refused: tuple[str, ...] = (),
@@ -165,9 +165,9 @@ def stopped(
     return "" if found is None else found.tool
 
 
-EVEN_OFF = HealingPolicy(applies=True, even_if=frozenset({"switched_off"}))
-EVEN_DISABLED = HealingPolicy(applies=True, even_if=frozenset({"disabled"}))
-EVEN_STOPPED = HealingPolicy(applies=True, even_if=frozenset({"switched_off", "disabled"}))
+EVEN_OFF = FailoverPolicy(applies=True, even_if=frozenset({"switched_off"}))
+EVEN_DISABLED = FailoverPolicy(applies=True, even_if=frozenset({"disabled"}))
+EVEN_STOPPED = FailoverPolicy(applies=True, even_if=frozenset({"switched_off", "disabled"}))
 
 
 @pytest.mark.parametrize("off", [{"tool": "courier"}, {"tool": "c*"}, {"source": "couriers"}])
@@ -175,7 +175,7 @@ EVEN_STOPPED = HealingPolicy(applies=True, even_if=frozenset({"switched_off", "d
     ("policy", "found"), [(APPLIES, ""), (EVEN_DISABLED, ""), (EVEN_OFF, "post")]
 )
 def test_for_what_is_switched_off_another_stands_in_only_where_the_policy_says_so(
-    off: dict[str, Any], policy: HealingPolicy, found: str
+    off: dict[str, Any], policy: FailoverPolicy, found: str
 ) -> None:
     assert stopped(policy, refused=("courier",), **off) == found
     assert stopped(policy, principal=Principal(id="eve"), **off) == found
@@ -184,7 +184,7 @@ def test_for_what_is_switched_off_another_stands_in_only_where_the_policy_says_s
 @pytest.mark.parametrize(
     ("policy", "found"), [(APPLIES, ""), (EVEN_OFF, ""), (EVEN_DISABLED, "post")]
 )
-def test_the_same_holds_of_what_is_disabled(policy: HealingPolicy, found: str) -> None:
+def test_the_same_holds_of_what_is_disabled(policy: FailoverPolicy, found: str) -> None:
     assert stopped(policy, status=Status.DISABLED, refused=("courier",)) == found
 
 
@@ -192,7 +192,7 @@ def test_the_same_holds_of_what_is_disabled(policy: HealingPolicy, found: str) -
     ("policy", "found"), [(EVEN_OFF, ""), (EVEN_DISABLED, ""), (EVEN_STOPPED, "post")]
 )
 def test_of_two_ways_in_which_it_is_stopped_the_policy_has_to_name_both(
-    policy: HealingPolicy, found: str
+    policy: FailoverPolicy, found: str
 ) -> None:
     assert stopped(policy, status=Status.DISABLED, tool="courier") == found
 
@@ -204,7 +204,7 @@ def test_what_does_not_work_was_stopped_by_nobody(broken: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("off", [{}, {"tool": "courier"}], ids=["all writes", "and the tool"])
 def test_where_all_writes_are_off_nothing_is_done_in_their_place(off: dict[str, Any]) -> None:
-    writes = HealingPolicy(
+    writes = FailoverPolicy(
         applies=True,
         effects=frozenset({Effect.READ, Effect.WRITE}),
         even_if=frozenset({"switched_off", "disabled"}),
@@ -234,11 +234,11 @@ def test_what_refuses_by_itself_is_there() -> None:
 
 @pytest.mark.parametrize(("policy", "found"), [(APPLIES, None), (EVEN_OFF, "post")])
 def test_a_switch_holds_for_a_tool_that_is_gone_too(
-    policy: HealingPolicy, found: str | None
+    policy: FailoverPolicy, found: str | None
 ) -> None:
     registry = ToolRegistry([COURIER, POST])
     replacements = Replacements(registry, health=lambda _: HEALTHY)
-    replacements.look()
+    replacements.refresh()
     registry.remove("courier")
     registry.kit.switches.turn_off(tool="cour*")
     healing = FailoverSelector(registry, replacements, policy=lambda: policy)
@@ -250,7 +250,7 @@ def test_a_switch_holds_for_a_tool_that_is_gone_too(
 def test_what_was_refused_before_it_went_is_not_replaced() -> None:
     registry = ToolRegistry([COURIER, POST])
     replacements = Replacements(registry, health=lambda _: HEALTHY)
-    replacements.look()
+    replacements.refresh()
     registry.remove("courier")
     healing = FailoverSelector(registry, replacements, policy=lambda: APPLIES)
 

@@ -52,7 +52,7 @@ async def seen_by(store: Store, *tools: Tool, clock: FakeClock | None = None) ->
     registry = ToolRegistry(tools, kit=CallEnvironment(now=(clock or FakeClock()).time))
     seen = LastKnownTools(registry, store)
     await seen.load()
-    await seen.look()
+    await seen.refresh()
     return seen
 
 
@@ -130,7 +130,7 @@ async def test_a_tool_that_stays_is_looked_at_once() -> None:
     registry = ToolRegistry([a_tool(input_schema=schema)])
     seen = LastKnownTools(registry, Store())
     for _ in range(3):
-        await seen.look()
+        await seen.refresh()
 
     assert made == ["once"]
 
@@ -141,7 +141,7 @@ async def test_of_very_many_tools_those_are_known_that_were_seen_last() -> None:
     seen = LastKnownTools(registry, Store(), most=2)
     for name in ("shop__a", "shop__b", "shop__c"):
         registry.add(a_tool(name))
-        await seen.look()
+        await seen.refresh()
         registry.remove(name)
         clock.advance(1)
 
@@ -155,9 +155,9 @@ async def test_what_could_not_be_written_is_written_the_next_time() -> None:
     registry = ToolRegistry([a_tool()])
     seen = LastKnownTools(registry, store)
     with pytest.raises(Unavailable):
-        await seen.look()
+        await seen.refresh()
     store.error = None
-    await seen.look()
+    await seen.refresh()
 
     assert store.written == [["shop__find_v1"]]
 

@@ -42,7 +42,7 @@ def test_each_proposal_says_why() -> None:
     registry, replacements = made("google", "bing", google=DOWN)
     registry.add(searching("painter", "paint"))
 
-    assert replacements.of("google").to_dict() == {
+    assert replacements.find("google").to_dict() == {
         "tool_id": "google_v1",
         "name": "google",
         "is_gone": False,
@@ -70,51 +70,51 @@ def test_each_proposal_says_why() -> None:
 @pytest.mark.parametrize("name", ["google", "google_v1"])
 def test_a_tool_that_went_is_known_by_its_name_and_its_id(name: str) -> None:
     registry, replacements = made("google", "bing")
-    replacements.look()
+    replacements.refresh()
     registry.remove("google")
 
-    before = replacements.of(name)
-    replacements.look()
-    after = replacements.of(name)
+    before = replacements.find(name)
+    replacements.refresh()
+    after = replacements.find(name)
 
     assert before == after
     assert (after.is_gone, after.health.reason) == (True, "there is no such tool now")
     assert [item.tool.name for item, _ in after.proposals] == ["bing"]
-    assert [spec.name for spec in replacements.certain(name)] == ["bing"]
+    assert [spec.name for spec in replacements.find_certain(name)] == ["bing"]
 
 
 def test_a_tool_that_is_back_is_gone_no_longer() -> None:
     registry, replacements = made("google")
-    replacements.look()
+    replacements.refresh()
     registry.remove("google")
-    replacements.look()
+    replacements.refresh()
     registry.add(searching("google"))
-    replacements.look()
+    replacements.refresh()
 
-    assert not replacements.of("google").is_gone
+    assert not replacements.find("google").is_gone
     assert replacements._gone == {}
 
 
 def test_only_the_last_thousand_that_went_are_known() -> None:
     registry, replacements = made(*(f"t{number}" for number in range(1_001)), "bing")
-    replacements.look()
+    replacements.refresh()
     for number in range(1_001):
         registry.remove(f"t{number}")
-    replacements.look()
+    replacements.refresh()
 
-    assert replacements.certain("t0") == ()
-    assert [spec.name for spec in replacements.certain("t1000")] == ["bing"]
+    assert replacements.find_certain("t0") == ()
+    assert [spec.name for spec in replacements.find_certain("t1000")] == ["bing"]
 
 
 def test_what_a_caller_may_not_see_is_neither_told_of_nor_proposed() -> None:
     registry, replacements = made("google", "secret", deny="secret")
-    replacements.look()
+    replacements.refresh()
     with pytest.raises(ToolNotFound) as while_there:
-        replacements.of("secret", principal=LOCAL)
-    proposals = replacements.of("google").proposals
+        replacements.find("secret", principal=LOCAL)
+    proposals = replacements.find("google").proposals
     registry.remove("secret")
     with pytest.raises(ToolNotFound) as when_gone:
-        replacements.of("secret", principal=LOCAL)
+        replacements.find("secret", principal=LOCAL)
 
     assert proposals == ()
     assert while_there.value.message == when_gone.value.message
@@ -128,8 +128,8 @@ def test_of_what_was_never_there_nothing_is_proposed(why: str, error: type[Excep
     registry.apply(replace(registry.kit, why_absent=lambda _name: why))
 
     with pytest.raises(error):
-        replacements.of("bing")
-    assert replacements.certain("bing") == ()
+        replacements.find("bing")
+    assert replacements.find_certain("bing") == ()
 
 
 @pytest.mark.parametrize("name", ["greeter", "greeter_v1", "greeter_v2"])
@@ -145,9 +145,9 @@ async def test_a_registered_tool_that_was_removed_is_known_after_a_restart(
             await before.catalogue.register([definition])
         await before.catalogue.remove("greeter")
     async with Pegboard(board, data=data) as after:
-        found = after.tool_health.replacements.of(name)
+        found = after.tool_health.replacements.find(name)
         with pytest.raises(ToolNotFound):
-            after.tool_health.replacements.of("greeter_v3")
+            after.tool_health.replacements.find("greeter_v3")
 
     assert (found.is_gone, found.tool.capabilities) == (True, ("greet",))
     assert found.tool.id == {"greeter_v1": "greeter_v1"}.get(name, "greeter_v2")

@@ -144,7 +144,7 @@ def test_a_list_ends_what_was_wrong_and_nothing_else(
     checked: HealthStatus, after: HealthStatus
 ) -> None:
     _, health = made(needing("shop__a", source="shop"))
-    health.checked_source("shop", Health(status=checked))
+    health.record_source_check("shop", Health(status=checked))
 
     health.on_event(SourceChanged(source="shop", status="ok"))
 
@@ -154,7 +154,7 @@ def test_a_list_ends_what_was_wrong_and_nothing_else(
 def test_a_check_of_a_source_counts_for_its_tools() -> None:
     _, health = made(needing("shop__a", source="shop"))
 
-    health.checked_source("shop", Health(status=HealthStatus.DEGRADED, reason="slow"))
+    health.record_source_check("shop", Health(status=HealthStatus.DEGRADED, reason="slow"))
 
     assert health.own("shop__a_v1").reason == "source 'shop' is degraded: slow"
 
@@ -245,7 +245,7 @@ async def test_of_a_source_that_goes_nothing_is_kept() -> None:
     registry, health = made(needing("shop__a", source="shop"), bad)
     await failed(registry, "bad")
     await registry.call("shop__a", {})
-    health.checked_source("shop", Health(status=HealthStatus.UNHEALTHY, reason="down"))
+    health.record_source_check("shop", Health(status=HealthStatus.UNHEALTHY, reason="down"))
 
     health.forget_source("shop")
 

@@ -20,7 +20,7 @@ from pegboard.errors import (
 )
 from pegboard.features.kill_switches import KillSwitches
 from pegboard.features.kill_switches.schemas import SwitchList, TurnWrites, switches_to_dict
-from pegboard.features.kill_switches.service import MOST
+from pegboard.features.kill_switches.service import MAX_SWITCHES
 from pegboard.features.permissions import check_may_switch
 from pegboard.storage import MemoryStorage
 
@@ -83,7 +83,7 @@ async def test_a_tool_is_off_from_the_next_call_on_and_on_again(server: Server) 
     assert listed == ["look"]
     assert (back.switch, back.is_off) == (thrown.switch, False)
     assert await server.call("pay", amount=1) == "paid 1"
-    assert await server.switches.thrown() == []
+    assert await server.switches.list() == []
 
 
 async def test_the_trail_and_whoever_lists_tools_are_told(server: Server) -> None:
@@ -137,7 +137,7 @@ async def test_a_call_that_runs_is_not_cut(server: Server) -> None:
 @pytest.mark.parametrize(
     "use",
     [
-        lambda switches: switches.thrown(principal=NOBODY),
+        lambda switches: switches.list(principal=NOBODY),
         lambda switches: switches.off("writes", principal=NOBODY),
         lambda switches: switches.on("writes", principal=NOBODY),
     ],
@@ -181,11 +181,11 @@ async def test_a_reason_has_a_bound(server: Server) -> None:
 async def test_there_is_a_most_of_them_and_what_is_off_can_be_said_anew(
     server: Server, storage: MemoryStorage
 ) -> None:
-    for number in range(MOST):
+    for number in range(MAX_SWITCHES):
         await storage.switches.put(Switch(kind="tool", name=f"t{number}", reason="r", at=1.0))
     await server.switches.load()
 
-    with pytest.raises(InvalidRequest, match="or a source"):
+    with pytest.raises(InvalidRequest, match="turn off the whole source"):
         await server.switches.off("tool", "pay")
     assert (await server.switches.off("writes")).is_off
     assert (await server.switches.off("tool", "t7", reason="why")).switch.reason == "why"
@@ -205,7 +205,7 @@ async def test_what_a_program_has_turned_off_is_listed_and_can_be_overruled(
 ) -> None:
     server.registry.switches.turn_off(tool="pay", reason="by the program")
     server.registry.switches.turn_off(source="shop", writes=True)
-    listed = switches_to_dict(await server.switches.thrown())
+    listed = switches_to_dict(await server.switches.list())
     places: list[tuple[SwitchKind, str]] = [("tool", "pay"), ("source", "shop"), ("writes", "")]
     for kind, name in places:
         back = await server.switches.on(kind, name)

@@ -59,13 +59,13 @@ async def test_what_cannot_be_stored_is_off_here_and_stored_once_that_can_be(
     registry, switches = insisting(store := Away())
     thrown = await switches.off("tool", "pay", reason="it pays twice")
     other = await switches.off("writes")
-    listed = await switches.thrown()
+    listed = await switches.list()
     await switches.load()
     held = await is_off(registry)
     store.error = None
     await until(lambda: store.tries == 4)
     await asyncio.sleep(0)
-    later = await switches.thrown()
+    later = await switches.list()
 
     assert (thrown.is_kept, thrown.tools, other.is_kept) == (False, 1, False)
     assert switch_to_dict(thrown)["at"] == thrown.switch.at
@@ -90,7 +90,7 @@ async def test_what_is_turned_off_anew_is_listed_once_as_it_holds_here(clock: Fa
     store.error = StoreUnavailable("locked")
     await switches.off("tool", "pay", reason="second")
 
-    listed = [(item.switch.reason, item.is_kept) for item in await switches.thrown()]
+    listed = [(item.switch.reason, item.is_kept) for item in await switches.list()]
     store.error = None
     await asyncio.sleep(1)  # until it is stored
 
@@ -113,7 +113,7 @@ async def test_of_several_who_turn_it_off_at_once_none_is_told_that_it_is_stored
     await asyncio.sleep(1)
 
     assert [task.result().is_kept for task in tasks] == [False] * 3
-    assert [(item.switch.reason, item.is_kept) for item in await switches.thrown()] == [("c", True)]
+    assert [(item.switch.reason, item.is_kept) for item in await switches.list()] == [("c", True)]
 
 
 @virtually
@@ -147,7 +147,7 @@ async def test_what_is_off_here_alone_stays_off_until_it_is_surely_on_again(
     assert held
     assert (thrown.is_off, thrown.is_kept) == (False, False)
     assert not await is_off(registry)
-    assert await switches.thrown() == []
+    assert await switches.list() == []
 
 
 @virtually
@@ -194,7 +194,7 @@ async def test_it_is_tried_again_and_again_one_after_the_other() -> None:
     await until(lambda: store.tries == 3)  # the first one in vain: the other waits for it
     store.error = None
     await until(lambda: store.tries == 5)
-    thrown = await switches.thrown()
+    thrown = await switches.list()
 
     assert await is_off(registry)
     assert [(item.switch.name, item.is_kept) for item in thrown] == [("look", True), ("pay", True)]
@@ -209,7 +209,7 @@ async def test_at_the_end_it_is_tried_once_more_and_what_is_lost_is_said(
     await switches.off("writes")
     if is_back:
         store.error = None
-    await switches.unkept.close()
+    await switches.unsaved.close()
 
     told = "on again after a restart, for it could not be stored: tool pay, all writes (locked)"
     assert (told in caplog.text) is not is_back

@@ -13,17 +13,17 @@ from tests.network.loopback import Received, Server, client_for, reply, serving
 
 from pegboard.core.ports.clock import SystemClock
 from pegboard.errors import Unavailable
-from pegboard.features.marketplace.catalogue_reader import Bounds, Catalogues
+from pegboard.features.marketplace.catalogue_reader import Bounds, CatalogueReader
 from pegboard.features.marketplace.entries import Market
 from pegboard.testing import FakeClock
 
-Web = tuple[Files, Server, Catalogues]
+Web = tuple[Files, Server, CatalogueReader]
 
 
 @pytest.fixture
 async def web() -> AsyncGenerator[Web]:
     async with files() as (made, server), client_for(server, max_bytes=2**26) as http:
-        yield made, server, Catalogues(http, FakeClock(), within=60)
+        yield made, server, CatalogueReader(http, FakeClock(), within=60)
 
 
 def registry(server: Server, path: str = "/v0/servers") -> Market:
@@ -44,7 +44,7 @@ async def test_pages_are_read_one_after_the_other(web: Web) -> None:
         writer.write(reply(json.dumps(said).encode()))
 
     async with serving(answer) as paged, client_for(paged) as http:
-        stock = await Catalogues(http, SystemClock()).stock(registry(paged))
+        stock = await CatalogueReader(http, SystemClock()).read(registry(paged))
 
     assert [entry.id for entry in stock.entries] == ["a/a", "a/b"]
     assert (stock.status, stock.problem) == ("ok", "")
@@ -56,7 +56,7 @@ async def test_what_was_read_before_it_hung_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     glass = HourGlass()
-    monkeypatch.setattr(sys.modules[Catalogues.__module__], "asyncio", glass)
+    monkeypatch.setattr(sys.modules[CatalogueReader.__module__], "asyncio", glass)
 
     async def answer(asked: Received, writer: Any) -> None:
         if "cursor" in asked.path:
@@ -65,8 +65,8 @@ async def test_what_was_read_before_it_hung_is_there(
         writer.write(reply(json.dumps(listed(weather(), cursor="2")).encode()))
 
     async with serving(answer) as paged, client_for(paged) as http:
-        catalogues = Catalogues(http, SystemClock(), within=0.3)
-        stock = await catalogues.stock(registry(paged))
+        catalogues = CatalogueReader(http, SystemClock(), within=0.3)
+        stock = await catalogues.read(registry(paged))
 
     assert [entry.id for entry in stock.entries] == ["io.github.someone/weather"]
     assert (stock.status, stock.problem) == (
@@ -79,7 +79,7 @@ async def test_pages_that_never_end_are_left(web: Web) -> None:
     made, server, catalogues = web
     made.documents["/v0/servers"] = listed(weather(), cursor="same")
 
-    stock = await catalogues.stock(registry(server))
+    stock = await catalogues.read(registry(server))
 
     assert len(server.requests) == 2
     assert "goes on after 2 pages, or in a circle" in stock.problem
@@ -111,8 +111,8 @@ async def test_a_wrong_answer_is_told(web: Web, raw: bytes, problem: str) -> Non
     made, server, catalogues = web
     made.raw["/v0/servers"] = raw
 
-    stock = await catalogues.stock(registry(server))
-    again = await catalogues.stock(registry(server))
+    stock = await catalogues.read(registry(server))
+    again = await catalogues.read(registry(server))
 
     assert stock.status == "failed"
     assert problem in stock.problem
@@ -123,7 +123,7 @@ async def test_a_wrong_answer_is_told(web: Web, raw: bytes, problem: str) -> Non
 
 async def test_a_private_network_is_not_reached() -> None:
     async with files() as (_, server), client_for() as http:
-        stock = await Catalogues(http, SystemClock()).stock(registry(server))
+        stock = await CatalogueReader(http, SystemClock()).read(registry(server))
 
     assert stock.status == "failed"
     assert "127.0.0.1" in stock.problem
@@ -136,9 +136,9 @@ async def test_what_is_too_large_is_not_read(web: Web) -> None:
     made.documents["/other"] = {"x": "y" * 5000}
     async with client_for(server) as http:
         bounds = Bounds(page=4000, size=1000)
-        catalogues = Catalogues(http, SystemClock(), bounds=bounds)
-        many = await catalogues.stock(registry(server))
-        large = await catalogues.stock(registry(server, "/other"))
+        catalogues = CatalogueReader(http, SystemClock(), bounds=bounds)
+        many = await catalogues.read(registry(server))
+        large = await catalogues.read(registry(server, "/other"))
 
     assert "it has more than 1,000 bytes" in many.problem
     assert "a page has more than 4,000 bytes" in large.problem
@@ -149,8 +149,8 @@ async def test_not_more_entries_than_anybody_reads(web: Web) -> None:
     servers = [weather(name=f"a/{number}") for number in range(5)]
     made.documents["/v0/servers"] = listed(*servers, cursor="2")
     async with client_for(server) as http:
-        catalogues = Catalogues(http, SystemClock(), bounds=Bounds(entries=3))
-        stock = await catalogues.stock(registry(server))
+        catalogues = CatalogueReader(http, SystemClock(), bounds=Bounds(entries=3))
+        stock = await catalogues.read(registry(server))
 
     assert len(stock.entries) == 3
     assert "it has more than 3 entries" in stock.problem
@@ -160,7 +160,7 @@ async def test_what_was_left_out_is_counted_by_its_reason(web: Web) -> None:
     made, server, catalogues = web
     made.documents["/v0/servers"] = listed({"name": "one"}, {"name": "two"}, {}, weather())
 
-    stock = await catalogues.stock(registry(server))
+    stock = await catalogues.read(registry(server))
 
     reason = "its name is not 'namespace/name'"
     assert dict(stock.skipped) == {reason: 2, "it has no name": 1}
@@ -169,16 +169,16 @@ async def test_what_was_left_out_is_counted_by_its_reason(web: Web) -> None:
 
 
 async def test_a_file_is_read_and_a_missing_one_is_told(tmp_path: Path) -> None:
-    catalogues = Catalogues(None, SystemClock())
+    catalogues = CatalogueReader(None, SystemClock())
     good = a_file(tmp_path, json.dumps(listed(weather())).encode())
     missing = Market(kind="mcp_registry", name="gone", place="gone.json", base_dir=tmp_path)
     folder = Market(kind="mcp_registry", name="folder", place=".", base_dir=tmp_path)
     remote = Market(kind="mcp_registry", name="far", place="https://a.example")
 
-    assert len((await catalogues.stock(good)).entries) == 1
-    assert "the file cannot be read: No such file" in (await catalogues.stock(missing)).problem
-    assert "it is a folder" in (await catalogues.stock(folder)).problem
-    assert (await catalogues.stock(remote)).problem == "this board has no network"
+    assert len((await catalogues.read(good)).entries) == 1
+    assert "the file cannot be read: No such file" in (await catalogues.read(missing)).problem
+    assert "it is a folder" in (await catalogues.read(folder)).problem
+    assert (await catalogues.read(remote)).problem == "this board has no network"
 
 
 async def test_what_it_said_is_kept_for_a_minute_and_shown_while_it_is_down(web: Web) -> None:
@@ -187,14 +187,14 @@ async def test_what_it_said_is_kept_for_a_minute_and_shown_while_it_is_down(web:
     market = registry(server)
     made.documents["/v0/servers"] = listed(weather())
     async with client_for(server) as http:
-        catalogues = Catalogues(http, clock)
-        first = await catalogues.stock(market)
-        again = await catalogues.stock(market)
+        catalogues = CatalogueReader(http, clock)
+        first = await catalogues.read(market)
+        again = await catalogues.read(market)
         made.raw["/v0/servers"] = reply(b"", status=500)
         clock.advance(61)
-        later = await catalogues.stock(market)
+        later = await catalogues.read(market)
         catalogues.forget(set())
-        anew = await catalogues.stock(market)
+        anew = await catalogues.read(market)
 
     assert first is again
     assert (later.status, later.entries) == ("degraded", first.entries)
@@ -206,18 +206,18 @@ async def test_an_entry_is_looked_up_anew_each_time(web: Web) -> None:
     made, server, catalogues = web
     market = registry(server)
     made.documents["/v0/servers"] = listed(weather())
-    await catalogues.stock(market)
+    await catalogues.read(market)
     made.documents["/v0/servers"] = listed(weather(version="2.0.0"))
 
-    found = await catalogues.entry(market, "io.github.someone/weather")
-    missing = await catalogues.entry(market, "io.github.someone/else")
+    found = await catalogues.find_entry(market, "io.github.someone/weather")
+    missing = await catalogues.find_entry(market, "io.github.someone/else")
     made.raw["/v0/servers"] = reply(b"", status=500)
 
     assert found is not None
     assert (found.version, missing) == ("2.0.0", None)
     assert "search=io.github.someone%2Fweather" in server.requests[1].path
     with pytest.raises(Unavailable, match="'official' cannot be read: its server answered 500"):
-        await catalogues.entry(market, "io.github.someone/weather")
+        await catalogues.find_entry(market, "io.github.someone/weather")
 
 
 async def test_a_token_does_not_go_along_a_redirect(web: Web) -> None:
@@ -227,7 +227,7 @@ async def test_a_token_does_not_go_along_a_redirect(web: Web) -> None:
     place = f"http://{server.authority}"
     market = Market(kind="pegboard", name="hq", place=place, token="t", token_as="${T}")
 
-    stock = await catalogues.stock(market)
+    stock = await catalogues.read(market)
 
     assert stock.problem == "its server answered 302."
     assert [item.headers["authorization"] for item in server.requests] == ["Bearer t"]

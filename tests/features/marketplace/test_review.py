@@ -13,14 +13,20 @@ from tests.features.marketplace.made import weather
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.core.wire_names import is_wire_name
 from pegboard.errors import EntryNotFound, Unavailable
-from pegboard.features.marketplace.entries import Entry, InstallOption, Label, Market, RequiredValue
+from pegboard.features.marketplace.entries import (
+    InstallOption,
+    Label,
+    Market,
+    MarketEntry,
+    RequiredValue,
+)
 from pegboard.features.marketplace.formats.mcp_registry import read_page
 from pegboard.features.marketplace.registrations import registration_of, slug_of
 from pegboard.features.marketplace.review import (
-    Choice,
-    Look,
+    EntrySelection,
+    ListTools,
     Review,
-    reviewed,
+    review_entry,
 )
 from pegboard.tools import SchemaTool
 
@@ -40,7 +46,7 @@ def a_tool(name: str = "find", **said: Any) -> Tool:
     return SchemaTool(spec=spec, run=never)
 
 
-def has(*tools: Tool) -> Look:
+def has(*tools: Tool) -> ListTools:
     async def look(kind: str, config: Mapping[str, Any]) -> list[Tool]:
         return list(tools)
 
@@ -51,12 +57,16 @@ async def nobody(kind: str, config: Mapping[str, Any]) -> list[Tool]:
     raise Unavailable("It does not answer.")
 
 
-def an_entry(*ways: InstallOption, **more: Any) -> Entry:
-    return Entry(market="official", id="a/b", kind="MCP server", short="b", ways=ways, **more)
+def an_entry(*ways: InstallOption, **more: Any) -> MarketEntry:
+    return MarketEntry(market="official", id="a/b", kind="MCP server", short="b", ways=ways, **more)
 
 
-async def review(entry: Entry, choice: Choice | None = None, look: Look = nobody) -> Review:
-    return await reviewed(entry, MARKET, choice or Choice(), look=look, environ={"SET": "1"})
+async def review(
+    entry: MarketEntry, choice: EntrySelection | None = None, look: ListTools = nobody
+) -> Review:
+    return await review_entry(
+        entry, MARKET, choice or EntrySelection(), look=look, environ={"SET": "1"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -127,7 +137,7 @@ async def test_of_many_tools_some_are_chosen() -> None:
     tools = [a_tool(f"t{number}") for number in range(300)]
 
     all_of_them = await review(an_entry(WAY), look=has(*tools))
-    some = await review(an_entry(WAY), Choice(tools=("t7", "t8")), look=has(*tools))
+    some = await review(an_entry(WAY), EntrySelection(tools=("t7", "t8")), look=has(*tools))
     more = await review(an_entry(WAY), look=has(*tools * 20))
 
     assert all_of_them.shown["why_not"] == "It has 300 tools: choose at most 200 of them."
@@ -141,12 +151,12 @@ async def test_of_many_tools_some_are_chosen() -> None:
 async def test_a_chosen_name_is_no_pattern_and_reads_no_variable() -> None:
     package = InstallOption(name="p", source_kind="mcp", config={"command": "npx"}, runs_here=True)
 
-    made = await review(an_entry(package), Choice(tools=("a*", "b")))
+    made = await review(an_entry(package), EntrySelection(tools=("a*", "b")))
 
     assert made.source is not None
     assert made.source["config"]["include"] == ["a[*]", "b"]
     with pytest.raises(EntryNotFound, match="No tool has"):
-        await review(an_entry(package), Choice(tools=("${HOME}",)))
+        await review(an_entry(package), EntrySelection(tools=("${HOME}",)))
 
 
 async def test_a_tool_of_another_board_that_is_not_listed_over_mcp_says_so() -> None:
@@ -161,7 +171,7 @@ async def test_the_digest_covers_what_is_told_and_not_what_is_set_here() -> None
     [entry] = read_page(weather(), MARKET, "").entries
 
     async def digest(**environ: str) -> tuple[str, bool]:
-        made = await reviewed(entry, MARKET, Choice(), look=nobody, environ=environ)
+        made = await review_entry(entry, MARKET, EntrySelection(), look=nobody, environ=environ)
         return made.digest, made.shown["needs"][0]["is_set"]
 
     unset, is_unset = await digest()
@@ -189,7 +199,9 @@ async def test_a_review_holds_up_nobody() -> None:
     asyncio.get_running_loop().call_soon(turn.set)
     way = replace(WAY, needs=(RequiredValue(name="a", place="header", variable="A"),))
 
-    done = await reviewed(an_entry(way), MARKET, Choice(), look=nobody, environ=Patient(turn))
+    done = await review_entry(
+        an_entry(way), MARKET, EntrySelection(), look=nobody, environ=Patient(turn)
+    )
 
     assert [need["is_set"] for need in done.shown["needs"]] == [False]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.features.marketplace.test_review import WAY, a_tool, an_entry, has, review
 
-from pegboard.features.marketplace.review_digest import differences, digested
+from pegboard.features.marketplace.review_digest import differences, digest_review
 
 
 async def test_differences_name_places_and_no_values() -> None:
@@ -28,11 +28,11 @@ def shown(*tools: dict[str, Any], **said: Any) -> dict[str, Any]:
 
 def test_all_that_lasts_is_in_the_digest_and_nothing_else() -> None:
     row = {"name": "a", "effect": "read"}
-    first = digested(shown(row))[0]
+    first = digest_review(shown(row))[0]
     is_set = [{"name": "KEY", "is_set": True}]
-    same = {digested(shown(row, needs=is_set))[0], digested(shown(row, digest="x"))[0]}
+    same = {digest_review(shown(row, needs=is_set))[0], digest_review(shown(row, digest="x"))[0]}
     others = {
-        digested(item)[0]
+        digest_review(item)[0]
         for item in (
             shown({**row, "effect": "write"}),
             shown(row, title="u"),

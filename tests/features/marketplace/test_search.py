@@ -5,34 +5,36 @@ from typing import Any
 import pytest
 
 from pegboard.errors import InvalidRequest
-from pegboard.features.marketplace.catalogue_reader import Stock
-from pegboard.features.marketplace.entries import Entry, Label, Market
+from pegboard.features.marketplace.catalogue_reader import CatalogueSnapshot
+from pegboard.features.marketplace.entries import Label, Market, MarketEntry
 from pegboard.features.marketplace.schemas import EntryList
-from pegboard.features.marketplace.search import EntryQuery, browsed
+from pegboard.features.marketplace.search import EntryQuery, search_entries
 
 ONE = Market(kind="mcp_registry", name="one", place="a.json")
 TWO = Market(kind="openapi_directory", name="two", place="b.json")
 
 
-def entry(market: str, id_: str, *words: str, **more: Any) -> Entry:
+def entry(market: str, id_: str, *words: str, **more: Any) -> MarketEntry:
     labels = tuple(Label(name=word, told_as="tag") for word in words)
-    return Entry(market=market, id=id_, kind="REST API", labels=labels, **more)
+    return MarketEntry(market=market, id=id_, kind="REST API", labels=labels, **more)
 
 
 STOCKS = {
-    ONE: Stock(
+    ONE: CatalogueSnapshot(
         entries=(entry("one", "b/b", "Web Search"), entry("one", "a/a", "weather")),
         skipped={"odd": 2},
         examples={"odd": "x"},
         read_at=5.0,
     ),
-    TWO: Stock(entries=(entry("two", "a", "web_search", description="Finds Shops"),), read_at=6.0),
-    Market(kind="pegboard", name="down", place="http://x"): Stock(problem="It hangs."),
+    TWO: CatalogueSnapshot(
+        entries=(entry("two", "a", "web_search", description="Finds Shops"),), read_at=6.0
+    ),
+    Market(kind="pegboard", name="down", place="http://x"): CatalogueSnapshot(problem="It hangs."),
 }
 
 
 def names(**wanted: Any) -> list[str]:
-    found = browsed(STOCKS, EntryQuery(**wanted))
+    found = search_entries(STOCKS, EntryQuery(**wanted))
     return [f"{row['marketplace']}/{row['entry']}" for row in found["entries"]]
 
 
@@ -55,17 +57,17 @@ def test_entries_are_found(wanted: Any, found: list[str]) -> None:
 
 
 def test_pages_follow_each_other_whatever_comes_between() -> None:
-    first = browsed(STOCKS, EntryQuery(limit=2))
-    second = browsed(STOCKS, EntryQuery(limit=2, cursor=first["next_cursor"]))
+    first = search_entries(STOCKS, EntryQuery(limit=2))
+    second = search_entries(STOCKS, EntryQuery(limit=2, cursor=first["next_cursor"]))
 
     assert [row["entry"] for row in first["entries"]] == ["a/a", "b/b"]
     assert ([row["entry"] for row in second["entries"]], second["next_cursor"]) == (["a"], None)
     with pytest.raises(InvalidRequest):
-        browsed(STOCKS, EntryQuery(cursor="x"))
+        search_entries(STOCKS, EntryQuery(cursor="x"))
 
 
 def test_each_catalogue_tells_how_it_is_doing() -> None:
-    told = EntryList.model_validate(browsed(STOCKS, EntryQuery())).marketplaces
+    told = EntryList.model_validate(search_entries(STOCKS, EntryQuery())).marketplaces
 
     assert [(item.name, item.status, item.reason, item.entries) for item in told] == [
         ("one", "ok", "", 2),

@@ -30,10 +30,10 @@ from pegboard.errors import (
     InvalidRequest,
     SourceUnavailable,
 )
-from pegboard.features.marketplace import Choice, EntryQuery
+from pegboard.features.marketplace import EntryQuery, EntrySelection
 from pegboard.runtime import Pegboard, Settings
 
-ONE = Choice(tools=("getOrder",))
+ONE = EntrySelection(tools=("getOrder",))
 
 
 class Told:
@@ -151,7 +151,7 @@ async def test_no_entry_takes_the_place_of_a_tool_that_is_of_another(tmp_path: P
         known = directory(f"http://{server.authority}/orders.json")
         made.documents["/list.json"] = {"evil.example:orders": known[SHOP]}
         other = await board.marketplace.review("apis", "evil.example:orders", ONE)
-        named = Choice(tools=("getOrder",), name="evil")
+        named = EntrySelection(tools=("getOrder",), name="evil")
 
         with pytest.raises(DuplicateTool, match="from 'marketplace:apis/shop"):
             await board.marketplace.add("apis", "evil.example:orders", ONE, digest=other.digest)
@@ -164,7 +164,7 @@ async def test_no_entry_takes_the_place_of_a_tool_that_is_of_another(tmp_path: P
 
 
 async def test_the_name_of_a_source_is_taken_by_no_entry(tmp_path: Path) -> None:
-    taken = Choice(tools=("getOrder",), name="std")
+    taken = EntrySelection(tools=("getOrder",), name="std")
     async with shop_board(tmp_path) as (board, _, _server):
         file = tmp_path / "board.yaml"
         sources = {"sources": [{"kind": "builtin", "name": "std"}]}
@@ -217,11 +217,11 @@ async def test_what_there_is_not_is_told_with_what_there_is(tmp_path: Path) -> N
         with pytest.raises(EntryNotFound, match="has no entry 'nothing'"):
             await board.marketplace.review("apis", "nothing")
         with pytest.raises(EntryNotFound, match="no way 'package-1'; there are: document"):
-            await board.marketplace.review("apis", SHOP, Choice(way="package-1"))
+            await board.marketplace.review("apis", SHOP, EntrySelection(way="package-1"))
         with pytest.raises(EntryNotFound, match="no tool 'getNothing'"):
-            await board.marketplace.review("apis", SHOP, Choice(tools=("getNothing",)))
+            await board.marketplace.review("apis", SHOP, EntrySelection(tools=("getNothing",)))
         with pytest.raises(InvalidRequest, match="'name' is at most 30"):
-            await board.marketplace.review("apis", SHOP, Choice(name="a__b"))
+            await board.marketplace.review("apis", SHOP, EntrySelection(name="a__b"))
 
 
 async def test_a_board_without_marketplaces_says_so() -> None:
@@ -308,7 +308,7 @@ async def test_an_mcp_server_elsewhere_is_added_and_called(tmp_path: Path) -> No
         entry = {"kind": "mcp_registry", "name": "file", "document": "servers.json"}
         board_path = board_file(tmp_path, entry, allow=(url.removeprefix("http://"),))
         async with Pegboard(board_path) as board:
-            choice = Choice(tools=("greet",))
+            choice = EntrySelection(tools=("greet",))
             review = await board.marketplace.review("file", "com.example/greeter", choice)
             await board.marketplace.add("file", "com.example/greeter", choice, digest=review.digest)
             answers = await asyncio.wait(
@@ -375,9 +375,9 @@ async def test_a_document_in_the_private_network_is_not_read(tmp_path: Path) -> 
 @pytest.mark.timeout(60)
 async def test_old_reviews_are_let_go(tmp_path: Path) -> None:
     async with shop_board(tmp_path) as (board, _, _server):
-        first = await board.marketplace.review("apis", SHOP, Choice(name="first"))
+        first = await board.marketplace.review("apis", SHOP, EntrySelection(name="first"))
         for number in range(100):
-            await board.marketplace.review("apis", SHOP, Choice(name=f"n{number}"))
+            await board.marketplace.review("apis", SHOP, EntrySelection(name=f"n{number}"))
 
         with pytest.raises(DefinitionChanged) as caught:
             await board.marketplace.add("apis", SHOP, ONE, digest=first.digest)

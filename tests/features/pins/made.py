@@ -55,7 +55,7 @@ class Board:
 
     async def lists(self, *tools: Tool) -> list[ToolSpec]:
         """What comes through of a list of the source `web`."""
-        judged = await self.gate.judged("web", tools)
+        judged = await self.gate.check("web", tools)
         return [tool.spec for tool in judged.tools]
 
     async def _decided(self, source: str) -> None:

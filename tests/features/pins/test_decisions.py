@@ -125,11 +125,11 @@ async def test_what_nobody_is_asked_about_is_on_the_board_only_once_the_trail_ha
     new = foreign(said("fresh"))
     same = foreign(said("find"))
     trail.is_away = True
-    judged = await board.gate.judged("web", [same, new])
+    judged = await board.gate.check("web", [same, new])
     pinned = [pin.name for pin in await store.pins()]
     trail.is_away = False
-    again = await board.gate.judged("web", [same, new])
-    wider = await board.gate.judged("web", [same, foreign(said("fresh", input_schema=WIDER))])
+    again = await board.gate.check("web", [same, new])
+    wider = await board.gate.check("web", [same, foreign(said("fresh", input_schema=WIDER))])
 
     assert (pinned, "could not be pinned: the disk is full" in judged.fault) == (["find"], True)
     assert judged.tools[0].spec.unavailable == ""
@@ -147,9 +147,9 @@ async def test_what_is_pinned_is_told_although_what_changed_could_not_be_held() 
     board, trail, store = await a_board("find")
     store.is_full = True
     other = foreign(said("find", input_schema=NARROWER | {"title": "another"}))
-    judged = await board.gate.judged("web", [foreign(said("fresh")), other])
+    judged = await board.gate.check("web", [foreign(said("fresh")), other])
     store.is_full = False
-    again = await board.gate.judged("web", [foreign(said("fresh")), other])
+    again = await board.gate.check("web", [foreign(said("fresh")), other])
 
     assert ("its disk is full" in judged.fault, again.fault) == (True, "")
     assert [entry.body["subject"] for entry in trail.decisions] == ["fresh"]

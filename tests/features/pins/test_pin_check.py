@@ -9,8 +9,8 @@ from pegboard.core.ports.catalogue_stores import HeldDefinition
 from pegboard.core.tool import Effect, Limits, Retry
 from pegboard.errors import InvalidRequest, SourceUnavailable
 from pegboard.features.pins.classify import PinClassification
-from pegboard.features.pins.definitions import listed, upstream_of
-from pegboard.features.pins.held_definitions import kept, state_of
+from pegboard.features.pins.definitions import read_definition, upstream_of
+from pegboard.features.pins.held_definitions import details_of, state_of
 from pegboard.registry import ToolRegistry
 from pegboard.tools import SchemaTool, tool
 
@@ -24,7 +24,7 @@ def own() -> str:
 async def test_tools_that_nobody_else_describes_pass_untouched() -> None:
     board, [ours] = Board("block"), ToolRegistry([own])
 
-    judged = await board.gate.judged("web", [ours])
+    judged = await board.gate.check("web", [ours])
 
     assert judged.tools == (ours,)
     assert await board.store.pins() == []
@@ -33,7 +33,7 @@ async def test_tools_that_nobody_else_describes_pass_untouched() -> None:
 async def test_what_is_seen_for_the_first_time_is_pinned_and_passes() -> None:
     board, [ours], item = Board("block"), ToolRegistry([own]), foreign()
 
-    judged = await board.gate.judged("web", [item, ours])
+    judged = await board.gate.check("web", [item, ours])
 
     assert judged.tools == (item, ours)
     [pin] = await board.store.pins("web")
@@ -78,7 +78,7 @@ async def test_a_held_tool_is_shown_as_approved_and_runs_where_nothing_breaks(
 async def test_what_is_shown_of_a_held_tool_is_what_is_enforced() -> None:
     board = Board()
     await board.lists(foreign())
-    judged = await board.gate.judged("web", [foreign(said(input_schema=WIDER))])
+    judged = await board.gate.check("web", [foreign(said(input_schema=WIDER))])
     registry = ToolRegistry(judged.tools)
 
     fine = await registry.call("web__find", {"query": "a"})
@@ -93,7 +93,7 @@ async def test_an_unavailable_tool_says_which_command_mends_it() -> None:
     board = Board()
     await board.lists(foreign())
     changed = foreign(said(input_schema=NARROWER))
-    judged = await board.gate.judged("web", [changed])
+    judged = await board.gate.check("web", [changed])
 
     with pytest.raises(SourceUnavailable, match="'pegboard pins approve web find'"):
         await judged.tools[0].run({}, None)  # type: ignore[arg-type]  # it needs no context
@@ -216,7 +216,7 @@ def test_what_cannot_be_kept_is_put_aside_and_the_rest_stays() -> None:
 async def test_a_decision_elsewhere_is_noticed() -> None:
     board = Board()
     await board.lists(foreign())
-    judged = await board.gate.judged("web", [foreign(said(description="Other."))])
+    judged = await board.gate.check("web", [foreign(said(description="Other."))])
     before = await board.gate.has_moved("web", judged.standing)
     await board.pins.approve_all("web")
 
@@ -227,7 +227,7 @@ async def test_what_was_held_by_other_means_is_told_as_waiting() -> None:
     held = HeldDefinition(source="s", name="n", digest="d", definition={}, held_at=1.0, diff=["?"])
 
     assert state_of(held) == "waiting"
-    assert kept(held) == {}
+    assert details_of(held) == {}
 
 
 def test_a_tool_of_somebody_else_keeps_saying_so_under_another_source() -> None:
@@ -235,7 +235,7 @@ def test_a_tool_of_somebody_else_keeps_saying_so_under_another_source() -> None:
     assert isinstance(moved, SchemaTool)
 
     assert moved.in_source("other").upstream == upstream_of(moved)
-    assert listed(moved) is not None
+    assert read_definition(moved) is not None
 
 
 async def test_an_output_that_is_promised_later_is_seen_for_the_first_time_then() -> None:
@@ -266,7 +266,7 @@ async def test_new_tools_of_a_source_that_has_been_seen_wait_where_the_board_say
     board, find, send = Board("auto", new="ask"), foreign(), foreign(said("send"))
     first = await board.lists(find, foreign(said("other")))
     with pytest.raises(SourceUnavailable, match="is new upstream and waits for approval"):
-        await (await board.gate.judged("web", [find, send])).tools[1].run({}, None)  # type: ignore[arg-type] # the tool looks at no context
+        await (await board.gate.check("web", [find, send])).tools[1].run({}, None)  # type: ignore[arg-type] # the tool looks at no context
 
     [known, new] = await board.lists(find, send)
 
@@ -275,12 +275,12 @@ async def test_new_tools_of_a_source_that_has_been_seen_wait_where_the_board_say
     assert (new.name, new.description, new.input_schema["type"]) == ("web__send", "", "object")
     assert new.input_schema["properties"] == {}
     [held] = await board.store.list_held("web")
-    assert (held.name, state_of(held), kept(held)["kind"]) == ("send", "waiting", "new")
-    places = {row["place"]: row["after"] for row in kept(held)["changes"]}
+    assert (held.name, state_of(held), details_of(held)["kind"]) == ("send", "waiting", "new")
+    places = {row["place"]: row["after"] for row in details_of(held)["changes"]}
     assert places["description"] == "Find pages."
     assert places["effect"] == "write"
     assert places["input_schema.properties.query"] == {"type": "string"}
-    assert {row["before"] for row in kept(held)["changes"]} == {None}
+    assert {row["before"] for row in details_of(held)["changes"]} == {None}
     assert "title" not in places  # nothing is said of what there is not
 
 
@@ -313,7 +313,9 @@ async def test_a_new_tool_that_changes_while_it_waits_is_looked_at_anew() -> Non
     assert "waits for approval" in other.unavailable
     [waiting] = await board.store.list_held("web")
     assert waiting.digest != held.digest
-    assert {row["place"]: row["after"] for row in kept(waiting)["changes"]}["effect"] == "admin"
+    assert {row["place"]: row["after"] for row in details_of(waiting)["changes"]}[
+        "effect"
+    ] == "admin"
 
 
 async def test_new_tools_pass_again_once_the_board_says_so() -> None:

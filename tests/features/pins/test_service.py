@@ -15,9 +15,9 @@ from pegboard.errors import (
     InvalidRequest,
     PegboardError,
 )
+from pegboard.features.paging import KeysetPage, page_of
 from pegboard.features.permissions import check_may_change_catalogue
-from pegboard.features.pins.paging import Page, page_of
-from pegboard.features.pins.schemas import HeldList, PinList, helds_to_dict, pins_to_dict
+from pegboard.features.pins.schemas import HeldList, PinList, definitions_to_dict, pins_to_dict
 
 NOBODY = Principal(id="eve", tenant="t")
 EDITOR = Principal(id="ann", tenant="t", scopes=frozenset({"catalogue:write"}))
@@ -52,9 +52,9 @@ async def test_an_approval_pins_the_definition_and_is_told() -> None:
 
     held = await board.pins.decide("web", "find", "approve", digest=shown, principal=EDITOR)
 
-    [pin] = (await board.pins.pins()).items
+    [pin] = (await board.pins.list_pins()).items
     assert (pin.digest, pin.approved_by, pin.definition) == (shown, "t/ann", held.definition)
-    assert (await board.pins.held()).items == ()
+    assert (await board.pins.list_held()).items == ()
     assert board.decided == ["web"]
     [event] = heard.events
     assert (event.kind, event.action, event.subject) == ("definition", "approved", "web__find")
@@ -66,12 +66,12 @@ async def test_a_rejected_definition_stays_out_and_can_still_be_approved() -> No
     shown = await digest(board)
 
     await board.pins.decide("web", "find", "reject", digest=shown)
-    rejected = (await board.pins.held(state="rejected")).items
-    waiting = (await board.pins.held(state="waiting")).items
+    rejected = (await board.pins.list_held(state="rejected")).items
+    waiting = (await board.pins.list_held(state="waiting")).items
     await board.pins.decide("web", "find", "approve", digest=shown)
 
     assert ([item.digest for item in rejected], waiting) == ([shown], ())
-    assert [pin.digest for pin in (await board.pins.pins()).items] == [shown]
+    assert [pin.digest for pin in (await board.pins.list_pins()).items] == [shown]
 
 
 async def at_once(board: Board, *does: Any) -> list[Any]:
@@ -126,7 +126,7 @@ async def test_an_approval_does_not_undo_a_rejection_made_at_once() -> None:
     assert isinstance(refused, DefinitionNotHeld)
     assert "is rejected by now" in str(refused)
     assert isinstance(none, DefinitionNotHeld)
-    assert [held.digest for held in (await board.pins.held(state="rejected")).items] == [shown]
+    assert [held.digest for held in (await board.pins.list_held(state="rejected")).items] == [shown]
     assert [event.action for event in heard.events] == ["rejected"]
 
 
@@ -194,11 +194,11 @@ async def test_all_that_waits_is_approved_at_once() -> None:
             DefinitionNotHeld,
             "No definition of 'find'",
         ),
-        (lambda pins: pins.pins(cursor="?"), InvalidRequest, "cursor"),
-        (lambda pins: pins.held(cursor="YQ=="), InvalidRequest, "cursor"),
-        (lambda pins: pins.held(cursor="\u00e4"), InvalidRequest, "cursor"),
-        (lambda pins: pins.pins(principal=NOBODY), AccessDenied, "catalogue:write"),
-        (lambda pins: pins.held(principal=NOBODY), AccessDenied, "catalogue:write"),
+        (lambda pins: pins.list_pins(cursor="?"), InvalidRequest, "cursor"),
+        (lambda pins: pins.list_held(cursor="YQ=="), InvalidRequest, "cursor"),
+        (lambda pins: pins.list_held(cursor="\u00e4"), InvalidRequest, "cursor"),
+        (lambda pins: pins.list_pins(principal=NOBODY), AccessDenied, "catalogue:write"),
+        (lambda pins: pins.list_held(principal=NOBODY), AccessDenied, "catalogue:write"),
         (lambda pins: pins.get("a", "b", principal=NOBODY), AccessDenied, "catalogue:write"),
         (lambda pins: pins.approve_all("a", principal=NOBODY), AccessDenied, "catalogue:write"),
     ],
@@ -228,18 +228,18 @@ async def test_pages_give_each_definition_once() -> None:
     found: list[str] = []
     cursor, more = "", True
     while more:
-        page = await board.pins.pins(limit=2, cursor=cursor)
+        page = await board.pins.list_pins(limit=2, cursor=cursor)
         found += [pin.name for pin in page.items]
         cursor, more = page.next_cursor, bool(page.next_cursor)
 
     assert found == names
-    assert page_of([], cursor="", limit=1) == Page(items=())
+    assert page_of([], cursor="", limit=1) == KeysetPage(items=())
 
 
 async def test_answers_are_as_they_are_described() -> None:
     board = await with_held("find", "pay")
-    held = helds_to_dict(await board.pins.held(limit=1))
-    pins = pins_to_dict(await board.pins.pins())
+    held = definitions_to_dict(await board.pins.list_held(limit=1))
+    pins = pins_to_dict(await board.pins.list_pins())
 
     first = HeldList.model_validate(held)
     second = PinList.model_validate(pins)

@@ -11,7 +11,7 @@ from pegboard.errors import InvalidRequest, PlanNotFound
 from pegboard.features.permissions import may_see_plan
 from pegboard.features.plans import Plans
 from pegboard.features.plans.schemas import PlanAnswer, PlanRequestBody
-from pegboard.features.plans.service import remembered
+from pegboard.features.plans.service import fill_params
 from pegboard.features.plans.views import show_check, show_plan
 from pegboard.graphs.documents.plan_models import TOLD, PlanForm
 from pegboard.planning import Planner, PlanRequest
@@ -37,9 +37,9 @@ async def test_a_plan_remembers_what_it_was_made_with(plans: Plans) -> None:
     again = await plans.get(made.id)
 
     assert again.graph == made.graph
-    assert remembered(made.graph, {}) == {"name": "Ada"}
-    assert remembered(made.graph, {"name": "Bob"}) == {"name": "Bob"}
-    assert remembered(Graph(nodes=()), {"x": 1}) == {"x": 1}
+    assert fill_params(made.graph, {}) == {"name": "Ada"}
+    assert fill_params(made.graph, {"name": "Bob"}) == {"name": "Bob"}
+    assert fill_params(Graph(nodes=()), {"x": 1}) == {"x": 1}
     assert show_plan(made, mermaid)["steps"][0]["tool_id"] == "greet_v1"
 
 
@@ -102,7 +102,7 @@ async def test_params_are_remembered_beside_their_schema(plans: Plans) -> None:
     made = await plans.make(request)
 
     assert made.graph.params["properties"]["name"] == {"type": "string", "minLength": 2}
-    assert remembered(made.graph, {"name": "Bo"}) == {"name": "Bo", "more": 1, "extra": [2]}
+    assert fill_params(made.graph, {"name": "Bo"}) == {"name": "Bo", "more": 1, "extra": [2]}
 
 
 async def test_params_that_do_not_fit_their_own_schema_are_refused(plans: Plans) -> None:

@@ -15,7 +15,7 @@ from pegboard.core.ports.durability import CONTROL, Signal
 from pegboard.core.run import PendingStep
 from pegboard.core.tool import Effect
 from pegboard.errors import AccessDenied, ApprovalDecided, InvalidRequest
-from pegboard.features.runs.answers import awaited, ended
+from pegboard.features.runs.answers import find_awaited_approvals, find_end_reason
 from pegboard.storage import MemoryStorage
 from pegboard.testing import FakeClock
 
@@ -141,7 +141,7 @@ async def test_only_runs_that_wait_are_looked_for(service: Service) -> None:
     )
     await service.runs.wait(running.id, principal=ADA)
 
-    assert await awaited(service.store) == {asked.approval_id: [run_id]}
+    assert await find_awaited_approvals(service.store) == {asked.approval_id: [run_id]}
 
 
 async def test_a_cancelled_run_asks_for_no_approval_any_more(service: Service) -> None:
@@ -165,7 +165,7 @@ async def test_what_a_crash_has_left_is_withdrawn_later(service: Service, look: 
     run_id, asked = await waiting(service)
     told = Signal(id="c", topic=CONTROL, message="cancel")
     await service.store.signal(run_id, Signal(id="p", topic=CONTROL, message="pause"))
-    paused = await ended(service.store, run_id)
+    paused = await find_end_reason(service.store, run_id)
     await service.store.signal(run_id, told)
     if look == "decide":
         with pytest.raises(ApprovalDecided, match="is withdrawn: the run was cancelled"):
@@ -188,7 +188,7 @@ async def test_a_failed_run_asks_for_no_approval_any_more(clock: FakeClock) -> N
         final = await until_ended(service, run_id)
         with pytest.raises(ApprovalDecided, match="is withdrawn: the run has failed"):
             await service.approvals.decide(asked.approval_id, "approve", principal=BOSS)
-        of_none = await ended(service.store, "nobody's")
+        of_none = await find_end_reason(service.store, "nobody's")
         await service.durability.close()
         await service.feed.close()
 

@@ -83,7 +83,7 @@ async def bench() -> AsyncIterator[Bench]:
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever steers a run waits until it rests, however slow the machine is."""
     monkeypatch.setattr(control, "_SOON", 60.0)
-    rest: Any = control.RunControl._rest
+    rest: Any = control.RunControl._wait_until_suspended
     monkeypatch.setattr(rest, "__kwdefaults__", rest.__kwdefaults__ | {"within": 60.0})
 
 

@@ -95,10 +95,10 @@ async def test_ends_are_told_once_whoever_plays(store: RunStore) -> None:
     )  # fmt: skip
     for event in (BEGUN, changed("a", "in_progress"), skipped):
         here.on_event(event)
-    await here.news("r", within=60)
+    await here.wait_for_news("r", within=60)
     for event in (BEGUN, changed("a", "in_progress"), skipped, ended):
         elsewhere.on_event(event)
-    await elsewhere.news("r", within=60)
+    await elsewhere.wait_for_news("r", within=60)
     for event in (BEGUN, ended, skipped, ENDED):  # the first one has it again
         here.on_event(event)
     await here.close()
@@ -127,14 +127,14 @@ async def test_nothing_is_told_of_a_run_that_nobody_keeps() -> None:
 
 async def test_who_waits_is_woken_when_something_is_kept(store: RunStore) -> None:
     feed = RunFeed(store)
-    waits = asyncio.create_task(feed.news("r", within=60))
+    waits = asyncio.create_task(feed.wait_for_news("r", within=60))
     await asyncio.sleep(0)
     feed.on_event(BEGUN)
     assert feed.is_behind("r")
     await waits
 
     assert not feed.is_behind("r")
-    await feed.news("r", within=0.01)  # nothing more comes, and nobody waits for ever
+    await feed.wait_for_news("r", within=0.01)  # nothing more comes, and nobody waits for ever
     await feed.close()
     assert feed.is_closed
     feed.on_event(ENDED)
@@ -203,7 +203,7 @@ async def test_what_has_to_be_provable_is_told_though_the_store_stumbles() -> No
     for event in (changed("a", "unknown"), changed("b", "completed"), ENDED):
         feed.on_event(event)
     while not any(isinstance(event, RunEnded) for event in told):
-        await feed.news("r", within=0.05)
+        await feed.wait_for_news("r", within=0.05)
     await feed.close()
 
     kinds = [type(event) for event in told]
@@ -232,10 +232,10 @@ async def test_a_failure_that_nobody_foresaw_holds_up_no_other_run_and_is_tried_
     feed = RunFeed(store)
     feed.on_event(BEGUN)
     feed.on_event(RunStarted(run_id="s", graph="g", principal="ada", tenant="", started_at=1.0))
-    await feed.news("s", within=60)
+    await feed.wait_for_news("s", within=60)
     behind = (feed.is_behind("r"), feed.is_behind("s"))
     store.is_odd = False
-    await feed.news("r", within=60)
+    await feed.wait_for_news("r", within=60)
     await feed.close()
 
     assert behind == (True, False)

@@ -20,8 +20,8 @@ from pegboard.features.approvals import Approvals
 from pegboard.features.permissions import may_see_run
 from pegboard.features.plans import Plans
 from pegboard.features.runs import RunFeed, Runs, RunView
-from pegboard.features.runs.answers import RunAnswers, awaited, ended
-from pegboard.features.runs.event_feed import known_events
+from pegboard.features.runs.answers import RunAnswers, find_awaited_approvals, find_end_reason
+from pegboard.features.runs.event_feed import read_events
 from pegboard.features.runs.start import call_graph, run_id_for
 from pegboard.graphs import GraphRunner
 from pegboard.graphs.engine.failover import SubstituteFinder
@@ -68,9 +68,9 @@ class Service:
         self.answers = RunAnswers(self.registry, self.store, runner)
         self.approvals = Approvals(
             self.registry,
-            wake=self.answers.decided,
-            awaited=partial(awaited, self.store),
-            ended=partial(ended, self.store),
+            wake=self.answers.notify_decision,
+            awaited=partial(find_awaited_approvals, self.store),
+            ended=partial(find_end_reason, self.store),
         )
         self.runs = Runs(
             self.registry,
@@ -140,9 +140,9 @@ async def test_an_approval_is_waited_for_and_told_when_it_is_decided(service: Se
     first = await service.runs.start_graph(paying, principal=ADA)
     waits = await service.runs.wait(first.id, principal=ADA)
     (asked,) = waits.result.pending
-    await service.answers.decided(first.id, "another")
+    await service.answers.notify_decision(first.id, "another")
     still = await service.runs.wait(first.id, principal=ADA)
-    assert await awaited(service.store) == {asked.approval_id: [first.id]}
+    assert await find_awaited_approvals(service.store) == {asked.approval_id: [first.id]}
     await service.approvals.decide(asked.approval_id, "deny", principal=BOSS)
     final = await service.runs.wait(first.id, principal=ADA)
 
@@ -166,7 +166,7 @@ async def test_what_waits_within_a_step_is_named_by_its_path(service: Service) -
     seen = await service.runs.wait(view.id, principal=ADA)
 
     assert [item.step for item in seen.result.pending] == ["outer/ask"]
-    assert {event.kind for event in await known_events(service.store, view.id)} == {
+    assert {event.kind for event in await read_events(service.store, view.id)} == {
         "run_started",
         "node_changed",
     }

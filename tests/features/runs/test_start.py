@@ -79,5 +79,5 @@ async def test_a_call_of_what_there_is_not_is_no_run(service: Service) -> None:
     starting = RunStarter(service.registry, service.store, service.durability)  # type: ignore[arg-type]  # nothing is played
 
     with pytest.raises(ToolNotFound):
-        await starting.call("nothing", {}, ADA)
-    assert (await starting.named(Graph(nodes=(Node(id="a"),)), principal=ADA)).id == ""
+        await starting.prepare_call("nothing", {}, ADA)
+    assert (await starting.resolve_plan(Graph(nodes=(Node(id="a"),)), principal=ADA)).id == ""

@@ -12,7 +12,7 @@ from pegboard.core.ports.run_store import RunEvent, StoredRun
 from pegboard.core.principal import LOCAL
 from pegboard.core.tool import Effect
 from pegboard.features.runs import RunView
-from pegboard.features.runs.views import as_it_is
+from pegboard.features.runs.views import result_from_events
 from pegboard.storage import MemoryStorage
 
 START = RunStart(run_id="r", graph={}, params={}, principal=LOCAL, created_at=10.0)
@@ -31,7 +31,7 @@ def test_the_last_that_is_known_of_each_step_is_shown_with_its_parts() -> None:
         changed("a[0]", "failed", 12.0, duration_ms=500.0, error_code="timeout", attempts=2),
         changed("ab", "in_progress", 13.0),
     ]
-    result = as_it_is(RUN, graph, events, now=14.0)
+    result = result_from_events(RUN, graph, events, now=14.0)
 
     a, b, ab = result.nodes
     assert (a.state, a.started_at) == (NodeState.IN_PROGRESS, 11.0)
@@ -49,7 +49,7 @@ def test_what_a_step_really_took_is_shown_whenever_its_end_was_told() -> None:
         changed("a", "completed", 90.0, started_at=11.0, duration_ms=250.0),
         changed("b", "completed", 90.0, started_at=12.0),
     ]
-    result = as_it_is(RUN, graph, events, now=95.0)
+    result = result_from_events(RUN, graph, events, now=95.0)
 
     assert [(run.started_at, run.duration_ms) for run in result.nodes] == [(11.0, 250.0), (12.0, 0)]
 

@@ -156,10 +156,10 @@ async def test_what_is_switched_off_stays_undone_unless_the_file_says_otherwise(
 async def test_after_a_restart_it_is_still_known_what_a_tool_was(board_file: Path) -> None:
     write(board_file, "courier", "post")
     async with Pegboard(board_file, data=board_file.parent / "data") as board:
-        proposed = board.tool_health.replacements.of("courier__price").to_dict()["proposals"]
+        proposed = board.tool_health.replacements.find("courier__price").to_dict()["proposals"]
     (board_file.parent / "courier.py").write_text("raise RuntimeError('it moved')")
     async with Pegboard(board_file, data=board_file.parent / "data") as board:
-        gone = board.tool_health.replacements.of("courier__price").to_dict()
+        gone = board.tool_health.replacements.find("courier__price").to_dict()
         checked = board.plans.check(write_graph(_PLAN))
         view = await board.runs.wait((await board.runs.start_graph(_PLAN)).id)
 

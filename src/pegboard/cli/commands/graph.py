@@ -88,12 +88,12 @@ def breaks(
     json: JsonOption = False,
 ) -> None:
     """Show what no longer works when a tool fails."""
-    from pegboard.features.dependencies import what_breaks
+    from pegboard.features.dependencies import find_impact
 
     async def find(opened: "Pegboard") -> dict[str, Any]:
         service = opened.dependencies
-        certain = opened.tool_health.replacements.certain if alternatives else None
-        found = what_breaks(service.current, service.node(tool), stand_ins_of=certain)
+        certain = opened.tool_health.replacements.find_certain if alternatives else None
+        found = find_impact(service.current, service.node(tool), stand_ins_of=certain)
         return found.to_dict(service.names(item.tool for item in found.broken))
 
     with exit_on_error():
@@ -119,7 +119,7 @@ def replacements(
     """Propose tools that could stand in for a tool, the best first, and say why."""
 
     async def find(opened: "Pegboard") -> dict[str, Any]:
-        return opened.tool_health.replacements.of(tool).to_dict()
+        return opened.tool_health.replacements.find(tool).to_dict()
 
     with exit_on_error():
         found = with_board(settings(board, data), find)

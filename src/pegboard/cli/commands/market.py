@@ -24,7 +24,7 @@ from pegboard.cli.output.tables import counted, first_line, note, say_json, tabl
 from pegboard.errors import ConfigError, InvalidRequest
 
 if TYPE_CHECKING:
-    from pegboard.features.marketplace import Choice, Review
+    from pegboard.features.marketplace import EntrySelection, Review
     from pegboard.runtime import Pegboard, Settings
     from pegboard.runtime.board_file.load import LoadedBoard
     from pegboard.runtime.wiring.offline import OfflineBoard
@@ -190,11 +190,11 @@ def _is_wanted(review: "Review", *, yes: bool) -> bool:
 def _record(review: "Review", chosen: "Settings", path: Path) -> None:
     """Take it into the audit trail, where there is one and no server has it."""
     from pegboard.core.principal import LOCAL
-    from pegboard.features.marketplace import added
+    from pegboard.features.marketplace import addition_event
 
     if chosen.data is None and chosen.database is None:
         return
-    event = added(review, LOCAL, at=time(), file=path.name)
+    event = addition_event(review, LOCAL, at=time(), file=path.name)
 
     async def tell(opened: "OfflineBoard") -> None:
         opened.tell(event)
@@ -205,7 +205,9 @@ def _record(review: "Review", chosen: "Settings", path: Path) -> None:
         note(f"pegboard: this is not in the audit trail: {error.message.partition(chr(10))[0]}")
 
 
-def _reviewed(entry: str, choice: "Choice", board: Path | None, *, digest: str = "") -> "Review":
+def _reviewed(
+    entry: str, choice: "EntrySelection", board: Path | None, *, digest: str = ""
+) -> "Review":
     marketplace, _, rest = entry.partition("/")
     if not rest:
         raise InvalidRequest("write MARKET/ENTRY, as 'pegboard market list' shows them")
@@ -224,11 +226,11 @@ def _with_board(board: Path | None, use: "Callable[[Pegboard], Awaitable[T]]") -
     return with_board(chosen, use, whole=False)
 
 
-def _choice(way: str, tools: str, name: str) -> "Choice":
-    from pegboard.features.marketplace import Choice
+def _choice(way: str, tools: str, name: str) -> "EntrySelection":
+    from pegboard.features.marketplace import EntrySelection
 
     wanted = tuple(item.strip() for item in tools.split(",") if item.strip())
-    return Choice(way=way, tools=wanted, name=name)
+    return EntrySelection(way=way, tools=wanted, name=name)
 
 
 def _tell_state(item: dict[str, Any]) -> None:

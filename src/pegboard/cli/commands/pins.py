@@ -55,7 +55,7 @@ def list_pins(
         page = run_offline(
             settings(data=data),
             f"GET {call}",
-            lambda opened: opened.pins.pins(source=source, limit=limit, cursor=cursor),
+            lambda opened: opened.pins.list_pins(source=source, limit=limit, cursor=cursor),
         )
     if json:
         say_json(pins_to_dict(page))
@@ -77,17 +77,19 @@ def list_held(
     json: JsonOption = False,
 ) -> None:
     """List the definitions that are held back: changed ones, and those of new tools."""
-    from pegboard.features.pins.schemas import helds_to_dict
+    from pegboard.features.pins.schemas import definitions_to_dict
 
     call = _query("/tools/held", source=source, state=state)
     with exit_on_error():
         page = run_offline(
             settings(data=data),
             f"GET {call}",
-            lambda opened: opened.pins.held(source=source, state=state, limit=limit, cursor=cursor),
+            lambda opened: opened.pins.list_held(
+                source=source, state=state, limit=limit, cursor=cursor
+            ),
         )
     if json:
-        say_json(helds_to_dict(page))
+        say_json(definitions_to_dict(page))
         return
     headings = ("source", "name", "tool", "state", "held", "kind", "changes")
     table(headings, map(_held_row, page.items))
@@ -99,13 +101,13 @@ def show(
     source: SourceArgument, tool: ToolArgument, *, data: DataOption = None, json: JsonOption = False
 ) -> None:
     """Show what an upstream has changed of a tool's definition, or all of a new one."""
-    from pegboard.features.pins.schemas import held_to_dict
+    from pegboard.features.pins.schemas import definition_to_dict
 
     with exit_on_error():
         call = "GET " + _query("/tools/held", source=source)
         found = run_offline(settings(data=data), call, lambda opened: opened.pins.get(source, tool))
     if json:
-        say_json(held_to_dict(found))
+        say_json(definition_to_dict(found))
     else:
         _show(found)
 
@@ -125,7 +127,7 @@ def approve(
     json: JsonOption = False,
 ) -> None:
     """Approve a definition that is held back: the tool is as its upstream says from now on."""
-    from pegboard.features.pins.schemas import held_to_dict
+    from pegboard.features.pins.schemas import definition_to_dict
 
     with exit_on_error():
         if everything == bool(tool):
@@ -138,7 +140,7 @@ def approve(
             settings(data=data), call, lambda opened: opened.pins.approve_all(source)
         )
     if json:
-        say_json({"held": [held_to_dict(item, state="approved") for item in done]})
+        say_json({"held": [definition_to_dict(item, state="approved") for item in done]})
         return
     for item in done:
         say(f"approved: {item.source} {item.name}")
@@ -161,7 +163,7 @@ def reject(
 def _decide(
     source: str, tool: str, decision: "Decision", digest: str, data: Any, *, json: bool
 ) -> None:
-    from pegboard.features.pins.schemas import held_to_dict
+    from pegboard.features.pins.schemas import definition_to_dict
 
     async def decide(service: "Pins") -> "HeldDefinition":
         wanted = digest or (await service.get(source, tool)).digest
@@ -172,15 +174,15 @@ def _decide(
     body = json_library.dumps({"decision": decision, "digest": digest or "DIGEST"})
     done = run_offline(settings(data=data), call, lambda opened: decide(opened.pins), body=body)
     if json:
-        say_json(held_to_dict(done, state=state))
+        say_json(definition_to_dict(done, state=state))
         return
     _show(done, state=state)
 
 
 def _show(held: "HeldDefinition", *, state: str = "") -> None:
-    from pegboard.features.pins.schemas import held_to_dict
+    from pegboard.features.pins.schemas import definition_to_dict
 
-    row = held_to_dict(held, state=state)
+    row = definition_to_dict(held, state=state)
     for key in ("source", "name", "tool", "state", "kind", "digest"):
         say(f"{key}: {row[key]}")
     say(f"held: {moment(row['held_at'])}")
@@ -201,9 +203,9 @@ def _pin_row(pin: "Pin") -> tuple[str, ...]:
 
 
 def _held_row(held: "HeldDefinition") -> tuple[str, ...]:
-    from pegboard.features.pins.schemas import held_to_dict
+    from pegboard.features.pins.schemas import definition_to_dict
 
-    row = held_to_dict(held)
+    row = definition_to_dict(held)
     places = ", ".join(change["place"] for change in row["changes"])
     told = (row["source"], row["name"], row["tool"], row["state"])
     return (*told, moment(held.held_at), row["kind"], places)

@@ -39,7 +39,7 @@ def list_switches(*, data: DataOption = None, json: JsonOption = False) -> None:
 
     with exit_on_error():
         thrown = run_offline(
-            settings(data=data), "GET /switches", lambda opened: opened.switches.thrown()
+            settings(data=data), "GET /switches", lambda opened: opened.switches.list()
         )
     if json:
         say_json(switches_to_dict(thrown))

@@ -40,10 +40,10 @@ Decision = Literal["approve", "deny", "edit"]
 Wake = Callable[[str, str], Awaitable[None]]
 """Tells a run, by its id, that an approval was decided, by its id."""
 
-Awaited = Callable[[], Awaitable[Mapping[str, Sequence[str]]]]
+AwaitedApprovals = Callable[[], Awaitable[Mapping[str, Sequence[str]]]]
 """The approvals that runs wait for, and those runs."""
 
-Ended = Callable[[str], Awaitable[str]]
+EndReason = Callable[[str], Awaitable[str]]
 """Why a run, by its id, needs no approval any more; empty while it may."""
 
 _LOG = logging.getLogger("pegboard.approvals")
@@ -53,7 +53,7 @@ _VERDICTS: Mapping[str, ApprovalVerdict] = {
     "edit": "edited",
 }
 _PAGE = 1_000
-_HOW = {
+_END_NOTES = {
     "cancelled": "the run was cancelled",
     "failed": "the run has failed",
     "completed": "the run has ended",  # a step whose time was up leaves what it asked
@@ -95,8 +95,8 @@ class Approvals:
         registry: ToolRegistry,
         *,
         wake: Wake = _nobody,
-        awaited: Awaited = _nothing,
-        ended: Ended = _goes_on,
+        awaited: AwaitedApprovals = _nothing,
+        ended: EndReason = _goes_on,
         prove: Prove = skip_proof,
     ) -> None:
         self._registry = registry
@@ -169,7 +169,7 @@ class Approvals:
         found = await self.get(approval_id, principal=principal)
         if not may_decide_approvals(principal):
             raise AccessDenied(found.tool, f"the caller lacks the scope {APPROVALS_SCOPE}")
-        edited = self._checked(found, decision, arguments)
+        edited = self._check_edit(found, decision, arguments)
         if found.state == "pending" and found.run_id:
             await self._withdraw_of_ended(found.run_id)
         kit = self._registry.kit
@@ -185,14 +185,14 @@ class Approvals:
         )
         if not outcome.applied or outcome.approval is None:
             raise _too_late(outcome.approval or found)
-        await self._tell(outcome.approval)
+        await self._announce(outcome.approval)
         return outcome.approval
 
     async def expire(self) -> int:
         """Let those go whose time has passed; how many."""
         ended = await self._registry.kit.approvals.expire()
         for approval in ended:
-            await self._tell(approval)
+            await self._announce(approval)
         return len(ended)
 
     async def withdraw(self, run_id: str, *, by: str = "", note: str = "") -> int:
@@ -205,7 +205,7 @@ class Approvals:
 
     async def withdraw_ended(self) -> int:
         """Take back what ended runs have asked, wherever they ended; how many."""
-        runs = {approval.run_id for approval in await self._undecided() if approval.run_id}
+        runs = {approval.run_id for approval in await self._list_undecided() if approval.run_id}
         return sum([await self._withdraw_of_ended(run_id) for run_id in sorted(runs)])
 
     async def catch_up(self) -> None:
@@ -213,10 +213,10 @@ class Approvals:
         awaited = await self._awaited()
         if not awaited:
             return
-        undecided = {approval.id for approval in await self._undecided()}
+        undecided = {approval.id for approval in await self._list_undecided()}
         for approval_id in awaited.keys() - undecided:
             for run_id in awaited[approval_id]:
-                await self._woken(run_id, approval_id)
+                await self._wake_run(run_id, approval_id)
 
     async def watch(self, every: float) -> None:
         """Let go what has expired and catch up, now and from time to time, until cancelled."""
@@ -234,7 +234,7 @@ class Approvals:
         note = await self._ended(run_id)
         return await self.withdraw(run_id, note=note) if note else 0
 
-    async def _undecided(self) -> "Sequence[Approval]":
+    async def _list_undecided(self) -> "Sequence[Approval]":
         """The approvals that nobody has decided yet."""
         found: dict[str, Approval] = {}
         cursor = ""
@@ -245,7 +245,7 @@ class Approvals:
             if not (cursor := page.next_cursor):
                 return tuple(found.values())
 
-    def _checked(
+    def _check_edit(
         self, approval: Approval, decision: Decision, arguments: Mapping[str, Any] | None
     ) -> dict[str, Any] | None:
         """The edited arguments as they are kept; None where nothing is edited."""
@@ -263,15 +263,15 @@ class Approvals:
             CompiledTool(tool, keyed=False).read(edited)
         return edited
 
-    async def _tell(self, approval: Approval) -> None:
+    async def _announce(self, approval: Approval) -> None:
         kit = self._registry.kit
         if kit.emitter.is_heard:
             at = approval.expires_at if approval.state == "expired" else approval.decided_at
             kit.emitter.emit(approval_changed(approval, at=at or kit.now()))
         if approval.run_id:
-            await self._woken(approval.run_id, approval.id)
+            await self._wake_run(approval.run_id, approval.id)
 
-    async def _woken(self, run_id: str, approval_id: str) -> None:
+    async def _wake_run(self, run_id: str, approval_id: str) -> None:
         """What was decided stays decided, whether or not the run hears of it now."""
         try:
             await self._wake(run_id, approval_id)
@@ -294,7 +294,7 @@ class ApprovalWithdrawalListener:
 
     def on_event(self, event: Event) -> None:
         """Take note of a run that has ended and may still be asking."""
-        if isinstance(event, RunFinished) and event.state in _HOW:
+        if isinstance(event, RunFinished) and event.state in _END_NOTES:
             self._ended.put_nowait(event)
 
     async def watch(self) -> None:
@@ -303,7 +303,7 @@ class ApprovalWithdrawalListener:
             event = await self._ended.get()
             with log_and_continue(_LOG, "what runs have asked is withdrawn later"):
                 try:
-                    await self._approvals.withdraw(event.run_id, note=_HOW[event.state])
+                    await self._approvals.withdraw(event.run_id, note=_END_NOTES[event.state])
                 except PegboardError:
                     _LOG.warning("what the run %s has asked is withdrawn later", event.run_id)
 

@@ -1,7 +1,7 @@
 """Tools that are registered while the board runs: versions, roll-back, persistence."""
 
 from pegboard.features.catalogue.service import CatalogueService
-from pegboard.features.catalogue.views import Registered
+from pegboard.features.catalogue.views import RegistrationResult
 from pegboard.features.idempotent_requests import IdempotentRequests
 
-__all__ = ["CatalogueService", "IdempotentRequests", "Registered"]
+__all__ = ["CatalogueService", "IdempotentRequests", "RegistrationResult"]

@@ -16,10 +16,10 @@ Build = Callable[[Mapping[str, Any]], Awaitable[Tool]]
 Builds = Callable[[], Build]
 """What makes the tools of one request: what its definitions share is found out once."""
 
-_MOST_FAULTS = 20
+_MAX_FAULTS = 20
 
 
-async def drafted(
+async def draft_registrations(
     definitions: Sequence[Mapping[str, Any]],
     build: Build,
     *,
@@ -37,26 +37,26 @@ async def drafted(
     faults: list[tuple[int, PegboardError]] = []
     async for index, definition in iterate_cooperatively(enumerate(definitions)):
         digest = digest_of(definition)
-        known = shelf.by_digest(digest)
-        draft = None if known is None else drafts.known(known)
+        known = shelf.find_by_digest(digest)
+        draft = None if known is None else drafts.reuse(known)
         try:
             if draft is None:
                 draft = drafts.add(definition, digest, await build(definition))
             spec, asks = draft.tool.spec, f"registration [{index}]"
             shelf.check_free(spec.name, tool_id=spec.id, asks=asks)
-            _check_apart(spec, taken, asks)
+            _check_names_differ(spec, taken, asks)
         except (ConfigError, DuplicateTool) as error:
             faults.append((index, error))
-            if len(faults) > _MOST_FAULTS:
+            if len(faults) > _MAX_FAULTS:
                 break
         else:
             made.append(draft)
     if faults:
-        raise _told(faults)
+        raise _combine_faults(faults)
     return made
 
 
-def _check_apart(spec: ToolSpec, taken: dict[str, str], asks: str) -> None:
+def _check_names_differ(spec: ToolSpec, taken: dict[str, str], asks: str) -> None:
     """Refuse two tools of one request of which one is called what the other has as its id.
 
     Args:
@@ -73,14 +73,14 @@ def _check_apart(spec: ToolSpec, taken: dict[str, str], asks: str) -> None:
             raise DuplicateTool(word, whose, f"{asks}, whose id it is,")
 
 
-def _told(faults: Sequence[tuple[int, PegboardError]]) -> PegboardError:
+def _combine_faults(faults: Sequence[tuple[int, PegboardError]]) -> PegboardError:
     """One error for all of them."""
     first, error = faults[0]
     if len(faults) == 1 and isinstance(error, DuplicateTool):
         return error
     if len(faults) == 1:
         return InvalidRequest(f"[{first}] {error.message}")
-    lines = [f"- [{index}] {error.message}" for index, error in faults[:_MOST_FAULTS]]
-    if len(faults) > _MOST_FAULTS:
+    lines = [f"- [{index}] {error.message}" for index, error in faults[:_MAX_FAULTS]]
+    if len(faults) > _MAX_FAULTS:
         lines.append("- and more: they are told once these are mended")
     return InvalidRequest("Nothing is registered:\n" + "\n".join(lines))

@@ -16,7 +16,7 @@ _USER_INFO = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@]*:)[^\s/]*@")
 _QUERY = re.compile(r"([?&]([^=&#\s]+)=)([^&#\s]+)")
 
 
-class CatalogueReader:
+class CatalogueQueries:
     """Tells of registered tools and of their versions; asks no store.
 
     Args:
@@ -35,7 +35,7 @@ class CatalogueReader:
             ToolNotFound: There is no such tool.
         """
         tool = self._registry.find(name)
-        wire = self._shelf.wire(name)
+        wire = self._shelf.resolve_name(name)
         if wire not in self._shelf.stored:
             spec = self._registry.get(name).spec if tool is None else tool.spec
             return [only_row(spec)]
@@ -61,7 +61,7 @@ class CatalogueReader:
         old = old and meant(old, known, name=name)
         new = meant(new or current, known, name=name)
         old = old or known[max(0, known.index(new) - 1)]
-        wire = self._shelf.wire(name)
+        wire = self._shelf.resolve_name(name)
         told = {"name": wire, "from": old, "to": new}
         if wire not in self._shelf.stored:
             return {**told, "kind": "", "changes": []}
@@ -70,15 +70,15 @@ class CatalogueReader:
     def definition(self, spec: ToolSpec) -> dict[str, Any] | None:
         """As what a tool was registered, without secrets; None when it was not registered here."""
         found = self._shelf.definition(spec)
-        return None if found is None else shown_definition(found, self._registry.kit.redact)
+        return None if found is None else show_definition(found, self._registry.kit.redact)
 
     def origin(self, name: str) -> str:
         """Where a tool came from: `api`, `bulk`, ...; empty when it was not registered here."""
-        stored = self._shelf.stored.get(self._shelf.wire(name))
+        stored = self._shelf.stored.get(self._shelf.resolve_name(name))
         return stored[-1].origin if stored else ""
 
 
-def shown_definition(
+def show_definition(
     definition: Mapping[str, Any], redact: Callable[[str], str] | None
 ) -> dict[str, Any]:
     """The definition in the RFC's words; what says nothing is left out.
@@ -91,25 +91,25 @@ def shown_definition(
         name.removesuffix("_"): value for name, value in definition.items() if value is not None
     }
     for name in given.keys() & {"url", "server"}:
-        given[name] = _without_secrets(str(given[name]))
+        given[name] = _mask_urls(str(given[name]))
     if "agent_config" in given:
-        given["agent_config"] = _masked(given["agent_config"])
+        given["agent_config"] = _mask_by_name(given["agent_config"])
     return given if redact is None else redacted_value(given, redact)
 
 
-def _masked(value: Any, name: str = "") -> Any:
+def _mask_by_name(value: Any, name: str = "") -> Any:
     """Without the texts whose names say that they are secret; a number of tokens is none."""
     if isinstance(value, str):
-        return MASK if _SECRETIVE.search(name) else _without_secrets(value)
+        return MASK if _SECRETIVE.search(name) else _mask_urls(value)
     if isinstance(value, Mapping):
         items = cast("Mapping[str, Any]", value).items()
-        return {key: _masked(item, key) for key, item in items}
+        return {key: _mask_by_name(item, key) for key, item in items}
     if isinstance(value, (list, tuple)):
-        return [_masked(item, name) for item in cast("list[Any]", value)]
+        return [_mask_by_name(item, name) for item in cast("list[Any]", value)]
     return value
 
 
-def _without_secrets(text: str) -> str:
+def _mask_urls(text: str) -> str:
     """Without the passwords, and what else is secret by its name, of the addresses in a text."""
     return _QUERY.sub(_parameter, _USER_INFO.sub(rf"\g<1>{MASK}@", text))
 

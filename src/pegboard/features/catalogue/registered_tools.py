@@ -9,7 +9,7 @@ from pegboard.core.ports.catalogue_stores import ToolVersion
 from pegboard.core.tool import Tool, ToolSpec
 from pegboard.errors import AccessDenied, DuplicateTool, PegboardError, ToolNotFound
 from pegboard.features.catalogue.registration_drafts import Draft
-from pegboard.features.catalogue.views import Registered
+from pegboard.features.catalogue.views import RegistrationResult
 from pegboard.registry import ToolRegistry
 
 _LOG = logging.getLogger("pegboard.catalogue")
@@ -58,7 +58,7 @@ class RegisteredTools:
         if other is not None and other.spec.name == tool_id != name:
             raise DuplicateTool(tool_id, "the board", f"{asks}, whose id it is,")
 
-    def by_digest(self, digest: str) -> ToolVersion | None:
+    def find_by_digest(self, digest: str) -> ToolVersion | None:
         """The version with this definition; a definition says its name, so there is one at most."""
         return self._by_digest.get(digest)
 
@@ -84,20 +84,20 @@ class RegisteredTools:
         """The version that a name means now; empty when it means nothing."""
         return self._registry.versions.current(name).version if name in self.active else ""
 
-    def put(self, draft: Draft, kept: ToolVersion) -> Registered:
+    def put(self, draft: Draft, kept: ToolVersion) -> RegistrationResult:
         """Put on the board what is kept."""
         versions, name = self._registry.versions, kept.name
         before = self.version_of(name)
         if draft.is_new:
             tool = versions.register(draft.tool, digest=draft.spec_digest, kind=draft.kind)
-            self._keep(kept)
+            self._remember(kept)
         elif versions.is_rolled_back(name):
             tool = versions.current(name).tool
         else:
             tool = versions.use(name, kept.version, tool=None if draft.is_there else draft.tool)
         self.swap(name, tool)
         shown = versions.get(name, kept.version)
-        return Registered(
+        return RegistrationResult(
             spec=shown.tool.spec,
             version=kept.version,
             change=shown.kind.value if draft.is_new and shown.kind is not None else "",
@@ -142,25 +142,25 @@ class RegisteredTools:
         for item in self.stored.pop(name, ()):
             self._by_digest.pop(item.digest, None)
         for item, tool in made:
-            self._recall(item, tool)
+            self._restore_version(item, tool)
         if active:
-            self._recalled(name, active)
+            self._restore_current(name, active)
         elif name in self.active:
             self.take_off(name)
 
-    def _keep(self, item: ToolVersion) -> None:
+    def _remember(self, item: ToolVersion) -> None:
         self.stored.setdefault(item.name, []).append(item)
         self._by_digest[item.digest] = item
 
-    def _recall(self, item: ToolVersion, tool: Tool) -> None:
+    def _restore_version(self, item: ToolVersion, tool: Tool) -> None:
         """Take in a stored version of a tool."""
         versions = self._registry.versions
-        versions.register(Draft.numbered(tool, item.version))
-        self._keep(item)
+        versions.register(Draft.with_version(tool, item.version))
+        self._remember(item)
         if item.status == "deprecated":
             versions.deprecate(item.name, item.version, on=_day(item.deprecated_until))
 
-    def _recalled(self, name: str, version: str) -> None:
+    def _restore_current(self, name: str, version: str) -> None:
         """Let a name mean what it meant."""
         versions = self._registry.versions
         try:
@@ -175,7 +175,7 @@ class RegisteredTools:
             return
         self.active.add(name)
 
-    def wire(self, name: str) -> str:
+    def resolve_name(self, name: str) -> str:
         """The wire name of a name or id, also of a tool that was removed."""
         tool = self._registry.find(name)
         if tool is not None:
@@ -183,14 +183,14 @@ class RegisteredTools:
         plain, _, major = name.rpartition("_v")
         return plain if name not in self.stored and major.isdecimal() else name
 
-    def own(self, name: str) -> str:
+    def resolve_own_name(self, name: str) -> str:
         """The wire name of a tool that was registered here.
 
         Raises:
             ToolNotFound: There is no such tool.
             AccessDenied: It comes from a source or from the board file.
         """
-        wire = self.wire(name)
+        wire = self.resolve_name(name)
         if wire in self.stored:
             return wire
         tool = self._registry.find(name)

@@ -38,7 +38,7 @@ class Draft:
         """Whether it makes a version."""
         return self.known is None
 
-    def kept(self, at: float, *, by: str, origin: str) -> ToolVersion:
+    def to_stored(self, at: float, *, by: str, origin: str) -> ToolVersion:
         """As it is stored."""
         if self.known is not None:
             return self.known
@@ -54,7 +54,7 @@ class Draft:
         )
 
     @staticmethod
-    def numbered(tool: Tool, version: str) -> Tool:
+    def with_version(tool: Tool, version: str) -> Tool:
         """The tool under a version; its id goes along when the major version does."""
         spec = tool.spec
         if spec.version == version:
@@ -64,7 +64,7 @@ class Draft:
 
 
 @dataclass(slots=True)
-class _Known:
+class _NameState:
     """What is there of one name: stored, or drafted before in the same request."""
 
     by_digest: dict[str, ToolVersion] = field(default_factory=dict[str, ToolVersion])
@@ -83,9 +83,9 @@ class Drafts:
     def __init__(self, versions: Versions, stored: Mapping[str, Sequence[ToolVersion]]) -> None:
         self._versions = versions
         self._stored = stored
-        self._names: dict[str, _Known] = {}
+        self._names: dict[str, _NameState] = {}
 
-    def known(self, version: ToolVersion) -> Draft | None:
+    def reuse(self, version: ToolVersion) -> Draft | None:
         """The registration of a definition that is there; None when its tool has to be made anew.
 
         That is so while the tool cannot be used: what it lacked may be there by now.
@@ -102,14 +102,14 @@ class Drafts:
         known = self._names.get(name) or self._look_up(name)
         before = known.by_digest.get(digest)
         if before is not None:
-            tool = Draft.numbered(tool, before.version)
+            tool = Draft.with_version(tool, before.version)
             return Draft(tool=tool, definition=definition, digest=digest, known=before)
         version, kind = tool.spec.version, None
         if known.newest is not None:
             kind = definition_diff(known.newest, tool.spec).kind
         if version in known.taken:
             version = following(known.taken, kind)
-        tool = Draft.numbered(tool, version)
+        tool = Draft.with_version(tool, version)
         draft = Draft(
             tool=tool,
             definition=definition,
@@ -117,13 +117,13 @@ class Drafts:
             spec_digest=definition_digest(tool.spec),
             kind=kind,
         )
-        known.by_digest[digest] = draft.kept(0.0, by="", origin="")
+        known.by_digest[digest] = draft.to_stored(0.0, by="", origin="")
         known.taken.append(version)
         known.newest = tool.spec
         return draft
 
-    def _look_up(self, name: str) -> _Known:
-        known = self._names[name] = _Known()
+    def _look_up(self, name: str) -> _NameState:
+        known = self._names[name] = _NameState()
         for item in self._stored.get(name, ()):
             known.by_digest[item.digest] = item
             known.taken.append(item.version)

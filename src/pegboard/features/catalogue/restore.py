@@ -14,7 +14,7 @@ from pegboard.registry import ToolRegistry
 _LOG = logging.getLogger("pegboard.catalogue")
 
 
-async def restored(
+async def restore_tools(
     store: CatalogueStore,
     build: Build,
     *,
@@ -43,7 +43,7 @@ async def restored(
         for name, items in stored.items()
         if anew or not shelf.is_as_stored(name, items, active=active.get(name, ""))
     }
-    made = [(name, await _made(items, build)) for name, items in others.items()]
+    made = [(name, await _build_versions(items, build)) for name, items in others.items()]
     with registry.changes.together():
         for name in shelf.stored.keys() - stored.keys():
             shelf.restore(name, ())
@@ -51,7 +51,9 @@ async def restored(
             shelf.restore(name, tools, active=active.get(name, ""))
 
 
-async def _made(items: Sequence[ToolVersion], build: Build) -> list[tuple[ToolVersion, Tool]]:
+async def _build_versions(
+    items: Sequence[ToolVersion], build: Build
+) -> list[tuple[ToolVersion, Tool]]:
     """The versions of a name whose tools can be made."""
     await asyncio.sleep(0)
     made: list[tuple[ToolVersion, Tool]] = []

@@ -14,12 +14,12 @@ from pegboard.core.tool import ToolSpec
 from pegboard.errors import InvalidRequest, ToolNotFound, Unavailable
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.features.catalogue.audit_events import about_to, changes
-from pegboard.features.catalogue.build_tools import Builds, drafted
-from pegboard.features.catalogue.queries import CatalogueReader
+from pegboard.features.catalogue.build_tools import Builds, draft_registrations
+from pegboard.features.catalogue.queries import CatalogueQueries
 from pegboard.features.catalogue.registered_tools import RegisteredTools
 from pegboard.features.catalogue.registration_drafts import Drafts
-from pegboard.features.catalogue.restore import restored
-from pegboard.features.catalogue.views import Registered, midnight, note_on
+from pegboard.features.catalogue.restore import restore_tools
+from pegboard.features.catalogue.views import RegistrationResult, deprecation_note, start_of_day
 from pegboard.features.permissions import check_may_change_catalogue
 from pegboard.registry import ToolRegistry
 
@@ -31,11 +31,11 @@ async def _nothing() -> None:
     pass
 
 
-def _unchecked(_specs: Sequence[ToolSpec]) -> None:
+def _accept_all(_specs: Sequence[ToolSpec]) -> None:
     pass
 
 
-class CatalogueService(CatalogueReader):
+class CatalogueService(CatalogueQueries):
     """The tools that were registered by API, with all their versions; they outlive the process.
 
     ```python
@@ -60,7 +60,7 @@ class CatalogueService(CatalogueReader):
         builds: Builds,
         owner_of_name: Callable[[str], str],
         changed: Callable[[], Awaitable[None]] = _nothing,
-        check: Callable[[Sequence[ToolSpec]], None] = _unchecked,
+        check: Callable[[Sequence[ToolSpec]], None] = _accept_all,
         prove: Prove = skip_proof,
     ) -> None:
         super().__init__(registry, RegisteredTools(registry, owner_of_name))
@@ -89,7 +89,7 @@ class CatalogueService(CatalogueReader):
         *,
         principal: Principal = LOCAL,
         origin: str = "api",
-    ) -> list[Registered]:
+    ) -> list[RegistrationResult]:
         """Register all of these or none; each that says something new is a new version.
 
         Raises:
@@ -102,36 +102,38 @@ class CatalogueService(CatalogueReader):
         """
         check_may_change_catalogue(principal, "the catalogue")
         async with self._lock, AsyncExitStack() as deciding:
-            found, before = await self._registered(
+            found, before = await self._register(
                 definitions, deciding, principal=principal, origin=origin
             )
-        await self._told("registered", before, principal, origin=origin)
+        await self._announce("registered", before, principal, origin=origin)
         return found
 
-    async def _registered(
+    async def _register(
         self,
         definitions: Sequence[Mapping[str, Any]],
         deciding: AsyncExitStack,
         *,
         principal: Principal,
         origin: str,
-    ) -> tuple[list[Registered], dict[str, str]]:
+    ) -> tuple[list[RegistrationResult], dict[str, str]]:
         attempts, by = _ATTEMPTS, principal.owner
         while True:
             await self._load()
             drafts = Drafts(self._registry.versions, self._shelf.stored)
-            made = await drafted(definitions, self._builds(), drafts=drafts, shelf=self._shelf)
+            made = await draft_registrations(
+                definitions, self._builds(), drafts=drafts, shelf=self._shelf
+            )
             self._check([draft.tool.spec for draft in made])
             now = self._registry.kit.now()
             pairs = [
-                (draft, draft.kept(now, by=by, origin=origin))
+                (draft, draft.to_stored(now, by=by, origin=origin))
                 async for draft in iterate_cooperatively(made)
             ]
             changing = [item for draft, item in pairs if self._shelf.changes(draft)]
             if changing and attempts == _ATTEMPTS:  # decided once, however often it is tried
                 about = ((item.name, item.digest) for _, item in pairs)
                 await deciding.enter_async_context(
-                    self._decided("register", about, principal, origin=origin)
+                    self._record_decision("register", about, principal, origin=origin)
                 )
             try:
                 if changing:
@@ -148,7 +150,7 @@ class CatalogueService(CatalogueReader):
                 self._shelf.put(draft, item) async for draft, item in iterate_cooperatively(pairs)
             ]
         if changing:
-            await self._seen()
+            await self._follow_own_write()
         return found, before
 
     async def remove(self, name: str, *, principal: Principal = LOCAL) -> None:
@@ -161,19 +163,21 @@ class CatalogueService(CatalogueReader):
         check_may_change_catalogue(principal, name)
         async with self._lock:
             await self._load()
-            wire = self._shelf.own(name)
+            wire = self._shelf.resolve_own_name(name)
             if wire not in self._shelf.active:
                 raise ToolNotFound(name)
             before = {wire: self._shelf.version_of(wire)}
-            async with self._decided("remove", [(wire, "")], principal, version=before[wire]):
+            async with self._record_decision(
+                "remove", [(wire, "")], principal, version=before[wire]
+            ):
                 await self._store.deactivate(wire)
                 self._shelf.take_off(wire)
-                await self._seen()
-        await self._told("removed", before, principal)
+                await self._follow_own_write()
+        await self._announce("removed", before, principal)
 
     async def roll_back(
         self, name: str, version: str, *, principal: Principal = LOCAL
-    ) -> Registered:
+    ) -> RegistrationResult:
         """Let a name mean an older version again, also after it was removed.
 
         Raises:
@@ -185,21 +189,21 @@ class CatalogueService(CatalogueReader):
         check_may_change_catalogue(principal, name)
         async with self._lock:
             await self._load()
-            wire = self._shelf.own(name)
+            wire = self._shelf.resolve_own_name(name)
             version = self._registry.versions.get(wire, version).version
             self._shelf.check_free(wire)
             before = {wire: self._shelf.version_of(wire)}
-            async with self._decided("roll_back", [(wire, "")], principal, version=version):
+            async with self._record_decision("roll_back", [(wire, "")], principal, version=version):
                 await self._store.activate(wire, version)
                 tool = self._registry.versions.roll_back(wire, version)
                 self._shelf.swap(wire, tool)
-                await self._seen()
-        await self._told("rolled_back", before, principal, version=version)
-        return Registered(spec=tool.spec, version=version, is_current=True)
+                await self._follow_own_write()
+        await self._announce("rolled_back", before, principal, version=version)
+        return RegistrationResult(spec=tool.spec, version=version, is_current=True)
 
     async def deprecate(
         self, name: str, version: str = "", *, on: date | None = None, principal: Principal = LOCAL
-    ) -> Registered:
+    ) -> RegistrationResult:
         """Say that a version should no longer be used; it can still be called.
 
         Args:
@@ -217,39 +221,39 @@ class CatalogueService(CatalogueReader):
         check_may_change_catalogue(principal, name)
         async with self._lock:
             await self._load()
-            wire, versions = self._shelf.own(name), self._registry.versions
+            wire, versions = self._shelf.resolve_own_name(name), self._registry.versions
             current = versions.current(wire).version
             version = versions.get(wire, version or current).version
             is_current = version == current and wire in self._shelf.active
-            async with self._decided("deprecate", [(wire, "")], principal, version=version):
+            async with self._record_decision("deprecate", [(wire, "")], principal, version=version):
                 await self._store.mark(
                     wire,
                     version,
                     status="deprecated",
                     deprecated_at=self._registry.kit.now(),
-                    deprecated_until=midnight(on),
+                    deprecated_until=start_of_day(on),
                 )
                 tool = versions.deprecate(wire, version, on=on)
                 if is_current:
                     self._shelf.swap(wire, tool)
-                await self._seen()
+                await self._follow_own_write()
         before = {wire: self._shelf.version_of(wire)}
-        await self._told("deprecated", before, principal, version=version)
-        note = note_on(on, self._registry.kit.now())
-        return Registered(spec=tool.spec, version=version, is_current=is_current, note=note)
+        await self._announce("deprecated", before, principal, version=version)
+        note = deprecation_note(on, self._registry.kit.now())
+        return RegistrationResult(spec=tool.spec, version=version, is_current=is_current, note=note)
 
     async def _load(self, *, anew: bool = False) -> bool:
         """Follow the store; whether there was anything to follow."""
         revision = await self._store.revision()
         if revision == self._revision and not anew:
             return False
-        await restored(
+        await restore_tools(
             self._store, self._builds(), registry=self._registry, shelf=self._shelf, anew=anew
         )
         self._revision = revision
         return True
 
-    async def _seen(self) -> None:
+    async def _follow_own_write(self) -> None:
         """What this server has just written needs no reading.
 
         Where another one has written since the last look too, or the store does not say, all of it
@@ -260,7 +264,7 @@ class CatalogueService(CatalogueReader):
             if revision == self._revision + 1:
                 self._revision = revision
 
-    def _decided(
+    def _record_decision(
         self, action: str, items: Iterable[tuple[str, str]], principal: Principal, **detail: Any
     ) -> AbstractAsyncContextManager[None]:
         """What is inside is done once the trail has it, where the trail is required."""
@@ -271,7 +275,7 @@ class CatalogueService(CatalogueReader):
             kit=kit,
         )
 
-    async def _told(
+    async def _announce(
         self, action: str, before: Mapping[str, str], principal: Principal, **detail: Any
     ) -> None:
         kit = self._registry.kit

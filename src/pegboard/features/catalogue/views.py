@@ -13,7 +13,7 @@ from pegboard.registry.versions import Definition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Registered:
+class RegistrationResult:
     """What came of one registration.
 
     Attributes:
@@ -100,7 +100,7 @@ def only_row(spec: ToolSpec) -> dict[str, Any]:
     }
 
 
-def note_on(day: date | None, now: float) -> str:
+def deprecation_note(day: date | None, now: float) -> str:
     """What is said of a day that is over everywhere on Earth; empty for any other.
 
     It is taken: who says late that nobody should rely on a version may know since when.
@@ -114,6 +114,6 @@ def note_on(day: date | None, now: float) -> str:
     return f"{day} is past: nobody should rely on this version any more."
 
 
-def midnight(day: date | None) -> float | None:
+def start_of_day(day: date | None) -> float | None:
     """Its beginning in UTC, as Unix seconds."""
     return None if day is None else datetime.combine(day, time(), UTC).timestamp()

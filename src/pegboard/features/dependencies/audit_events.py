@@ -8,7 +8,7 @@ from pegboard.core.event import BoardChanged, digest_of
 from pegboard.core.principal import Principal
 from pegboard.registry.dependencies import GraphChange
 
-_MOST_TOLD = 500
+_MAX_LISTED = 500
 
 
 def graph_event(
@@ -30,5 +30,5 @@ def change_dict(change: GraphChange) -> dict[str, Any]:
     whole = {name: items for name, items in asdict(change).items() if items}
     return {
         "digest": digest_of(whole),
-        **{name: list(items[:_MOST_TOLD]) for name, items in whole.items()},
+        **{name: list(items[:_MAX_LISTED]) for name, items in whole.items()},
     }

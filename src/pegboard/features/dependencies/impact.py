@@ -8,12 +8,12 @@ from pegboard.core.tool import ToolSpec
 from pegboard.registry.dependencies import DependencyGraph
 from pegboard.registry.dependencies.graph import Broken
 
-StandInsOf = Callable[[str], Sequence[ToolSpec]]
+SubstitutesOf = Callable[[str], Sequence[ToolSpec]]
 """The tools that could take the place of this one without a doubt, the best first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Breaks:
+class Impact:
     """What a failure leads to.
 
     Attributes:
@@ -48,13 +48,13 @@ class Breaks:
         }
 
 
-def what_breaks(
+def find_impact(
     graph: DependencyGraph,
     tool: str,
     *,
     whole: DependencyGraph | None = None,
-    stand_ins_of: StandInsOf | None = None,
-) -> Breaks:
+    stand_ins_of: SubstitutesOf | None = None,
+) -> Impact:
     """What no longer works when this tool fails.
 
     Args:
@@ -80,4 +80,4 @@ def what_breaks(
 
     broken = graph.breaks(tool, has_alternative=has_alternative)
     used = {gone: spec for gone, spec in found.items() if spec is not None}
-    return Breaks(version=graph.version, tool=tool, broken=broken, stand_ins=used)
+    return Impact(version=graph.version, tool=tool, broken=broken, stand_ins=used)

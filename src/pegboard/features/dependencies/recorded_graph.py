@@ -15,7 +15,7 @@ class AppliedChange:
     change: GraphChange
     origin: str
 
-    def kept(self, at: float, by: str) -> DependencyChange:
+    def to_stored(self, at: float, by: str) -> DependencyChange:
         """As it is stored."""
         change = self.change
         return DependencyChange(
@@ -31,7 +31,7 @@ class AppliedChange:
         )
 
 
-class Recorded(Dependencies):
+class RecordedGraph(Dependencies):
     """Remembers each change that made a version, until somebody has kept it.
 
     Attributes:
@@ -79,7 +79,7 @@ class Recorded(Dependencies):
         self.made = [made for made in self.made if made.version <= to.version]
 
     @classmethod
-    def played(cls, changes: Iterable[DependencyChange]) -> "Recorded":
+    def replay(cls, changes: Iterable[DependencyChange]) -> "RecordedGraph":
         """The graph that these changes make, from the first one on."""
         graph = cls()
         for item in changes:

@@ -5,19 +5,19 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
-MOST = 20_000
+MAX_ITEMS = 20_000
 
 NodeId = Annotated[str, Field(min_length=1, max_length=128)]
 NewId = Annotated[NodeId, Field(pattern=r"^[^\u0000-\u001f\u007f-\u009f]+$")]
 """Of what is added: no control characters. What is there can be removed, whatever its name."""
 
-Nodes = Annotated[list[NodeId], Field(max_length=MOST)]
-NewNodes = Annotated[list[NewId], Field(max_length=MOST)]
+Nodes = Annotated[list[NodeId], Field(max_length=MAX_ITEMS)]
+NewNodes = Annotated[list[NewId], Field(max_length=MAX_ITEMS)]
 Edges = Annotated[
-    list[Annotated[list[NodeId], Field(min_length=2, max_length=2)]], Field(max_length=MOST)
+    list[Annotated[list[NodeId], Field(min_length=2, max_length=2)]], Field(max_length=MAX_ITEMS)
 ]
 NewEdges = Annotated[
-    list[Annotated[list[NewId], Field(min_length=2, max_length=2)]], Field(max_length=MOST)
+    list[Annotated[list[NewId], Field(min_length=2, max_length=2)]], Field(max_length=MAX_ITEMS)
 ]
 
 

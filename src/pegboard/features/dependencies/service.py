@@ -14,7 +14,7 @@ from pegboard.core.tool import ToolSpec
 from pegboard.errors import DependencyCycle, Unavailable
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.features.dependencies.audit_events import change_dict, graph_event
-from pegboard.features.dependencies.recorded_graph import Recorded
+from pegboard.features.dependencies.recorded_graph import RecordedGraph
 from pegboard.features.permissions import check_may_change_graph
 from pegboard.registry import ToolRegistry
 from pegboard.registry.dependencies import (
@@ -30,7 +30,7 @@ Edge = tuple[str, str]
 _BOARD = "board"
 _SPEC = "spec"
 _TRIES = 8
-_FASTER = "somebody else made the same change at the same time"
+_LOST_RACE = "somebody else made the same change at the same time"
 
 
 class DependencyService:
@@ -55,7 +55,7 @@ class DependencyService:
         self._registry = registry
         self._store = store
         self._prove = prove
-        self._graph = Recorded()
+        self._graph = RecordedGraph()
         self._lock = asyncio.Lock()
         self.cycles: tuple[DependencyCycle, ...] = ()
 
@@ -85,18 +85,18 @@ class DependencyService:
         graph = self.current
         return graph.prerequisites(tool_id) if tool_id in graph else ()
 
-    def seen_by(self, principal: Principal, graph: DependencyGraph) -> DependencyGraph:
+    def filter_visible(self, principal: Principal, graph: DependencyGraph) -> DependencyGraph:
         """The part of a graph that this caller may see; a tool that is missing is no secret."""
-        return graph.only(filter(self.sees(principal), graph.nodes))
+        return graph.only(filter(self.visibility_for(principal), graph.nodes))
 
-    def sees(self, principal: Principal) -> Callable[[str], bool]:
+    def visibility_for(self, principal: Principal) -> Callable[[str], bool]:
         """Whether this caller may see a node."""
-        return partial(self._is_open, principal)
+        return partial(self._is_visible, principal)
 
     async def load(self) -> None:
         """Read what was kept."""
         async with self._lock:
-            self._graph = Recorded.played(await self._store.changes())
+            self._graph = RecordedGraph.replay(await self._store.changes())
 
     async def refresh(self) -> None:
         """Take in what other servers have changed since."""
@@ -112,7 +112,7 @@ class DependencyService:
             DependencyCycle: Its edges close one; nothing has changed then.
         """
 
-        def change(graph: Recorded) -> None:
+        def change(graph: RecordedGraph) -> None:
             known = graph.current
             wanted = tuple(
                 dict.fromkeys(
@@ -133,7 +133,7 @@ class DependencyService:
                 ),
                 origin=_BOARD,
             )
-            graph.apply(GraphChange(remove_nodes=self._outdated(graph.current)), origin=_BOARD)
+            graph.apply(GraphChange(remove_nodes=self._find_outdated(graph.current)), origin=_BOARD)
 
         await self._change(change)
 
@@ -141,7 +141,7 @@ class DependencyService:
         """Make the graph say what the tools of the board say of themselves now."""
         specs = [tool.spec for tool in self._registry]
 
-        def change(graph: Recorded) -> None:
+        def change(graph: RecordedGraph) -> None:
             self.cycles = declare(graph, specs, is_away=self._is_away)
 
         await self._change(change)
@@ -183,7 +183,7 @@ class DependencyService:
             add_edges=self._edges(change.add_edges),
             remove_edges=self._edges(change.remove_edges),
         )
-        version = await self._ask(named, origin, principal)
+        version = await self._update(named, origin, principal)
         if version:
             kit = self._registry.kit
             detail = {"version": version}
@@ -208,7 +208,7 @@ class DependencyService:
         node = self.node(name)
         return known_id(name, graph.nodes) if node == name and self._is_away(name) else node
 
-    def _outdated(self, graph: DependencyGraph) -> tuple[str, ...]:
+    def _find_outdated(self, graph: DependencyGraph) -> tuple[str, ...]:
         """Names that tools were known by until they came, and that nobody speaks of any more."""
         ours = {_BOARD, _SPEC}
         return tuple(
@@ -229,14 +229,14 @@ class DependencyService:
     def _edges(self, edges: Sequence[Edge]) -> tuple[Edge, ...]:
         return tuple(dict.fromkeys((self.node(a), self.node(b)) for a, b in edges))
 
-    def _is_open(self, principal: Principal, node: str) -> bool:
+    def _is_visible(self, principal: Principal, node: str) -> bool:
         tool = self._registry.find(node)
         if tool is None:
             return True
         kit = self._registry.kit
         return may_know(principal, tool.spec, policy=kit.policy, switches=kit.switches)
 
-    async def _change(self, do: Callable[[Recorded], object]) -> None:
+    async def _change(self, do: Callable[[RecordedGraph], object]) -> None:
         """Do it, and keep what it did; where another server was first, on top of what that did."""
         async with self._lock:
             for _ in range(_TRIES):
@@ -244,10 +244,10 @@ class DependencyService:
                 do(graph)
                 if await store_changes(graph, self._store, at=self._registry.kit.now()):
                     return
-                self._graph = Recorded.played(await self._store.changes())
+                self._graph = RecordedGraph.replay(await self._store.changes())
         raise _too_busy()
 
-    async def _ask(self, change: GraphChange, origin: str, principal: Principal) -> int:
+    async def _update(self, change: GraphChange, origin: str, principal: Principal) -> int:
         """Do what somebody asks for: kept, or not done; the version that it makes, 0 for none."""
         kit, by = self._registry.kit, principal.owner
         is_decided = self._prove is skip_proof
@@ -258,22 +258,22 @@ class DependencyService:
                     if not is_decided:
                         if not self._graph.would_change(change, origin=origin):
                             return 0
-                        await deciding.enter_async_context(self._decided(change, principal))
+                        await deciding.enter_async_context(self._record_decision(change, principal))
                         is_decided = True
                     version = await apply_and_store(
                         change, self._graph, self._store, origin=origin, at=kit.now(), by=by
                     )
                     if version == 0 and self._prove is not skip_proof:
-                        told = {"action": "change", "reason": _FASTER}
+                        told = {"action": "change", "reason": _LOST_RACE}
                         kit.emitter.emit(
                             graph_event("failed", principal, at=kit.now(), detail=told)
                         )
                     if version is not None:
                         return version
-                self._graph = Recorded.played(await self._store.changes())
+                self._graph = RecordedGraph.replay(await self._store.changes())
             raise _too_busy()
 
-    def _decided(
+    def _record_decision(
         self, change: GraphChange, principal: Principal
     ) -> AbstractAsyncContextManager[None]:
         """What is inside is done once the trail has it."""
@@ -286,11 +286,11 @@ class DependencyService:
 
 
 async def store_changes(
-    graph: Recorded, store: DependencyStore, *, at: float, by: str = ""
+    graph: RecordedGraph, store: DependencyStore, *, at: float, by: str = ""
 ) -> bool:
     """Store what nobody has kept yet; False when another server was first with a version."""
     while graph.made:
-        if not await store.append(graph.made[0].kept(at, by)):
+        if not await store.append(graph.made[0].to_stored(at, by)):
             return False
         del graph.made[0]
     return True
@@ -298,7 +298,7 @@ async def store_changes(
 
 async def apply_and_store(
     change: GraphChange,
-    graph: Recorded,
+    graph: RecordedGraph,
     store: DependencyStore,
     *,
     origin: str,

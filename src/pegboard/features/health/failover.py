@@ -13,14 +13,14 @@ from pegboard.core.health import HealthStatus
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, Status, ToolSpec
 from pegboard.errors import SourceUnavailable, ToolNotFound
-from pegboard.features.health.replacements import Replacements, StandIns
+from pegboard.features.health.replacements import ReplacementProposals, Replacements
 from pegboard.graphs.engine.failover import Substitute
 from pegboard.registry import ToolRegistry
 
 Stopped = Literal["switched_off", "disabled"]
 """How a person stops a tool: by a kill switch for it or its source, or by its status."""
 
-_WELL = (HealthStatus.HEALTHY, HealthStatus.UNKNOWN)
+_USABLE = (HealthStatus.HEALTHY, HealthStatus.UNKNOWN)
 _NOTHING_OFF = Switches()
 _STOPPED: Mapping[str, Stopped] = MappingProxyType(
     {
@@ -35,7 +35,7 @@ _BROKEN = frozenset({UNAVAILABLE, f"status.{Status.FAILED}"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HealingPolicy:
+class FailoverPolicy:
     """Whether runs take a stand-in by themselves; by default they only name it.
 
     Attributes:
@@ -76,7 +76,7 @@ class FailoverSelector:
         registry: ToolRegistry,
         replacements: Replacements,
         *,
-        policy: Callable[[], HealingPolicy],
+        policy: Callable[[], FailoverPolicy],
     ) -> None:
         self._registry = registry
         self._replacements = replacements
@@ -94,7 +94,7 @@ class FailoverSelector:
                 return None
         tried = {name.partition("@")[0] for name in names}
         for name in names:
-            known = self._known(name.partition("@")[0], principal)
+            known = self._find_proposals(name.partition("@")[0], principal)
             if known is None or known.tool.output_schema is None or not policy.allows(known.tool):
                 continue  # of what promises no output nobody knows whether others give the same
             for proposal, health in known.proposals:
@@ -102,23 +102,23 @@ class FailoverSelector:
                 is_same = proposal.is_certain and set(known.tool.capabilities) <= set(
                     tool.capabilities
                 )
-                if not is_same or health.status not in _WELL or {tool.name, tool.id} & tried:
+                if not is_same or health.status not in _USABLE or {tool.name, tool.id} & tried:
                     continue
                 if self._may_take_over(known.tool, tool, principal):
                     return Substitute(tool=tool.name, instead_of=name, reasons=proposal.reasons)
         return None
 
-    def _known(self, name: str, principal: Principal) -> StandIns | None:
+    def _find_proposals(self, name: str, principal: Principal) -> ReplacementProposals | None:
         try:
-            return self._replacements.of(name, principal=principal, switches=_NOTHING_OFF)
+            return self._replacements.find(name, principal=principal, switches=_NOTHING_OFF)
         except (ToolNotFound, SourceUnavailable):
             return None
 
     def _may_replace(
-        self, name: str, principal: Principal, policy: HealingPolicy, *, was_refused: bool
+        self, name: str, principal: Principal, policy: FailoverPolicy, *, was_refused: bool
     ) -> bool:
         """Whether nobody has refused this caller the tool, or stopped it, also before it went."""
-        spec, kit = self._replacements.known(name.partition("@")[0]), self._registry.kit
+        spec, kit = self._replacements.find_known(name.partition("@")[0]), self._registry.kit
         if spec is None:
             return not was_refused
         if kit.policy.decide(spec).verdict is Verdict.DENY:

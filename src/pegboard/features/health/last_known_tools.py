@@ -49,9 +49,9 @@ class LastKnownTools:
         Raises:
             Unavailable: The store cannot be read.
         """
-        self._take(await self._store.tools())
+        self._remember(await self._store.tools())
 
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         """Keep what tools are now.
 
         Raises:
@@ -59,12 +59,14 @@ class LastKnownTools:
         """
         now = self._registry.kit.now()
         specs = [tool.spec for tool in self._registry]
-        wanted = [spec for spec in specs if self._is_wanted(spec) and not self._is_looked(spec)]
-        found = await asyncio.to_thread(lambda: [item for s in wanted if (item := _seen(s, now))])
+        wanted = [spec for spec in specs if self._is_wanted(spec) and not self._is_unchanged(spec)]
+        found = await asyncio.to_thread(
+            lambda: [item for s in wanted if (item := _to_seen_tool(s, now))]
+        )
         new = [item for item in found if self._is_news(item)]
         if new:
             await self._store.put(new)
-            self._take(new)
+            self._remember(new)
         self._looked = {spec.id: spec for spec in specs if self._is_wanted(spec)}
 
     def find(self, name: str) -> ToolSpec | None:
@@ -80,7 +82,7 @@ class LastKnownTools:
             _LOG.warning("what %s was cannot be read", item.name)
             return None
 
-    def _take(self, items: Sequence[LastKnownTool]) -> None:
+    def _remember(self, items: Sequence[LastKnownTool]) -> None:
         for item in items:  # in the order in which they were seen
             self._kept.pop(item.id, None)
             self._kept[item.id] = item
@@ -92,7 +94,7 @@ class LastKnownTools:
         is_of_use = spec.capabilities or spec.id in self._kept  # who may know of it changes as well
         return bool(spec.source and is_of_use and not spec.unavailable)
 
-    def _is_looked(self, spec: ToolSpec) -> bool:
+    def _is_unchanged(self, spec: ToolSpec) -> bool:
         return self._looked.get(spec.id) is spec
 
     def _is_news(self, item: LastKnownTool) -> bool:
@@ -102,7 +104,7 @@ class LastKnownTools:
         return item.seen_at - known.seen_at >= _DAY
 
 
-def _seen(spec: ToolSpec, now: float) -> LastKnownTool | None:
+def _to_seen_tool(spec: ToolSpec, now: float) -> LastKnownTool | None:
     """What is kept of a tool; None for one whose schemas cannot be read."""
     definition: Definition = {}
     with log_and_continue(_LOG, f"what {spec.name} is cannot be kept"):

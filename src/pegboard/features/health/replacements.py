@@ -14,12 +14,12 @@ from pegboard.errors import SourceUnavailable, ToolNotFound, VersionNotFound
 from pegboard.registry import ToolRegistry
 from pegboard.registry.replacements import Proposal, propose_replacements
 
-_MOST_GONE = 1000
+_MAX_REMOVED = 1000
 """Of so many tools that went it is known what they were."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StandIns:
+class ReplacementProposals:
     """A tool, and what could stand in for it.
 
     Attributes:
@@ -62,7 +62,7 @@ class Replacements:
     """Proposes tools with the same capability, a compatible schema and no known trouble.
 
     ```python
-    board.tool_health.replacements.of("web_search").proposals
+    board.tool_health.replacements.find("web_search").proposals
     ```
 
     Args:
@@ -85,18 +85,18 @@ class Replacements:
         self._gone: dict[str, ToolSpec] = {}
         self._ids: dict[str, str] = {}
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Take note of the tools that there are, so that it is known what one was once it went."""
         now = {tool.spec.id: tool.spec for tool in self._registry}
         went = {id_: spec for id_, spec in self._last.items() if id_ not in now}
         gone = {id_: spec for id_, spec in self._gone.items() if id_ not in now} | went
-        self._gone = dict(list(gone.items())[-_MOST_GONE:])
+        self._gone = dict(list(gone.items())[-_MAX_REMOVED:])
         self._last = now
         self._ids = {spec.name: spec.id for spec in (*self._gone.values(), *now.values())}
 
-    def of(
+    def find(
         self, name: str, *, principal: Principal = LOCAL, switches: Switches | None = None
-    ) -> StandIns:
+    ) -> ReplacementProposals:
         """What could stand in for a tool, as far as this caller may see it.
 
         Args:
@@ -109,7 +109,7 @@ class Replacements:
             ToolNotFound: There is none and was none, or it is hidden: the answer is the same.
             SourceUnavailable: Its source has never been there; says why.
         """
-        spec = self.known(name)
+        spec = self.find_known(name)
         kit = self._registry.kit
         if spec is None and (reason := kit.why_absent(name)):
             raise SourceUnavailable(f"'{name}' is not there now: {reason}")
@@ -124,14 +124,14 @@ class Replacements:
         ]
         found = propose_replacements(spec, candidates, health=self._health)
         is_gone = self._registry.find(name) is None
-        return StandIns(
+        return ReplacementProposals(
             tool=spec,
-            health=self._absent(name) if is_gone else self._health(spec.id),
+            health=self._missing_health(name) if is_gone else self._health(spec.id),
             is_gone=is_gone,
             proposals=tuple((item, self._health(item.tool.id)) for item in found),
         )
 
-    def known(self, name: str) -> ToolSpec | None:
+    def find_known(self, name: str) -> ToolSpec | None:
         """What the tool of a name or id is, or was, whoever may see it; None when nobody knows."""
         tool = self._registry.find(name)
         if tool is not None:
@@ -139,31 +139,31 @@ class Replacements:
         for id_ in (name, self._ids.get(name, "")):
             if spec := self._gone.get(id_) or self._last.get(id_):
                 return spec
-        return self._registered(name) or self._seen(name)
+        return self._find_registered(name) or self._seen(name)
 
-    def best(self, name: str, principal: Principal = LOCAL) -> str:
+    def find_best(self, name: str, principal: Principal = LOCAL) -> str:
         """The wire name of the tool that could best take its place; empty without one."""
-        return next((tool.name for tool, _ in self._proposed(name, principal)), "")
+        return next((tool.name for tool, _ in self._propose(name, principal)), "")
 
-    def certain(self, name: str, *, principal: Principal = LOCAL) -> tuple[ToolSpec, ...]:
+    def find_certain(self, name: str, *, principal: Principal = LOCAL) -> tuple[ToolSpec, ...]:
         """The tools that could take its place without a doubt, the best first; never raises."""
-        return tuple(tool for tool, is_certain in self._proposed(name, principal) if is_certain)
+        return tuple(tool for tool, is_certain in self._propose(name, principal) if is_certain)
 
     def knows(self, name: str, principal: Principal) -> bool:
         """Whether there is or was such a tool, as far as this caller may know."""
-        spec, kit = self.known(name), self._registry.kit
+        spec, kit = self.find_known(name), self._registry.kit
         return spec is not None and may_know(
             principal, spec, policy=kit.policy, switches=kit.switches
         )
 
-    def _proposed(self, name: str, principal: Principal) -> list[tuple[ToolSpec, bool]]:
+    def _propose(self, name: str, principal: Principal) -> list[tuple[ToolSpec, bool]]:
         try:
-            found = self.of(name, principal=principal)
+            found = self.find(name, principal=principal)
         except (ToolNotFound, SourceUnavailable):
             return []
         return [(proposal.tool, proposal.is_certain) for proposal, _ in found.proposals]
 
-    def _registered(self, name: str) -> ToolSpec | None:
+    def _find_registered(self, name: str) -> ToolSpec | None:
         """What a tool was that was registered, and removed perhaps before the board was opened."""
         plain, _, major = name.rpartition("_v")
         for wanted in (name, plain if major.isdecimal() else ""):
@@ -180,6 +180,6 @@ class Replacements:
         asked = decide(principal, spec, Action.LIST, policy=kit.policy, switches=kit.switches)
         return asked.allowed
 
-    def _absent(self, name: str) -> Health:
+    def _missing_health(self, name: str) -> Health:
         reason = self._registry.kit.why_absent(name) or "there is no such tool now"
         return Health(status=HealthStatus.UNHEALTHY, reason=reason)

@@ -51,13 +51,13 @@ class BoardHealth:
     def on_event(self, event: Event) -> None:
         """Take note of calls that ended, sources that were listed, and tools that have changed."""
         if isinstance(event, CallRecord):
-            self._called(event)
+            self._record_call(event)
         elif isinstance(event, SourceChanged):
-            self._listed(event)
+            self._record_listing(event)
         elif isinstance(event, BoardChanged) and event.kind == "catalogue":
-            self._changed(event)
+            self._forget_changed(event)
 
-    def checked_source(self, source: str, health: Health) -> None:
+    def record_source_check(self, source: str, health: Health) -> None:
         """A source was asked how it is doing, and said this."""
         self._observed.checked_source(source, health)
 
@@ -133,7 +133,7 @@ class BoardHealth:
             "latency_ms": figures.latency_ms,
         }
 
-    def _called(self, record: CallRecord) -> None:
+    def _record_call(self, record: CallRecord) -> None:
         if record.cached or record.replayed or not record.attempts:
             return
         failed = record.status in {"failed", "unavailable"} and record.error_code not in _PASSING
@@ -142,13 +142,13 @@ class BoardHealth:
         tool = self._registry.find(record.tool)
         if tool is None or (record.version and record.version != tool.spec.version):
             return  # what an older version does says nothing of this one
-        if failed and _was_hurried(record, tool.spec):
+        if failed and _had_short_deadline(record, tool.spec):
             return
         self._take(tool.spec)
         reason = (record.error_message or record.error_code or "it failed") if failed else ""
         self._observed.called(tool.spec.id, failure=reason, took_ms=record.duration_ms)
 
-    def _listed(self, event: SourceChanged) -> None:
+    def _record_listing(self, event: SourceChanged) -> None:
         if event.status == "ok":
             # a list says that it is there again, and not that it works: only a check or calls do
             self._observed.recovered_source(event.source)
@@ -157,7 +157,7 @@ class BoardHealth:
         status = HealthStatus.DEGRADED if bad else HealthStatus.UNHEALTHY
         self._observed.checked_source(event.source, Health(status=status, reason=event.reason))
 
-    def _changed(self, event: BoardChanged) -> None:
+    def _forget_changed(self, event: BoardChanged) -> None:
         """Forget the tools of names that mean another version now, or mean something again."""
         versions = event.detail.get("versions", {})
         names = {name for name, it in versions.items() if it["before"] != it["after"]}
@@ -179,7 +179,7 @@ class BoardHealth:
             self._observed.keep(self._specs.__contains__)
 
 
-def _was_hurried(record: CallRecord, spec: ToolSpec) -> bool:
+def _had_short_deadline(record: CallRecord, spec: ToolSpec) -> bool:
     """Whether a caller gave it less than a second, and less than the tool itself says.
 
     Else one impatient caller would make the tool unhealthy for all.

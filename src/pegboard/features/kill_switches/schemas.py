@@ -7,9 +7,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from pegboard.core.ports.kill_switch_store import SwitchKind
 from pegboard.features.kill_switches.service import (
-    LONGEST_REASON,
+    MAX_REASON_LENGTH,
+    NAME_HINTS,
     PATTERNS,
-    WANTED,
     SwitchResult,
     is_name,
 )
@@ -17,12 +17,12 @@ from pegboard.features.kill_switches.service import (
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 
 
-def _named(kind: SwitchKind) -> AfterValidator:
+def _check_name(kind: SwitchKind) -> AfterValidator:
     """A name that may be; a sentence says what to write, and the document the pattern."""
 
     def check(name: str) -> str:
         if not is_name(kind, name):
-            raise ValueError(WANTED[kind])
+            raise ValueError(NAME_HINTS[kind])
         return name
 
     return AfterValidator(check)
@@ -33,7 +33,7 @@ Turn = Annotated[
     Field(description="`on` takes back what was turned off under the same name."),
 ]
 Reason = Annotated[
-    str, Field(max_length=LONGEST_REASON, description="Shown to whoever is refused.")
+    str, Field(max_length=MAX_REASON_LENGTH, description="Shown to whoever is refused.")
 ]
 
 
@@ -46,7 +46,7 @@ class TurnTools(BaseModel):
     kind: Literal["tool"]
     name: Annotated[
         str,
-        _named("tool"),
+        _check_name("tool"),
         Field(
             description="A tool, or a glob: `shop__*`.",
             json_schema_extra={"pattern": PATTERNS["tool"]},
@@ -64,7 +64,7 @@ class TurnSource(BaseModel):
     kind: Literal["source"]
     name: Annotated[
         str,
-        _named("source"),
+        _check_name("source"),
         Field(description="A source.", json_schema_extra={"pattern": PATTERNS["source"]}),
     ]
     reason: Reason = ""

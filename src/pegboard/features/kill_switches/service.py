@@ -34,8 +34,8 @@ PATTERNS: Mapping[SwitchKind, str] = MappingProxyType(
     }
 )
 """What may be named: a tool by a glob too."""
-LONGEST_REASON = 500
-MOST = 1_000
+MAX_REASON_LENGTH = 500
+MAX_SWITCHES = 1_000
 """Names and globs that are off at once: each call and each list looks at all the globs."""
 
 
@@ -89,12 +89,12 @@ class KillSwitches:
         self._prove = prove
         self._insists = insists
         self._turn = asyncio.Lock()
-        self.unkept = UnsavedSwitches(store, self._turn, stored=self._took)
+        self.unsaved = UnsavedSwitches(store, self._turn, stored=self._use_stored)
         self._kept: Mapping[Place, Switch] = {}
         self._written = 0
         self.problem = ""
 
-    async def thrown(self, *, principal: Principal = LOCAL) -> Sequence[SwitchResult]:
+    async def list(self, *, principal: Principal = LOCAL) -> Sequence[SwitchResult]:
         """What is off, by kind and name; at the end what is off in this process alone.
 
         Raises:
@@ -103,15 +103,18 @@ class KillSwitches:
         """
         check_may_switch(principal)
         kept: list[SwitchResult] = []
-        found, waiting = await self.load(), dict(self.unkept.waiting)
+        found, waiting = await self.load(), dict(self.unsaved.waiting)
         for item in found:
             if (item.kind, item.name) not in waiting:  # else it was turned off anew
-                kept.append(SwitchResult(switch=item, tools=self._held(item)))
+                kept.append(SwitchResult(switch=item, tools=self._count_tools(item)))
             await asyncio.sleep(0)  # of thousands of tools each is looked at
         own = sorted(self._switches.own.items())
         programs = [Switch(kind=kind, name=name, reason=why, at=0.0) for (kind, name), why in own]
         alone = [*waiting.values(), *programs]
-        return [*kept, *(SwitchResult(switch=s, is_kept=False, tools=self._held(s)) for s in alone)]
+        return [
+            *kept,
+            *(SwitchResult(switch=s, is_kept=False, tools=self._count_tools(s)) for s in alone),
+        ]
 
     async def off(
         self, kind: SwitchKind, name: str = "", *, reason: str = "", principal: Principal = LOCAL
@@ -145,16 +148,16 @@ class KillSwitches:
         )
         detail: dict[str, object] = {"reason": switch.reason}
         if self._insists:  # it holds before anything is waited for
-            self.unkept.add(switch)
+            self.unsaved.add(switch)
             self._use(self._kept)
-            self._tell("turned_off", switch, principal, detail)
-            is_kept = await self.unkept.keep(switch)
-            return SwitchResult(switch=switch, is_kept=is_kept, tools=self._held(switch))
+            self._announce("turned_off", switch, principal, detail)
+            is_kept = await self.unsaved.save(switch)
+            return SwitchResult(switch=switch, is_kept=is_kept, tools=self._count_tools(switch))
         async with self._turn:
             await self._store.put(switch)
-            self._took(switch)
-        self._tell("turned_off", switch, principal, detail)
-        return SwitchResult(switch=switch, tools=self._held(switch))
+            self._use_stored(switch)
+        self._announce("turned_off", switch, principal, detail)
+        return SwitchResult(switch=switch, tools=self._count_tools(switch))
 
     async def on(
         self, kind: SwitchKind, name: str = "", *, principal: Principal = LOCAL
@@ -172,24 +175,26 @@ class KillSwitches:
         own = self._switches.own.get(place := (kind, name))
         async with self._turn:
             kept = {(item.kind, item.name): item for item in await self._store.switches()}
-            known = self.unkept.waiting.get(place) or kept.get(place)
+            known = self.unsaved.waiting.get(place) or kept.get(place)
             if known is None and own is None:
                 raise SwitchNotFound(self._not_off(kind, name))
             gone = known or Switch(kind=kind, name=name, reason=own or "", at=0.0)
             await self._prove(self._about_to("turn_on", gone, principal))
             is_kept = await self._store.remove(kind, name)
-            if self.unkept.drop(gone) or is_kept:
+            if self.unsaved.drop(gone) or is_kept:
                 self._written += 1
                 self._use({at: item for at, item in self._kept.items() if at != place})
-                self._tell("turned_on", gone, principal, {})
+                self._announce("turned_on", gone, principal, {})
         if own is not None:  # whoever turned it off in this process is overruled
             self._switches.turn_on(
                 tool=name if kind == "tool" else "",
                 source=name if kind == "source" else "",
                 writes=kind == "writes",
             )
-            self._changed()
-        return SwitchResult(switch=gone, is_off=False, is_kept=is_kept, tools=self._held(gone))
+            self._announce_change()
+        return SwitchResult(
+            switch=gone, is_off=False, is_kept=is_kept, tools=self._count_tools(gone)
+        )
 
     async def load(self) -> Sequence[Switch]:
         """Let the board follow what is kept, by whichever server; what that is.
@@ -218,17 +223,17 @@ class KillSwitches:
     def _switches(self) -> Switches:
         return self._registry.kit.switches
 
-    def _took(self, switch: Switch) -> None:
+    def _use_stored(self, switch: Switch) -> None:
         """The store has it now."""
         self._written += 1
         self._use({**self._kept, (switch.kind, switch.name): switch})
 
     def _use(self, kept: Mapping[Place, Switch]) -> None:
         self._kept = kept
-        if self._switches.keep({**kept, **self.unkept.waiting}.values()):
-            self._changed()
+        if self._switches.keep({**kept, **self.unsaved.waiting}.values()):
+            self._announce_change()
 
-    def _changed(self) -> None:
+    def _announce_change(self) -> None:
         """What callers may see is something else now."""
         for kind in _SHOWN:
             self._registry.changes.tell(kind)
@@ -237,11 +242,11 @@ class KillSwitches:
         """A source, and all writes, can be turned off however much is off already."""
         if kind != "tool" or (kind, name) in self._kept:
             return
-        off = {**self._kept, **self.unkept.waiting}
-        if sum(place[0] == "tool" for place in off) >= MOST:
+        off = {**self._kept, **self.unsaved.waiting}
+        if sum(place[0] == "tool" for place in off) >= MAX_SWITCHES:
             raise InvalidRequest(
-                f"{MOST} names and globs are off already: turn off more at once, by a shorter glob "
-                "or a source."
+                f"{MAX_SWITCHES} names and globs are off already: use a shorter glob, or turn off "
+                "the whole source."
             )
 
     def _not_off(self, kind: SwitchKind, name: str) -> str:
@@ -250,7 +255,7 @@ class KillSwitches:
         thrown = ", ".join(f"'{subject_of(*place)}'" for place in sorted(self._kept)[:_MAX_NAMED])
         return f"{sentence} Off are: {thrown}." if thrown else sentence
 
-    def _held(self, switch: Switch) -> int | None:
+    def _count_tools(self, switch: Switch) -> int | None:
         names = self._registry.names()
         if not names:
             return None
@@ -266,7 +271,7 @@ class KillSwitches:
         at = self._registry.kit.now()
         return AuditEntry(kind="decision", at=at, tenant=principal.tenant, body=body)
 
-    def _tell(
+    def _announce(
         self, action: str, switch: Switch, principal: Principal, detail: dict[str, object]
     ) -> None:
         self._registry.kit.emitter.emit(
@@ -317,21 +322,21 @@ class UnsavedSwitches:
         del self._waiting[place]
         return True
 
-    async def keep(self, switch: Switch) -> bool:
+    async def save(self, switch: Switch) -> bool:
         """Store it; when that cannot be now, it is tried until it can.
 
         Returns:
             Whether it is stored.
         """
         try:
-            return await self._stored(switch)
+            return await self._store_one(switch)
         except PegboardError as error:
             what = subject_of(switch.kind, switch.name)
             _LOG.warning("%s is off here, and not stored yet: %s", what, error)
             return False
         finally:  # also when who asked is gone
             if self._waiting and (self._task is None or self._task.done()):
-                self._task = asyncio.create_task(self._until_all(), name="keep kill switches")
+                self._task = asyncio.create_task(self._store_all(), name="keep kill switches")
 
     async def close(self) -> None:
         """Try once more, and say what is on again after a restart."""
@@ -340,12 +345,12 @@ class UnsavedSwitches:
             await asyncio.wait([self._task])
         try:
             for switch in list(self._waiting.values()):
-                await self._stored(switch)
+                await self._store_one(switch)
         except PegboardError as error:
             left = ", ".join(subject_of(*place) for place in self._waiting)
             _LOG.error("on again after a restart, for it could not be stored: %s (%s)", left, error)
 
-    async def _stored(self, switch: Switch) -> bool:
+    async def _store_one(self, switch: Switch) -> bool:
         place = (switch.kind, switch.name)
         async with self._turn:
             if self._waiting.get(place) is switch:
@@ -354,7 +359,7 @@ class UnsavedSwitches:
                 self.drop(switch)
         return place not in self._waiting  # else it was turned off anew, which is on its way
 
-    async def _until_all(self) -> None:
+    async def _store_all(self) -> None:
         pause = _FIRST_RETRY
         while self._waiting:
             await asyncio.sleep(pause)
@@ -362,7 +367,7 @@ class UnsavedSwitches:
             with log_and_continue(_LOG, "what is turned off is not stored yet"):
                 for switch in list(self._waiting.values()):
                     try:
-                        await self._stored(switch)
+                        await self._store_one(switch)
                     except Unavailable as error:
                         if not error.retryable:  # closed: the board is, or will be
                             return
@@ -371,9 +376,9 @@ class UnsavedSwitches:
 
 def _check(kind: SwitchKind, name: str, reason: str = "") -> None:
     if not is_name(kind, name):
-        raise InvalidRequest(WANTED[kind])
-    if len(reason) > LONGEST_REASON:
-        raise InvalidRequest(f"A reason has at most {LONGEST_REASON} characters.")
+        raise InvalidRequest(NAME_HINTS[kind])
+    if len(reason) > MAX_REASON_LENGTH:
+        raise InvalidRequest(f"A reason has at most {MAX_REASON_LENGTH} characters.")
 
 
 def is_name(kind: SwitchKind, name: str) -> bool:
@@ -381,7 +386,7 @@ def is_name(kind: SwitchKind, name: str) -> bool:
     return re.match(PATTERNS[kind], name) is not None and not name.endswith("\n")
 
 
-WANTED: Mapping[SwitchKind, str] = MappingProxyType(
+NAME_HINTS: Mapping[SwitchKind, str] = MappingProxyType(
     {
         "tool": "Name a tool as it is listed, or a glob over names such as 'shop__*'.",
         "source": "Name a source as it is listed.",

@@ -1,9 +1,17 @@
 """External catalogues: browsed, looked at, and added from."""
 
-from pegboard.features.marketplace.catalogue_reader import Catalogues
+from pegboard.features.marketplace.catalogue_reader import CatalogueReader
 from pegboard.features.marketplace.entries import Market
-from pegboard.features.marketplace.review import Choice, Review
+from pegboard.features.marketplace.review import EntrySelection, Review
 from pegboard.features.marketplace.search import EntryQuery
-from pegboard.features.marketplace.service import Marketplace, added
+from pegboard.features.marketplace.service import Marketplace, addition_event
 
-__all__ = ["Catalogues", "Choice", "EntryQuery", "Market", "Marketplace", "Review", "added"]
+__all__ = [
+    "CatalogueReader",
+    "EntryQuery",
+    "EntrySelection",
+    "Market",
+    "Marketplace",
+    "Review",
+    "addition_event",
+]

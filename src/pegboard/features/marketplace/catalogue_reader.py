@@ -12,10 +12,10 @@ from pegboard.core.ports.clock import Clock
 from pegboard.core.ports.http import HttpClient, HttpRequest
 from pegboard.errors import PegboardError, Unavailable
 from pegboard.features.marketplace.entries import (
-    Entry,
+    EntryPage,
     Market,
+    MarketEntry,
     MarketKind,
-    Page,
     UnusableEntry,
 )
 from pegboard.features.marketplace.formats import mcp_registry, openapi_directory, pegboard
@@ -31,13 +31,13 @@ class Format:
 
     Attributes:
         first: Where reading begins.
-        read: What one answer says; raises `Unfit` where it is none of this format.
+        read: What one answer says; raises `UnusableEntry` where it is none of this format.
         of_one: Where reading begins for one entry; None where all are read for it.
         is_followed: Whether a redirect may be followed: never with a token.
     """
 
     first: Callable[[Market], str]
-    read: Callable[[Any, Market, str], Page]
+    read: Callable[[Any, Market, str], EntryPage]
     of_one: Callable[[Market, str], str] | None = None
     is_followed: bool = True
 
@@ -71,7 +71,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stock:
+class CatalogueSnapshot:
     """What a catalogue offers, as far as it could be read.
 
     Attributes:
@@ -82,7 +82,7 @@ class Stock:
         read_at: Unix seconds; 0 when it has never been read.
     """
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[MarketEntry, ...] = ()
     problem: str = ""
     skipped: Mapping[str, int] = field(default_factory=dict[str, int])
     examples: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -97,15 +97,15 @@ class Stock:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _CacheEntry:
     """What is known of a catalogue, and who is reading it."""
 
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    stock: Stock = Stock()
+    stock: CatalogueSnapshot = CatalogueSnapshot()
     at: float = float("-inf")
 
 
-class Catalogues:
+class CatalogueReader:
     """Reads catalogues, and keeps what they say for a minute.
 
     Args:
@@ -127,19 +127,19 @@ class Catalogues:
         self._bounds = bounds or Bounds()
         self._clock = clock
         self._within = within
-        self._kept: dict[Market, _Kept] = {}
+        self._kept: dict[Market, _CacheEntry] = {}
 
-    async def stock(self, market: Market) -> Stock:
+    async def read(self, market: Market) -> CatalogueSnapshot:
         """What it offers; never raises for what is foreign."""
-        kept = self._kept.setdefault(market, _Kept())
+        kept = self._kept.setdefault(market, _CacheEntry())
         async with kept.turn:
             age = self._clock.monotonic() - kept.at
             if age > (_KEEP_FAILURE_SECONDS if kept.stock.problem else _KEEP_SECONDS):
-                kept.stock = await self._again(market, kept.stock)
+                kept.stock = await self._refresh(market, kept.stock)
                 kept.at = self._clock.monotonic()
             return kept.stock
 
-    async def entry(self, market: Market, name: str) -> Entry | None:
+    async def find_entry(self, market: Market, name: str) -> MarketEntry | None:
         """One entry, as of now; None when there is none.
 
         Raises:
@@ -147,8 +147,8 @@ class Catalogues:
         """
         of_one = FORMATS[market.kind].of_one
         first = None if of_one is None else of_one(market, name)
-        reading = _Reading(market, self._http, self._bounds)
-        problem = await self._read(reading, first)
+        reading = _CatalogueScan(market, self._http, self._bounds)
+        problem = await self._scan(reading, first)
         found = reading.found.get(name)
         if found is None and problem:
             raise Unavailable(f"The marketplace '{market.name}' cannot be read: {problem}")
@@ -159,14 +159,14 @@ class Catalogues:
         for market in self._kept.keys() - markets:
             del self._kept[market]
 
-    async def _again(self, market: Market, before: Stock) -> Stock:
-        reading = _Reading(market, self._http, self._bounds)
-        problem = await self._read(reading, None)
+    async def _refresh(self, market: Market, before: CatalogueSnapshot) -> CatalogueSnapshot:
+        reading = _CatalogueScan(market, self._http, self._bounds)
+        problem = await self._scan(reading, None)
         if problem and not reading.pages:
             if not before.read_at:
-                return Stock(problem=problem)
+                return CatalogueSnapshot(problem=problem)
             return replace(before, problem=f"{problem} What it said before is shown.")
-        return Stock(
+        return CatalogueSnapshot(
             entries=tuple(reading.found[name] for name in sorted(reading.found)),
             problem=f"It is not read to its end: {problem}" if problem else "",
             skipped=dict(reading.skipped),
@@ -174,7 +174,7 @@ class Catalogues:
             read_at=self._clock.time(),
         )
 
-    async def _read(self, reading: "_Reading", first: str | None) -> str:
+    async def _scan(self, reading: "_CatalogueScan", first: str | None) -> str:
         """Read all pages; why it ended before the last, or empty."""
         try:
             async with asyncio.timeout(self._within):
@@ -188,7 +188,7 @@ class Catalogues:
         return ""
 
 
-class _Reading:
+class _CatalogueScan:
     """One reading of a catalogue; what was read stays, however it ends."""
 
     def __init__(self, market: Market, http: HttpClient | None, bounds: Bounds) -> None:
@@ -197,7 +197,7 @@ class _Reading:
         self._http = http
         self._bytes = 0
         self.pages = 0
-        self.found: dict[str, Entry] = {}
+        self.found: dict[str, MarketEntry] = {}
         self.skipped: Counter[str] = Counter()
         self.examples: dict[str, str] = {}
 
@@ -216,7 +216,7 @@ class _Reading:
         self._bytes += len(raw)
         if self._bytes > self._bounds.size:
             raise UnusableEntry(f"it has more than {self._bounds.size:,} bytes")
-        page = await asyncio.to_thread(_parsed, raw, self._market, place, format_)
+        page = await asyncio.to_thread(_parse, raw, self._market, place, format_)
         self.pages += 1
         for reason, name in page.skipped:
             self.skipped[reason] += 1
@@ -260,7 +260,7 @@ def _file(market: Market, most: int) -> bytes:
         raise Unavailable(f"the file cannot be read: {error.strerror}.") from error
 
 
-def _parsed(raw: bytes, market: Market, place: str, format_: Format) -> Page:
+def _parse(raw: bytes, market: Market, place: str, format_: Format) -> EntryPage:
     try:
         document: Any = msgspec.json.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

@@ -91,7 +91,7 @@ class InstallOption:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class MarketEntry:
     """What a catalogue says of something that could be added.
 
     Attributes:
@@ -136,7 +136,7 @@ class UnusableEntry(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class EntryPage:
     """What one answer of a catalogue says.
 
     Attributes:
@@ -144,12 +144,12 @@ class Page:
         following: The address of the next page; empty at the end.
     """
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[MarketEntry, ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
     following: str = ""
 
 
-def entry_to_dict(entry: Entry) -> dict[str, Any]:
+def entry_to_dict(entry: MarketEntry) -> dict[str, Any]:
     """What a list shows of an entry."""
     return {
         "marketplace": entry.market,

@@ -10,30 +10,32 @@ from msgspec import json
 
 from pegboard.core.tool import Effect, Tool, ToolSpec
 from pegboard.core.wire_names import wire_name
-from pegboard.features.marketplace.entries import Entry, InstallOption
+from pegboard.features.marketplace.entries import InstallOption, MarketEntry
 from pegboard.features.pins.definitions import upstream_of
 from pegboard.registry.definition_diff import definition_digest
 from pegboard.schemas.document import plain
 
-MOST_BYTES = 256 * 1024
-_LONGEST_SLUG = 60
+MAX_BYTES = 256 * 1024
+_MAX_SLUG = 60
 _ROUTE = re.compile(r"openapi ([A-Z]+) (\S+)(?: of (.*))?", re.DOTALL)
 _VERSION = re.compile(r"(\d+)(?:\.\d+){0,2}(?:[-+.][0-9A-Za-z.-]+)?")
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
 
 
-def said_by(tool: Tool) -> ToolSpec:
+def upstream_spec(tool: Tool) -> ToolSpec:
     """What its server says that a tool is."""
     return upstream_of(tool) or tool.spec
 
 
 def action_of(tool: Tool) -> str:
     """What its server calls a tool."""
-    said = said_by(tool)
+    said = upstream_spec(tool)
     return said.action or said.name
 
 
-def registration_of(tool: Tool, entry: Entry, way: InstallOption, *, prefix: str) -> dict[str, Any]:
+def registration_of(
+    tool: Tool, entry: MarketEntry, way: InstallOption, *, prefix: str
+) -> dict[str, Any]:
     """The whole registration.
 
     Args:
@@ -42,7 +44,7 @@ def registration_of(tool: Tool, entry: Entry, way: InstallOption, *, prefix: str
         way: By which it is had.
         prefix: What its name begins with.
     """
-    spec, said = tool.spec, said_by(tool)
+    spec, said = tool.spec, upstream_spec(tool)
     major, version = _version(entry.version)
     made: dict[str, Any] = {
         "tool_id": f"{slug_of(prefix, spec.action or action_of(tool))}_v{major}",
@@ -66,16 +68,16 @@ def registration_of(tool: Tool, entry: Entry, way: InstallOption, *, prefix: str
 
 def is_too_large(registration: Mapping[str, Any]) -> bool:
     """Whether nobody should keep it."""
-    return len(json.encode(registration)) > MOST_BYTES
+    return len(json.encode(registration)) > MAX_BYTES
 
 
 def slug_of(prefix: str, action: str) -> str:
     """The name of a tool, with room for its major version behind it."""
     name = wire_name(prefix, action)
-    if len(name) <= _LONGEST_SLUG:
+    if len(name) <= _MAX_SLUG:
         return name
     digest = hashlib.sha256(action.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{name[: _LONGEST_SLUG - 10].rstrip('_')}_x{digest}"
+    return f"{name[: _MAX_SLUG - 10].rstrip('_')}_x{digest}"
 
 
 def _mcp(_said: ToolSpec, way: InstallOption) -> dict[str, Any]:
@@ -102,7 +104,7 @@ def _first_server(servers: str) -> str:
     return _VARIABLE.sub(lambda found: values.get(found[1], ""), url)
 
 
-def _effect(spec: ToolSpec, entry: Entry) -> Effect:
+def _effect(spec: ToolSpec, entry: MarketEntry) -> Effect:
     """The stronger of what the server and what the catalogue says."""
     told = Effect(entry.effect) if entry.effect else spec.effect
     return max(spec.effect, told, key=lambda effect: effect.strength)
@@ -114,7 +116,7 @@ def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     return made if "properties" in made else {**made, "type": "object", "properties": {}}
 
 
-def _words(entry: Entry, *told_as: str) -> list[str]:
+def _words(entry: MarketEntry, *told_as: str) -> list[str]:
     return [label.name for label in entry.labels if label.told_as in told_as]
 
 

@@ -13,26 +13,26 @@ from pegboard.core.truncate import truncate
 from pegboard.core.wire_names import is_source_name
 from pegboard.errors import EntryNotFound, InvalidRequest, PegboardError
 from pegboard.features.marketplace.entries import (
-    Entry,
     InstallOption,
     Market,
+    MarketEntry,
     RequiredValue,
     entry_to_dict,
 )
 from pegboard.features.marketplace.formats.sanitize import line
 from pegboard.features.marketplace.registrations import action_of, is_too_large, registration_of
-from pegboard.features.marketplace.review_digest import digested
+from pegboard.features.marketplace.review_digest import digest_review
 
-MOST_AT_ONCE = 200
-_MOST_TOOLS = 5_000
-_LONGEST_DESCRIPTION = 1_000
+MAX_REGISTRATIONS = 200
+_MAX_TOOLS = 5_000
+_MAX_DESCRIPTION = 1_000
 
-Look = Callable[[str, Mapping[str, Any]], Awaitable[Sequence[Tool]]]
+ListTools = Callable[[str, Mapping[str, Any]], Awaitable[Sequence[Tool]]]
 """Lists the tools of a source that is not put on the board; raises a `PegboardError`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class EntrySelection:
     """What of an entry is wanted.
 
     Attributes:
@@ -57,7 +57,7 @@ class Review:
         registrations: What would be registered.
     """
 
-    entry: Entry
+    entry: MarketEntry
     way: InstallOption
     shown: Mapping[str, Any]
     places: Mapping[str, str]
@@ -70,8 +70,13 @@ class Review:
         return str(self.shown["digest"])
 
 
-async def reviewed(
-    entry: Entry, market: Market, choice: Choice, *, look: Look, environ: Mapping[str, str]
+async def review_entry(
+    entry: MarketEntry,
+    market: Market,
+    choice: EntrySelection,
+    *,
+    look: ListTools,
+    environ: Mapping[str, str],
 ) -> Review:
     """Look at an entry.
 
@@ -86,7 +91,7 @@ async def reviewed(
         EntryNotFound: The choice names what there is not.
         InvalidRequest: It names a name that no source may have.
     """
-    way = _way(entry, choice.way)
+    way = _find_option(entry, choice.way)
     name = choice.name or entry.short or market.name
     if not is_source_name(name):
         raise InvalidRequest("'name' is at most 30 letters, digits, single '_' and '-'")
@@ -98,24 +103,26 @@ async def reviewed(
 
 
 def _review(
-    entry: Entry,
+    entry: MarketEntry,
     way: InstallOption,
-    choice: Choice,
+    choice: EntrySelection,
     *,
     name: str,
     tools: Sequence[Tool],
     note: str,
     environ: Mapping[str, str],
 ) -> Review:
-    chosen = _chosen(tools, choice, way)
-    rows = [_row(tool, entry, way, name, is_whole=len(chosen) <= MOST_AT_ONCE) for tool in chosen]
+    chosen = _select_tools(tools, choice, way)
+    rows = [
+        _row(tool, entry, way, name, is_whole=len(chosen) <= MAX_REGISTRATIONS) for tool in chosen
+    ]
     registrations = [row["registration"] for row in rows if row["registration"] is not None]
     why_not = _why_not(way, rows, registrations, note)
     source = None if way.problem else _source(way, choice.tools, name)
     shown: dict[str, Any] = {
-        **_said(entry),
+        **_describe(entry),
         "way": way.name,
-        "other_ways": [_other(item) for item in entry.ways if item.name != way.name],
+        "other_ways": [_other_option(item) for item in entry.ways if item.name != way.name],
         "name": name,
         "runs": "here" if way.runs_here else "elsewhere",
         "address": way.address,
@@ -129,7 +136,7 @@ def _review(
         "tools_note": note,
         "warnings": _warnings(entry, way, rows),
     }
-    shown["digest"], places = digested(shown)
+    shown["digest"], places = digest_review(shown)
     return Review(
         entry=entry,
         way=way,
@@ -140,7 +147,7 @@ def _review(
     )
 
 
-def _way(entry: Entry, wanted: str) -> InstallOption:
+def _find_option(entry: MarketEntry, wanted: str) -> InstallOption:
     for way in entry.ways:
         if wanted in {"", way.name}:
             return way
@@ -152,7 +159,7 @@ def _way(entry: Entry, wanted: str) -> InstallOption:
     raise EntryNotFound(f"There is no way '{line(wanted, most=40)}'; there are: {known}")
 
 
-async def _tools(way: InstallOption, market: Market, look: Look) -> tuple[list[Tool], str]:
+async def _tools(way: InstallOption, market: Market, look: ListTools) -> tuple[list[Tool], str]:
     """Its tools, or why they are not known."""
     if way.problem:
         return [], f"It cannot be had this way: {way.problem}"
@@ -169,15 +176,15 @@ async def _tools(way: InstallOption, market: Market, look: Look) -> tuple[list[T
         found = await look(way.source_kind, config)
     except PegboardError as error:
         return [], f"Its tools are not known: {error.message}"
-    if len(found) > _MOST_TOOLS:
-        return [], f"It has more than {_MOST_TOOLS:,} tools."
+    if len(found) > _MAX_TOOLS:
+        return [], f"It has more than {_MAX_TOOLS:,} tools."
     tools = [tool for tool in found if way.only in {"", action_of(tool)}]
     if way.only and not tools:
         return [], f"Its server lists no '{way.only}' over MCP for whoever has this token."
     return tools, ""
 
 
-def _chosen(tools: Sequence[Tool], choice: Choice, way: InstallOption) -> list[Tool]:
+def _select_tools(tools: Sequence[Tool], choice: EntrySelection, way: InstallOption) -> list[Tool]:
     if not choice.tools or way.runs_here or not tools:
         return list(tools)
     wanted = set(choice.tools)
@@ -188,13 +195,13 @@ def _chosen(tools: Sequence[Tool], choice: Choice, way: InstallOption) -> list[T
 
 
 def _row(
-    tool: Tool, entry: Entry, way: InstallOption, name: str, *, is_whole: bool
+    tool: Tool, entry: MarketEntry, way: InstallOption, name: str, *, is_whole: bool
 ) -> dict[str, Any]:
     spec = tool.spec
     row: dict[str, Any] = {
         "name": action_of(tool),
         "effect": spec.effect.value,
-        "description": truncate(spec.description, _LONGEST_DESCRIPTION),
+        "description": truncate(spec.description, _MAX_DESCRIPTION),
         "unavailable": spec.unavailable,
         "registration": None,
     }
@@ -214,8 +221,8 @@ def _why_not(
     reason = way.problem or _why_no_registration(way) or note
     if reason or registrations:
         return reason
-    if len(rows) > MOST_AT_ONCE:
-        return f"It has {len(rows)} tools: choose at most {MOST_AT_ONCE} of them."
+    if len(rows) > MAX_REGISTRATIONS:
+        return f"It has {len(rows)} tools: choose at most {MAX_REGISTRATIONS} of them."
     return "None of its tools can be used as it is." if rows else "It has no tools."
 
 
@@ -254,7 +261,7 @@ def _lines(source: Mapping[str, Any]) -> str:
     )
 
 
-def _said(entry: Entry) -> dict[str, Any]:
+def _describe(entry: MarketEntry) -> dict[str, Any]:
     return {
         **entry_to_dict(entry),
         "homepage": entry.homepage,
@@ -262,7 +269,7 @@ def _said(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _other(way: InstallOption) -> dict[str, Any]:
+def _other_option(way: InstallOption) -> dict[str, Any]:
     return {
         "way": way.name,
         "runs": "here" if way.runs_here else "elsewhere",
@@ -283,7 +290,9 @@ def _need(need: RequiredValue, environ: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _warnings(entry: Entry, way: InstallOption, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _warnings(
+    entry: MarketEntry, way: InstallOption, rows: Sequence[Mapping[str, Any]]
+) -> list[str]:
     warnings = [*entry.warnings, *way.warnings]
     elsewhere = sorted(_origins(rows) - {_origin(way.address)})
     if elsewhere:

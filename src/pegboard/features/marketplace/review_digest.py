@@ -6,7 +6,7 @@ from typing import Any
 from pegboard.core.event import digest_of
 
 
-def digested(shown: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+def digest_review(shown: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     """The digest of a review, and those of what it says in each place.
 
     It is made of those of the places: a server may say many megabytes, and whatever else runs gets

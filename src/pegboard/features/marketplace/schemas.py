@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pegboard.features.catalogue import Registered
+from pegboard.features.catalogue import RegistrationResult
 from pegboard.features.catalogue.schemas import DefinitionAnswer, RegisteredAnswer
-from pegboard.features.marketplace.review import MOST_AT_ONCE, Choice, Review
+from pegboard.features.marketplace.review import MAX_REGISTRATIONS, EntrySelection, Review
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 _Word = Annotated[str, Field(max_length=200)]
@@ -15,7 +15,7 @@ _Tool = Annotated[str, Field(min_length=1, max_length=1000)]
 _Tools = Annotated[
     list[_Tool],
     Field(
-        max_length=MOST_AT_ONCE,
+        max_length=MAX_REGISTRATIONS,
         description="Which of its tools, by its server's names; none for all.",
     ),
 ]
@@ -60,9 +60,9 @@ class ReviewFilter(BaseModel):
     tools: _Tools = Field(default_factory=list[str])
     name: _Name = ""
 
-    def choice(self) -> Choice:
+    def choice(self) -> EntrySelection:
         """As the service takes it."""
-        return Choice(way=self.way, tools=tuple(self.tools), name=self.name)
+        return EntrySelection(way=self.way, tools=tuple(self.tools), name=self.name)
 
 
 class AddBody(ReviewFilter):
@@ -225,7 +225,7 @@ class AddedAnswer(BaseModel):
     registered: list[RegisteredAnswer]
 
 
-def added_to_dict(review: Review, made: Sequence[Registered]) -> dict[str, Any]:
+def addition_to_dict(review: Review, made: Sequence[RegistrationResult]) -> dict[str, Any]:
     """As `AddedAnswer` describes it."""
     return {
         "marketplace": review.entry.market,

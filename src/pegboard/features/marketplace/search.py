@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pegboard.features.marketplace.catalogue_reader import Stock
-from pegboard.features.marketplace.entries import Entry, Market, entry_to_dict
-from pegboard.features.pins.paging import page_of
+from pegboard.features.marketplace.catalogue_reader import CatalogueSnapshot
+from pegboard.features.marketplace.entries import Market, MarketEntry, entry_to_dict
+from pegboard.features.paging import page_of
 
 _APART = re.compile(r"[\s_-]+")
-_MOST_REASONS = 20
+_MAX_REASONS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,9 @@ class EntryQuery:
     cursor: str = ""
 
 
-def browsed(stocks: Mapping[Market, Stock], wanted: EntryQuery) -> dict[str, Any]:
+def search_entries(
+    stocks: Mapping[Market, CatalogueSnapshot], wanted: EntryQuery
+) -> dict[str, Any]:
     """One page of what fits, and how each catalogue is doing.
 
     Raises:
@@ -42,18 +44,18 @@ def browsed(stocks: Mapping[Market, Stock], wanted: EntryQuery) -> dict[str, Any
     return {
         "entries": [entry_to_dict(entry) for entry in page.items],
         "next_cursor": page.next_cursor or None,
-        "marketplaces": [_told(market, stock) for market, stock in stocks.items()],
+        "marketplaces": [_catalogue_status(market, stock) for market, stock in stocks.items()],
     }
 
 
-def _fits(entry: Entry, wanted: EntryQuery) -> bool:
+def _fits(entry: MarketEntry, wanted: EntryQuery) -> bool:
     if wanted.capability and not _has(entry, wanted.capability):
         return False
     words = wanted.query.casefold().split()
     return not words or _all_in(words, entry)
 
 
-def _has(entry: Entry, capability: str) -> bool:
+def _has(entry: MarketEntry, capability: str) -> bool:
     wanted = _word(capability)
     return any(_word(label.name) == wanted for label in entry.labels)
 
@@ -63,14 +65,14 @@ def _word(text: str) -> str:
     return _APART.sub("-", text.casefold().strip())
 
 
-def _all_in(words: Sequence[str], entry: Entry) -> bool:
+def _all_in(words: Sequence[str], entry: MarketEntry) -> bool:
     labels = " ".join(label.name for label in entry.labels)
     said = (entry.id, entry.title, entry.description, entry.publisher, labels)
     text = "\n".join(said).casefold()
     return all(word in text for word in words)
 
 
-def _told(market: Market, stock: Stock) -> dict[str, Any]:
+def _catalogue_status(market: Market, stock: CatalogueSnapshot) -> dict[str, Any]:
     return {
         "name": market.name,
         "kind": market.kind,
@@ -80,6 +82,6 @@ def _told(market: Market, stock: Stock) -> dict[str, Any]:
         "read_at": stock.read_at,
         "skipped": [
             {"reason": reason, "count": count, "example": stock.examples.get(reason, "")}
-            for reason, count in list(stock.skipped.items())[:_MOST_REASONS]
+            for reason, count in list(stock.skipped.items())[:_MAX_REASONS]
         ],
     }

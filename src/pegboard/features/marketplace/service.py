@@ -9,29 +9,29 @@ from pegboard.core.event import BoardChanged
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.suggestions import nearest_names
 from pegboard.errors import DefinitionChanged, DuplicateTool, EntryNotFound, InvalidRequest
-from pegboard.features.catalogue import CatalogueService, Registered
-from pegboard.features.marketplace.catalogue_reader import Catalogues
+from pegboard.features.catalogue import CatalogueService, RegistrationResult
+from pegboard.features.marketplace.catalogue_reader import CatalogueReader
 from pegboard.features.marketplace.entries import Market
 from pegboard.features.marketplace.review import (
-    Choice,
-    Look,
+    EntrySelection,
+    ListTools,
     Review,
-    reviewed,
+    review_entry,
 )
 from pegboard.features.marketplace.review_digest import differences
-from pegboard.features.marketplace.search import EntryQuery, browsed
+from pegboard.features.marketplace.search import EntryQuery, search_entries
 from pegboard.features.permissions import check_may_change_catalogue
 from pegboard.registry import ToolRegistry
 
-_MOST_KEPT = 100
-_MOST_TOLD = 10
+_MAX_REVIEWS = 100
+_MAX_CHANGES = 10
 
 
 class Marketplace:
     """External catalogues whose entries can be added, each once somebody has looked at it.
 
     ```python
-    found = await board.marketplace.browse(Wanted(capability="weather"))
+    found = await board.marketplace.browse(EntryQuery(capability="weather"))
     review = await board.marketplace.review("official", "io.example/weather")
     await board.marketplace.add("official", "io.example/weather", digest=review.digest)
     ```
@@ -49,10 +49,10 @@ class Marketplace:
         self,
         registry: ToolRegistry,
         catalogue: CatalogueService,
-        catalogues: Catalogues,
+        catalogues: CatalogueReader,
         *,
         markets: Callable[[], Sequence[Market]],
-        look: Look,
+        look: ListTools,
         environ: Mapping[str, str],
     ) -> None:
         self._registry = registry
@@ -79,15 +79,15 @@ class Marketplace:
         self._catalogues.forget(frozenset(markets))
         chosen = [self._market(wanted.marketplace)] if wanted.marketplace else list(markets)
         async with asyncio.TaskGroup() as group:
-            reading = {item: group.create_task(self._catalogues.stock(item)) for item in chosen}
+            reading = {item: group.create_task(self._catalogues.read(item)) for item in chosen}
         stocks = {market: task.result() for market, task in reading.items()}
-        return await asyncio.to_thread(browsed, stocks, wanted)
+        return await asyncio.to_thread(search_entries, stocks, wanted)
 
     async def review(
         self,
         marketplace: str,
         entry: str,
-        choice: Choice | None = None,
+        choice: EntrySelection | None = None,
         *,
         principal: Principal = LOCAL,
     ) -> Review:
@@ -103,26 +103,26 @@ class Marketplace:
         """
         check_may_change_catalogue(principal, "the marketplaces")
         market = self._market(marketplace)
-        found = await self._catalogues.entry(market, entry)
+        found = await self._catalogues.find_entry(market, entry)
         if found is None:
             raise EntryNotFound(
                 f"The marketplace '{market.name}' has no entry '{entry[:200]}' that could be added."
             )
-        review = await reviewed(
-            found, market, choice or Choice(), look=self._look, environ=self._environ
+        review = await review_entry(
+            found, market, choice or EntrySelection(), look=self._look, environ=self._environ
         )
-        self._keep(review)
+        self._remember(review)
         return review
 
     async def add(
         self,
         marketplace: str,
         entry: str,
-        choice: Choice | None = None,
+        choice: EntrySelection | None = None,
         *,
         digest: str,
         principal: Principal = LOCAL,
-    ) -> tuple[Review, list[Registered]]:
+    ) -> tuple[Review, list[RegistrationResult]]:
         """Register what was looked at: all of it or nothing.
 
         Args:
@@ -152,14 +152,14 @@ class Marketplace:
         )
         kit = self._registry.kit
         tools = [item.spec.name for item in made]
-        kit.emitter.emit(added(review, principal, at=kit.now(), tools=tools))
+        kit.emitter.emit(addition_event(review, principal, at=kit.now(), tools=tools))
         return review, made
 
     async def confirm(
         self,
         marketplace: str,
         entry: str,
-        choice: Choice | None = None,
+        choice: EntrySelection | None = None,
         *,
         digest: str,
         principal: Principal = LOCAL,
@@ -177,8 +177,8 @@ class Marketplace:
         after = self._looked_at[review.digest]
         if before is not None and before["entry"] == after["entry"]:
             places = differences(before, after)
-            more = ", ..." if len(places) > _MOST_TOLD else ""
-            told = f" What changed: {', '.join(places[:_MOST_TOLD])}{more}."
+            more = ", ..." if len(places) > _MAX_CHANGES else ""
+            told = f" What changed: {', '.join(places[:_MAX_CHANGES])}{more}."
         raise DefinitionChanged(
             f"'{review.entry.id}' is not what was looked at any more.{told} Look at it again; its "
             f"digest is {review.digest} now."
@@ -202,14 +202,16 @@ class Marketplace:
         there_are = f"there are: {', '.join(nearest)}" if nearest else "there is none"
         raise EntryNotFound(f"There is no marketplace '{name[:100]}' on the board; {there_are}.")
 
-    def _keep(self, review: Review) -> None:
+    def _remember(self, review: Review) -> None:
         self._looked_at[review.digest] = review.places
         self._looked_at.move_to_end(review.digest)
-        while len(self._looked_at) > _MOST_KEPT:
+        while len(self._looked_at) > _MAX_REVIEWS:
             self._looked_at.popitem(last=False)
 
 
-def added(review: Review, principal: Principal, *, at: float, **detail: Any) -> BoardChanged:
+def addition_event(
+    review: Review, principal: Principal, *, at: float, **detail: Any
+) -> BoardChanged:
     """Who has added what, for the audit trail."""
     return BoardChanged(
         kind="marketplace",

@@ -11,10 +11,10 @@ from pegboard.core.tool import Tool
 from pegboard.errors import PegboardError
 from pegboard.features.pins.definitions import (
     ListedDefinition,
-    listed,
-    unavailable,
-    unseen,
-    withheld,
+    make_unavailable,
+    read_definition,
+    withhold,
+    withhold_new,
 )
 from pegboard.features.pins.held_definitions import diff_of, is_new, new_of, outcome_of, state_of
 from pegboard.registry.definition_diff import digest_of, spec_of
@@ -59,24 +59,24 @@ class PinClassification:
     def add(self, tool: Tool) -> None:
         """Take one tool; one whose definition cannot be read becomes unavailable."""
         try:
-            item = listed(tool)
-            found = tool if item is None else self._sorted(item)
+            item = read_definition(tool)
+            found = tool if item is None else self._classify(item)
         except Exception as error:  # noqa: BLE001 - foreign schemas: recorded as the tool's reason
             log_foreign(_LOG, f"definitions of {self.source} cannot be compared", error)
             told = error.message if isinstance(error, PegboardError) else type(error).__name__
-            found = unavailable(tool, f"its definition cannot be compared: {told}")
+            found = make_unavailable(tool, f"its definition cannot be compared: {told}")
         self.tools.append(found)
 
-    def _sorted(self, item: ListedDefinition) -> Tool:
+    def _classify(self, item: ListedDefinition) -> Tool:
         pin = self.pins.get(item.name)
         if pin is None:
             digest = digest_of(item.definition)
             if self.new == "ask" and self.pins:
-                return self._new(item, digest)
+                return self._hold_new(item, digest)
             self.first.append(self._pin(item.name, digest, item.definition))
             self.fresh.append(len(self.tools))
             return self._let_through(item)
-        definition = item.judged(pin.definition)
+        definition = item.with_pinned_overrides(pin.definition)
         digest = digest_of(definition)
         if digest == pin.digest:
             return self._let_through(item)
@@ -87,14 +87,14 @@ class PinClassification:
             self.accepted.append(self._pin(item.name, digest, definition))
             self.fresh.append(len(self.tools))
             return self._let_through(item)
-        return self._held_back(item, pin, definition, digest, verdict)
+        return self._hold_changed(item, pin, definition, digest, verdict)
 
     def _let_through(self, item: ListedDefinition) -> Tool:
         if item.name in self.held:
             self.over.append(item.name)
         return item.tool
 
-    def _held_back(
+    def _hold_changed(
         self,
         item: ListedDefinition,
         pin: Pin,
@@ -105,19 +105,19 @@ class PinClassification:
         held = self.held.get(item.name)
         if held is None or held.digest != digest or outcome_of(held) != verdict.outcome:
             diff = diff_of(verdict, item.tool.spec.name)
-            held = self._aside(item, digest, definition, diff)
+            held = self._hold(item, digest, definition, diff)
         self.standing.add((item.name, held.digest, state_of(held)))
-        return withheld(item, pin.definition, verdict, state=state_of(held))
+        return withhold(item, pin.definition, verdict, state=state_of(held))
 
-    def _new(self, item: ListedDefinition, digest: str) -> Tool:
+    def _hold_new(self, item: ListedDefinition, digest: str) -> Tool:
         held = self.held.get(item.name)
         if held is None or held.digest != digest or not is_new(held):
             diff = new_of(item.definition, item.tool.spec.name)
-            held = self._aside(item, digest, item.definition, diff)
+            held = self._hold(item, digest, item.definition, diff)
         self.standing.add((item.name, held.digest, state_of(held)))
-        return unseen(item, state=state_of(held))
+        return withhold_new(item, state=state_of(held))
 
-    def _aside(
+    def _hold(
         self, item: ListedDefinition, digest: str, definition: Definition, diff: dict[str, Any]
     ) -> HeldDefinition:
         held = HeldDefinition(
@@ -134,7 +134,7 @@ class PinClassification:
     def cannot_pin(self, reason: str) -> None:
         """What would have been pinned is not good: nobody could know it again."""
         for index in self.fresh:
-            self.tools[index] = unavailable(self.tools[index], reason)
+            self.tools[index] = make_unavailable(self.tools[index], reason)
 
     def _pin(self, name: str, digest: str, definition: Definition) -> Pin:
         return Pin(

@@ -17,7 +17,7 @@ State = Literal["waiting", "rejected", "blocked"]
 
 _FIXED = ("name", "source", "handler")
 _SCHEMAS = ("input_schema", "output_schema")
-_LONGEST_KEY = 200
+_MAX_KEY = 200
 _WHY: Mapping[State, str] = {
     "waiting": "waits for approval:",
     "rejected": "the change was rejected; to take it all the same:",
@@ -45,7 +45,7 @@ class ListedDefinition:
     name: str
     definition: Definition
 
-    def judged(self, pinned: Definition) -> Definition:
+    def with_pinned_overrides(self, pinned: Definition) -> Definition:
         """What there is to judge: where the operator's word holds, the upstream's does not count.
 
         Args:
@@ -62,7 +62,7 @@ def upstream_of(tool: Tool) -> ToolSpec | None:
     return tool.upstream if isinstance(tool, UpstreamTool) else None
 
 
-def listed(tool: Tool) -> ListedDefinition | None:
+def read_definition(tool: Tool) -> ListedDefinition | None:
     """The tool with its definition; None when there is nothing to pin.
 
     Making the definition reads foreign schemas, and may raise what those make it raise.
@@ -83,29 +83,29 @@ def _overridden(tool: Tool) -> frozenset[str]:
 
 def _key(name: str) -> str:
     """The upstream's name for a tool as any store can keep it: no other may pass for it."""
-    if name.isprintable() and len(name) <= _LONGEST_KEY:
+    if name.isprintable() and len(name) <= _MAX_KEY:
         return name
-    clean = "".join(char for char in name[:_LONGEST_KEY] if char.isprintable())
+    clean = "".join(char for char in name[:_MAX_KEY] if char.isprintable())
     return f"{clean}~{digest_of({'name': repr(name)})[:16]}"
 
 
-def withheld(item: ListedDefinition, pinned: Definition, verdict: Verdict, *, state: State) -> Tool:
+def withhold(item: ListedDefinition, pinned: Definition, verdict: Verdict, *, state: State) -> Tool:
     """The tool under its approved definition, callable where that still describes what runs.
 
     Whatever is breaking would let a call mean something else than what was approved: then it waits.
     """
     tool = item.tool
-    approved = _approved(item, pinned)
+    approved = _find_approved_spec(item, pinned)
     if approved is not None and verdict.diff.kind is not SchemaChangeKind.BREAKING:
         return SchemaTool(spec=approved, run=tool.run, upstream=upstream_of(tool))
     reason = f"its definition has changed upstream and {_WHY[state]} {_command(tool)}."
-    return unavailable(tool, reason, spec=approved or spec_of(pinned))
+    return make_unavailable(tool, reason, spec=approved or spec_of(pinned))
 
 
-def unseen(item: ListedDefinition, *, state: State) -> Tool:
+def withhold_new(item: ListedDefinition, *, state: State) -> Tool:
     """The tool while nobody has approved it: of what its upstream says, nothing is shown."""
     reason = f"it is new upstream and {_WHY_NEW[state]} {_command(item.tool)}."
-    return unavailable(item.tool, reason)
+    return make_unavailable(item.tool, reason)
 
 
 def _command(tool: Tool) -> str:
@@ -113,7 +113,7 @@ def _command(tool: Tool) -> str:
     return f"'pegboard pins approve {source} {action}'"
 
 
-def unavailable(tool: Tool, reason: str, *, spec: ToolSpec | None = None) -> Tool:
+def make_unavailable(tool: Tool, reason: str, *, spec: ToolSpec | None = None) -> Tool:
     """The tool as one that cannot be used now.
 
     Args:
@@ -131,13 +131,13 @@ def unavailable(tool: Tool, reason: str, *, spec: ToolSpec | None = None) -> Too
     return SchemaTool(spec=shown.replace(**kept, unavailable=reason), run=run)
 
 
-def _approved(item: ListedDefinition, pinned: Definition) -> ToolSpec | None:
+def _find_approved_spec(item: ListedDefinition, pinned: Definition) -> ToolSpec | None:
     """The board's own spec with what was approved in place of what is new.
 
     None where the operator has changed a schema that changed: the words of both are in it.
     """
     spec = item.tool.spec
-    old, new = spec_of(pinned), item.judged(pinned)
+    old, new = spec_of(pinned), item.with_pinned_overrides(pinned)
     known = [field for field in DEFINING if field in pinned and field in new]
     changed = [field for field in known if field not in _FIXED and pinned[field] != new[field]]
     schemas = [field for field in changed if field in _SCHEMAS]

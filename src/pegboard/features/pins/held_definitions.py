@@ -36,9 +36,9 @@ def new_of(definition: Definition, tool: str) -> dict[str, Any]:
     return {"tool": tool, "outcome": "hold", "kind": NEW, "changes": changes}
 
 
-def rejected(held: HeldDefinition, by: str) -> dict[str, Any]:
+def with_rejection(held: HeldDefinition, by: str) -> dict[str, Any]:
     """What is kept once somebody has said no, so that nobody is asked about it again."""
-    return {**kept(held), "rejected_by": by}
+    return {**details_of(held), "rejected_by": by}
 
 
 NEW = "new"
@@ -47,22 +47,22 @@ NEW = "new"
 
 def outcome_of(held: HeldDefinition) -> str:
     """`hold`, or `refuse` where the board's policy blocks changes."""
-    return str(kept(held).get("outcome", "hold"))
+    return str(details_of(held).get("outcome", "hold"))
 
 
 def is_new(held: HeldDefinition) -> bool:
     """Whether it is a tool that was not there before, and not a change of one that was."""
-    return kept(held).get("kind") == NEW
+    return details_of(held).get("kind") == NEW
 
 
 def state_of(held: HeldDefinition) -> State:
     """`waiting`, `rejected`, or `blocked` by the board's policy."""
     if outcome_of(held) == "refuse":
         return "blocked"
-    return "rejected" if kept(held).get("rejected_by") else "waiting"
+    return "rejected" if details_of(held).get("rejected_by") else "waiting"
 
 
-def kept(held: HeldDefinition) -> dict[str, Any]:
+def details_of(held: HeldDefinition) -> dict[str, Any]:
     """All of it; nothing for what was held by other means."""
     diff: Any = held.diff
     return cast("dict[str, Any]", diff) if isinstance(diff, dict) else {}

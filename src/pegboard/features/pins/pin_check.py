@@ -14,11 +14,11 @@ from pegboard.errors import PegboardError
 from pegboard.execution.audit_first import named, record_in_audit
 from pegboard.features.pins.classify import PinClassification
 from pegboard.features.pins.definitions import upstream_of
-from pegboard.features.pins.held_definitions import kept, state_of
+from pegboard.features.pins.held_definitions import details_of, state_of
 from pegboard.registry import ToolRegistry
 from pegboard.registry.pin_policy import NewPolicy, PinningPolicy
 
-Standing = frozenset[tuple[str, str, str]]
+HeldStates = frozenset[tuple[str, str, str]]
 """Name, digest and state of definitions that were not let through."""
 
 _LOG = logging.getLogger("pegboard.pins")
@@ -34,7 +34,7 @@ class PinCheckResult:
     """
 
     tools: tuple[Tool, ...]
-    standing: Standing = frozenset()
+    standing: HeldStates = frozenset()
     fault: str = ""
 
     @property
@@ -47,7 +47,7 @@ class PinCheck:
     """Compares what upstreams say with what was approved.
 
     ```python
-    judged = await gate.judged("shop", await source.tools())
+    result = await pin_check.check("shop", await source.tools())
     ```
 
     Args:
@@ -73,7 +73,7 @@ class PinCheck:
         self._new = new
         self._prove = prove
 
-    async def judged(self, source: str, tools: Sequence[Tool]) -> PinCheckResult:
+    async def check(self, source: str, tools: Sequence[Tool]) -> PinCheckResult:
         """The tools as they may be put on the board; what is new is pinned, what changed judged.
 
         Raises:
@@ -101,7 +101,7 @@ class PinCheck:
             tools=tuple(sorting.tools), standing=frozenset(sorting.standing), fault=fault
         )
 
-    async def has_moved(self, source: str, standing: Standing) -> bool:
+    async def has_moved(self, source: str, standing: HeldStates) -> bool:
         """Whether somebody has decided since, perhaps on another server.
 
         Raises:
@@ -114,7 +114,7 @@ class PinCheck:
     async def _keep(self, sorting: PinClassification) -> str:
         fresh = [*sorting.first, *sorting.accepted]
         try:
-            async with self._proved(fresh, sorting) if fresh else nullcontext():
+            async with self._record_decision(fresh, sorting) if fresh else nullcontext():
                 await self._store.approve(fresh)
             self._tell_pinned(sorting)  # they are, whatever cannot be held
             await self._store.hold(sorting.refused)
@@ -127,7 +127,7 @@ class PinCheck:
         self._tell_held(sorting)
         return ""
 
-    def _proved(
+    def _record_decision(
         self, fresh: Sequence[Pin], sorting: PinClassification
     ) -> AbstractAsyncContextManager[None]:
         """What nobody is asked about is pinned once the trail has it, where it is required."""
@@ -154,7 +154,7 @@ class PinCheck:
 
     def _tell_held(self, sorting: PinClassification) -> None:
         for held in sorting.refused:
-            told = {"digest": held.digest, "kind": kept(held).get("kind", "")}
+            told = {"digest": held.digest, "kind": details_of(held).get("kind", "")}
             self._emit("held" if state_of(held) == "waiting" else "blocked", sorting, held, **told)
 
     def _emit(

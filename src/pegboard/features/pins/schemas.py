@@ -6,8 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pegboard.core.ports.catalogue_stores import HeldDefinition, Pin
 from pegboard.features.catalogue.schemas import Change, ChangeRow
-from pegboard.features.pins.held_definitions import kept, state_of
-from pegboard.features.pins.paging import Page
+from pegboard.features.paging import KeysetPage
+from pegboard.features.pins.held_definitions import details_of, state_of
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 
@@ -121,9 +121,9 @@ def pin_to_dict(pin: Pin) -> dict[str, Any]:
     }
 
 
-def held_to_dict(held: HeldDefinition, *, state: str = "") -> dict[str, Any]:
+def definition_to_dict(held: HeldDefinition, *, state: str = "") -> dict[str, Any]:
     """As `HeldAnswer` describes it; the state as it is kept, unless another is given."""
-    told = kept(held)
+    told = details_of(held)
     return {
         "source": held.source,
         "name": held.name,
@@ -136,7 +136,7 @@ def held_to_dict(held: HeldDefinition, *, state: str = "") -> dict[str, Any]:
     }
 
 
-def pins_to_dict(page: Page[Pin]) -> dict[str, Any]:
+def pins_to_dict(page: KeysetPage[Pin]) -> dict[str, Any]:
     """As `PinList` describes it."""
     return {
         "pins": [pin_to_dict(pin) for pin in page.items],
@@ -144,9 +144,9 @@ def pins_to_dict(page: Page[Pin]) -> dict[str, Any]:
     }
 
 
-def helds_to_dict(page: Page[HeldDefinition]) -> dict[str, Any]:
+def definitions_to_dict(page: KeysetPage[HeldDefinition]) -> dict[str, Any]:
     """As `HeldList` describes it."""
     return {
-        "held": [held_to_dict(item) for item in page.items],
+        "held": [definition_to_dict(item) for item in page.items],
         "next_cursor": page.next_cursor or None,
     }

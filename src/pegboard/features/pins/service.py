@@ -14,14 +14,14 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.wire_names import split_wire_name
 from pegboard.errors import AccessDenied, DefinitionChanged, DefinitionNotHeld
 from pegboard.execution.audit_first import named, record_in_audit
+from pegboard.features.paging import KeysetPage, page_of
 from pegboard.features.permissions import check_may_change_catalogue
-from pegboard.features.pins.held_definitions import kept, rejected, state_of
-from pegboard.features.pins.paging import Page, page_of
+from pegboard.features.pins.held_definitions import details_of, state_of, with_rejection
 from pegboard.registry import ToolRegistry
 
 Decision = Literal["approve", "reject"]
 _DONE: Mapping[Decision, str] = {"approve": "approved", "reject": "rejected"}
-_FASTER = "somebody else decided at the same time"
+_LOST_RACE = "somebody else decided at the same time"
 
 
 async def _nothing(_source: str) -> None:
@@ -32,7 +32,7 @@ class Pins:
     """The definitions of upstreams, for callers who may say which of them are good.
 
     ```python
-    for held in (await board.pins.held(state="waiting")).items:
+    for held in (await board.pins.list_held(state="waiting")).items:
         await board.pins.decide(held.source, held.name, "approve", digest=held.digest)
     ```
 
@@ -57,14 +57,14 @@ class Pins:
         self._decided = decided
         self._prove = prove
 
-    async def pins(
+    async def list_pins(
         self,
         *,
         source: str = "",
         cursor: str = "",
         limit: int = 50,
         principal: Principal = LOCAL,
-    ) -> Page[Pin]:
+    ) -> KeysetPage[Pin]:
         """One page of what is approved.
 
         Raises:
@@ -74,7 +74,7 @@ class Pins:
         check_may_change_catalogue(principal, source or "the pins")
         return page_of(await self._store.pins(source), cursor=cursor, limit=limit)
 
-    async def held(
+    async def list_held(
         self,
         *,
         source: str = "",
@@ -82,7 +82,7 @@ class Pins:
         cursor: str = "",
         limit: int = 50,
         principal: Principal = LOCAL,
-    ) -> Page[HeldDefinition]:
+    ) -> KeysetPage[HeldDefinition]:
         """One page of what is held back: what waits, was rejected or is blocked.
 
         Raises:
@@ -180,24 +180,27 @@ class Pins:
                 seen=item,
                 then=_pin(item, now, by)
                 if decision == "approve"
-                else structs.replace(item, diff=rejected(item, by)),
+                else structs.replace(item, diff=with_rejection(item, by)),
             )
             for item in held
         ]
-        async with self._proved(held, decision, principal) if held else nullcontext():
+        async with self._record_decision(held, decision, principal) if held else nullcontext():
             done = [kept.seen for kept in await self._store.decide(wanted)]
             for item in done:
-                self._tell(_DONE[decision], item, principal)
+                self._announce(_DONE[decision], item, principal)
             if self._prove is not skip_proof:
-                names, told = {item.name for item in done}, {"action": decision, "reason": _FASTER}
+                names, told = (
+                    {item.name for item in done},
+                    {"action": decision, "reason": _LOST_RACE},
+                )
                 for item in held:
                     if item.name not in names:
-                        self._tell("failed", item, principal, more=told)
+                        self._announce("failed", item, principal, more=told)
         for source in dict.fromkeys(item.source for item in done):
             await self._decided(source)
         return done
 
-    def _proved(
+    def _record_decision(
         self, held: Sequence[HeldDefinition], decision: Decision, principal: Principal
     ) -> AbstractAsyncContextManager[None]:
         """What is inside is done once the trail has it, where the trail is required."""
@@ -217,7 +220,7 @@ class Pins:
 
         return record_in_audit(self._prove, about, kit=kit)
 
-    def _tell(
+    def _announce(
         self,
         action: str,
         item: HeldDefinition,
@@ -272,7 +275,7 @@ def _waits(item: HeldDefinition) -> bool:
 
 
 def _tool(item: HeldDefinition) -> str:
-    return str(kept(item).get("tool", ""))
+    return str(details_of(item).get("tool", ""))
 
 
 def _own(item: HeldDefinition) -> str:

@@ -18,12 +18,12 @@ from pegboard.schemas.validator import compile_schema
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 _ONE_OF = ("goal", "capabilities_needed", "chain")
 
-MOST_PARAMS = 1_000
+MAX_PARAMS = 1_000
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 Params = Annotated[
     dict[str, Any],
     Field(
-        max_length=MOST_PARAMS,
+        max_length=MAX_PARAMS,
         description="What a run is given; their values tell their types.",
     ),
 ]
@@ -45,7 +45,7 @@ _PARAMS_SCHEMA: dict[str, Any] = {
                 "type": {"const": "object"},
                 "properties": {
                     "type": "object",
-                    "maxProperties": MOST_PARAMS,
+                    "maxProperties": MAX_PARAMS,
                     "additionalProperties": {
                         "type": ["object", "boolean"],
                         "properties": {

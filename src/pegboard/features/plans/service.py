@@ -126,7 +126,7 @@ class Plans:
         graph = made.graph
         if request.params_schema is not None and request.params:
             _refuse_mismatches(request)
-        graph = graph.replace(params=_remembering(graph.params, request.params))
+        graph = graph.replace(params=_add_defaults(graph.params, request.params))
         kept = StoredPlan(
             id=graph.id,
             graph=write_graph(graph),
@@ -156,7 +156,7 @@ class Plans:
         except GraphInvalid as error:
             return CheckedPlan(graph=None, preview=_unreadable(error))
         found = run_at_once(self._previewing(graph, principal))
-        return CheckedPlan(graph=graph, preview=_told(document, graph, found))
+        return CheckedPlan(graph=graph, preview=_locate_faults(document, graph, found))
 
     async def check_in_turns(
         self, document: Mapping[str, Any], *, principal: Principal = LOCAL
@@ -167,7 +167,7 @@ class Plans:
         except GraphInvalid as error:
             return CheckedPlan(graph=None, preview=_unreadable(error))
         found = await self._preview(graph, principal)
-        return CheckedPlan(graph=graph, preview=_told(document, graph, found))
+        return CheckedPlan(graph=graph, preview=_locate_faults(document, graph, found))
 
     async def get(self, id: str, *, principal: Principal = LOCAL) -> MadePlan:  # noqa: A002 - a plan is known by its id
         """A plan that was made before, checked against the board as it is now.
@@ -208,7 +208,7 @@ class Plans:
         return previewing(graph, terms, self._duration)
 
 
-def _told(document: Mapping[str, Any], graph: Graph, found: Preview) -> Preview:
+def _locate_faults(document: Mapping[str, Any], graph: Graph, found: Preview) -> Preview:
     return _as_plan(graph, found) if is_plan(document) else found
 
 
@@ -224,7 +224,7 @@ def _refuse_mismatches(request: PlanRequest) -> None:
         checked(Graph(nodes=(), name="The plan", params=schema), request.params)
 
 
-def _remembering(schema: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+def _add_defaults(schema: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of the params, with what was given as what is given again."""
     properties = cast("Mapping[str, Any]", schema.get("properties") or {})
     told = {
@@ -239,7 +239,7 @@ def _as_object(node: Any) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", node) if isinstance(node, Mapping) else {}
 
 
-def remembered(graph: Graph, params: Mapping[str, Any]) -> dict[str, Any]:
+def fill_params(graph: Graph, params: Mapping[str, Any]) -> dict[str, Any]:
     """What a run is given: these params, and what the graph says of those that are left out."""
     properties = cast("Mapping[str, Any]", graph.params.get("properties") or {})
     nodes = {name: _as_object(node) for name, node in properties.items()}

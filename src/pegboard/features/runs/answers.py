@@ -10,7 +10,7 @@ from pegboard.core.principal import Principal
 from pegboard.core.run import PendingStep
 from pegboard.errors import AlreadyAnswered, InvalidRequest
 from pegboard.features.approvals import Approvals
-from pegboard.features.runs.audit_events import answered
+from pegboard.features.runs.audit_events import answer_event
 from pegboard.graphs import GraphRunner
 from pegboard.graphs.runner import answer_id
 from pegboard.registry import ToolRegistry
@@ -54,16 +54,16 @@ class RunAnswers:
         pending = (await self._runner.result(run_id, wait=False)).pending
         asked = next((item for item in pending if item.id == pending_id), None)
         if asked is not None and approvals is not None and asked.approval_id:
-            await decide(approvals, asked, answer, principal=principal)
+            await decide_approval(approvals, asked, answer, principal=principal)
             return
         if asked is None:
             await self._check_unanswered(run_id, pending_id)
         await self._runner.answer(run_id, pending_id, answer)
         kit = self._registry.kit
         if asked is not None:
-            kit.emitter.emit(answered(run, asked, answer, principal=principal, at=kit.now()))
+            kit.emitter.emit(answer_event(run, asked, answer, principal=principal, at=kit.now()))
 
-    async def settled(self, run_id: str) -> None:
+    async def wait_until_settled(self, run_id: str) -> None:
         """Return once a run has ended, or waits for what nobody has decided yet.
 
         What was decided while nobody played the run, or while it was looking elsewhere, it is told.
@@ -81,9 +81,9 @@ class RunAnswers:
                 return
             told.update(late)
             for approval_id in late:
-                await self.decided(run_id, approval_id)
+                await self.notify_decision(run_id, approval_id)
 
-    async def decided(self, run_id: str, approval_id: str) -> None:
+    async def notify_decision(self, run_id: str, approval_id: str) -> None:
         """Let whatever waits for this approval call again: also a denied call hears it so.
 
         Raises:
@@ -111,7 +111,7 @@ class RunAnswers:
                 )
 
 
-async def awaited(store: RunStore) -> dict[str, list[str]]:
+async def find_awaited_approvals(store: RunStore) -> dict[str, list[str]]:
     """The approvals that runs wait for, and those runs."""
     found: dict[str, list[str]] = {}
     cursor = ""
@@ -125,7 +125,7 @@ async def awaited(store: RunStore) -> dict[str, list[str]]:
             return found
 
 
-async def ended(store: RunStore, run_id: str) -> str:
+async def find_end_reason(store: RunStore, run_id: str) -> str:
     """Why a run needs no approval any more; empty while it may, and for what is no stored run.
 
     One that was told to end will, whoever plays it.
@@ -143,7 +143,7 @@ async def _controls(store: RunStore, run_id: str) -> list[StoredSignal]:
     return [item for item in await store.signals(run_id) if item.signal.topic == CONTROL]
 
 
-async def decide(
+async def decide_approval(
     approvals: Approvals, asked: PendingStep, answer: Any, *, principal: Principal
 ) -> None:
     """Decide the approval that a run asks for, as whoever answers the run.

@@ -10,7 +10,7 @@ from pegboard.core.run import PendingStep
 KIND = "run"
 
 
-def steered(run: StoredRun, action: str, *, principal: Principal, at: float) -> BoardChanged:
+def control_event(run: StoredRun, action: str, *, principal: Principal, at: float) -> BoardChanged:
     """Somebody has paused, resumed or cancelled a run."""
     return BoardChanged(
         kind=KIND,
@@ -22,7 +22,7 @@ def steered(run: StoredRun, action: str, *, principal: Principal, at: float) -> 
     )
 
 
-def answered(
+def answer_event(
     run: StoredRun, asked: PendingStep, answer: Any, *, principal: Principal, at: float
 ) -> BoardChanged:
     """Somebody has answered what a run asks; of free answers only the digest is told."""
@@ -39,7 +39,7 @@ def answered(
     )
 
 
-def cut_off(run: StoredRun, event: RunEvent) -> BoardChanged:
+def unknown_outcome_event(run: StoredRun, event: RunEvent) -> BoardChanged:
     """Nobody knows whether a call of a run took effect; it was made for the run's principal."""
     told = {name: event.data[name] for name in ("tool", "reason") if event.data.get(name)}
     return BoardChanged(
@@ -52,7 +52,7 @@ def cut_off(run: StoredRun, event: RunEvent) -> BoardChanged:
     )
 
 
-def stood_in(run: StoredRun, event: RunEvent) -> BoardChanged:
+def failover_event(run: StoredRun, event: RunEvent) -> BoardChanged:
     """A tool that the plan does not name took the place of one that was not there."""
     told = {name: event.data.get(name, "") for name in ("tool", "instead_of", "state")}
     return BoardChanged(

@@ -13,14 +13,14 @@ from pegboard.core.event import Event, NodeChanged, RunEnded, RunFinished, RunSt
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.run_store import RunEvent, RunStore, StoredRun
 from pegboard.errors import PegboardError
-from pegboard.features.runs.audit_events import cut_off, stood_in
+from pegboard.features.runs.audit_events import failover_event, unknown_outcome_event
 
 _LOG = logging.getLogger("pegboard.runs")
 _PAGE = 500
-_MOST_WAITING = 100_000
-_MOST_KNOWN = 10_000
+_MAX_WAITING = 100_000
+_MAX_KNOWN = 10_000
 _AGAIN_AFTER = 1.0
-_MOST = 20_000
+_MAX_READ = 20_000
 _LOOK_AGAIN = 1.0
 _LATE = 3.0
 _SILENT = {"run_id", "at", "principal", "tenant", "parent_id", "replayed"}
@@ -28,7 +28,7 @@ _ENDED = frozenset({"completed", "failed", "skipped", "cancelled"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Known:
+class _Progress:
     """What is kept of a run: the last state of each node, up to an event."""
 
     states: dict[str, str] = field(default_factory=dict[str, str])
@@ -60,7 +60,7 @@ class RunFeed:
         self._tell = tell
         self._waiting: dict[str, list[RunEvent]] = {}
         self._count = 0
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _Progress] = {}
         self._watchers: dict[str, set[asyncio.Event]] = {}
         self._news = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
@@ -71,20 +71,20 @@ class RunFeed:
         """Take an event of a run; those of calls and sources are others' business."""
         if not isinstance(event, (RunStarted, NodeChanged, RunFinished)) or self._closed:
             return
-        if self._count >= _MOST_WAITING:
+        if self._count >= _MAX_WAITING:
             self.dropped += 1
             return
         self._count += 1
-        self._waiting.setdefault(event.run_id, []).append(_kept(event))
+        self._waiting.setdefault(event.run_id, []).append(_to_stored(event))
         self._news.set()
         if self._writing is None:
-            self._writing = asyncio.get_running_loop().create_task(self._written())
+            self._writing = asyncio.get_running_loop().create_task(self._write())
 
     def is_behind(self, run_id: str) -> bool:
         """Whether something that happened is not kept yet."""
         return run_id in self._waiting or run_id == self._in_hand
 
-    async def news(self, run_id: str, *, within: float) -> None:
+    async def wait_for_news(self, run_id: str, *, within: float) -> None:
         """Wait until something more is kept of a run here, or so many seconds."""
         woken = asyncio.Event()
         self._watchers.setdefault(run_id, set()).add(woken)
@@ -105,7 +105,7 @@ class RunFeed:
         if self._writing is not None:
             self._writing.cancel()
             await asyncio.wait([self._writing])
-        await self._flushed()
+        await self._flush()
         for run_id in list(self._watchers):
             self._wake(run_id)
 
@@ -114,15 +114,15 @@ class RunFeed:
         """Whether nothing more will come."""
         return self._closed
 
-    async def _written(self) -> None:
+    async def _write(self) -> None:
         while True:
             await self._news.wait()
             self._news.clear()
-            if not await self._flushed():
+            if not await self._flush():
                 await asyncio.sleep(_AGAIN_AFTER)
                 self._news.set()
 
-    async def _flushed(self) -> bool:
+    async def _flush(self) -> bool:
         """Keep what waits; whether all of it could be."""
         is_all = True
         for run_id in list(self._waiting):
@@ -157,7 +157,7 @@ class RunFeed:
             self._in_hand = ""
 
     async def _keep(self, run_id: str, events: Sequence[RunEvent]) -> None:
-        known = self._known.get(run_id, _Known())
+        known = self._known.get(run_id, _Progress())
         if run_id not in self._known or any(event.kind != "node_changed" for event in events):
             known = await self._read(run_id, known)  # another server may have played it
         states = dict(known.states)  # what is known changes once the events are kept
@@ -165,17 +165,17 @@ class RunFeed:
         # asked for before anything is kept: what is kept is not told a second time
         run = await self._store.get(run_id) if any(map(_fact_of, new)) else None
         last = await self._store.emit(run_id, new) if new else known.last
-        self._known[run_id] = _Known(states=states, last=last)
+        self._known[run_id] = _Progress(states=states, last=last)
         if any(event.kind == "run_finished" for event in new):
             del self._known[run_id]
-        elif len(self._known) > _MOST_KNOWN:
+        elif len(self._known) > _MAX_KNOWN:
             del self._known[next(iter(self._known))]
         for event in new if last else ():  # without a run nothing was kept
-            self._told(run_id, event)
+            self._announce(run_id, event)
             if run is not None and (fact := _fact_of(event)) is not None:
                 self._tell(fact(run, event))
 
-    async def _read(self, run_id: str, known: _Known) -> _Known:
+    async def _read(self, run_id: str, known: _Progress) -> _Progress:
         """What is kept by now, read on from what was known."""
         states, last = dict(known.states), known.last
         while page := await self._store.events(run_id, after=last, limit=_PAGE):
@@ -183,9 +183,9 @@ class RunFeed:
                 states[_subject(event)] = str(event.data.get("state", event.kind))
             last = page[-1].sequence
             await asyncio.sleep(0)
-        return _Known(states=states, last=last)
+        return _Progress(states=states, last=last)
 
-    def _told(self, run_id: str, event: RunEvent) -> None:
+    def _announce(self, run_id: str, event: RunEvent) -> None:
         data: dict[str, Any] = dict(event.data)
         if event.kind == "run_finished":
             data.pop("started_at", None)
@@ -200,10 +200,10 @@ class RunFeed:
             watcher.set()
 
 
-async def known_events(store: RunStore, run_id: str) -> list[RunEvent]:
+async def read_events(store: RunStore, run_id: str) -> list[RunEvent]:
     """What has happened so far, oldest first; of a very long run the first twenty thousand."""
     events: list[RunEvent] = []
-    while len(events) < _MOST:
+    while len(events) < _MAX_READ:
         after = events[-1].sequence if events else 0
         page = await store.events(run_id, after=after, limit=_PAGE)
         if not page:
@@ -213,7 +213,7 @@ async def known_events(store: RunStore, run_id: str) -> list[RunEvent]:
     return events
 
 
-async def last_event(store: RunStore, run_id: str) -> int:
+async def find_last_event(store: RunStore, run_id: str) -> int:
     """The number of the last event so far; 0 for none."""
     last = 0
     while page := await store.events(run_id, after=last, limit=_PAGE):
@@ -222,7 +222,7 @@ async def last_event(store: RunStore, run_id: str) -> int:
     return last
 
 
-async def coming_events(
+async def follow_events(
     store: RunStore, feed: RunFeed, run_id: str, *, after: int, now: Callable[[], float]
 ) -> AsyncIterator[RunEvent]:
     """What happens after an event, until the run has ended or the board closes.
@@ -245,10 +245,10 @@ async def coming_events(
         has_ended = run.finished_at is not None and now() - run.finished_at > _LATE
         if has_ended and not is_behind:  # a crash has lost its last events
             return
-        await feed.news(run_id, within=_LOOK_AGAIN)
+        await feed.wait_for_news(run_id, within=_LOOK_AGAIN)
 
 
-def _kept(event: RunStarted | NodeChanged | RunFinished) -> RunEvent:
+def _to_stored(event: RunStarted | NodeChanged | RunFinished) -> RunEvent:
     data = {
         key: value
         for key, value in to_builtins(event).items()
@@ -271,8 +271,8 @@ def _fact_of(event: RunEvent) -> Callable[[StoredRun, RunEvent], Event] | None:
     if event.kind != "node_changed":
         return None
     if event.data.get("state") == NodeState.UNKNOWN:
-        return cut_off
-    return stood_in if _is_try(event) and event.data.get("instead_of") else None
+        return unknown_outcome_event
+    return failover_event if _is_try(event) and event.data.get("instead_of") else None
 
 
 def _is_try(event: RunEvent) -> bool:

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pegboard.features.plans.schemas import MOST_PARAMS
+from pegboard.features.plans.schemas import MAX_PARAMS
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 
@@ -15,7 +15,7 @@ State = Literal[
 Params = Annotated[
     dict[str, Any],
     Field(
-        max_length=MOST_PARAMS,
+        max_length=MAX_PARAMS,
         description="What the run is given; the rest is what the plan was made with.",
     ),
 ]

@@ -12,9 +12,9 @@ from pegboard.features.permissions import may_see_all_runs, may_see_run
 from pegboard.features.plans import Plans
 from pegboard.features.runs.answers import CANCELLED, RunAnswers
 from pegboard.features.runs.control import RunControl
-from pegboard.features.runs.event_feed import RunFeed, coming_events, last_event
+from pegboard.features.runs.event_feed import RunFeed, find_last_event, follow_events
 from pegboard.features.runs.start import RunStarter
-from pegboard.features.runs.views import RunList, RunView, brief, view_run
+from pegboard.features.runs.views import RunList, RunView, summarize, view_run
 from pegboard.graphs import GraphRunner
 from pegboard.registry import ToolRegistry
 
@@ -57,9 +57,9 @@ class Runs:
         self._plans = plans
         self._feed = feed
         self._follow = follow
-        self._starting = RunStarter(registry, store, runner)
-        self._answering = RunAnswers(registry, store, runner)
-        self._steering = RunControl(registry, store, runner)
+        self._starter = RunStarter(registry, store, runner)
+        self._answers = RunAnswers(registry, store, runner)
+        self._control = RunControl(registry, store, runner)
         self._approvals = approvals
 
     async def start_plan(
@@ -86,7 +86,7 @@ class Runs:
         """
         plan = await self._plans.get(plan_id, principal=principal)
         given = params or {}
-        return await self._started(plan.graph, given, principal, key=key, as_plan=True)
+        return await self._start(plan.graph, given, principal, key=key, as_plan=True)
 
     async def start_graph(
         self,
@@ -102,9 +102,9 @@ class Runs:
         Where it is a plan that is kept, the run is one of that plan; an id that no kept plan has is
         the run's `plan_id` as well.
         """
-        named = await self._starting.named(graph, principal=principal)
+        named = await self._starter.resolve_plan(graph, principal=principal)
         given = params or {}
-        return await self._started(named, given, principal, key=key, as_plan=as_plan)
+        return await self._start(named, given, principal, key=key, as_plan=as_plan)
 
     async def start_call(
         self,
@@ -128,8 +128,8 @@ class Runs:
             ToolNotFound: There is no such tool for this caller.
             GraphInvalid: The arguments do not fit, or the caller may not call it.
         """
-        graph = await self._starting.call(tool, arguments, principal, seconds=seconds)
-        return await self._started(graph, {}, principal, key=key)
+        graph = await self._starter.prepare_call(tool, arguments, principal, seconds=seconds)
+        return await self._start(graph, {}, principal, key=key)
 
     async def get(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
         """How a run is now.
@@ -146,7 +146,9 @@ class Runs:
             RunNotFound: There is none of this id for this caller.
             Unavailable: It cannot be played here and now; says why.
         """
-        await self._answering.settled((await self._visible(run_id, principal)).start.run_id)
+        await self._answers.wait_until_settled(
+            (await self._visible(run_id, principal)).start.run_id
+        )
         return await self.get(run_id, principal=principal)
 
     async def list(self, query: RunQuery | None = None, *, principal: Principal = LOCAL) -> RunList:
@@ -168,16 +170,16 @@ class Runs:
             cursor=query.cursor,
         )
         page = await self._store.runs(wanted)
-        return RunList(runs=tuple(map(brief, page.runs)), next_cursor=page.next_cursor)
+        return RunList(runs=tuple(map(summarize, page.runs)), next_cursor=page.next_cursor)
 
     async def pause(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
         """Start nothing new in a run; what is being done goes on to its end."""
-        await self._steering.pause(await self._visible(run_id, principal), principal=principal)
+        await self._control.pause(await self._visible(run_id, principal), principal=principal)
         return await self.get(run_id, principal=principal)
 
     async def resume(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
         """Let a paused run go on, also one whose process died; it hears what was decided."""
-        await self._steering.resume(await self._visible(run_id, principal), principal=principal)
+        await self._control.resume(await self._visible(run_id, principal), principal=principal)
         view = await self.get(run_id, principal=principal)
         if self._approvals is not None:
             await self._approvals.catch_up()
@@ -185,10 +187,10 @@ class Runs:
 
     async def cancel(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
         """Start nothing new in a run, cancel what is being done, and ask for no approval more."""
-        await self._steering.cancel(await self._visible(run_id, principal), principal=principal)
+        await self._control.cancel(await self._visible(run_id, principal), principal=principal)
         if self._approvals is not None:
             await self._approvals.withdraw(run_id, by=principal.id, note=CANCELLED)
-        await self._steering.ended(run_id)
+        await self._control.wait_until_ended(run_id)
         return await self.get(run_id, principal=principal)
 
     async def answer(
@@ -204,7 +206,7 @@ class Runs:
             AlreadyAnswered: Somebody was first.
         """
         run = await self._visible(run_id, principal)
-        await self._answering.answer(
+        await self._answers.answer(
             run, pending_id, answer, approvals=self._approvals, principal=principal
         )
         return await self.get(run_id, principal=principal)
@@ -236,7 +238,7 @@ class Runs:
             RunNotFound: There is none of this id for this caller.
         """
         await self._visible(run_id, principal)
-        coming = coming_events(
+        coming = follow_events(
             self._store, self._feed, run_id, after=after, now=self._registry.kit.now
         )
         async for event in coming:
@@ -249,13 +251,13 @@ class Runs:
             RunNotFound: There is none of this id for this caller.
         """
         await self._visible(run_id, principal)
-        return await last_event(self._store, run_id)
+        return await find_last_event(self._store, run_id)
 
     async def follow(self) -> tuple[str, ...]:
         """Take up the runs that nobody plays, now and from now on: for a server."""
         return await self._follow()
 
-    async def _started(
+    async def _start(
         self,
         graph: Graph,
         params: Mapping[str, Any],
@@ -264,7 +266,7 @@ class Runs:
         key: str,
         as_plan: bool = False,
     ) -> RunView:
-        run = await self._starting.of(graph, params, principal, key=key, as_plan=as_plan)
+        run = await self._starter.start(graph, params, principal, key=key, as_plan=as_plan)
         return await self._view(run)
 
     async def _visible(self, run_id: str, principal: Principal) -> StoredRun:

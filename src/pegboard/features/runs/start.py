@@ -14,7 +14,7 @@ from pegboard.core.principal import Principal
 from pegboard.errors import GraphInvalid, IdempotencyConflict, RunNotFound, ToolNotFound
 from pegboard.execution.wait_for_source import wait_for_graph_sources
 from pegboard.features.permissions import may_see_plan, may_see_run
-from pegboard.features.plans.service import remembered
+from pegboard.features.plans.service import fill_params
 from pegboard.graphs import GraphRunner, write_graph
 from pegboard.graphs.documents.plan_locations import invalid_plan
 from pegboard.graphs.documents.read import read_apart
@@ -36,7 +36,7 @@ class RunStarter:
         self._store = store
         self._runner = runner
 
-    async def of(
+    async def start(
         self,
         graph: Graph,
         params: Mapping[str, Any],
@@ -59,7 +59,7 @@ class RunStarter:
             InvalidRequest: The params do not fit.
             IdempotencyConflict: The key was used for something else.
         """
-        given = remembered(graph, params)
+        given = fill_params(graph, params)
         ctx: ToolContext[Any] = ToolContext(principal=principal)
         run_id = run_id_for(principal, key)
         try:
@@ -75,7 +75,7 @@ class RunStarter:
             await in_thread(partial(check_same, run, graph, given), is_large=is_large(graph))
         return run
 
-    async def named(self, graph: Graph, *, principal: Principal) -> Graph:
+    async def resolve_plan(self, graph: Graph, *, principal: Principal) -> Graph:
         """A graph that came along, under the id of the plan that it is.
 
         Nobody's run is one of a plan that it differs from, or of one that its caller may not see.
@@ -86,7 +86,7 @@ class RunStarter:
         is_it = may_see_plan(principal, kept.created_by) and await read_apart(kept.graph) == graph
         return graph if is_it else graph.replace(id="")
 
-    async def call(
+    async def prepare_call(
         self,
         tool: str,
         arguments: Mapping[str, Any],

@@ -14,7 +14,7 @@ from pegboard.core.ports.run_store import RunEvent, RunStore, StoredRun
 from pegboard.core.run import NodeRun, RunResult
 from pegboard.errors import GraphInvalid
 from pegboard.features.runs.control import RUNNING_STATES
-from pegboard.features.runs.event_feed import known_events
+from pegboard.features.runs.event_feed import read_events
 from pegboard.graphs import read_graph
 from pegboard.graphs.documents.read import read_apart
 
@@ -71,21 +71,23 @@ class RunList:
 
 async def view_run(store: RunStore, run: StoredRun, *, now: float) -> RunView:
     """Read a run for display: its last stored result, or its events while it is running."""
-    graph = await graph_of(run)
+    graph = await read_graph_of(run)
     if run.result is not None and run.state not in RUNNING_STATES:
         return RunView(run=run, graph=graph, result=run.result)
-    events = await known_events(store, run.start.run_id)
-    read = partial(as_it_is, run, graph, events, now=now)
+    events = await read_events(store, run.start.run_id)
+    read = partial(result_from_events, run, graph, events, now=now)
     result = await in_thread(read, is_large=is_large(graph))
     return RunView(run=run, graph=graph, result=result)
 
 
-def as_it_is(run: StoredRun, graph: Graph, events: Sequence[RunEvent], *, now: float) -> RunResult:
+def result_from_events(
+    run: StoredRun, graph: Graph, events: Sequence[RunEvent], *, now: float
+) -> RunResult:
     """How a run is that is being played, or was when its player was lost."""
     begun: dict[str, NodeRun] = {}
     for event in events:
         if event.kind == "node_changed":
-            node = _changed(begun.get(event.data["node"]), event)
+            node = _to_node_run(begun.get(event.data["node"]), event)
             begun[node.id] = node
     return RunResult(
         run_id=run.start.run_id,
@@ -97,37 +99,37 @@ def as_it_is(run: StoredRun, graph: Graph, events: Sequence[RunEvent], *, now: f
     )
 
 
-def brief(run: StoredRun) -> RunView:
+def summarize(run: StoredRun) -> RunView:
     """A run for a list: as it last rested, without looking at what goes on."""
-    graph = _graph_of(run)
-    result = run.result or as_it_is(run, graph, (), now=run.start.created_at)
+    graph = _read_small_graph(run)
+    result = run.result or result_from_events(run, graph, (), now=run.start.created_at)
     return RunView(run=run, graph=graph, result=result)
 
 
-async def graph_of(run: StoredRun) -> Graph:
+async def read_graph_of(run: StoredRun) -> Graph:
     """What a run runs; of one that a version has written which knew more, only its name."""
     try:
         return await read_apart(run.start.graph)
     except GraphInvalid:
-        return _named(run)
+        return _name_only(run)
 
 
-def _graph_of(run: StoredRun) -> Graph:
+def _read_small_graph(run: StoredRun) -> Graph:
     """The same for a list: of a large one its name alone, since nobody looks at its nodes."""
     try:
         is_small = len(run.start.graph.get("nodes", ())) < LARGE
-        return read_graph(run.start.graph) if is_small else _named(run)
+        return read_graph(run.start.graph) if is_small else _name_only(run)
     except GraphInvalid:
-        return _named(run)
+        return _name_only(run)
 
 
-def _named(run: StoredRun) -> Graph:
+def _name_only(run: StoredRun) -> Graph:
     said = run.start.graph
     named = {name: str(said.get(name, "")) for name in ("id", "name", "task_id")}
     return Graph(nodes=(), id=named["id"], name=named["name"], task_id=named["task_id"])
 
 
-def _changed(before: NodeRun | None, event: RunEvent) -> NodeRun:
+def _to_node_run(before: NodeRun | None, event: RunEvent) -> NodeRun:
     data = event.data
     state, duration = NodeState(data["state"]), float(data.get("duration_ms", 0.0))
     started_at = float(data.get("started_at", 0.0))

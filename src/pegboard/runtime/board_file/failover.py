@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pegboard.core.tool import Effect
 
 if TYPE_CHECKING:
-    from pegboard.features.health.failover import HealingPolicy
+    from pegboard.features.health.failover import FailoverPolicy
 
 
 class HealingEntry(BaseModel):
@@ -38,11 +38,11 @@ class HealingEntry(BaseModel):
         ),
     ] = ()
 
-    def to_policy(self) -> "HealingPolicy":
+    def to_policy(self) -> "FailoverPolicy":
         """As runs go by it."""
-        from pegboard.features.health.failover import HealingPolicy
+        from pegboard.features.health.failover import FailoverPolicy
 
-        return HealingPolicy(
+        return FailoverPolicy(
             applies=self.policy == "apply",
             tools=self.tools,
             effects=frozenset(map(Effect, self.effects)),

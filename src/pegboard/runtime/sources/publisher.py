@@ -9,7 +9,7 @@ from pegboard.core.tool import Tool
 from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.execution.limits.breakers import Breaker
 from pegboard.features.pins import PinCheck, PinCheckResult
-from pegboard.features.pins.pin_check import Standing
+from pegboard.features.pins.pin_check import HeldStates
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.sources.state import SourceState
 
@@ -21,11 +21,11 @@ class ToolPublisher:
         self._registry = registry
         self._gate = gate
         self._listed: dict[str, tuple[SourceState, tuple[Tool, ...]]] = {}
-        self._standing: dict[str, Standing] = {}
+        self._standing: dict[str, HeldStates] = {}
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @property
-    def standing(self) -> Mapping[str, Standing]:
+    def standing(self) -> Mapping[str, HeldStates]:
         """What was not let through, of the sources that have such."""
         return {name: standing for name, standing in self._standing.items() if standing}
 
@@ -77,7 +77,7 @@ class ToolPublisher:
                 return ""
             state, tools = known
             try:
-                judged = await self._gate.judged(source, tools)
+                judged = await self._gate.check(source, tools)
             except PegboardError as error:
                 raise SourceUnavailable(
                     f"its definitions could not be compared with those approved: {error.message}"

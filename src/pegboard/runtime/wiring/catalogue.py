@@ -32,7 +32,7 @@ from pegboard.runtime.sources.state import SourceState
 from pegboard.runtime.wiring.marketplace import create_marketplace, tokens_of
 
 if TYPE_CHECKING:
-    from pegboard.features.health.failover import HealingPolicy
+    from pegboard.features.health.failover import FailoverPolicy
     from pegboard.storage import Storage
 
 _LOG = logging.getLogger("pegboard.catalogue")
@@ -112,7 +112,7 @@ class CatalogueParts:
         await self.catalogue.load()
         await self._seen.load()
         await self.check_graph(self._loaded())
-        self.health.replacements.look()
+        self.health.replacements.refresh()
         await self._remember()
         self._registry.changes.listen(self._on_change)
         self._follower = asyncio.create_task(self._follow(), name="follow the catalogue")
@@ -153,7 +153,7 @@ class CatalogueParts:
         return seen if listed is None else worse(seen, Health(status=listed, reason=state.reason))
 
     @property
-    def healing(self) -> "HealingPolicy":
+    def healing(self) -> "FailoverPolicy":
         """What the board file says now of tools that are gone."""
         return self._loaded().board.healing.to_policy()
 
@@ -186,7 +186,7 @@ class CatalogueParts:
 
     async def _remember(self) -> None:
         try:
-            await self._seen.look()
+            await self._seen.refresh()
         except PegboardError as error:
             _LOG.warning("what tools are is not kept yet: %s", error)
 
@@ -206,7 +206,7 @@ class CatalogueParts:
                 await self._follow_once()
 
     async def _follow_once(self) -> None:
-        self.health.replacements.look()
+        self.health.replacements.refresh()
         await self._remember()
         await asyncio.sleep(0)  # each step takes long where there are thousands of tools
         try:

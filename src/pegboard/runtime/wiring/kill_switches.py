@@ -36,7 +36,7 @@ async def open_kill_switches(
     """
     report_kill_switches(registry.kit)
     service = KillSwitches(registry, storage.switches, prove=prove, insists=True)
-    stack.push_async_callback(service.unkept.close)
+    stack.push_async_callback(service.unsaved.close)
     await service.load()
     if settings.database is not None:
         following = asyncio.create_task(follow(service), name="follow the kill switches")

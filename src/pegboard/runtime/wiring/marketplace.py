@@ -9,7 +9,7 @@ from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable
 from pegboard.features.catalogue import CatalogueService
-from pegboard.features.marketplace import Catalogues, Market, Marketplace
+from pegboard.features.marketplace import CatalogueReader, Market, Marketplace
 from pegboard.registry import ToolRegistry
 from pegboard.runtime.board_file.load import LoadedBoard
 from pegboard.runtime.board_file.marketplaces import MarketplaceEntry, PegboardEntry
@@ -42,7 +42,7 @@ def create_marketplace(
     return Marketplace(
         registry,
         catalogue,
-        Catalogues(services.http, services.clock, within=within),
+        CatalogueReader(services.http, services.clock, within=within),
         markets=lambda: markets_of(loaded()),
         look=look,
         environ=services.environ,

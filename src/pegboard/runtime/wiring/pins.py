@@ -10,7 +10,7 @@ from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.ports.audit_store import Prove, skip_proof
 from pegboard.errors import PegboardError
 from pegboard.features.pins import PinCheck, Pins
-from pegboard.features.pins.pin_check import Standing
+from pegboard.features.pins.pin_check import HeldStates
 from pegboard.registry import ToolRegistry
 from pegboard.registry.pin_policy import NewPolicy
 from pegboard.runtime.board_file.pinning import PinningEntry
@@ -72,7 +72,7 @@ class PinParts:
                 with log_and_continue(_LOG, f"what is decided elsewhere of {source} is not seen"):
                     await self._follow_once(source, standing)
 
-    async def _follow_once(self, source: str, standing: Standing) -> None:
+    async def _follow_once(self, source: str, standing: HeldStates) -> None:
         try:
             if await self._gate.has_moved(source, standing):
                 await self.publisher.republish(source)

@@ -49,7 +49,7 @@ def open_runs(
     from pegboard.features.health.failover import FailoverSelector
     from pegboard.features.plans import Plans
     from pegboard.features.runs import RunFeed, Runs
-    from pegboard.features.runs.answers import RunAnswers, awaited, ended
+    from pegboard.features.runs.answers import RunAnswers, find_awaited_approvals, find_end_reason
     from pegboard.graphs import GraphRunner
     from pegboard.planning import Planner
 
@@ -72,15 +72,15 @@ def open_runs(
         duration=parts.health.seconds,
         env=env,
         health=lambda name: parts.health.tool(parts.dependencies.node(name)),
-        stand_in=parts.health.replacements.best,
+        stand_in=parts.health.replacements.find_best,
         heal=heal,
         was_there=known,
     )
     approvals = Approvals(
         registry,
-        wake=RunAnswers(registry, store, runner).decided,
-        awaited=partial(awaited, store),
-        ended=partial(ended, store),
+        wake=RunAnswers(registry, store, runner).notify_decision,
+        awaited=partial(find_awaited_approvals, store),
+        ended=partial(find_end_reason, store),
         prove=prove,
     )
     runs = Runs(

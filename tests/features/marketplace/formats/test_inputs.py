@@ -41,7 +41,7 @@ def test_a_value_is_what_a_board_file_would_have(said: Any, value: str | None) -
 def test_no_gap_is_left_in_an_address() -> None:
     inputs = Inputs("my-shop")
 
-    url = inputs.filled("https://a.example/{team}/mcp", {"team": {}}, place="address")
+    url = inputs.fill("https://a.example/{team}/mcp", {"team": {}}, place="address")
 
     assert url == "https://a.example/${MARKET_MY_SHOP_TEAM}/mcp"
     assert [need.name for need in inputs.needs] == ["team"]

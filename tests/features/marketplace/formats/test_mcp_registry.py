@@ -7,7 +7,7 @@ import pytest
 from tests.features.marketplace.made import listed, weather
 
 from pegboard.features.marketplace.catalogue_reader import FORMATS
-from pegboard.features.marketplace.entries import Entry, Label, Market, UnusableEntry
+from pegboard.features.marketplace.entries import Label, Market, MarketEntry, UnusableEntry
 from pegboard.features.marketplace.formats import mcp_registry
 
 URL = "https://registry.example/v0.1/servers"
@@ -21,7 +21,7 @@ def read(document: Any, market: Market = MARKET) -> Any:
     return mcp_registry.read_page(document, market, market.place)
 
 
-def only(**server: Any) -> Entry:
+def only(**server: Any) -> MarketEntry:
     [entry] = read(listed(weather(packages=[], **server))).entries
     return entry
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.features.marketplace.made import SHOP, directory
 
-from pegboard.features.marketplace.entries import Entry, Label, Market, UnusableEntry
+from pegboard.features.marketplace.entries import Label, Market, MarketEntry, UnusableEntry
 from pegboard.features.marketplace.formats import openapi_directory
 
 MARKET = Market(
@@ -22,7 +22,7 @@ def read(document: Any) -> Any:
 def test_an_entry_is_told_with_its_words_as_what_they_are() -> None:
     [entry] = read(directory(DOCUMENT)).entries
 
-    assert entry == Entry(
+    assert entry == MarketEntry(
         market="apis",
         id=SHOP,
         kind="REST API",

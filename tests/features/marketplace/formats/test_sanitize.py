@@ -25,7 +25,7 @@ def test_a_text_is_one_short_line_that_can_be_seen(value: Any, made: str) -> Non
 
 
 def test_a_longer_text_is_cut_later() -> None:
-    assert len(sanitize.text("x " * 5000)) == sanitize.LONGEST_TEXT
+    assert len(sanitize.text("x " * 5000)) == sanitize.MAX_TEXT
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_an_address_is_one_of_the_web_without_credentials(value: Any, made: str)
 )
 def test_a_name_that_nobody_could_write_is_none(name: Any) -> None:
     with pytest.raises(UnusableEntry):
-        sanitize.said_name(name)
+        sanitize.entry_name(name)
 
 
 def test_words_count_once_and_not_more_than_anybody_reads() -> None:

@@ -12,8 +12,8 @@ from pegboard.features.marketplace.formats.sanitize import Node, items, line, no
 
 _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 _ILLEGAL = re.compile(r"[^A-Z0-9]+")
-_LONGEST_VALUE = 2_000
-_MOST_NEEDS = 40
+_MAX_VALUE_LENGTH = 2_000
+_MAX_NEEDS = 40
 _MARK = "\x00"
 
 
@@ -42,30 +42,30 @@ class Inputs:
             place: Where it goes.
 
         Raises:
-            Unfit: It cannot be written.
+            UnusableEntry: It cannot be written.
         """
         raw = self._raw(said, node(said.get("variables")), name, place)
-        return None if raw is None else self._written(raw)
+        return None if raw is None else self._to_config_text(raw)
 
-    def filled(self, text: object, variables: Node, *, place: str) -> str:
+    def fill(self, text: object, variables: Node, *, place: str) -> str:
         """A text with the variables in it replaced; none of them may be left out.
 
         Raises:
-            Unfit: It cannot be written.
+            UnusableEntry: It cannot be written.
         """
-        return self._written(self._replaced(_plain(text), variables, place, is_required=True))
+        return self._to_config_text(self._replace(_plain(text), variables, place, is_required=True))
 
     def _raw(self, said: Node, variables: Node, name: str, place: str) -> str | None:
         fixed = said.get("value")
         is_required = said.get("isRequired") is True
         if fixed is not None and fixed != "":
-            return self._replaced(_plain(fixed), variables, place, is_required=is_required)
+            return self._replace(_plain(fixed), variables, place, is_required=is_required)
         default = said.get("default")
         if default is not None and default != "":
             return _plain(default)
         return self._missing(said, name, place) if is_required else None
 
-    def _replaced(self, text: str, variables: Node, place: str, *, is_required: bool) -> str:
+    def _replace(self, text: str, variables: Node, place: str, *, is_required: bool) -> str:
         def one(found: re.Match[str]) -> str:
             if found[1] not in variables:
                 return found[0]
@@ -80,26 +80,26 @@ class Inputs:
     def _missing(self, said: Node, name: str, place: str) -> str:
         word = _ILLEGAL.sub("_", name.upper()).strip("_")[:40] or "VALUE"
         variable = f"{self._prefix}_{word}"
-        if variable not in self._needs and len(self._needs) >= _MOST_NEEDS:
-            raise UnusableEntry(f"it asks for more than {_MOST_NEEDS} values")
+        if variable not in self._needs and len(self._needs) >= _MAX_NEEDS:
+            raise UnusableEntry(f"it asks for more than {_MAX_NEEDS} values")
         need = RequiredValue(
             name=line(name, most=100),
             place=place,
             variable=variable,
-            description=_described(said),
+            description=_describe(said),
             is_secret=said.get("isSecret") is True,
         )
         self._needs.setdefault(variable, need)
         return f"{_MARK}{variable}{_MARK}"
 
-    def _written(self, raw: str) -> str:
+    def _to_config_text(self, raw: str) -> str:
         parts = raw.split(_MARK)
         if any("${" in part for part in parts[::2]):
             raise UnusableEntry("it has '${' in a value, where a board file would read a variable")
         return "".join(f"${{{part}}}" if number % 2 else part for number, part in enumerate(parts))
 
 
-def _described(said: Node) -> str:
+def _describe(said: Node) -> str:
     choices = ", ".join(filter(None, (line(item, most=50) for item in items(said.get("choices")))))
     return line(f"{line(said.get('description'))}{f' One of: {choices}' if choices else ''}")
 
@@ -111,8 +111,8 @@ def _plain(value: object) -> str:
         return str(value)
     if not isinstance(value, str):
         raise UnusableEntry("a value is no text")
-    if len(value) > _LONGEST_VALUE:
-        raise UnusableEntry(f"a value has more than {_LONGEST_VALUE} characters")
+    if len(value) > _MAX_VALUE_LENGTH:
+        raise UnusableEntry(f"a value has more than {_MAX_VALUE_LENGTH} characters")
     if not value.isprintable():
         raise UnusableEntry("a value has characters that cannot be seen")
     return value

@@ -22,7 +22,7 @@ _NPM = re.compile(r"(?:@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,300}")
 _ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,100}")
 _FLAG = re.compile(r"[A-Za-z0-9-][A-Za-z0-9._-]{0,100}")
-_MOST_ARGUMENTS = 100
+_MAX_ARGUMENTS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +113,7 @@ def _has_tag(image: str) -> bool:
 
 def _env(said: Node, inputs: Inputs) -> dict[str, str]:
     env: dict[str, str] = {}
-    for item in map(node, items(said.get("environmentVariables"))[:_MOST_ARGUMENTS]):
+    for item in map(node, items(said.get("environmentVariables"))[:_MAX_ARGUMENTS]):
         name = item.get("name")
         if not isinstance(name, str) or not _ENV.fullmatch(name):
             raise UnusableEntry("one of its variables has a name that no variable has")
@@ -126,8 +126,8 @@ def _env(said: Node, inputs: Inputs) -> dict[str, str]:
 def _arguments(said: object, inputs: Inputs) -> Iterator[str]:
     """A named argument is `--flag=value`, or the flag alone; a positional one its value."""
     given = items(said)
-    if len(given) > _MOST_ARGUMENTS:
-        raise UnusableEntry(f"it has more than {_MOST_ARGUMENTS} arguments")
+    if len(given) > _MAX_ARGUMENTS:
+        raise UnusableEntry(f"it has more than {_MAX_ARGUMENTS} arguments")
     for item in map(node, given):
         flag = item.get("name") if item.get("type") == "named" else None
         if flag is None:

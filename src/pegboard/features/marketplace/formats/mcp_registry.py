@@ -14,11 +14,11 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from pegboard.features.marketplace.entries import (
-    Entry,
+    EntryPage,
     InstallOption,
     Label,
     Market,
-    Page,
+    MarketEntry,
     UnusableEntry,
 )
 from pegboard.features.marketplace.formats.inputs import Inputs
@@ -26,11 +26,11 @@ from pegboard.features.marketplace.formats.mcp_packages import OLD, package_way
 from pegboard.features.marketplace.formats.sanitize import (
     Node,
     address,
+    entry_name,
     items,
     labels,
     line,
     node,
-    said_name,
     short_name,
     text,
 )
@@ -47,7 +47,7 @@ _WORDS = (
     ("keyword", "keywords"),
 )
 _NUMBERS = re.compile(r"\d{1,9}")
-_MOST_WAYS = 8
+_MAX_OPTIONS = 8
 _PAGE = "100"
 _Rank = tuple[bool, str, tuple[int, ...], bool]
 
@@ -65,11 +65,11 @@ def page_of_one(market: Market, entry: str) -> str:
     return first if first == market.place else _with_query(first, search=entry)
 
 
-def read_page(document: Any, market: Market, asked: str) -> Page:
+def read_page(document: Any, market: Market, asked: str) -> EntryPage:
     """What a document says.
 
     Raises:
-        Unfit: It is none of this format.
+        UnusableEntry: It is none of this format.
     """
     root = node(document)
     if "servers" not in root and "name" in root:  # a server.json alone
@@ -79,12 +79,12 @@ def read_page(document: Any, market: Market, asked: str) -> Page:
     else:
         raise UnusableEntry("it is no MCP registry's list: it has no 'servers'")
     skipped: list[tuple[str, str]] = []
-    found: dict[str, tuple[_Rank, Entry]] = {}
+    found: dict[str, tuple[_Rank, MarketEntry]] = {}
     for item in listed:
         try:
             rank, entry = _entry(node(item), market)
         except UnusableEntry as error:
-            skipped.append((str(error), _called(node(item))))
+            skipped.append((str(error), _name_of(node(item))))
             continue
         if entry.id not in found or rank > found[entry.id][0]:
             found[entry.id] = rank, entry
@@ -93,18 +93,18 @@ def read_page(document: Any, market: Market, asked: str) -> Page:
     if isinstance(cursor, str) and cursor and market.is_remote:
         following = _with_query(asked, cursor=cursor)
     entries = tuple(entry for _, entry in found.values())
-    return Page(entries=entries, skipped=tuple(skipped), following=following)
+    return EntryPage(entries=entries, skipped=tuple(skipped), following=following)
 
 
-def _called(item: Node) -> str:
+def _name_of(item: Node) -> str:
     return line(node(item.get("server") or item).get("name"), most=100)
 
 
-def _entry(item: Node, market: Market) -> tuple[_Rank, Entry]:
+def _entry(item: Node, market: Market) -> tuple[_Rank, MarketEntry]:
     """An entry, and how it ranks among versions of the same."""
     server = node(item.get("server")) if "server" in item else item
     official = node(node(item.get("_meta")).get(_OFFICIAL))
-    name = said_name(server.get("name"))
+    name = entry_name(server.get("name"))
     if not _NAME.fullmatch(name):
         raise UnusableEntry("its name is not 'namespace/name'")
     status = line(official.get("status") or server.get("status"), most=20) or "active"
@@ -114,7 +114,7 @@ def _entry(item: Node, market: Market) -> tuple[_Rank, Entry]:
     short = short_name(own, market.name)
     told = line(official.get("statusMessage"), most=500)
     warnings = (f"Its publisher calls it {status}. {told}".strip(),) if status != "active" else ()
-    entry = Entry(
+    entry = MarketEntry(
         market=market.name,
         id=name,
         kind="MCP server",
@@ -147,11 +147,11 @@ def _ways(server: Node, short: str) -> Iterator[InstallOption]:
     """Servers that run elsewhere come first, those that need nothing before those that do."""
     remotes = [
         _remote(node(said), name=f"remote-{number}", short=short)
-        for number, said in enumerate(items(server.get("remotes"))[:_MOST_WAYS], start=1)
+        for number, said in enumerate(items(server.get("remotes"))[:_MAX_OPTIONS], start=1)
     ]
     packages = [
         package_way(node(said), name=f"package-{number}", short=short)
-        for number, said in enumerate(items(server.get("packages"))[:_MOST_WAYS], start=1)
+        for number, said in enumerate(items(server.get("packages"))[:_MAX_OPTIONS], start=1)
     ]
     yield from sorted(
         (*remotes, *packages),
@@ -175,7 +175,7 @@ def _remote_way(said: Node, name: str, short: str) -> InstallOption:
             f"it speaks '{line(said.get('type'), most=40)}', and a board http and sse"
         )
     inputs = Inputs(short)
-    url = inputs.filled(said.get("url"), node(said.get("variables")), place="address")
+    url = inputs.fill(said.get("url"), node(said.get("variables")), place="address")
     if not url.startswith("${") and not address(url.replace("${", "").replace("}", "")):
         raise UnusableEntry("its address is no http(s) address")
     headers: dict[str, str] = {}

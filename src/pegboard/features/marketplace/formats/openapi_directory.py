@@ -9,14 +9,20 @@ openapiVer, updated, link}}}}`, where `info` is that of the API's document, with
 from types import NoneType
 from typing import Any
 
-from pegboard.features.marketplace.entries import Entry, InstallOption, Market, Page, UnusableEntry
+from pegboard.features.marketplace.entries import (
+    EntryPage,
+    InstallOption,
+    Market,
+    MarketEntry,
+    UnusableEntry,
+)
 from pegboard.features.marketplace.formats.sanitize import (
     Node,
     address,
+    entry_name,
     labels,
     line,
     node,
-    said_name,
     short_name,
     text,
 )
@@ -27,16 +33,16 @@ def first_page(market: Market) -> str:
     return market.place
 
 
-def read_page(document: Any, market: Market, asked: str) -> Page:
+def read_page(document: Any, market: Market, asked: str) -> EntryPage:
     """What a document says.
 
     Raises:
-        Unfit: It is none of this format.
+        UnusableEntry: It is none of this format.
     """
     del asked
     if isinstance(document, (list, str, int, float, NoneType)):
         raise UnusableEntry("it is no OpenAPI directory: that is a mapping of APIs by their names")
-    entries: list[Entry] = []
+    entries: list[MarketEntry] = []
     skipped: list[tuple[str, str]] = []
     for name, item in node(document).items():
         try:
@@ -45,11 +51,11 @@ def read_page(document: Any, market: Market, asked: str) -> Page:
             skipped.append((str(error), line(name, most=100)))
     if skipped and not entries:
         raise UnusableEntry(f"it is no OpenAPI directory: of its first entry, {skipped[0][0]}")
-    return Page(entries=tuple(entries), skipped=tuple(skipped))
+    return EntryPage(entries=tuple(entries), skipped=tuple(skipped))
 
 
-def _entry(name: str, item: Node, market: Market) -> Entry:
-    name = said_name(name)
+def _entry(name: str, item: Node, market: Market) -> MarketEntry:
+    name = entry_name(name)
     versions = node(item.get("versions"))
     if not versions:
         raise UnusableEntry("it has no versions")
@@ -62,7 +68,7 @@ def _entry(name: str, item: Node, market: Market) -> Entry:
         raise UnusableEntry("it names no http(s) address of its document")
     contact = node(info.get("contact"))
     provider, _, service = name.partition(":")
-    return Entry(
+    return MarketEntry(
         market=market.name,
         id=name,
         kind="REST API",

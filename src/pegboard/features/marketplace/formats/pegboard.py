@@ -9,14 +9,20 @@ from typing import Any
 from urllib.parse import urlencode
 
 from pegboard.core.wire_names import is_wire_name
-from pegboard.features.marketplace.entries import Entry, InstallOption, Market, Page, UnusableEntry
+from pegboard.features.marketplace.entries import (
+    EntryPage,
+    InstallOption,
+    Market,
+    MarketEntry,
+    UnusableEntry,
+)
 from pegboard.features.marketplace.formats.sanitize import (
     Node,
+    entry_name,
     items,
     labels,
     line,
     node,
-    said_name,
     text,
 )
 
@@ -28,17 +34,17 @@ def first_page(market: Market) -> str:
     return _page(market, "")
 
 
-def read_page(document: Any, market: Market, asked: str) -> Page:
+def read_page(document: Any, market: Market, asked: str) -> EntryPage:
     """What an answer says.
 
     Raises:
-        Unfit: It is none of this format.
+        UnusableEntry: It is none of this format.
     """
     del asked
     root = node(document)
     if not isinstance(root.get("tools"), list):
         raise UnusableEntry("it is no Pegboard's list: it has no 'tools'")
-    entries: list[Entry] = []
+    entries: list[MarketEntry] = []
     skipped: list[tuple[str, str]] = []
     for item in items(root["tools"]):
         try:
@@ -47,7 +53,7 @@ def read_page(document: Any, market: Market, asked: str) -> Page:
             skipped.append((str(error), line(node(item).get("name"), most=100)))
     cursor = root.get("next_cursor")
     following = _page(market, cursor) if isinstance(cursor, str) and cursor else ""
-    return Page(entries=tuple(entries), skipped=tuple(skipped), following=following)
+    return EntryPage(entries=tuple(entries), skipped=tuple(skipped), following=following)
 
 
 def _page(market: Market, cursor: str) -> str:
@@ -55,14 +61,14 @@ def _page(market: Market, cursor: str) -> str:
     return f"{market.place}/v1/tools?{urlencode(query)}"
 
 
-def _entry(item: Node, market: Market) -> Entry:
-    name = said_name(item.get("name"))
+def _entry(item: Node, market: Market) -> MarketEntry:
+    name = entry_name(item.get("name"))
     if not is_wire_name(name):
         raise UnusableEntry("its name is no tool name")
     unavailable = line(item.get("unavailable"))
     status = line(item.get("status"), most=20) or "active"
     effect = item.get("effect")
-    return Entry(
+    return MarketEntry(
         market=market.name,
         id=name,
         kind="tool",

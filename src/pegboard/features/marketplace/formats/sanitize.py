@@ -11,13 +11,13 @@ from pegboard.features.marketplace.entries import Label, UnusableEntry
 
 Node = Mapping[str, Any]
 
-LONGEST_LINE = 200
-LONGEST_TEXT = 2_000
-_LONGEST_ADDRESS = 2_000
-_MOST_LABELS = 20
-_LONGEST_LABEL = 60
+MAX_LINE = 200
+MAX_TEXT = 2_000
+_MAX_ADDRESS = 2_000
+_MAX_LABELS = 20
+_MAX_LABEL = 60
 _SPACE = re.compile(r"\s+")
-_UNFIT = re.compile(r"[\s\\{}<>\"^`|]")
+_UNSAFE = re.compile(r"[\s\\{}<>\"^`|]")
 _ID = re.compile(r"[^\s\\?#%\"'<>`]{1,200}")
 _EMPTY: Node = {}
 
@@ -32,7 +32,7 @@ def items(value: object) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
-def line(value: object, *, most: int = LONGEST_LINE) -> str:
+def line(value: object, *, most: int = MAX_LINE) -> str:
     """A text on one line, without what cannot be seen; empty for anything else."""
     if not isinstance(value, str):
         return ""
@@ -42,14 +42,14 @@ def line(value: object, *, most: int = LONGEST_LINE) -> str:
 
 def text(value: object) -> str:
     """A longer text, the same way."""
-    return line(value, most=LONGEST_TEXT)
+    return line(value, most=MAX_TEXT)
 
 
-def said_name(value: object) -> str:
+def entry_name(value: object) -> str:
     """What an entry is called, as somebody can write it into a command or an address.
 
     Raises:
-        Unfit: Nobody could, or it could be taken for a path.
+        UnusableEntry: Nobody could, or it could be taken for a path.
     """
     if not isinstance(value, str) or not value:
         raise UnusableEntry("it has no name")
@@ -62,9 +62,9 @@ def said_name(value: object) -> str:
 
 def address(value: object) -> str:
     """An http(s) address without credentials; empty for anything else."""
-    if not isinstance(value, str) or len(value) > _LONGEST_ADDRESS:
+    if not isinstance(value, str) or len(value) > _MAX_ADDRESS:
         return ""
-    if not value.isprintable() or _UNFIT.search(value):
+    if not value.isprintable() or _UNSAFE.search(value):
         return ""
     try:
         parts = urlsplit(value)
@@ -86,14 +86,14 @@ def labels(told: Iterable[tuple[str, object]]) -> tuple[Label, ...]:
     found: dict[str, Label] = {}
     for told_as, value in told:
         for word in _words(value):
-            if len(found) < _MOST_LABELS:
+            if len(found) < _MAX_LABELS:
                 found.setdefault(word.casefold(), Label(name=word, told_as=told_as))
     return tuple(found.values())
 
 
 def _words(value: object) -> Iterator[str]:
-    for item in [value] if isinstance(value, str) else items(value)[:_MOST_LABELS]:
-        word = line(item, most=_LONGEST_LABEL)
+    for item in [value] if isinstance(value, str) else items(value)[:_MAX_LABELS]:
+        word = line(item, most=_MAX_LABEL)
         if word:
             yield word
 

@@ -163,7 +163,7 @@ async def show_health(board: Board, caller: Caller, tool: ToolName) -> Response:
 )
 async def show_replacements(board: Board, caller: Caller, tool: ToolName) -> Response:
     """Propose tools with a capability of this one and schemas that fit, also once it is gone."""
-    found = board.tool_health.replacements.of(tool, principal=caller)
+    found = board.tool_health.replacements.find(tool, principal=caller)
     return JsonResponse(found.to_dict())
 
 

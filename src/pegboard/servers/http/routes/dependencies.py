@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Body, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from pegboard.features.dependencies import graph_dict, what_breaks
+from pegboard.features.dependencies import find_impact, graph_dict
 from pegboard.features.dependencies.schemas import (
     BreaksAnswer,
     DependencyGraphAnswer,
@@ -81,7 +81,7 @@ async def show_graph(
     """Show or draw the dependency graph, as of a version, as far as you may see its tools."""
     service = board.dependencies
     graph = service.current if wanted.version is None else service.at(wanted.version)
-    graph = service.seen_by(caller, graph)
+    graph = service.filter_visible(caller, graph)
     if wanted.around:
         node = service.node(wanted.around)
         graph = graph.around(node, depth=wanted.depth, direction=wanted.direction)
@@ -109,7 +109,7 @@ async def update_graph(
     graph = await service.update(change, principal=caller)
     named = [*change.add_nodes, *(node for edge in change.add_edges for node in edge)]
     near = graph.only(map(service.node, named))
-    return JsonResponse(_shown(board, service.seen_by(caller, near)))
+    return JsonResponse(_shown(board, service.filter_visible(caller, near)))
 
 
 @router.get("/graph/breaks", response_model=BreaksAnswer, responses=refusals(404))
@@ -119,9 +119,9 @@ async def show_breaks(
     """Tell what no longer works when a tool fails, as far as you may see it."""
     service = board.dependencies
     whole = service.current if wanted.version is None else service.at(wanted.version)
-    certain = partial(board.tool_health.replacements.certain, principal=caller)
-    found = what_breaks(
-        service.seen_by(caller, whole),
+    certain = partial(board.tool_health.replacements.find_certain, principal=caller)
+    found = find_impact(
+        service.filter_visible(caller, whole),
         service.node(wanted.tool),
         whole=whole,
         stand_ins_of=certain if wanted.alternatives else None,
@@ -137,7 +137,7 @@ async def diff_graph(
     service = board.dependencies
     to = service.current.version if wanted.to is None else wanted.to
     found = service.diff(wanted.from_, to)
-    seen = service.sees(caller)
+    seen = service.visibility_for(caller)
     return JsonResponse(
         {
             "from": wanted.from_,

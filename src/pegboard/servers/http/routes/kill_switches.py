@@ -24,7 +24,7 @@ router = APIRouter(route_class=JsonRoute, tags=["switches"])
 @router.get("/switches", response_model=SwitchList, responses=refusals())
 async def list_switches(board: Board, caller: Caller) -> Response:
     """List everything that is turned off, with who did it and why."""
-    return JsonResponse(switches_to_dict(await board.switches.thrown(principal=caller)))
+    return JsonResponse(switches_to_dict(await board.switches.list(principal=caller)))
 
 
 @router.post("/switches", response_model=SwitchAnswer, responses=refusals(400, 404, 409, 413, 415))

@@ -14,7 +14,7 @@ from pegboard.features.marketplace.schemas import (
     MarketplaceFilter,
     ReviewAnswer,
     ReviewFilter,
-    added_to_dict,
+    addition_to_dict,
 )
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
@@ -81,7 +81,7 @@ async def add_entry(
         review, made = await board.marketplace.add(
             marketplace, entry, wanted.choice(), digest=wanted.digest, principal=caller
         )
-        return added_to_dict(review, made)
+        return addition_to_dict(review, made)
 
     request = {"marketplace": marketplace, "entry": entry, **wanted.model_dump()}
     answer = await board.once.do(

@@ -13,8 +13,8 @@ from pegboard.features.pins.schemas import (
     HeldList,
     PinFilter,
     PinList,
-    held_to_dict,
-    helds_to_dict,
+    definition_to_dict,
+    definitions_to_dict,
     pins_to_dict,
 )
 from pegboard.servers.http.dependencies import Board, Caller
@@ -42,7 +42,7 @@ async def list_pins(
 ) -> Response:
     """List the approved definitions of upstreams' tools, by source and name."""
     try:
-        page = await board.pins.pins(**wanted.model_dump(), principal=caller)
+        page = await board.pins.list_pins(**wanted.model_dump(), principal=caller)
     except InvalidRequest as error:  # the rest of the query has been checked
         raise HTTPException(404, _NO_PAGE) from error
     return JsonResponse(pins_to_dict(page))
@@ -54,10 +54,10 @@ async def list_held(
 ) -> Response:
     """List the definitions that are held back, changed or of new tools, each with its diff."""
     try:
-        page = await board.pins.held(**wanted.model_dump(), principal=caller)
+        page = await board.pins.list_held(**wanted.model_dump(), principal=caller)
     except InvalidRequest as error:  # as above
         raise HTTPException(404, _NO_PAGE) from error
-    return JsonResponse(helds_to_dict(page))
+    return JsonResponse(definitions_to_dict(page))
 
 
 @router.post(
@@ -76,4 +76,4 @@ async def decide_definition(
     held = await board.pins.decide(
         source, name, wanted.decision, digest=wanted.digest, principal=caller
     )
-    return JsonResponse(held_to_dict(held, state=_STATES[wanted.decision]))
+    return JsonResponse(definition_to_dict(held, state=_STATES[wanted.decision]))

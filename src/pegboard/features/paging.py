@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 from pegboard.core.pagination import cursor_of, place_of
 
 
-class Placed(Protocol):
+class Sortable(Protocol):
     """What has a place in that order."""
 
     @property
@@ -21,18 +21,18 @@ class Placed(Protocol):
         ...
 
 
-T = TypeVar("T", bound=Placed)
+T = TypeVar("T", bound=Sortable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page(Generic[T]):
+class KeysetPage(Generic[T]):
     """Some of them, and where to go on; empty at the end."""
 
     items: tuple[T, ...]
     next_cursor: str = ""
 
 
-def page_of(items: Sequence[T], *, cursor: str, limit: int) -> Page[T]:
+def page_of(items: Sequence[T], *, cursor: str, limit: int) -> KeysetPage[T]:
     """The page behind the cursor: whatever comes or goes, none that stays is given twice.
 
     Args:
@@ -47,5 +47,5 @@ def page_of(items: Sequence[T], *, cursor: str, limit: int) -> Page[T]:
     rest = [item for item in items if (item.source, item.name) > after]
     page = tuple(rest[:limit])
     if len(rest) <= limit:
-        return Page(items=page)
-    return Page(items=page, next_cursor=cursor_of(page[-1].source, page[-1].name))
+        return KeysetPage(items=page)
+    return KeysetPage(items=page, next_cursor=cursor_of(page[-1].source, page[-1].name))
