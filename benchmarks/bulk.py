@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 
 from pegboard.runtime import Pegboard, Settings
-from pegboard.servers.http.app import create_app
+from pegboard.servers.http import create_app
 from table import goal, number, section, table
 
 MANY = 10_000

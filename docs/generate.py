@@ -99,7 +99,7 @@ def _beside() -> list[str]:
 def errors_page() -> str:
     """The error tree, and a line for each code."""
     from pegboard import errors
-    from pegboard.servers.http.error_statuses import STATUSES
+    from pegboard.servers.http.problem_details import STATUSES
 
     kinds = [
         kind

@@ -8,7 +8,7 @@ from pegboard.access.policy import DEFAULT_EFFECTS
 from pegboard.core.tool import ToolSpec
 from pegboard.execution.order import ORDER
 from pegboard.runtime import Pegboard
-from pegboard.servers.http.app import create_app
+from pegboard.servers.http import create_app
 from pegboard.servers.http.openapi import document
 from pegboard.servers.http.uvicorn_server import PING
 from pegboard.servers.http.websocket.connection import SLOW_READER, Limits

@@ -3,7 +3,9 @@ import sys
 
 import pytest
 
-from pegboard.servers.extras import require_server_extra
+from pegboard.errors import ConfigError
+from pegboard.servers import extras
+from pegboard.servers.extras import require_mcp_extra, require_server_extra
 
 MISSING = """
 import sys
@@ -34,3 +36,23 @@ def test_a_missing_extra_is_one_line_that_says_what_to_install(name: str) -> Non
 
     line = f"The HTTP server needs {name}: pip install 'pegboard[server]'"
     assert done.stdout.splitlines() == [line, line]
+
+
+def test_a_missing_mcp_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere(_name: str) -> None:
+        return None
+
+    monkeypatch.setattr(extras, "find_spec", nowhere)
+
+    with pytest.raises(ConfigError) as caught:
+        require_mcp_extra()
+
+    assert str(caught.value) == ("Serving MCP needs the mcp package: pip install 'pegboard[mcp]'")
+
+
+def test_the_door_loads_the_sdk_only_when_somebody_comes_in() -> None:
+    code = "import sys, pegboard.servers.mcp; print([m for m in sys.modules if m == 'mcp'])"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "[]\n"

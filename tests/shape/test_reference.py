@@ -16,7 +16,7 @@ from pegboard.runtime.board_file.models import Board
 from pegboard.runtime.plugins import list_kinds, load_kind
 from pegboard.runtime.settings import PREFIX, Settings
 from pegboard.servers.http import create_app
-from pegboard.servers.http.error_statuses import STATUSES
+from pegboard.servers.http.problem_details import STATUSES
 from pegboard.sources.builtin import discover_builtin_tools
 
 REFERENCE = tree.ROOT / "docs" / "reference"

@@ -1,6 +1,7 @@
-"""The `server` extra: named when it is missing."""
+"""Checks that the packages of the `server` and `mcp` extras are installed."""
 
 from importlib import import_module
+from importlib.util import find_spec
 
 from pegboard.errors import ConfigError
 
@@ -20,3 +21,13 @@ def require_server_extra() -> None:
             raise ConfigError(
                 f"The HTTP server needs {name}: pip install 'pegboard[server]'"
             ) from error
+
+
+def require_mcp_extra() -> None:
+    """Check that the MCP SDK is installed, without loading it.
+
+    Raises:
+        ConfigError: It is not; says what to install.
+    """
+    if find_spec("mcp") is None or find_spec("mcp_types") is None:
+        raise ConfigError("Serving MCP needs the mcp package: pip install 'pegboard[mcp]'")

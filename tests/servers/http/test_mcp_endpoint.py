@@ -20,8 +20,8 @@ from tests.servers.mcp.test_progress import Heard
 from tests.shape import tree
 
 from pegboard.runtime import Pegboard, Settings
+from pegboard.servers.extras import require_mcp_extra
 from pegboard.servers.http import create_app, mcp_endpoint
-from pegboard.servers.mcp.extra import require_mcp_extra
 
 FIXTURES = tree.ROOT / "tests" / "peers" / "conformance_server" / "board.yaml"
 TOKEN = "correct horse battery staple"

@@ -1,6 +1,5 @@
 """The HTTP door."""
 
-from pegboard.servers.http.app import create_app
-from pegboard.servers.http.server import serve
+from pegboard.servers.http.server import create_app, serve
 
 __all__ = ["create_app", "serve"]

@@ -1,4 +1,4 @@
-"""The application, put together: imported only where the `server` extra is there."""
+"""Builds the FastAPI application; imported only where the `server` extra is installed."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -41,7 +41,7 @@ from pegboard.servers.http.websocket.tickets import SOCKET_PATHS, Tickets
 _DESCRIPTION = "List, search, explain and call the tools of a board; every call is recorded."
 
 
-def assembled(board: Pegboard) -> FastAPI:
+def build_app(board: Pegboard) -> FastAPI:
     """The application of a board.
 
     Raises:

@@ -1,11 +1,13 @@
 """One call of a tool, as `POST /execute` and the WebSocket make it."""
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import Response
 from msgspec import to_builtins
+from starlette.types import Receive
 
 from pegboard.core.context import Progress, ToolContext
 from pegboard.core.principal import Principal
@@ -17,6 +19,8 @@ from pegboard.runtime import Pegboard
 from pegboard.servers.http.json_body import JsonResponse
 from pegboard.servers.http.models.requests import ExecuteRequest
 from pegboard.servers.http.problem_details import ProblemAnswer, problem_answer, told_of
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +88,24 @@ async def execute_call(
             "metadata": metadata,
         }
     )
+
+
+async def cancel_on_disconnect(receive: Receive, work: Coroutine[Any, Any, Value]) -> Value | None:
+    """The value of the work; None when the client disconnects, which cancels the work."""
+    running = asyncio.create_task(work)
+    watching = asyncio.create_task(_disconnect(receive))
+    try:
+        await asyncio.wait((running, watching), return_when=asyncio.FIRST_COMPLETED)
+        return running.result() if running.done() else None
+    finally:
+        for task in (running, watching):
+            task.cancel()
+        await asyncio.wait((running, watching))
+
+
+async def _disconnect(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _in_background(

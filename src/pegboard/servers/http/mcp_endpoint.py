@@ -10,8 +10,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from pegboard.core.principal import Principal
 from pegboard.errors import ConfigError, InvalidRequest, Unavailable
 from pegboard.runtime import Pegboard
+from pegboard.servers.extras import require_mcp_extra
 from pegboard.servers.http.problem_details import problem, problem_of
-from pegboard.servers.mcp.extra import require_mcp_extra
 from pegboard.servers.mcp.selection import BoardSelection, check_part, unknown_source
 from pegboard.servers.shutdown import not_begun
 

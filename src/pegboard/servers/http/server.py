@@ -1,4 +1,4 @@
-"""`serve`: one process that opens a board, listens, and ends when it is told to."""
+"""The HTTP server: `create_app` makes the application of a board, `serve` runs it as a process."""
 
 import asyncio
 import signal
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from pegboard.runtime import Pegboard, Settings
 from pegboard.runtime.wiring.storage import write_address
 from pegboard.servers.extras import require_server_extra
-from pegboard.servers.http.app import create_app
 from pegboard.servers.http.bind_address import address_error, bound_socket, url_of
 from pegboard.servers.shutdown import cancel_and_wait, exit_process
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
     from uvicorn import Server
 
     from pegboard.servers.http.mcp_endpoint import McpEndpoint
@@ -25,6 +25,25 @@ GRACE = 10
 """Seconds that running calls have to end once the server is told to."""
 
 Ready = Callable[[str], None]
+
+
+def create_app(board: Pegboard) -> "FastAPI":
+    """The HTTP face of a board.
+
+    ```python
+    app = create_app(Pegboard("board.yaml", metrics=True))  # uvicorn module:app
+    ```
+
+    Args:
+        board: Open already, or opened and closed by the application's lifespan.
+
+    Raises:
+        ConfigError: The `server` extra is missing, or the token is empty.
+    """
+    require_server_extra()
+    from pegboard.servers.http.app_factory import build_app
+
+    return build_app(board)
 
 
 def serve(settings: Settings, *, ready: Ready | None = None) -> None:

@@ -1,4 +1,4 @@
-"""From our results and parts to MCP's content blocks, and back."""
+"""Results and parts as MCP content blocks, and stored results as resource contents."""
 
 import base64
 from collections.abc import Iterable
@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import mcp_types as types
 
+from pegboard.core.principal import Principal
 from pegboard.core.result import (
     Artifact,
     AudioPart,
@@ -15,8 +16,12 @@ from pegboard.core.result import (
     TextPart,
     ToolResult,
 )
+from pegboard.execution.results.handles import find
+from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.selection import BoardSelection as BoardPart
 from pegboard.servers.mcp.to_mcp import ShownTool
+
+_TEXTS = ("text/", "application/json", "application/xml", "application/yaml")
 
 
 def call_result(result: ToolResult, shown: ShownTool, part: BoardPart) -> dict[str, Any]:
@@ -115,3 +120,19 @@ def _base64(data: bytes) -> str:
 def _clean(text: str) -> str:
     """The text as valid Unicode: half of a surrogate pair is spelt out, JSON cannot say it."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+async def read_stored_result(board: Pegboard, handle: str, principal: Principal) -> dict[str, Any]:
+    """Read a whole stored result as the contents of a resource.
+
+    Raises:
+        HandleNotFound: The handle is unknown, has expired or belongs to another caller.
+    """
+    stored = await find(handle, board.registry.kit.results, principal.owner)
+    contents: dict[str, Any] = {"uri": handle, "mimeType": stored.media_type}
+    if stored.media_type.startswith(_TEXTS):
+        try:
+            return contents | {"text": stored.body.decode()}
+        except UnicodeDecodeError:
+            pass  # as bytes it is whole
+    return contents | {"blob": base64.b64encode(stored.body).decode("ascii")}

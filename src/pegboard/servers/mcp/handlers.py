@@ -22,7 +22,12 @@ from pegboard.execution.results.handles import PREFIX as RESULTS
 from pegboard.execution.wait_for_source import wait_for_source
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.callers import Caller, Callers, is_modern
-from pegboard.servers.mcp.content_blocks import block_of, call_result, resource_contents
+from pegboard.servers.mcp.content_blocks import (
+    block_of,
+    call_result,
+    read_stored_result,
+    resource_contents,
+)
 from pegboard.servers.mcp.listings import Catalogue, ListKind
 from pegboard.servers.mcp.multi_round import MultiRoundRequests
 from pegboard.servers.mcp.progress import Request
@@ -33,7 +38,6 @@ from pegboard.servers.mcp.protocol_errors import (
     protocol_error,
     unknown_tool,
 )
-from pegboard.servers.mcp.result_resources import stored_contents
 from pegboard.servers.mcp.to_mcp import NOTHING
 
 Handler = Callable[[Any, Request, Caller, Any], Awaitable[BaseModel | dict[str, Any]]]
@@ -132,7 +136,7 @@ class Handlers:
         uri = str(params.uri)
         if uri.startswith(RESULTS):
             try:
-                contents = await stored_contents(self._board, uri, caller.principal)
+                contents = await read_stored_result(self._board, uri, caller.principal)
             except HandleNotFound as error:
                 raise no_resource(uri, request.protocol_version) from error
             return {"resultType": "complete", "contents": [contents]}

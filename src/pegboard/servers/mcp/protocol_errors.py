@@ -4,9 +4,11 @@ import logging
 import secrets
 from typing import Any
 
+from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from pegboard.core.result import error_to_dict
 from pegboard.errors import (
@@ -16,6 +18,7 @@ from pegboard.errors import (
     ToolNotFound,
     shorten_name,
 )
+from pegboard.servers.mcp.progress import Request
 
 _LOG = logging.getLogger("pegboard.mcp")
 
@@ -26,6 +29,12 @@ DUPLICATE_ID = (
 MALFORMED_ID = "The id of a request must be a text or a whole number"
 RESOURCE_NOT_FOUND = -32002
 """Until 2025-11-25; from 2026-07-28 on it is `INVALID_PARAMS`."""
+
+
+MAX_FAULTS = 5
+"""Faults that are named."""
+UNINITIALIZED = "This session is not initialized: begin with 'initialize', and params that fit it"
+_SDK_UNINITIALIZED = ErrorData(code=INVALID_PARAMS, message="Invalid request parameters", data="")
 
 
 def protocol_error(error: PegboardError) -> MCPError:
@@ -56,3 +65,28 @@ def internal_error(error: Exception, *, during: str) -> MCPError:
     _LOG.error("%s: error id %s", during, error_id, exc_info=error)
     data: dict[str, Any] = {"code": "internal", "retryable": False, "error_id": error_id}
     return MCPError(INTERNAL_ERROR, f"Something went wrong in the server ({error_id}).", data)
+
+
+async def name_param_faults(ctx: Request, call_next: CallNext) -> HandlerResult:
+    """Middleware of the SDK: says which params of a request are wrong, without their values.
+
+    Raises:
+        MCPError: The params do not fit the request's method.
+    """
+    try:
+        return await call_next(ctx)
+    except MCPError as error:
+        if error.error == _SDK_UNINITIALIZED:
+            raise MCPError(INVALID_PARAMS, UNINITIALIZED) from error
+        raise
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_context=False, include_input=False)
+        text = "; ".join(_param_fault(fault) for fault in faults[:MAX_FAULTS])
+        raise MCPError(
+            INVALID_PARAMS, f"The params of '{shorten_name(ctx.method)}' do not fit: {text}"
+        ) from error
+
+
+def _param_fault(fault: Any) -> str:
+    path = shorten_name(".".join(str(step) for step in fault["loc"]))
+    return f"{path}: {fault['msg']}"

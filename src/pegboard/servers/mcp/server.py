@@ -15,8 +15,8 @@ from pegboard.servers.mcp.change_notifications import DEBOUNCE, MOST_FOLLOWED, C
 from pegboard.servers.mcp.handlers import Handlers
 from pegboard.servers.mcp.listings import PAGE, Catalogue
 from pegboard.servers.mcp.multi_round import MultiRoundRequests
-from pegboard.servers.mcp.param_errors import named
 from pegboard.servers.mcp.progress import Request
+from pegboard.servers.mcp.protocol_errors import name_param_faults
 from pegboard.servers.mcp.selection import WHOLE, BoardSelection
 from pegboard.servers.mcp.suspended_calls import SuspendedCalls
 
@@ -86,7 +86,7 @@ class BoardServer:
         )
         if not self._board.settings.traces:
             server.middleware.clear()  # it makes a span for each message, whoever wants it
-        server.middleware.append(named)
+        server.middleware.append(name_param_faults)
         for method, params, handle in handlers.table():
             server.add_request_handler(method, params, handle)
         server.add_notification_handler(

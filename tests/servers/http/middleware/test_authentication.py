@@ -217,3 +217,24 @@ async def test_a_web_socket_needs_the_token_too(sent: bytes, let_in: bool) -> No
 
     assert seen == (["websocket", "lifespan"] if let_in else ["lifespan"])
     assert answers == ([] if let_in else [{"type": "websocket.close", "code": 1008}])
+
+
+@pytest.mark.parametrize(
+    ("path", "query"), [("/tools", b"ticket=abc"), ("/ws", b""), ("/v1/ws", b"")]
+)
+async def test_a_ticket_is_taken_out_of_the_address_of_the_socket_alone(
+    path: str, query: bytes
+) -> None:
+    seen: list[bytes] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(scope["query_string"])
+
+    async def unused(*_: object) -> Message:
+        raise AssertionError("nothing is received or sent")
+
+    headers = [(b"host", b"localhost")]
+    scope: Scope = {"type": "http", "path": path, "headers": headers, "query_string": b"ticket=abc"}
+    await Gate(app, AuthenticationSettings(token=None))(scope, unused, unused)
+
+    assert seen == [query]

@@ -109,9 +109,3 @@ def test_a_ticket_is_taken_out_of_the_address(query: str, ticket: str | None, re
     scope: dict[str, Any] = {"path": "/v1/ws", "query_string": query.encode()}
 
     assert (take_ticket(scope), scope["query_string"]) == (ticket, rest.encode())
-
-
-def test_elsewhere_an_address_is_left_as_it_is() -> None:
-    scope: dict[str, Any] = {"path": "/tools", "query_string": b"ticket=abc"}
-
-    assert (take_ticket(scope), scope["query_string"]) == (None, b"ticket=abc")

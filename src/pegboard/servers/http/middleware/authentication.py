@@ -11,7 +11,7 @@ from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import ConfigError
 from pegboard.runtime import Settings
 from pegboard.servers.http.problem_details import problem
-from pegboard.servers.http.websocket.tickets import Tickets, take_ticket
+from pegboard.servers.http.websocket.tickets import SOCKET_PATHS, Tickets, take_ticket
 
 TOKEN_HOLDER = Principal(id="token", kind="service", scopes=frozenset({"*"}))
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/v1/healthz", "/v1/readyz"})
@@ -72,7 +72,7 @@ class Gate:
         is_socket = scope["type"] == "websocket"
         headers = Headers(scope=scope)
         principal, refusal = self._judge(headers, is_socket=is_socket)
-        ticket = take_ticket(scope)
+        ticket = take_ticket(scope) if scope["path"] in SOCKET_PATHS else None
         may_bring = is_socket and (principal is not None or self._token is not None)
         if ticket is not None and may_bring:
             principal = self._tickets.redeem(ticket, origin=headers.get("origin"))

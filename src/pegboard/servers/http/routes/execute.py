@@ -5,9 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Header, Request, Response
 
 from pegboard.features.runs.schemas import RunAnswer
-from pegboard.servers.http.client_disconnect import cancel_on_disconnect
 from pegboard.servers.http.dependencies import Board, Caller
-from pegboard.servers.http.execute_call import execute_call
+from pegboard.servers.http.execute_call import cancel_on_disconnect, execute_call
 from pegboard.servers.http.json_body import CLIENT_CLOSED, JsonRoute
 from pegboard.servers.http.models.requests import ExecuteRequest
 from pegboard.servers.http.models.responses import ExecuteAnswer

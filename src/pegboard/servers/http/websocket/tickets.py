@@ -100,7 +100,7 @@ class Tickets:
 
 def take_ticket(scope: Scope) -> str | None:
     """The ticket of a handshake; it is gone from the address then, which a server may log."""
-    if scope["path"] not in SOCKET_PATHS or _FIELD.encode() not in scope.get("query_string", b""):
+    if _FIELD.encode() not in scope.get("query_string", b""):
         return None
     fields = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     brought = [value for name, value in fields if name == _FIELD]

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.runtime import Pegboard, Settings
-from pegboard.servers.mcp.extra import require_mcp_extra
-from pegboard.servers.mcp.globs import check_globs
-from pegboard.servers.mcp.selection import WHOLE, BoardSelection, check_part
+from pegboard.servers.extras import require_mcp_extra
+from pegboard.servers.mcp.selection import WHOLE, BoardSelection, check_globs, check_part
 from pegboard.servers.shutdown import LAST_WORDS, cancel_and_wait, exit_process
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from tests.servers.http.live import live, live_settings, patient
 from tests.servers.http.test_mcp_endpoint import HEADERS, INITIALIZE
 
-from pegboard.servers.mcp import param_errors
+from pegboard.servers.mcp import protocol_errors
 from pegboard.servers.mcp.progress import Request
 
 
@@ -35,7 +35,7 @@ async def refused(value: Any) -> MCPError:
 
     ctx: Any = Ctx()
     with pytest.raises(MCPError) as caught:
-        await param_errors.named(ctx, handle)
+        await protocol_errors.name_param_faults(ctx, handle)
     return caught.value
 
 
@@ -51,7 +51,7 @@ async def test_each_fault_is_told_with_its_place_and_without_its_value() -> None
 async def test_a_hundred_faults_are_not_all_told() -> None:
     error = await refused({"many": ["x"] * 100})
 
-    assert error.message.count("many.") == param_errors.MOST
+    assert error.message.count("many.") == protocol_errors.MAX_FAULTS
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ async def test_what_fits_is_handed_back() -> None:
         return {"is": "fine"}
 
     ctx: Any = Ctx()
-    assert await param_errors.named(ctx, handle) == {"is": "fine"}
+    assert await protocol_errors.name_param_faults(ctx, handle) == {"is": "fine"}
 
 
 async def test_a_session_whose_beginning_did_not_fit_says_that_it_has_not_begun(
@@ -103,7 +103,7 @@ async def test_a_session_whose_beginning_did_not_fit_says_that_it_has_not_begun(
         answer = await http.post(f"{url}/mcp", json=later, headers=known)
 
     assert "params.capabilities: Field required" in opened.text
-    assert param_errors.UNINITIALIZED in answer.text
+    assert protocol_errors.UNINITIALIZED in answer.text
 
 
 async def test_another_error_of_the_protocol_stays() -> None:
@@ -112,4 +112,4 @@ async def test_another_error_of_the_protocol_stays() -> None:
 
     ctx: Any = Ctx()
     with pytest.raises(MCPError, match="Resource not found"):
-        await param_errors.named(ctx, handle)
+        await protocol_errors.name_param_faults(ctx, handle)

@@ -8,7 +8,7 @@ from pegboard.core.ports.call_stores import StoredResult
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import HandleNotFound
 from pegboard.runtime import Pegboard
-from pegboard.servers.mcp.result_resources import stored_contents
+from pegboard.servers.mcp.content_blocks import read_stored_result
 
 HANDLE = "pegboard://results/abc"
 
@@ -41,7 +41,7 @@ async def test_a_result_is_text_where_it_is_and_bytes_otherwise(
 ) -> None:
     await put(board, body, media_type)
 
-    found = await stored_contents(board, HANDLE, LOCAL)
+    found = await read_stored_result(board, HANDLE, LOCAL)
 
     assert found == {"uri": HANDLE, "mimeType": media_type, **contents}
 
@@ -50,4 +50,4 @@ async def test_a_result_is_its_owners_alone(board: Pegboard) -> None:
     await put(board, b"[1]", "application/json")
 
     with pytest.raises(HandleNotFound):
-        await stored_contents(board, HANDLE, Principal(id="eve"))
+        await read_stored_result(board, HANDLE, Principal(id="eve"))
