@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.network.addresses import METADATA_KIND, kind_of
+from pegboard.network.addresses import METADATA_KIND, classify
 
 CLOSED_V4 = [
     "0.0.0.0/8",
@@ -23,7 +23,7 @@ CLOSED_V6 = ["::/127", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8", "2001:d
 
 closed_v4 = st.sampled_from(CLOSED_V4).flatmap(lambda net: st.ip_addresses(network=net))
 closed_v6 = st.sampled_from(CLOSED_V6).flatmap(lambda net: st.ip_addresses(network=net))
-public_v4 = st.ip_addresses(v=4).filter(lambda address: not kind_of(address))
+public_v4 = st.ip_addresses(v=4).filter(lambda address: not classify(address))
 
 
 def mapped(inner: IPv4Address) -> IPv6Address:
@@ -65,7 +65,7 @@ CARRIERS = [
 
 @given(address=closed_v4 | closed_v6)
 def test_addresses_of_special_networks_are_not_public(address: IPv4Address | IPv6Address) -> None:
-    assert kind_of(address)
+    assert classify(address)
 
 
 @given(address=st.ip_addresses())
@@ -75,7 +75,7 @@ def test_what_is_public_here_is_global_to_python_too(address: IPv4Address | IPv6
         address in IPv6Network(net) for net in ("::/80", "64:ff9b::/96", "2001::/32", "2002::/16")
     )
 
-    assert kind_of(address) or python_agrees or carries_v4
+    assert classify(address) or python_agrees or carries_v4
 
 
 @pytest.mark.parametrize("carry", CARRIERS)
@@ -83,13 +83,13 @@ def test_what_is_public_here_is_global_to_python_too(address: IPv4Address | IPv6
 def test_an_ipv6_address_is_no_better_than_the_ipv4_address_in_it(carry, inner) -> None:
     outer = carry(inner)
 
-    assert kind_of(outer), f"{outer} carries {inner}"
+    assert classify(outer), f"{outer} carries {inner}"
 
 
 @pytest.mark.parametrize("carry", CARRIERS)
 @given(inner=public_v4)
 def test_an_ipv6_address_that_carries_a_public_one_is_public(carry, inner) -> None:
-    assert kind_of(carry(inner)) == ""
+    assert classify(carry(inner)) == ""
 
 
 @pytest.mark.parametrize(
@@ -119,12 +119,12 @@ def test_an_ipv6_address_that_carries_a_public_one_is_public(carry, inner) -> No
     ],
 )
 def test_known_addresses_are_what_they_are_known_for(text: str, kind: str) -> None:
-    assert kind_of(ip_address(text)) == kind
+    assert classify(ip_address(text)) == kind
 
 
 @pytest.mark.parametrize("network", CLOSED_V4)
 def test_both_ends_of_a_special_network_belong_to_it(network: str) -> None:
     block = IPv4Network(network)
 
-    assert kind_of(block.network_address)
-    assert kind_of(block.broadcast_address)
+    assert classify(block.network_address)
+    assert classify(block.broadcast_address)

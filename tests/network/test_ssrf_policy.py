@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from pegboard.errors import ConfigError
 from pegboard.network import GuardPolicy
-from pegboard.network.addresses import kind_of
+from pegboard.network.addresses import classify
 
 
 @given(address=st.ip_addresses(), host=st.sampled_from(["a.example", "127.0.0.1"]))
 def test_without_allowances_exactly_public_addresses_pass(address, host) -> None:
-    assert GuardPolicy().refusal(host, 80, address) == kind_of(address)
+    assert GuardPolicy().refusal(host, 80, address) == classify(address)
 
 
 @pytest.mark.parametrize(

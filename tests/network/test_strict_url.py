@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.errors import InvalidRequest
-from pegboard.network.strict_url import parse
+from pegboard.network.strict_url import parse_url
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from pegboard.network.strict_url import parse
     ],
 )
 def test_a_url_is_normalised_once(url: str, origin: str, path: str) -> None:
-    target = parse(url)
+    target = parse_url(url)
 
     assert (target.origin, target.path) == (origin, path)
 
@@ -85,12 +85,12 @@ def test_a_url_is_normalised_once(url: str, origin: str, path: str) -> None:
 )
 def test_a_disguised_or_malformed_url_is_refused(url: str) -> None:
     with pytest.raises(InvalidRequest):
-        parse(url)
+        parse_url(url)
 
 
 def test_a_refusal_repeats_neither_user_name_nor_password() -> None:
     with pytest.raises(InvalidRequest) as caught:
-        parse("http://alice:hunter2@a.example:99999/")
+        parse_url("http://alice:hunter2@a.example:99999/")
 
     assert "alice" not in str(caught.value)
     assert "hunter2" not in str(caught.value)
@@ -107,7 +107,7 @@ def test_a_refusal_repeats_neither_user_name_nor_password() -> None:
     ],
 )
 def test_a_redirect_is_joined_to_where_it_came_from(location: str, expected: str) -> None:
-    assert str(parse("https://a.example/x/y").join(location)) == expected
+    assert str(parse_url("https://a.example/x/y").join(location)) == expected
 
 
 @pytest.mark.parametrize(
@@ -115,13 +115,13 @@ def test_a_redirect_is_joined_to_where_it_came_from(location: str, expected: str
 )
 def test_a_redirect_is_held_to_the_same_rules(location: str) -> None:
     with pytest.raises(InvalidRequest, match="redirects to"):
-        parse("https://a.example/").join(location)
+        parse_url("https://a.example/").join(location)
 
 
 @given(text=st.text(max_size=60))
 def test_any_text_is_a_target_or_an_invalid_request(text: str) -> None:
     try:
-        host = parse("http://" + text).host
+        host = parse_url("http://" + text).host
     except InvalidRequest:
         return
     assert host.isascii()

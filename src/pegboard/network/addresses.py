@@ -80,7 +80,7 @@ _TEREDO = IPv6Network("2001::/32")
 _ISATAP = (0x00005EFE, 0x02005EFE)
 
 
-def kind_of(address: IPAddress) -> str:
+def classify(address: IPAddress) -> str:
     """What keeps this address from being public, as `loopback`; empty when it is public.
 
     An IPv6 address that carries IPv4 addresses is what the worst of them is.
@@ -89,8 +89,8 @@ def kind_of(address: IPAddress) -> str:
         return METADATA_KIND
     if isinstance(address, IPv4Address):
         return _first(address, _V4_KINDS)
-    inner = embedded(address)
-    kinds = [kind_of(item) for item in inner or _isatap(address)]
+    inner = extract_ipv4(address)
+    kinds = [classify(item) for item in inner or _isatap(address)]
     if METADATA_KIND in kinds:
         return METADATA_KIND
     found = next(filter(None, kinds), "")
@@ -99,7 +99,7 @@ def kind_of(address: IPAddress) -> str:
     return _first(address, _V6_KINDS) or ("" if address in _V6_PUBLIC else "reserved")
 
 
-def embedded(address: IPv6Address) -> tuple[IPv4Address, ...]:
+def extract_ipv4(address: IPv6Address) -> tuple[IPv4Address, ...]:
     """The IPv4 addresses at which a packet to this address of a transition prefix ends."""
     bits = int(address)
     if bits <= 1:  # `::` and `::1` mean themselves

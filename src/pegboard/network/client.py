@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.core.ports.http import HttpRequest, HttpResponse, HttpStream
 from pegboard.errors import InvalidRequest, Unavailable
-from pegboard.network.pools import Pools, tls_context
-from pegboard.network.redirects import Hop, first_hop, redirects
+from pegboard.network.pools import ConnectionPools, tls_context
+from pegboard.network.redirects import Hop, first_hop, is_redirect
 from pegboard.network.resolver import Resolver, system_resolver
 from pegboard.network.response_body import can_decode, decode, read_body
 from pegboard.network.ssrf_policy import GuardPolicy
@@ -17,7 +17,7 @@ from pegboard.network.ssrf_policy import GuardPolicy
 if TYPE_CHECKING:
     import httpcore2
 
-_MOST_REDIRECTS = 10
+_MAX_REDIRECTS = 10
 _REDIRECT_BODY_BYTES = 64 * 1024
 _CONNECT_SECONDS = 10.0
 
@@ -48,7 +48,7 @@ class GuardedClient:
         self._resolver = resolver
         self._timeout = timeout
         self._max_bytes = max_bytes
-        self._pools = Pools(self._backend, tls)
+        self._pools = ConnectionPools(self._backend, tls)
 
     async def send(self, request: HttpRequest) -> HttpResponse:
         """One exchange, redirects followed and checked again at each hop.
@@ -67,7 +67,7 @@ class GuardedClient:
         except TimeoutError as error:
             raise Unavailable(
                 f"{hop.target.origin} did not answer within {timeout:g} s.",
-                nothing_done=not exchange.left,
+                nothing_done=not exchange.has_left,
             ) from error
 
     @asynccontextmanager
@@ -88,7 +88,7 @@ class GuardedClient:
             except TimeoutError as error:
                 raise Unavailable(
                     f"{hop.target.origin} did not answer within {timeout:g} s.",
-                    nothing_done=not exchange.left,
+                    nothing_done=not exchange.has_left,
                 ) from error
             yield stream
 
@@ -105,28 +105,28 @@ class GuardedClient:
 class _Exchange:
     """One `send`: its hops, and whether anything has left for the other side."""
 
-    def __init__(self, pools: Pools, request: HttpRequest, max_bytes: int) -> None:
+    def __init__(self, pools: ConnectionPools, request: HttpRequest, max_bytes: int) -> None:
         self._pools = pools
         self._upstream = request.upstream
         self._redirected = request.follow_redirects
         self._max_bytes = max_bytes if request.max_bytes is None else request.max_bytes
-        self.left = False
+        self.has_left = False
 
     async def follow(self, hop: Hop) -> HttpResponse:
-        for _ in range(_MOST_REDIRECTS + 1):
-            response = await self._one(hop)
-            if not (self._redirected and redirects(response.status, response.headers)):
+        for _ in range(_MAX_REDIRECTS + 1):
+            response = await self._send_hop(hop)
+            if not (self._redirected and is_redirect(response.status, response.headers)):
                 return response
             hop = hop.after_redirect(response.status, response.headers["location"])
-        raise InvalidRequest(f"{hop.target.origin} redirects more than {_MOST_REDIRECTS} times.")
+        raise InvalidRequest(f"{hop.target.origin} redirects more than {_MAX_REDIRECTS} times.")
 
     async def head(self, hop: Hop, stack: AsyncExitStack) -> HttpStream:
         """The answer after all redirects; `stack` closes it."""
-        for _ in range(_MOST_REDIRECTS + 1):
+        for _ in range(_MAX_REDIRECTS + 1):
             async with AsyncExitStack() as own:
-                answer = await own.enter_async_context(self._answer(hop))
-                headers = _joined(answer.headers)
-                if not (self._redirected and redirects(answer.status, headers)):
+                answer = await own.enter_async_context(self._open_response(hop))
+                headers = _join_headers(answer.headers)
+                if not (self._redirected and is_redirect(answer.status, headers)):
                     stack.push_async_exit(own.pop_all())
                     return HttpStream(
                         status=answer.status,
@@ -135,23 +135,23 @@ class _Exchange:
                         chunks=self._chunks(hop, answer, headers),
                     )
                 hop = hop.after_redirect(answer.status, headers["location"])
-        raise InvalidRequest(f"{hop.target.origin} redirects more than {_MOST_REDIRECTS} times.")
+        raise InvalidRequest(f"{hop.target.origin} redirects more than {_MAX_REDIRECTS} times.")
 
     async def _chunks(
         self, hop: Hop, answer: "httpcore2.Response", headers: dict[str, str]
     ) -> AsyncIterator[bytes]:
         encoding = headers.get("content-encoding", "").strip().lower()
-        with self._translated(hop):
+        with self._translate_errors(hop):
             try:
                 async for piece in decode(answer.aiter_stream(), encoding):
                     yield piece
             except ValueError as error:
                 raise Unavailable(f"{hop.target.origin} sent a damaged body: {error}.") from error
 
-    async def _one(self, hop: Hop) -> HttpResponse:
-        async with self._answer(hop) as answer:
-            headers = _joined(answer.headers)
-            onward = self._redirected and redirects(answer.status, headers)
+    async def _send_hop(self, hop: Hop) -> HttpResponse:
+        async with self._open_response(hop) as answer:
+            headers = _join_headers(answer.headers)
+            onward = self._redirected and is_redirect(answer.status, headers)
             encoding = headers.get("content-encoding", "").strip().lower()
             try:
                 body = await read_body(
@@ -173,7 +173,7 @@ class _Exchange:
         )
 
     @asynccontextmanager
-    async def _answer(self, hop: Hop) -> "AsyncGenerator[httpcore2.Response]":
+    async def _open_response(self, hop: Hop) -> "AsyncGenerator[httpcore2.Response]":
         """The head of the answer and its body still to be read; closed at the end."""
         import httpcore2
 
@@ -190,7 +190,7 @@ class _Exchange:
             content=hop.content,
             extensions={"timeout": {"connect": _CONNECT_SECONDS}, "trace": self._trace},
         )
-        with self._translated(hop):
+        with self._translate_errors(hop):
             answer = await pool.handle_async_request(outgoing)
             try:
                 yield answer
@@ -198,7 +198,7 @@ class _Exchange:
                 await answer.aclose()
 
     @contextmanager
-    def _translated(self, hop: Hop) -> Generator[None]:
+    def _translate_errors(self, hop: Hop) -> Generator[None]:
         """The one place where errors of the HTTP library become ours."""
         import httpcore2
 
@@ -212,14 +212,15 @@ class _Exchange:
             httpcore2.TimeoutException,
         ) as error:
             raise Unavailable(
-                f"Cannot reach {hop.target.origin}: {_reason(error)}.", nothing_done=not self.left
+                f"Cannot reach {hop.target.origin}: {_reason(error)}.",
+                nothing_done=not self.has_left,
             ) from error
 
     async def _trace(self, name: str, _info: dict[str, Any]) -> None:
-        self.left = self.left or name.endswith("send_request_headers.started")
+        self.has_left = self.has_left or name.endswith("send_request_headers.started")
 
 
-def _joined(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
+def _join_headers(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
     headers: dict[str, str] = {}
     for name_bytes, value_bytes in raw:
         name, value = name_bytes.decode("ascii").lower(), _text(value_bytes)

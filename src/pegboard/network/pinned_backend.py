@@ -17,7 +17,7 @@ from pegboard.network.addresses import METADATA_KIND, IPAddress
 from pegboard.network.resolver import Resolver
 from pegboard.network.ssrf_policy import GuardPolicy
 
-_MOST_ADDRESSES_TRIED = 4
+_MAX_ADDRESSES_TRIED = 4
 
 
 class PinnedBackend(httpcore2.AsyncNetworkBackend):
@@ -48,8 +48,8 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         """
         try:
             async with asyncio.timeout(timeout):
-                addresses = await self._checked(host, port)
-                return await self._first_that_answers(
+                addresses = await self._resolve_checked(host, port)
+                return await self._connect_to_first(
                     addresses, port, timeout=timeout, local_address=local_address,
                     socket_options=socket_options,
                 )  # fmt: skip
@@ -60,8 +60,8 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         """Wait between attempts."""
         await asyncio.sleep(seconds)
 
-    async def _checked(self, host: str, port: int) -> Sequence[IPAddress]:
-        addresses = await self._resolved(host, port)
+    async def _resolve_checked(self, host: str, port: int) -> Sequence[IPAddress]:
+        addresses = await self._resolve(host, port)
         for address in addresses:
             kind = self._policy.refusal(host, port, address)
             if kind:
@@ -73,7 +73,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
                 ) from PermissionError(f"{host}:{port} is at {address}")
         return addresses
 
-    async def _resolved(self, host: str, port: int) -> Sequence[IPAddress]:
+    async def _resolve(self, host: str, port: int) -> Sequence[IPAddress]:
         try:
             return (ip_address(host),)
         except ValueError:
@@ -86,7 +86,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
             raise httpcore2.ConnectError("its name has no address")
         return found
 
-    async def _first_that_answers(
+    async def _connect_to_first(
         self,
         addresses: Sequence[IPAddress],
         port: int,
@@ -95,7 +95,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         local_address: str | None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None,
     ) -> httpcore2.AsyncNetworkStream:
-        tried = addresses[:_MOST_ADDRESSES_TRIED]
+        tried = addresses[:_MAX_ADDRESSES_TRIED]
         share = None if timeout is None else timeout / len(tried)
         failure: Exception = httpcore2.ConnectError("no address answers")
         for address in tried:

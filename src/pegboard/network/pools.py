@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from httpcore2 import AsyncConnectionPool, AsyncNetworkBackend
 
-_MOST_POOLS = 128
+_MAX_POOLS = 128
 _IDLE_SECONDS = 30.0
 _Key = tuple[str, str]
 
@@ -25,7 +25,7 @@ def tls_context() -> ssl.SSLContext:
     return httpcore2.default_ssl_context()
 
 
-class Pools:
+class ConnectionPools:
     """Connection pools by (loop, upstream, scheme).
 
     A connection belongs to the event loop that opened it, and one upstream's credentials never
@@ -45,9 +45,9 @@ class Pools:
         key = (upstream, scheme)
         pool = pools.pop(key, None)
         if pool is None:
-            pool = self._opened(shared=not upstream, scheme=scheme)
+            pool = self._open_pool(shared=not upstream, scheme=scheme)
         pools[key] = pool  # last in the order: the most recently used
-        if len(pools) > _MOST_POOLS:
+        if len(pools) > _MAX_POOLS:
             await _drop_idle(pools, keep=pool)
         return pool
 
@@ -65,7 +65,7 @@ class Pools:
                 del self._loops[dead]
         return self._loops.setdefault(loop, {})
 
-    def _opened(self, *, shared: bool, scheme: str) -> "AsyncConnectionPool":
+    def _open_pool(self, *, shared: bool, scheme: str) -> "AsyncConnectionPool":
         import httpcore2
 
         return httpcore2.AsyncConnectionPool(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pegboard.core.ports.http import SET_BY_CLIENT, HttpRequest
 from pegboard.errors import InvalidRequest
 from pegboard.network.response_body import accept_encoding
-from pegboard.network.strict_url import Target, parse
+from pegboard.network.strict_url import Target, parse_url
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _BREAK = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -78,18 +78,18 @@ def first_hop(request: HttpRequest) -> Hop:
         raise InvalidRequest(f"{request.method!r} is not a method that can be sent.")
     return Hop(
         method=method,
-        target=parse(request.url),
-        headers=_checked(request.headers),
+        target=parse_url(request.url),
+        headers=_check_headers(request.headers),
         content=request.content,
     )
 
 
-def redirects(status: int, headers: Mapping[str, str]) -> bool:
+def is_redirect(status: int, headers: Mapping[str, str]) -> bool:
     """Whether this answer sends the request elsewhere."""
     return status in _REDIRECTS and "location" in headers
 
 
-def _checked(headers: Mapping[str, str]) -> dict[str, str]:
+def _check_headers(headers: Mapping[str, str]) -> dict[str, str]:
     checked: dict[str, str] = {}
     for given, value in headers.items():
         name = given.lower()

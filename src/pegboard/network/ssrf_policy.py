@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv6Address, ip_address, ip_network
 
 from pegboard.errors import ConfigError
-from pegboard.network.addresses import METADATA_KIND, IPAddress, IPNetwork, embedded, kind_of
+from pegboard.network.addresses import METADATA_KIND, IPAddress, IPNetwork, classify, extract_ipv4
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class GuardPolicy:
             port: Where the connection would go.
             address: One that the host's name resolves to.
         """
-        kind = kind_of(address)
+        kind = classify(address)
         if not kind or self._has_network_of(address):
             return ""
         if kind == METADATA_KIND:
@@ -67,9 +67,9 @@ class GuardPolicy:
     def _has_network_of(self, address: IPAddress) -> bool:
         if any(address in network for network in self._networks):
             return True
-        inner = embedded(address) if isinstance(address, IPv6Address) else ()
+        inner = extract_ipv4(address) if isinstance(address, IPv6Address) else ()
         return bool(inner) and all(
-            not kind_of(item) or any(item in network for network in self._networks)
+            not classify(item) or any(item in network for network in self._networks)
             for item in inner
         )
 

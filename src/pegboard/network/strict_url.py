@@ -57,10 +57,10 @@ class Target:
             joined = httpx2.URL(str(self)).join(location)
         except (httpx2.InvalidURL, ValueError) as error:
             raise InvalidRequest(f"{self.origin} redirects to a malformed URL.") from error
-        return _checked(joined, f"{self.origin} redirects to a URL that")
+        return _check(joined, f"{self.origin} redirects to a URL that")
 
 
-def parse(url: str) -> Target:
+def parse_url(url: str) -> Target:
     """Where this URL leads.
 
     Raises:
@@ -74,10 +74,10 @@ def parse(url: str) -> Target:
         raise InvalidRequest(
             "The URL is malformed; write it as 'https://host/path?query'."
         ) from error
-    return _checked(parsed, "The URL")
+    return _check(parsed, "The URL")
 
 
-def _checked(url: "httpx2.URL", subject: str) -> Target:
+def _check(url: "httpx2.URL", subject: str) -> Target:
     if url.scheme not in _PORTS:
         raise InvalidRequest(f"{subject} must start with http:// or https://.")
     if url.userinfo:

@@ -13,7 +13,7 @@ from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
 from pegboard.runtime.board_file.models import NetworkEntry, SandboxEntry
 from pegboard.runtime.wiring.services import create_http_client, create_sandbox
-from pegboard.sources.builtin import bound_tools
+from pegboard.sources.builtin import bind_tools
 
 if TYPE_CHECKING:
     ALL_TOOLS: list[Tool]
@@ -35,7 +35,7 @@ def _bind_tools() -> tuple[Tool, ...]:
         workspace=Path.cwd(),
         sandbox=create_sandbox(SandboxEntry()),
     )
-    return tuple(bound_tools(services))
+    return tuple(bind_tools(services))
 
 
 def __getattr__(name: str) -> list[Tool]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pegboard.errors import InvalidRequest
 from pegboard.sources.builtin.jmespath_queries import query
-from pegboard.sources.builtin.json_patch import merged
+from pegboard.sources.builtin.json_patch import merge_patch
 from pegboard.sources.builtin.tools.json_transform import json_transform
 
 ORDERS = {
@@ -105,7 +105,11 @@ def test_the_whole_document_may_be_replaced() -> None:
 def test_a_merge_patch_follows_the_examples_of_rfc_7396(document, changes, expected) -> None:
     before = deepcopy(document)
 
-    assert merged(document, changes) == json_transform("merge", document, other=changes) == expected
+    assert (
+        merge_patch(document, changes)
+        == json_transform("merge", document, other=changes)
+        == expected
+    )
     assert document == before
 
 

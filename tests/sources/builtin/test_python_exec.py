@@ -9,7 +9,7 @@ from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, SourceUnavailable
 from pegboard.registry import ToolRegistry
 from pegboard.sandbox import ProbedSandbox
-from pegboard.sources.builtin import KIND, BuiltinConfig, bound_tools
+from pegboard.sources.builtin import KIND, BuiltinConfig, bind_tools
 from pegboard.sources.builtin.sandbox_access import why_no_code
 from pegboard.sources.builtin.tools.python_exec import availability, probe, python_exec
 from pegboard.tools import SchemaTool
@@ -32,7 +32,7 @@ async def registry() -> AsyncIterator[ToolRegistry]:
     sandbox = ProbedSandbox(allowed=["monty"])
     if reason := await why_no_code(Services(sandbox=sandbox)):
         pytest.skip(reason)
-    yield ToolRegistry([greet, orders, *bound_tools(Services(sandbox=sandbox))])
+    yield ToolRegistry([greet, orders, *bind_tools(Services(sandbox=sandbox))])
     await sandbox.close()
 
 
@@ -147,7 +147,7 @@ async def test_parts_that_are_no_text_arrive_as_text() -> None:
     if reason := await sandbox.why_no_code():
         pytest.skip(reason)
     spec = ToolSpec(name="draw", input_schema={"type": "object", "properties": {}})
-    board = ToolRegistry([SchemaTool(spec=spec, run=draw), *bound_tools(Services(sandbox=sandbox))])
+    board = ToolRegistry([SchemaTool(spec=spec, run=draw), *bind_tools(Services(sandbox=sandbox))])
 
     result = await run(board, "call_tool('draw')")
     await sandbox.close()

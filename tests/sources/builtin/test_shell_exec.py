@@ -12,7 +12,7 @@ from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, SourceUnavailable
 from pegboard.registry import ToolRegistry
 from pegboard.sandbox import ProbedSandbox
-from pegboard.sources.builtin import bound_tools
+from pegboard.sources.builtin import bind_tools
 from pegboard.sources.builtin.sandbox_access import why_no_commands
 from pegboard.sources.builtin.tools.shell_exec import availability, probe, shell_exec
 
@@ -24,7 +24,7 @@ async def registry(tmp_path: Path) -> AsyncIterator[ToolRegistry]:
         pytest.skip(reason)
     (tmp_path / "beside").mkdir()
     (tmp_path / "beside" / "secret").write_text("the secret")
-    yield ToolRegistry(bound_tools(Services(sandbox=sandbox, workspaces=tmp_path / "spaces")))
+    yield ToolRegistry(bind_tools(Services(sandbox=sandbox, workspaces=tmp_path / "spaces")))
     await sandbox.close()
 
 

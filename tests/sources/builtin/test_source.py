@@ -15,9 +15,9 @@ from pegboard.errors import ConfigError, SourceUnavailable
 from pegboard.network import GuardedClient
 from pegboard.registry import ToolRegistry
 from pegboard.sources import builtin
-from pegboard.sources.builtin import KIND, BuiltinConfig, bound_tools, tools
+from pegboard.sources.builtin import KIND, BuiltinConfig, bind_tools, tools
 from pegboard.sources.builtin.discovery import discover_builtin_tools
-from pegboard.sources.builtin.service_access import bound
+from pegboard.sources.builtin.service_access import bind_services
 from pegboard.sources.builtin.tools.calculator import calculator
 from pegboard.sources.builtin.tools.echo import echo
 from pegboard.testing import FakeClock, SourceContract
@@ -92,7 +92,7 @@ async def test_an_unavailable_tool_that_is_run_says_why() -> None:
 async def test_with_a_client_everything_but_what_needs_a_sandbox_is_available() -> None:
     client = GuardedClient()
 
-    tools = bound_tools(Services(http=client))
+    tools = bind_tools(Services(http=client))
 
     assert [tool.spec.name for tool in tools if tool.spec.unavailable] == [
         "python_exec",
@@ -128,7 +128,7 @@ async def test_the_tools_of_a_source_reach_the_boards_http_client() -> None:
 
 
 async def test_the_applications_own_deps_are_kept_from_the_tools() -> None:
-    registry = ToolRegistry(bound_tools(Services(clock=FakeClock())))
+    registry = ToolRegistry(bind_tools(Services(clock=FakeClock())))
 
     result = await registry.call("datetime", {"operation": "now"}, ToolContext(deps=object()))
 
@@ -161,8 +161,8 @@ async def test_what_the_caller_can_mend_is_said_precisely() -> None:
 
 
 def test_a_function_that_needs_nothing_is_bound_to_nothing() -> None:
-    assert bound(calculator, Services()) is calculator
-    assert bound(echo, Services())("hi") == "hi"
+    assert bind_services(calculator, Services()) is calculator
+    assert bind_services(echo, Services())("hi") == "hi"
 
 
 DROPPED = '''

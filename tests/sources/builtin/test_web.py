@@ -20,7 +20,7 @@ from pegboard.errors import HostUnavailable, InvalidRequest, Overloaded, SourceU
 from pegboard.features.health import BoardHealth
 from pegboard.network import GuardedClient, GuardPolicy
 from pegboard.registry.dependencies import Dependencies
-from pegboard.sources.builtin.service_access import bound
+from pegboard.sources.builtin.service_access import bind_services
 from pegboard.sources.builtin.tools.http_request import http_request
 from pegboard.sources.builtin.tools.web_fetch import web_fetch
 from pegboard.testing import FakeClock
@@ -316,7 +316,7 @@ async def test_a_host_that_hangs_is_no_trouble_of_the_tools_when_the_caller_wait
 
     async with serving(hangs_long) as server, client_for(server) as client:
         registry, graph = ToolRegistry(), Dependencies()
-        name = registry.add(bound(tool, Services(http=client))).spec.name
+        name = registry.add(bind_services(tool, Services(http=client))).spec.name
         health = BoardHealth(registry, clock=FakeClock(), graph=lambda: graph.current)
         registry.kit.emitter.add(health)
         hurry = ToolContext(deadline=time.monotonic() + 20)  # a fair time
@@ -335,7 +335,7 @@ async def test_what_may_have_taken_effect_at_a_host_that_hangs_is_not_offered_ag
 ) -> None:
     async with serving(hangs) as server, client_for(server) as client:
         registry = ToolRegistry()
-        registry.add(bound(http_request, Services(http=client)))
+        registry.add(bind_services(http_request, Services(http=client)))
         result = await registry.call(
             "http_request",
             {"url": f"http://{server.authority}/", "method": method, "timeout_seconds": 0.2},

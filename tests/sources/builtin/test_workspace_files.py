@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.peers.descriptors import descriptors
 
 from pegboard.errors import InvalidRequest, ToolFailed
-from pegboard.sources.builtin.workspace_files import Jail
+from pegboard.sources.builtin.workspace_files import WorkspaceFiles
 
 SECRET = b"outside the jail"
 AT_FDCWD = -100
@@ -38,16 +38,16 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def jail(root: Path) -> Jail:
-    return Jail(root)
+def jail(root: Path) -> WorkspaceFiles:
+    return WorkspaceFiles(root)
 
 
-def read(jail: Jail, path: str) -> bytes:
+def read(jail: WorkspaceFiles, path: str) -> bytes:
     return jail.read(path, max_bytes=1000)
 
 
 @pytest.mark.parametrize("path", ["sub/b.txt", "./sub/b.txt", "sub/./b.txt", "sub//b.txt"])
-def test_a_file_inside_is_read(jail: Jail, path: str) -> None:
+def test_a_file_inside_is_read(jail: WorkspaceFiles, path: str) -> None:
     assert read(jail, path) == b"beta"
 
 
@@ -55,18 +55,18 @@ def test_a_file_inside_is_read(jail: Jail, path: str) -> None:
     "path",
     ["../outside/secret.txt", "sub/../../outside/secret.txt", "..", "sub/..", "a.txt/../a.txt"],
 )
-def test_dots_do_not_lead_out(jail: Jail, outside: Path, path: str) -> None:
+def test_dots_do_not_lead_out(jail: WorkspaceFiles, outside: Path, path: str) -> None:
     with pytest.raises(InvalidRequest, match=r"leads out of the workspace"):
         read(jail, path)
 
 
-def test_an_absolute_path_is_refused_even_inside(jail: Jail, root: Path) -> None:
+def test_an_absolute_path_is_refused_even_inside(jail: WorkspaceFiles, root: Path) -> None:
     with pytest.raises(InvalidRequest, match="absolute"):
         read(jail, str(root / "a.txt"))
 
 
 @pytest.mark.parametrize("path", ["", ".", "/", "a\0b", "x/" * 65 + "y", "n" * 1025])
-def test_what_is_no_path_is_refused(jail: Jail, path: str) -> None:
+def test_what_is_no_path_is_refused(jail: WorkspaceFiles, path: str) -> None:
     with pytest.raises(InvalidRequest):
         read(jail, path)
 
@@ -79,7 +79,9 @@ def test_a_link_to_a_file_is_not_followed(jail, root, outside, target) -> None:
         read(jail, "link")
 
 
-def test_a_link_to_a_folder_is_not_followed(jail: Jail, root: Path, outside: Path) -> None:
+def test_a_link_to_a_folder_is_not_followed(
+    jail: WorkspaceFiles, root: Path, outside: Path
+) -> None:
     (root / "link").symlink_to(outside)
 
     with pytest.raises(InvalidRequest, match="link"):
@@ -91,7 +93,7 @@ def test_a_link_to_a_folder_is_not_followed(jail: Jail, root: Path, outside: Pat
     assert sorted(item.name for item in outside.iterdir()) == ["secret.txt"]
 
 
-def test_writing_onto_a_link_is_refused(jail: Jail, root: Path, outside: Path) -> None:
+def test_writing_onto_a_link_is_refused(jail: WorkspaceFiles, root: Path, outside: Path) -> None:
     (root / "link").symlink_to(outside / "secret.txt")
 
     with pytest.raises(InvalidRequest, match="not a regular file"):
@@ -107,7 +109,7 @@ def test_listing_shows_links_and_does_not_enter_them(jail, root, outside) -> Non
     assert found == {"a.txt": "file", "link": "link", "sub": "folder", "sub/b.txt": "file"}
 
 
-def test_pipes_sockets_and_devices_are_not_opened(jail: Jail, root: Path) -> None:
+def test_pipes_sockets_and_devices_are_not_opened(jail: WorkspaceFiles, root: Path) -> None:
     os.mkfifo(root / "pipe")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(root / "socket"))
@@ -123,7 +125,7 @@ def test_pipes_sockets_and_devices_are_not_opened(jail: Jail, root: Path) -> Non
 
 def test_a_jail_around_devices_reads_none() -> None:
     with pytest.raises(InvalidRequest, match="not a regular file"):
-        read(Jail(Path("/dev")), "zero")
+        read(WorkspaceFiles(Path("/dev")), "zero")
 
 
 @pytest.fixture
@@ -148,7 +150,7 @@ def swapping(root: Path, outside: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("swapping")
-def test_a_race_never_leads_out(jail: Jail, outside: Path) -> None:
+def test_a_race_never_leads_out(jail: WorkspaceFiles, outside: Path) -> None:
     answers: set[bytes] = set()
     for number in range(1500):
         try:
@@ -161,24 +163,26 @@ def test_a_race_never_leads_out(jail: Jail, outside: Path) -> None:
     assert sorted(item.name for item in outside.iterdir()) == ["secret.txt"]
 
 
-def test_a_file_that_is_too_large_is_refused(jail: Jail) -> None:
+def test_a_file_that_is_too_large_is_refused(jail: WorkspaceFiles) -> None:
     with pytest.raises(InvalidRequest, match="larger than 4 bytes"):
         jail.read("a.txt", max_bytes=4)
 
 
-def test_writing_makes_folders_and_says_whether_the_file_is_new(jail: Jail, root: Path) -> None:
+def test_writing_makes_folders_and_says_whether_the_file_is_new(
+    jail: WorkspaceFiles, root: Path
+) -> None:
     assert jail.write("x/y/z.txt", b"1", replace=False) is True
     assert jail.write("x/y/z.txt", b"2", replace=True) is False
     assert (root / "x" / "y" / "z.txt").read_bytes() == b"2"
 
 
-def test_creating_does_not_replace(jail: Jail, root: Path) -> None:
+def test_creating_does_not_replace(jail: WorkspaceFiles, root: Path) -> None:
     with pytest.raises(InvalidRequest, match="exists already"):
         jail.write("a.txt", b"x", replace=False)
     assert (root / "a.txt").read_text() == "alpha"
 
 
-def test_of_many_creators_one_wins(jail: Jail, root: Path) -> None:
+def test_of_many_creators_one_wins(jail: WorkspaceFiles, root: Path) -> None:
     results: list[bool] = []
 
     def create(number: int) -> None:
@@ -197,7 +201,7 @@ def test_of_many_creators_one_wins(jail: Jail, root: Path) -> None:
     assert sorted(item.name for item in root.iterdir()) == ["a.txt", "race.txt", "sub"]
 
 
-def test_a_reader_never_sees_half_a_file(jail: Jail, root: Path) -> None:
+def test_a_reader_never_sees_half_a_file(jail: WorkspaceFiles, root: Path) -> None:
     versions = [b"a" * 200_000, b"b" * 200_000]
     jail.write("big", versions[0], replace=True)
     seen: set[bytes] = set()
@@ -217,7 +221,7 @@ def test_a_reader_never_sees_half_a_file(jail: Jail, root: Path) -> None:
     assert seen <= set(versions)
 
 
-def test_a_failed_write_leaves_nothing_behind(jail: Jail, root: Path) -> None:
+def test_a_failed_write_leaves_nothing_behind(jail: WorkspaceFiles, root: Path) -> None:
     with pytest.raises(InvalidRequest):
         jail.write("sub", b"x", replace=True)
     with pytest.raises(InvalidRequest, match="not a folder"):
@@ -228,7 +232,7 @@ def test_a_failed_write_leaves_nothing_behind(jail: Jail, root: Path) -> None:
     assert sorted(item.name for item in root.iterdir()) == ["a.txt", "sub"]
 
 
-def test_a_replaced_file_keeps_its_mode(jail: Jail, root: Path) -> None:
+def test_a_replaced_file_keeps_its_mode(jail: WorkspaceFiles, root: Path) -> None:
     (root / "a.txt").chmod(0o751)
 
     jail.write("a.txt", b"new", replace=True)
@@ -236,14 +240,14 @@ def test_a_replaced_file_keeps_its_mode(jail: Jail, root: Path) -> None:
     assert stat.S_IMODE((root / "a.txt").stat().st_mode) == 0o751
 
 
-def test_errors_do_not_say_where_the_workspace_is(jail: Jail, root: Path) -> None:
+def test_errors_do_not_say_where_the_workspace_is(jail: WorkspaceFiles, root: Path) -> None:
     for path in ("nothing", "sub", "a.txt/x", "nothing/x"):
         with pytest.raises(InvalidRequest) as caught:
             read(jail, path)
         assert str(root) not in str(caught.value)
 
 
-def test_no_descriptor_is_left_open(jail: Jail, root: Path) -> None:
+def test_no_descriptor_is_left_open(jail: WorkspaceFiles, root: Path) -> None:
     (root / "link").symlink_to("a.txt")
     before = _open_below(root)
 
@@ -262,7 +266,7 @@ def _open_below(folder: Path) -> list[str]:
     return sorted(str(path) for path in at if path.is_relative_to(folder.resolve()))
 
 
-def test_names_that_are_not_utf8_are_passed_over(jail: Jail, root: Path) -> None:
+def test_names_that_are_not_utf8_are_passed_over(jail: WorkspaceFiles, root: Path) -> None:
     Path(os.fsdecode(os.fsencode(root) + b"/\xff.txt")).write_text("x")
 
     assert [item.path for item in jail.entries(".")] == ["a.txt", "sub"]
@@ -270,7 +274,7 @@ def test_names_that_are_not_utf8_are_passed_over(jail: Jail, root: Path) -> None
 
 def test_what_the_system_forbids_is_the_tools_failure() -> None:
     with pytest.raises(ToolFailed, match=r"The file system fails on|does not permit"):
-        Jail(Path("/sys")).write("new/file.txt", b"x", replace=True)
+        WorkspaceFiles(Path("/sys")).write("new/file.txt", b"x", replace=True)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -278,6 +282,6 @@ def test_what_the_system_forbids_is_the_tools_failure() -> None:
 def test_no_path_writes_outside(tmp_path: Path, path: str) -> None:
     root = tmp_path / "hypothesis"
     with suppress(InvalidRequest):
-        Jail(root).write(path, b"x", replace=True)
+        WorkspaceFiles(root).write(path, b"x", replace=True)
 
     assert {item.name for item in tmp_path.iterdir()} <= {"hypothesis"}

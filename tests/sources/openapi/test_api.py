@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 
 from pegboard.errors import SourceUnavailable
-from pegboard.sources.openapi.api import Api, api_of, base_of, info_of, version_of
+from pegboard.sources.openapi.api import Api, base_url_of, build_api, title_of, version_of
 from pegboard.sources.openapi.config import OpenApiConfig
-from pegboard.sources.openapi.document.loader import Document
+from pegboard.sources.openapi.document.loader import ApiDocument
 from pegboard.sources.openapi.document.server_urls import BadAddress
 
 PATHS = {"/a": {"get": {}}}
@@ -14,7 +14,7 @@ ROOT = {"openapi": "3.0.0", "paths": PATHS}
 
 def read(root: dict[str, Any], url: str = "", **config: Any) -> tuple[Api, OpenApiConfig]:
     checked = OpenApiConfig.model_validate({"document": root, **config})
-    return api_of(Document(files={"": root}, refused={}, url=url), checked), checked
+    return build_api(ApiDocument(files={"": root}, refused={}, url=url), checked), checked
 
 
 @pytest.mark.parametrize(
@@ -113,12 +113,12 @@ def test_an_operation_may_go_elsewhere_unless_the_operator_says_where() -> None:
     paths = {"/a": {"get": {"servers": [{"url": "https://up.test"}]}}, "/b": {"get": {}}}
 
     api, config = read(ROOT | {"paths": paths})
-    assert base_of(api, api.operations[0], config) == "https://up.test"
+    assert base_url_of(api, api.operations[0], config) == "https://up.test"
     with pytest.raises(BadAddress, match="set base_url"):
-        base_of(api, api.operations[1], config)
+        base_url_of(api, api.operations[1], config)
 
     api, config = read(ROOT | {"paths": paths}, base_url="https://a.test")
-    assert base_of(api, api.operations[0], config) == "https://a.test"
+    assert base_url_of(api, api.operations[0], config) == "https://a.test"
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_only_origins_that_the_operator_chose_get_credentials(
 ) -> None:
     root = ROOT | {"servers": [{"url": "https://a.test/1"}]}
 
-    assert read(root, url, **config)[0].trusted == trusted
+    assert read(root, url, **config)[0].trusted_origins == trusted
 
 
 def test_actions_stand_beside_a_document() -> None:
@@ -146,5 +146,5 @@ def test_actions_stand_beside_a_document() -> None:
 
 
 def test_the_title_is_what_the_api_calls_itself() -> None:
-    assert info_of({"info": {"title": " Shop "}}) == "Shop"
-    assert info_of({"info": 3}) == ""
+    assert title_of({"info": {"title": " Shop "}}) == "Shop"
+    assert title_of({"info": 3}) == ""

@@ -10,10 +10,10 @@ from tests.network.loopback import Received
 from tests.sources.openapi.bench import bench, document, json_body, one, operation
 
 from pegboard.core.tool import JsonSchema
-from pegboard.sources.openapi.document.lenient_access import Located
+from pegboard.sources.openapi.document.lenient_access import LocatedNode
 from pegboard.sources.openapi.document.references import References
 from pegboard.sources.openapi.document.server_urls import BadAddress, server_url
-from pegboard.sources.openapi.schema.translate import Schemas
+from pegboard.sources.openapi.schema.translate import SchemaTranslator
 
 TEXT = {"type": "string"}
 BINARY = {"type": "string", "format": "binary"}
@@ -181,9 +181,9 @@ def test_what_is_inherited_through_thousands_of_models_ends() -> None:
     chain: dict[str, Any] = {f"C{n}": {"allOf": [{"$ref": f"#/C{n + 1}"}]} for n in range(3000)}
     chain["C3"]["properties"] = {"id": {**TEXT, "readOnly": True}}
     first = {**chain["C0"], "required": ["id", "name"]}
-    schemas = Schemas(References({"": chain}), sending=True, siblings=False)
+    schemas = SchemaTranslator(References({"": chain}), sending=True, siblings=False)
 
-    assert schemas.translated(Located(node=first))["required"] == ["name"]
+    assert schemas.translate(LocatedNode(node=first))["required"] == ["name"]
 
 
 # addresses

@@ -7,7 +7,7 @@ from tests.network.loopback import Received, always, reply
 from tests.sources.openapi.bench import bench, document, json_body, json_reply, one, operation
 
 from pegboard.errors import InvalidRequest, ToolArgumentError
-from pegboard.sources.openapi.client import check_arguments
+from pegboard.sources.openapi.client import check_hidden_arguments
 
 TEXT = {"type": "string"}
 
@@ -81,7 +81,7 @@ async def test_hidden_and_default_arguments_are_sent() -> None:
 
         assert isinstance((await api.call(a="other")).error, ToolArgumentError)
         with pytest.raises(InvalidRequest, match="'a' is set by the operator"):
-            check_arguments({"a": 1}, {"a": 2})
+            check_hidden_arguments({"a": 1}, {"a": 2})
 
 
 @pytest.mark.parametrize(

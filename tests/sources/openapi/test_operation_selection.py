@@ -6,7 +6,12 @@ from pegboard.core.tool import Effect
 from pegboard.errors import SourceUnavailable
 from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.sources.openapi.document.operations import Operation
-from pegboard.sources.openapi.operation_selection import Chosen, chosen, legible, unique_ids
+from pegboard.sources.openapi.operation_selection import (
+    SelectedOperation,
+    readable_names,
+    select_operations,
+    unique_ids,
+)
 
 
 def op(name: str, method: str = "get", path: str = "/a", *tags: str) -> Operation:
@@ -21,9 +26,9 @@ OPERATIONS = (
 )
 
 
-def choose(*operations: Operation, **config: Any) -> tuple[list[Chosen], str]:
+def choose(*operations: Operation, **config: Any) -> tuple[list[SelectedOperation], str]:
     checked = OpenApiConfig.model_validate({"document": {}, **config})
-    return chosen("shop", operations or OPERATIONS, checked)
+    return select_operations("shop", operations or OPERATIONS, checked)
 
 
 def actions(**config: Any) -> list[str]:
@@ -95,7 +100,7 @@ def test_choosing_nothing_is_a_mistake() -> None:
 def test_a_document_without_operations_has_no_tools() -> None:
     config = OpenApiConfig.model_validate({"document": {}})
 
-    assert chosen("shop", (), config) == ([], "The document has no operations.")
+    assert select_operations("shop", (), config) == ([], "The document has no operations.")
 
 
 def test_later_overrides_win_and_arguments_are_put_together() -> None:
@@ -130,13 +135,13 @@ def test_an_id_that_is_absent_or_twice_is_method_and_path() -> None:
     ids = unique_ids(operations)
 
     assert ids == ["a", "GET /x/{id}", "GET /y", "POST /y"]
-    assert list(legible(ids).values()) == ["a", "get_x_id", "get_y", "post_y"]
+    assert list(readable_names(ids).values()) == ["a", "get_x_id", "get_y", "post_y"]
 
 
 def test_names_are_legible_unless_two_would_be_alike() -> None:
     ids = ["repos/get", "List all pets", "a/b", "a_b", "c/d", "c.d", "список"]
 
-    assert legible(ids) == {
+    assert readable_names(ids) == {
         "repos/get": "repos_get",
         "List all pets": "List_all_pets",
         "a/b": "a/b",

@@ -22,7 +22,7 @@ from pegboard.core.ports.services import Services
 from pegboard.errors import PegboardError
 from pegboard.network import GuardedClient, GuardPolicy
 from pegboard.sources.openapi import KIND
-from pegboard.sources.openapi.call.error_responses import ApiAnswer
+from pegboard.sources.openapi.call.error_responses import ApiErrorDetail
 from pegboard.sources.openapi.config import OpenApiConfig
 
 MODULES = PEERS / "node_modules"
@@ -96,7 +96,7 @@ async def judged(document: Path, port: int, *, each: int) -> tuple[int, list[str
                 if any(f"errors#{code}" in str(error.__cause__) for code in REFUSALS):
                     refused.append(f"{tool.spec.action} {call}: {error.__cause__}")
                     continue
-                if not isinstance(error.__cause__, ApiAnswer) and f":{port}" in str(error):
+                if not isinstance(error.__cause__, ApiErrorDetail) and f":{port}" in str(error):
                     raise  # it broke, or a request could not be built
             accepted += 1
     await http.close()

@@ -17,7 +17,7 @@ from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, Status
 from pegboard.errors import ToolFailed, Unavailable
 from pegboard.sources.openapi.api import manual_operations
-from pegboard.sources.openapi.config import Action
+from pegboard.sources.openapi.config import ApiAction
 
 TEXT = {"type": "string"}
 BEARER = {"kind": "bearer", "token": "s3cret-token"}
@@ -243,7 +243,7 @@ async def test_actions_are_operations_written_by_hand() -> None:
 
 
 def test_an_action_is_an_operation_like_any_other() -> None:
-    action = Action.model_validate({"name": "a", "method": "PUT", "path": "/a/{id}"})
+    action = ApiAction.model_validate({"name": "a", "method": "PUT", "path": "/a/{id}"})
 
     (found,) = manual_operations([action])
 

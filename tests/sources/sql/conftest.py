@@ -19,8 +19,8 @@ CHINOOK = Path(__file__).parents[3] / "examples" / "shop" / "chinook.db"
 @pytest.fixture(autouse=True)
 def nothing_is_given_up_early(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that stands still for a while makes no statement late that nobody calls late."""
-    monkeypatch.setattr(client, "_GRACE", 60.0)
-    monkeypatch.setattr(client.Client, "_deadline", lambda *_: time.monotonic() + 60.0)
+    monkeypatch.setattr(client, "_GRACE_SECONDS", 60.0)
+    monkeypatch.setattr(client.DatabaseClient, "_deadline", lambda *_: time.monotonic() + 60.0)
     monkeypatch.setattr(sqlite_schema, "_COUNTING", 60.0)
 
 

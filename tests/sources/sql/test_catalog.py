@@ -4,7 +4,15 @@ from typing import Any
 
 import pytest
 
-from pegboard.sources.sql.catalog import Catalog, Column, Reference, Table, build, label, nearest
+from pegboard.sources.sql.catalog import (
+    Catalog,
+    Column,
+    ForeignKey,
+    Table,
+    build_catalog,
+    label,
+    nearest,
+)
 from pegboard.sources.sql.config import SqlConfig
 
 
@@ -19,7 +27,7 @@ def _table(name: str, columns: str = "id", *, schema: str = "public", **fields: 
 
 def _catalog(*tables: Table, triggers: tuple[str, ...] = (), **config: Any) -> Catalog:
     settings = SqlConfig.model_validate({"url": "postgresql://h/d", **config})
-    return build(settings, tables, triggers=triggers)
+    return build_catalog(settings, tables, triggers=triggers)
 
 
 _READS_SECRET = frozenset({("public", "secret")})
@@ -100,8 +108,8 @@ def test_sqlite_names_know_no_case() -> None:
 def test_people_name_tables_as_they_like(text: str) -> None:
     catalog = _catalog(_table("Artist", schema="main"), url="sqlite:///x.db")
 
-    assert catalog.named(text) is catalog.tables["Artist"]
-    assert catalog.named("Artis") is None
+    assert catalog.find_by_label(text) is catalog.tables["Artist"]
+    assert catalog.find_by_label("Artis") is None
     assert catalog.nearest("main.Artis") == ("Artist",)
 
 
@@ -136,7 +144,7 @@ def test_foreign_keys_link_columns_on_both_sides_also_of_hidden_tables() -> None
         _table(
             "Customer",
             "id rep",
-            references=(Reference(columns=("Rep",), table=("public", "staff"), to=()),),
+            references=(ForeignKey(columns=("Rep",), table=("public", "staff"), to=()),),
         ),
         _table("staff", primary_key=("Id",)),
         hidden_tables=("staff",),

@@ -18,10 +18,10 @@ from pegboard.errors import (
     ToolTimeout,
 )
 from pegboard.sources.sql.catalog import Table
-from pegboard.sources.sql.client import Client
+from pegboard.sources.sql.client import DatabaseClient
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.database import Database
-from pegboard.sources.sql.driver import Answer, Request, Session, Stale
+from pegboard.sources.sql.database import SqlDatabase
+from pegboard.sources.sql.driver import DatabaseSession, Request, StaleConnection, StatementResult
 
 
 class Trouble(Exception):
@@ -45,11 +45,11 @@ class Scripted:
         self.ping(deadline)
         return [Table(schema="main", name="t")], ()
 
-    def read(self, request: Request) -> Answer:
+    def read(self, request: Request) -> StatementResult:
         self.ping(request.deadline)
-        return Answer(rows=[[request.sql]], columns=[("sql", "text")])
+        return StatementResult(rows=[[request.sql]], columns=[("sql", "text")])
 
-    def write(self, request: Request, most: int) -> Answer:
+    def write(self, request: Request, most: int) -> StatementResult:
         raise InvalidRequest(f"{request.sql} {most}")
 
     def abort(self) -> None:
@@ -69,7 +69,7 @@ class ScriptedDriver:
         self.scripts = list(scripts)
         self.opened: list[Scripted] = []
 
-    def connect(self, *, write: bool) -> Session:
+    def connect(self, *, write: bool) -> DatabaseSession:
         del write
         script = self.scripts.pop(0) if len(self.scripts) > 1 else self.scripts[0]
         session = Scripted(script)
@@ -95,7 +95,7 @@ def _fails(session: Scripted) -> None:
 
 def _stale(session: Scripted) -> None:
     session.usable = False
-    raise Stale
+    raise StaleConnection
 
 
 def _hangs(session: Scripted) -> None:
@@ -105,7 +105,7 @@ def _hangs(session: Scripted) -> None:
 
 async def test_a_connection_is_used_again() -> None:
     driver = ScriptedDriver(_fine)
-    client = Client(driver, _config(), owner="shop")
+    client = DatabaseClient(driver, _config(), owner="shop")
 
     for _ in range(3):
         await client.ping(1)
@@ -115,7 +115,7 @@ async def test_a_connection_is_used_again() -> None:
 
 
 async def test_an_error_of_the_driver_is_translated_with_its_cause() -> None:
-    client = Client(ScriptedDriver(_fails), _config(), owner="shop")
+    client = DatabaseClient(ScriptedDriver(_fails), _config(), owner="shop")
 
     with pytest.raises(InvalidRequest, match="broken in nothing") as failed:
         await client.ping(1)
@@ -125,7 +125,7 @@ async def test_an_error_of_the_driver_is_translated_with_its_cause() -> None:
 
 async def test_a_connection_that_went_stale_is_replaced_once() -> None:
     driver = ScriptedDriver(_stale, _fine)
-    await Client(driver, _config(), owner="shop").ping(1)
+    await DatabaseClient(driver, _config(), owner="shop").ping(1)
 
     assert [session.closed for session in driver.opened] == [1, 0]
 
@@ -134,7 +134,7 @@ async def test_a_database_that_drops_every_connection_is_unavailable() -> None:
     driver = ScriptedDriver(_stale)
 
     with pytest.raises(SourceUnavailable, match="closes the connection at once"):
-        await Client(driver, _config(), owner="shop").ping(1)
+        await DatabaseClient(driver, _config(), owner="shop").ping(1)
 
     assert len(driver.opened) == 2
 
@@ -143,9 +143,9 @@ async def test_a_database_that_drops_every_connection_is_unavailable() -> None:
 async def test_a_call_that_hangs_is_cut_soon_after_its_deadline(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("pegboard.sources.sql.client._GRACE", 1.0)
+    monkeypatch.setattr("pegboard.sources.sql.client._GRACE_SECONDS", 1.0)
     driver = ScriptedDriver(_hangs, _fine)
-    client = Client(driver, _config(), owner="shop")
+    client = DatabaseClient(driver, _config(), owner="shop")
     started = time.monotonic()
 
     with pytest.raises(ToolTimeout, match="did not answer in time"):
@@ -159,7 +159,7 @@ async def test_a_call_that_hangs_is_cut_soon_after_its_deadline(
 
 async def test_a_call_that_is_cancelled_is_cut_at_once() -> None:
     driver = ScriptedDriver(_hangs)
-    task = asyncio.create_task(Client(driver, _config(), owner="shop").ping(60))
+    task = asyncio.create_task(DatabaseClient(driver, _config(), owner="shop").ping(60))
     await until(lambda: bool(driver.opened))
     task.cancel()
     await asyncio.wait({task}, timeout=40)
@@ -172,9 +172,9 @@ async def test_a_call_that_is_cancelled_is_cut_at_once() -> None:
 async def test_one_that_finds_no_connection_free_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("pegboard.sources.sql.client._GRACE", 1.0)
+    monkeypatch.setattr("pegboard.sources.sql.client._GRACE_SECONDS", 1.0)
     driver = ScriptedDriver(_hangs)
-    client = Client(driver, _config(max_connections=1), owner="shop")
+    client = DatabaseClient(driver, _config(max_connections=1), owner="shop")
     first = asyncio.create_task(client.ping(60))
     await until(lambda: bool(driver.opened))
 
@@ -187,7 +187,7 @@ async def test_one_that_finds_no_connection_free_says_so(
 
 async def test_closing_cuts_what_runs_and_opens_nothing_more() -> None:
     driver = ScriptedDriver(_hangs)
-    client = Client(driver, _config(), owner="shop")
+    client = DatabaseClient(driver, _config(), owner="shop")
     running = asyncio.create_task(client.ping(60))
     await until(lambda: bool(driver.opened))
     await client.close()
@@ -202,7 +202,7 @@ async def test_closing_cuts_what_runs_and_opens_nothing_more() -> None:
 
 async def test_the_schema_is_read_again_only_when_it_is_old() -> None:
     driver = ScriptedDriver(_fine)
-    database = Database(_config(), Client(driver, _config(), owner="shop"))
+    database = SqlDatabase(_config(), DatabaseClient(driver, _config(), owner="shop"))
 
     first = await database.catalog()
     second = await database.catalog()
@@ -216,7 +216,7 @@ async def test_the_schema_is_read_again_only_when_it_is_old() -> None:
 async def test_a_write_goes_to_a_connection_of_its_own() -> None:
     driver = ScriptedDriver(_fine)
     config = _config(allow_writes=True, max_affected_rows=7)
-    database = Database(config, Client(driver, config, owner="shop"))
+    database = SqlDatabase(config, DatabaseClient(driver, config, owner="shop"))
 
     with pytest.raises(InvalidRequest, match="DELETE FROM t 7"):
         await database.execute("DELETE FROM t")
@@ -227,10 +227,12 @@ async def test_a_write_goes_to_a_connection_of_its_own() -> None:
 async def test_work_of_one_source_leaves_threads_to_others() -> None:
     gate = threading.Event()
     held = [asyncio.create_task(POOL.run(gate.wait, owner="shop")) for _ in range(POOL.share)]
-    waiting = asyncio.create_task(Client(ScriptedDriver(_fine), _config(), owner="shop").ping(60))
+    waiting = asyncio.create_task(
+        DatabaseClient(ScriptedDriver(_fine), _config(), owner="shop").ping(60)
+    )
     try:
         await asyncio.sleep(0)
-        await Client(ScriptedDriver(_fine), _config(), owner="other").ping(60)
+        await DatabaseClient(ScriptedDriver(_fine), _config(), owner="other").ping(60)
         assert not waiting.done()
     finally:
         gate.set()

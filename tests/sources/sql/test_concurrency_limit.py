@@ -5,11 +5,11 @@ import threading
 
 import pytest
 
-from pegboard.sources.sql.concurrency_limit import Gate
+from pegboard.sources.sql.concurrency_limit import ConcurrencyLimit
 
 
 async def test_no_more_than_its_size_are_inside() -> None:
-    gate = Gate(2)
+    gate = ConcurrencyLimit(2)
     inside = most = 0
 
     async def visit() -> None:
@@ -28,7 +28,7 @@ async def test_no_more_than_its_size_are_inside() -> None:
 
 
 async def test_they_enter_in_the_order_in_which_they_came() -> None:
-    gate = Gate(1)
+    gate = ConcurrencyLimit(1)
     order: list[int] = []
 
     async def visit(number: int) -> None:
@@ -44,7 +44,7 @@ async def test_they_enter_in_the_order_in_which_they_came() -> None:
 
 
 async def test_one_who_gives_up_waiting_takes_no_place() -> None:
-    gate = Gate(1)
+    gate = ConcurrencyLimit(1)
     async with gate:
         waiting = [asyncio.create_task(gate.__aenter__()) for _ in range(3)]
         await asyncio.sleep(0)
@@ -63,7 +63,7 @@ async def test_one_who_gives_up_waiting_takes_no_place() -> None:
 
 
 async def test_two_loops_share_one_gate() -> None:
-    gate = Gate(1)
+    gate = ConcurrencyLimit(1)
     entered = threading.Event()
 
     async def elsewhere() -> None:
@@ -82,7 +82,7 @@ async def test_two_loops_share_one_gate() -> None:
 
 
 async def test_a_loop_that_is_gone_is_passed_over() -> None:
-    gate = Gate(1)
+    gate = ConcurrencyLimit(1)
 
     def wait_and_vanish() -> None:
         loop = asyncio.new_event_loop()

@@ -3,13 +3,13 @@
 import pytest
 
 from pegboard.errors import InvalidRequest
-from pegboard.sources.sql.catalog import Catalog, Column, Table, build
+from pegboard.sources.sql.catalog import Catalog, Column, Table, build_catalog
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.statement_guard import Guard
+from pegboard.sources.sql.statement_guard import StatementGuard
 
 
 @pytest.fixture
-def guarded() -> tuple[Guard, Catalog]:
+def guarded() -> tuple[StatementGuard, Catalog]:
     config = SqlConfig.model_validate(
         {"url": "postgresql://h/d", "hidden_columns": {"customer": ["email"]}}
     )
@@ -24,7 +24,7 @@ def guarded() -> tuple[Guard, Catalog]:
             "company": "id email owner",
         }.items()
     ]
-    return Guard(config), build(config, tables)
+    return StatementGuard(config), build_catalog(config, tables)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def guarded() -> tuple[Guard, Catalog]:
     ],
 )
 def test_what_leaves_the_hidden_column_alone_passes(
-    guarded: tuple[Guard, Catalog], sql: str
+    guarded: tuple[StatementGuard, Catalog], sql: str
 ) -> None:
     guard, catalog = guarded
 
@@ -65,7 +65,7 @@ def test_what_leaves_the_hidden_column_alone_passes(
     ],
 )
 def test_where_it_is_not_sure_the_answer_says_what_to_write(
-    guarded: tuple[Guard, Catalog], sql: str, message: str
+    guarded: tuple[StatementGuard, Catalog], sql: str, message: str
 ) -> None:
     guard, catalog = guarded
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.errors import InvalidRequest
-from pegboard.sources.sql.lexer import Dialect, Kind, folded, lex
+from pegboard.sources.sql.lexer import Dialect, TokenKind, fold_case, lex
 
 
 @pytest.mark.parametrize(
@@ -73,29 +73,29 @@ def test_tokens_know_what_they_are_called() -> None:
     tokens = lex("SELECT \"A b\", [C], Name, :one, ?, 1.5e3, x'ff' FROM t", "sqlite").tokens
 
     assert [(token.kind, token.name) for token in tokens if token.text != ","] == [
-        (Kind.WORD, "select"),
-        (Kind.QUOTED, "a b"),
-        (Kind.QUOTED, "c"),
-        (Kind.WORD, "name"),
-        (Kind.PARAMETER, "one"),
-        (Kind.PARAMETER, ""),
-        (Kind.NUMBER, "1.5e3"),
-        (Kind.STRING, "x'ff'"),
-        (Kind.WORD, "from"),
-        (Kind.WORD, "t"),
+        (TokenKind.WORD, "select"),
+        (TokenKind.QUOTED, "a b"),
+        (TokenKind.QUOTED, "c"),
+        (TokenKind.WORD, "name"),
+        (TokenKind.PARAMETER, "one"),
+        (TokenKind.PARAMETER, ""),
+        (TokenKind.NUMBER, "1.5e3"),
+        (TokenKind.STRING, "x'ff'"),
+        (TokenKind.WORD, "from"),
+        (TokenKind.WORD, "t"),
     ]
 
 
 def test_postgresql_keeps_the_case_of_quoted_names_and_slices_apart_from_parameters() -> None:
     tokens = lex('SELECT "A""b", a[1:n], x::int, :n, $12', "postgresql").tokens
 
-    assert 'A"b' in [token.name for token in tokens if token.kind is Kind.QUOTED]
-    assert [token.text for token in tokens if token.kind is Kind.PARAMETER] == [":n", "$12"]
+    assert 'A"b' in [token.name for token in tokens if token.kind is TokenKind.QUOTED]
+    assert [token.text for token in tokens if token.kind is TokenKind.PARAMETER] == [":n", "$12"]
 
 
 def test_names_fold_as_the_databases_fold_them() -> None:
-    assert folded("ABCxyz") == "abcxyz"
-    assert folded("ÄB\u212a") == "Äb\u212a"
+    assert fold_case("ABCxyz") == "abcxyz"
+    assert fold_case("ÄB\u212a") == "Äb\u212a"
 
 
 @given(st.text(max_size=60), st.sampled_from(["sqlite", "postgresql"]))

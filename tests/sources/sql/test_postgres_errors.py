@@ -5,7 +5,7 @@ import pytest
 
 from pegboard.errors import PegboardError, SourceUnavailable, ToolFailed, Unavailable
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.postgres_errors import translated
+from pegboard.sources.sql.postgres_errors import translate_error
 
 
 class _Coded(psycopg.Error):
@@ -35,7 +35,7 @@ def test_each_code_has_its_reader(
 ) -> None:
     config = SqlConfig.model_validate({"url": "postgresql://u:hush@h/d"})
 
-    result = translated(error, None, config, prefix=0)
+    result = translate_error(error, None, config, prefix=0)
 
     assert type(result) is kind
     assert message in str(result)

@@ -8,10 +8,10 @@ import pytest
 from tests.sources.sql.attacks import HIDING_MORE
 
 from pegboard.errors import InvalidRequest
-from pegboard.sources.sql.catalog import build
+from pegboard.sources.sql.catalog import build_catalog
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.driver import Answer, Request, Statement
-from pegboard.sources.sql.lexer import Lexed
+from pegboard.sources.sql.driver import Request, Statement, StatementResult
+from pegboard.sources.sql.lexer import LexedStatement
 from pegboard.sources.sql.postgres import PostgresDriver
 from pegboard.sources.sql.postgres_schema import read_tables
 
@@ -23,13 +23,13 @@ class Bare:
         self.config = SqlConfig.model_validate({"url": url, **HIDING_MORE})
         self.session = PostgresDriver(self.config).connect(write=write)
         tables, _ = self.session.tables(time.monotonic() + 60)
-        self.catalog = build(self.config, tables)
+        self.catalog = build_catalog(self.config, tables)
 
-    def read(self, sql: str, *tables: str) -> Answer:
+    def read(self, sql: str, *tables: str) -> StatementResult:
         return self.session.read(
             Request(
                 statement=Statement(
-                    lexed=Lexed(text=sql, tokens=()),
+                    lexed=LexedStatement(text=sql, tokens=()),
                     kind="query",
                     tables=tuple(self.catalog.tables[name] for name in tables),
                 ),

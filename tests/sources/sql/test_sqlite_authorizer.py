@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from tests.sources.sql.attacks import ATTACKS, HIDING, SECRET, SQLITE_ATTACKS
 
-from pegboard.sources.sql.catalog import Catalog, build
+from pegboard.sources.sql.catalog import Catalog, build_catalog
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.driver import Answer, Request, Statement
-from pegboard.sources.sql.lexer import Lexed
+from pegboard.sources.sql.driver import Request, Statement, StatementResult
+from pegboard.sources.sql.lexer import LexedStatement
 from pegboard.sources.sql.sqlite import SqliteDriver, SqliteSession
 
 
@@ -25,18 +25,18 @@ class Bare:
             write=write
         )
         tables, triggers = self.session.tables(time.monotonic() + 60)
-        self.catalog: Catalog = build(self.config, tables, triggers=triggers)
+        self.catalog: Catalog = build_catalog(self.config, tables, triggers=triggers)
 
-    def read(self, sql: str, *tables: str, ctes: Sequence[str] = ()) -> Answer:
+    def read(self, sql: str, *tables: str, ctes: Sequence[str] = ()) -> StatementResult:
         return self.session.read(self._request(sql, tables, ctes, "query"))
 
-    def write(self, sql: str, *tables: str) -> Answer:
+    def write(self, sql: str, *tables: str) -> StatementResult:
         return self.session.write(self._request(sql, tables, (), "write"), 100)
 
     def _request(self, sql: str, tables: Sequence[str], ctes: Sequence[str], kind: Any) -> Request:
         return Request(
             statement=Statement(
-                lexed=Lexed(text=sql, tokens=()),
+                lexed=LexedStatement(text=sql, tokens=()),
                 kind=kind,
                 tables=tuple(self.catalog.tables[name] for name in tables),
                 ctes=frozenset(ctes),

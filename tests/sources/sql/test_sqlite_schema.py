@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.sources.sql.boards import opened
 
 from pegboard.sources.sql import sqlite_schema
-from pegboard.sources.sql.catalog import Reference, Table
+from pegboard.sources.sql.catalog import ForeignKey, Table
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.sqlite import SqliteDriver
 
@@ -56,8 +56,8 @@ def test_keys_are_read_also_where_they_leave_the_other_side_out(vault: Path) -> 
 
     assert tables["pair"].primary_key == ("b", "a")
     assert set(tables["part"].references) == {
-        Reference(columns=("z",), table=("main", "artist"), to=()),
-        Reference(columns=("x", "y"), table=("main", "pair"), to=("b", "a")),
+        ForeignKey(columns=("z",), table=("main", "artist"), to=()),
+        ForeignKey(columns=("x", "y"), table=("main", "pair"), to=("b", "a")),
     }
 
 

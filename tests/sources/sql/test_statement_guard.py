@@ -10,19 +10,19 @@ from tests.sources.sql.attacks import HIDING
 
 from pegboard.errors import InvalidRequest
 from pegboard.sources.sql.allowlist import READ_NODES, WRITE_NODES
-from pegboard.sources.sql.catalog import Catalog, build
+from pegboard.sources.sql.catalog import Catalog, build_catalog
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.lexer import Dialect, lex
 from pegboard.sources.sql.sqlite import SqliteDriver
-from pegboard.sources.sql.statement_guard import Guard, first_word_refusal, strip_explain
+from pegboard.sources.sql.statement_guard import StatementGuard, first_word_refusal, strip_explain
 
 
-def _catalog(path: Path, **config: Any) -> tuple[Guard, Catalog]:
+def _catalog(path: Path, **config: Any) -> tuple[StatementGuard, Catalog]:
     settings = SqlConfig.model_validate({"url": f"sqlite:///{path}", **HIDING, **config})
     session = SqliteDriver(settings, base_dir=path.parent).connect(write=False)
     tables, triggers = session.tables(time.monotonic() + 60)
     session.close()
-    return Guard(settings), build(settings, tables, triggers=triggers)
+    return StatementGuard(settings), build_catalog(settings, tables, triggers=triggers)
 
 
 def test_a_checked_statement_names_its_tables_and_with_queries(one_vault: Path) -> None:

@@ -13,10 +13,10 @@ from pegboard.core.context import ToolContext
 from pegboard.core.tool import Effect
 from pegboard.errors import InvalidRequest, ToolArgumentError
 from pegboard.registry import ToolRegistry
-from pegboard.sources.sql.catalog import Table, build
+from pegboard.sources.sql.catalog import Table, build_catalog
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.driver import Answer, collect
-from pegboard.sources.sql.results import listed, page
+from pegboard.sources.sql.driver import StatementResult, collect
+from pegboard.sources.sql.results import to_list_result, to_query_result
 from pegboard.sources.sql.tool_schemas import query_input
 
 
@@ -161,13 +161,13 @@ def test_a_long_list_of_tables_is_cut_and_says_so() -> None:
     config = SqlConfig.model_validate({"url": "sqlite:///x.db"})
     tables = [Table(schema="main", name=f"t{number:03}") for number in range(250)]
 
-    answer = listed(build(config, tables), "")
+    answer = to_list_result(build_catalog(config, tables), "")
 
     assert (len(answer["tables"]), answer["total"], answer["truncated"]) == (200, 250, True)
 
 
 def test_a_page_without_rows_still_names_its_columns() -> None:
-    assert page(Answer(columns=[("a", "text"), ("a", "")]), 0) == {
+    assert to_query_result(StatementResult(columns=[("a", "text"), ("a", "")]), 0) == {
         "columns": [{"name": "a", "type": "text"}, {"name": "a_2", "type": ""}],
         "rows": [],
         "row_count": 0,
@@ -189,5 +189,5 @@ def test_rows_are_collected_up_to_the_limit_and_one_more_is_looked_for() -> None
         asked.append(count)
         return [(next(rows),) for _ in range(count)]
 
-    assert collect(fetch, limit=150, most_bytes=10_000) == ([[n] for n in range(150)], True)
+    assert collect(fetch, limit=150, max_bytes=10_000) == ([[n] for n in range(150)], True)
     assert asked == [100, 51]

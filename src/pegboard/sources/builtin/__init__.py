@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard.core.ports.source import SourceKind
 from pegboard.sources.builtin.config import BuiltinConfig
 from pegboard.sources.builtin.discovery import discover_builtin_tools
-from pegboard.sources.builtin.source import bound_tools, open_builtin
+from pegboard.sources.builtin.source import bind_tools, open_builtin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ __all__ = [
     "ALL_TOOLS",
     "KIND",
     "BuiltinConfig",
-    "bound_tools",
+    "bind_tools",
     "computation",
     "discover_builtin_tools",
     "filesystem",

@@ -8,11 +8,11 @@ from pegboard.errors import InvalidRequest
 
 Number = int | float
 
-_MOST_BITS = 13_000  # about 3,900 digits: Python refuses to write integers of more than 4,300
-_MOST_DEPTH = 100
-_MOST_FACTORIAL = 1_400
-_MOST_CHOICES = 20_000
-_MOST_ROUND_DIGITS = 400
+_MAX_BITS = 13_000  # about 3,900 digits: Python refuses to write integers of more than 4,300
+_MAX_DEPTH = 100
+_MAX_FACTORIAL = 1_400
+_MAX_CHOICES = 20_000
+_MAX_ROUND_DIGITS = 400
 
 _CONSTANTS: Mapping[str, float] = {"pi": math.pi, "e": math.e, "tau": math.tau}
 _SPELLINGS = str.maketrans(
@@ -44,8 +44,8 @@ def evaluate(expression: str) -> Number:
 
 
 def _value(node: ast.expr, depth: int) -> Number:
-    if depth > _MOST_DEPTH:
-        raise InvalidRequest(f"Nested deeper than {_MOST_DEPTH} levels.")
+    if depth > _MAX_DEPTH:
+        raise InvalidRequest(f"Nested deeper than {_MAX_DEPTH} levels.")
     match node:
         case ast.Constant(value=bool() | complex() | str() | bytes() | None):
             raise InvalidRequest(f"Only numbers can be computed with, found {node.value!r}.")
@@ -62,7 +62,7 @@ def _value(node: ast.expr, depth: int) -> Number:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
             return _call(name, [_value(argument, depth + 1) for argument in args])
         case _:
-            raise InvalidRequest(_unsupported(node))
+            raise InvalidRequest(_describe_unsupported(node))
 
 
 def _binary(node: ast.BinOp, depth: int) -> Number:
@@ -74,18 +74,18 @@ def _binary(node: ast.BinOp, depth: int) -> Number:
         first = first.left
     value = _value(first, depth + 1)
     for part in reversed(chain):
-        value = _applied(part, value, _value(part.right, depth + 1))
+        value = _apply(part, value, _value(part.right, depth + 1))
     return value
 
 
-def _applied(node: ast.BinOp, left: Number, right: Number) -> Number:
+def _apply(node: ast.BinOp, left: Number, right: Number) -> Number:
     match node.op:
         case ast.Add():
-            return _bounded(left + right)
+            return _check_bounds(left + right)
         case ast.Sub():
-            return _bounded(left - right)
+            return _check_bounds(left - right)
         case ast.Mult():
-            return _bounded(left * right)
+            return _check_bounds(left * right)
         case ast.Div():
             return left / right
         case ast.FloorDiv():
@@ -95,22 +95,22 @@ def _applied(node: ast.BinOp, left: Number, right: Number) -> Number:
         case ast.Pow():
             return _power(left, right)
         case _:
-            raise InvalidRequest(_unsupported(node))
+            raise InvalidRequest(_describe_unsupported(node))
 
 
 def _power(base: Number, exponent: Number) -> Number:
     if isinstance(base, int) and isinstance(exponent, int) and exponent > 0:
-        if base.bit_length() * exponent > _MOST_BITS + exponent:
+        if base.bit_length() * exponent > _MAX_BITS + exponent:
             raise OverflowError
-        return _bounded(base**exponent)
+        return _check_bounds(base**exponent)
     result = base**exponent
     if isinstance(result, complex):
         raise InvalidRequest("A negative number to a fractional power is not a real number.")
     return result
 
 
-def _bounded(value: Number) -> Number:
-    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+def _check_bounds(value: Number) -> Number:
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
         raise OverflowError
     return value
 
@@ -127,23 +127,23 @@ def _call(name: str, arguments: list[Number]) -> Number:
     function = _FUNCTIONS.get(name)
     if function is None:
         raise InvalidRequest(f"Unknown function '{name}'; known are {', '.join(_FUNCTIONS)}.")
-    return _bounded(function(*arguments))
+    return _check_bounds(function(*arguments))
 
 
 def _factorial(n: Number) -> int:
     whole = _whole(n)
-    if whole > _MOST_FACTORIAL:
+    if whole > _MAX_FACTORIAL:
         raise OverflowError
     return math.factorial(whole)
 
 
 def _comb(n: Number, k: Number) -> int:
-    return math.comb(_whole(n, most=_MOST_CHOICES), _whole(k))
+    return math.comb(_whole(n, most=_MAX_CHOICES), _whole(k))
 
 
 def _perm(n: Number, k: Number) -> int:
-    whole, taken = _whole(n, most=_MOST_CHOICES), _whole(k)
-    if taken <= whole and whole.bit_length() * taken > 2 * _MOST_BITS:
+    whole, taken = _whole(n, most=_MAX_CHOICES), _whole(k)
+    if taken <= whole and whole.bit_length() * taken > 2 * _MAX_BITS:
         raise OverflowError
     return math.perm(whole, taken)
 
@@ -158,8 +158,8 @@ def _whole(value: Number, *, most: int | None = None) -> int:
 
 def _round(value: Number, digits: Number = 0) -> Number:
     places = _whole(digits)
-    if abs(places) > _MOST_ROUND_DIGITS:
-        raise ValueError(f"at most {_MOST_ROUND_DIGITS} digits can be rounded to")
+    if abs(places) > _MAX_ROUND_DIGITS:
+        raise ValueError(f"at most {_MAX_ROUND_DIGITS} digits can be rounded to")
     return round(value, places) if places else round(value)
 
 
@@ -185,7 +185,7 @@ def _gcd(*values: Number) -> int:
 def _lcm(*values: Number) -> int:
     result = 1
     for value in values:
-        result = int(_bounded(math.lcm(result, _whole(value))))
+        result = int(_check_bounds(math.lcm(result, _whole(value))))
     return result
 
 
@@ -209,7 +209,7 @@ _HINTS: Mapping[type[ast.AST], str] = {
 }
 
 
-def _unsupported(node: ast.AST) -> str:
+def _describe_unsupported(node: ast.AST) -> str:
     kind = type(node.op) if isinstance(node, ast.BinOp) else type(node)
     hint = _HINTS.get(
         kind, "only numbers, + - * / // % **, parentheses and functions are supported"

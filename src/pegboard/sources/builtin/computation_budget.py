@@ -4,8 +4,8 @@ from typing import Any, cast
 
 from pegboard.errors import InvalidRequest
 
-_MOST_WEIGHT = 2_000_000
-_MOST_STEPS = 300_000
+_MAX_WEIGHT = 2_000_000
+_MAX_STEPS = 300_000
 _EACH = 8
 
 
@@ -28,7 +28,7 @@ class Budget:
             InvalidRequest: It was too much.
         """
         self._steps += count
-        if self._steps > _MOST_STEPS:
+        if self._steps > _MAX_STEPS:
             raise InvalidRequest("This takes too long on so large a document; narrow it first.")
 
     def weigh(self, value: Any) -> int:
@@ -47,7 +47,7 @@ class Budget:
         Raises:
             InvalidRequest: It would.
         """
-        if weight > _MOST_WEIGHT:
+        if weight > _MAX_WEIGHT:
             raise InvalidRequest("The document or the result is too large.")
 
     def _weight(self, value: Any) -> int:

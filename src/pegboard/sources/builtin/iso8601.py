@@ -14,7 +14,7 @@ _DURATION = re.compile(
     r"(?:(?P<seconds>\d+(?:[.,]\d+)?)S)?)?"
 )
 _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?", re.IGNORECASE)
-_MOST_DIGITS = 12
+_MAX_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Duration:
     elapsed: timedelta
 
 
-def read_zone(name: str) -> tzinfo:
+def parse_zone(name: str) -> tzinfo:
     """A zone by its IANA name or as an offset like `+02:00`.
 
     Raises:
@@ -52,7 +52,7 @@ def read_zone(name: str) -> tzinfo:
         raise InvalidRequest(f"'{name}' is not a time zone.{_nearest(name)}") from error
 
 
-def read_moment(text: str, zone: tzinfo) -> datetime:
+def parse_moment(text: str, zone: tzinfo) -> datetime:
     """A point in time from ISO 8601; one without an offset is in `zone`, a date is its midnight.
 
     Raises:
@@ -68,14 +68,14 @@ def read_moment(text: str, zone: tzinfo) -> datetime:
     return found.replace(tzinfo=zone) if found.tzinfo is None else found
 
 
-def read_duration(text: str) -> Duration:
+def parse_duration(text: str) -> Duration:
     """A duration from ISO 8601, with a sign before the `P` for going back.
 
     Raises:
         InvalidRequest: The text is no duration.
     """
     found = _DURATION.fullmatch(text.strip().upper())
-    if found is None or any(len(part or "") > _MOST_DIGITS for part in found.groups()):
+    if found is None or any(len(part or "") > _MAX_DIGITS for part in found.groups()):
         raise InvalidRequest(
             f"'{text}' is not an ISO 8601 duration; write it as 'P1Y2M10D', 'PT36H' or '-P7D'."
         )
@@ -99,7 +99,7 @@ def read_duration(text: str) -> Duration:
     )
 
 
-def later(moment: datetime, duration: Duration) -> datetime:
+def add_duration(moment: datetime, duration: Duration) -> datetime:
     """The moment after (or before) a duration, in the same zone.
 
     Months and days are counted on the calendar, with the day of the month cut to the month's
@@ -120,7 +120,7 @@ def later(moment: datetime, duration: Duration) -> datetime:
         raise InvalidRequest("The result is outside the years 1 to 9999.") from error
 
 
-def written(delta: timedelta) -> str:
+def format_duration(delta: timedelta) -> str:
     """An exact duration in ISO 8601 days, hours, minutes and seconds."""
     sign = "-" if delta < timedelta() else ""
     delta = abs(delta)

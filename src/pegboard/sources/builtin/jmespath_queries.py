@@ -29,7 +29,7 @@ def query(document: Any, expression: str) -> Any:
         InvalidRequest: The expression is malformed, does not fit the document, or takes too much.
     """
     try:
-        return _Bounded(Budget()).run(_parsed(expression), document)
+        return _BudgetInterpreter(Budget()).run(_parse(expression), document)
     except (JMESPathError, ValueError, TypeError, ArithmeticError) as error:
         raise InvalidRequest(f"The JMESPath expression fails: {error}") from error
     except RecursionError as error:
@@ -37,11 +37,11 @@ def query(document: Any, expression: str) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _parsed(expression: str) -> Any:
+def _parse(expression: str) -> Any:
     return jmespath.compile(expression).parsed
 
 
-class _BoundedFunctions(Functions):
+class _BudgetFunctions(Functions):
     """The standard functions; each is charged for the size of what it is given."""
 
     def __init__(self, budget: Budget) -> None:
@@ -57,11 +57,11 @@ class _BoundedFunctions(Functions):
         return super().call_function(function_name, resolved_args)
 
 
-class _Bounded(TreeInterpreter):
+class _BudgetInterpreter(TreeInterpreter):
     """The library's interpreter, with every step counted and every new value weighed."""
 
     def __init__(self, budget: Budget) -> None:
-        super().__init__(Options(custom_functions=_BoundedFunctions(budget)))
+        super().__init__(Options(custom_functions=_BudgetFunctions(budget)))
         self._budget = budget
 
     def run(self, parsed: Any, document: Any) -> Any:

@@ -12,7 +12,7 @@ from jsonpointer import JsonPointerException, resolve_pointer
 from pegboard.errors import InvalidRequest
 from pegboard.sources.builtin.computation_budget import Budget
 
-_MOST_DIFFED = 400_000
+_MAX_DIFFED = 400_000
 
 
 def get(document: Any, pointer: str) -> Any:
@@ -27,7 +27,7 @@ def get(document: Any, pointer: str) -> Any:
         raise InvalidRequest(f"The JSON Pointer '{pointer}' leads nowhere: {error}.") from error
 
 
-def patched(document: Any, operations: list[dict[str, Any]]) -> Any:
+def apply_patch(document: Any, operations: list[dict[str, Any]]) -> Any:
     """The document after all operations of a JSON Patch, in order; all or nothing.
 
     Raises:
@@ -46,19 +46,19 @@ def patched(document: Any, operations: list[dict[str, Any]]) -> Any:
     return document
 
 
-def difference(document: Any, other: Any) -> list[dict[str, Any]]:
+def make_patch(document: Any, other: Any) -> list[dict[str, Any]]:
     """The JSON Patch that makes `other` of the document.
 
     Raises:
         InvalidRequest: The documents are too large to compare.
     """
     budget = Budget()
-    if budget.weigh(document) + budget.weigh(other) > _MOST_DIFFED:
+    if budget.weigh(document) + budget.weigh(other) > _MAX_DIFFED:
         raise InvalidRequest("The documents are too large to compare; compare parts of them.")
     return cast("list[dict[str, Any]]", list(cast("Any", jsonpatch.make_patch(document, other))))
 
 
-def merged(document: Any, changes: Any) -> Any:
+def merge_patch(document: Any, changes: Any) -> Any:
     """The document after a JSON Merge Patch: objects merge, null removes, the rest replaces."""
     if not isinstance(changes, dict):
         return changes
@@ -67,5 +67,5 @@ def merged(document: Any, changes: Any) -> Any:
         if value is None:
             result.pop(key, None)
         else:
-            result[key] = merged(result.get(key), value)
+            result[key] = merge_patch(result.get(key), value)
     return result

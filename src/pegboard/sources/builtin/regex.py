@@ -25,14 +25,14 @@ class Pattern:
     """
 
     def __init__(self, pattern: str, *, ignore_case: bool = False, literal: bool = False) -> None:
-        self._compiled = _compiled(pattern, ignore_case=ignore_case, literal=literal)
+        self._compiled = _compile(pattern, ignore_case=ignore_case, literal=literal)
 
     @property
     def names(self) -> dict[str, int]:
         """Named groups and their numbers."""
         return dict(self._compiled.groupindex)
 
-    def found_in(self, text: str) -> bool:
+    def find_in(self, text: str) -> bool:
         """Whether it occurs."""
         return self._compiled.search(text) is not None
 
@@ -50,7 +50,7 @@ class Pattern:
 
 
 @lru_cache(maxsize=64)
-def _compiled(pattern: str, *, ignore_case: bool, literal: bool) -> Any:
+def _compile(pattern: str, *, ignore_case: bool, literal: bool) -> Any:
     import re2 as untyped
 
     re2 = cast("Any", untyped)

@@ -22,7 +22,7 @@ def text_of(response: HttpResponse) -> str | None:
         return None
     if not media_type and b"\0" in response.content:
         return None
-    return decode_text(response.content, _declared(response))
+    return decode_text(response.content, _charset_of(response))
 
 
 def json_of(response: HttpResponse, text: str) -> tuple[bool, Any]:
@@ -35,7 +35,7 @@ def json_of(response: HttpResponse, text: str) -> tuple[bool, Any]:
         return False, None
 
 
-def _declared(response: HttpResponse) -> str:
+def _charset_of(response: HttpResponse) -> str:
     found = _CHARSET.search(response.headers.get("content-type", ""))
     if found is None and response.media_type in ("text/html", "application/xhtml+xml"):
         found = _CHARSET.search(response.content[:_HTML_START].decode("latin-1"))

@@ -28,7 +28,7 @@ def sandbox_of(ctx: ToolContext[Any]) -> Sandbox:
     return sandbox
 
 
-def without_sandbox(services: Services) -> str:
+def why_no_sandbox(services: Services) -> str:
     """Why a tool that needs a sandbox cannot be used with these services; empty when it can."""
     return "" if services.sandbox is not None else _NO_SANDBOX
 

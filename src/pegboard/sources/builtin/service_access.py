@@ -44,7 +44,7 @@ def http_of(ctx: ToolContext[Any]) -> HttpClient:
     return http
 
 
-async def sent(ctx: ToolContext[Any], request: HttpRequest) -> HttpResponse:
+async def send_request(ctx: ToolContext[Any], request: HttpRequest) -> HttpResponse:
     """What the host answers that a caller named; that it is away is nothing of the tool's.
 
     The host has to answer a little before the call has to end: else a call that waits for it in
@@ -76,12 +76,12 @@ def _in_time(request: HttpRequest, remaining: float | None) -> HttpRequest:
     return request if (request.timeout or left) < left else replace_data(request, timeout=left)
 
 
-def without_http(services: Services) -> str:
+def why_no_http(services: Services) -> str:
     """Why a tool that speaks HTTP cannot be used with these services; empty when it can."""
     return "" if services.http is not None else _NO_HTTP
 
 
-def bound(function: _Function, services: Services) -> _Function:
+def bind_services(function: _Function, services: Services) -> _Function:
     """The same function, given these services in its context; unchanged if it takes none.
 
     What the application hands to its own tools as `deps` is not for the built-in ones, only for

@@ -11,7 +11,7 @@ from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError, SourceUnavailable
 from pegboard.sources.builtin.config import BuiltinConfig
 from pegboard.sources.builtin.discovery import BuiltinTool, discover_builtin_tools
-from pegboard.sources.builtin.service_access import bound
+from pegboard.sources.builtin.service_access import bind_services
 from pegboard.tools import SchemaTool, as_tool
 
 
@@ -50,7 +50,7 @@ async def open_builtin(name: str, config: BuiltinConfig, services: Services) -> 
     """
     if config.workspace is not None:
         services = replace(services, workspace=services.base_dir / config.workspace)
-    chosen = _chosen(discover_builtin_tools(), config)
+    chosen = _select(discover_builtin_tools(), config)
     tools = [
         _tool(
             item,
@@ -63,11 +63,11 @@ async def open_builtin(name: str, config: BuiltinConfig, services: Services) -> 
     return BuiltinSource(name, tools)
 
 
-def bound_tools(services: Services, *, source: str = "") -> list[Tool]:
+def bind_tools(services: Services, *, source: str = "") -> list[Tool]:
     """All built-in tools bound to these services, for use without a board.
 
     ```python
-    registry = ToolRegistry(bound_tools(Services(http=client)))
+    registry = ToolRegistry(bind_tools(Services(http=client)))
     ```
 
     Args:
@@ -81,7 +81,7 @@ def bound_tools(services: Services, *, source: str = "") -> list[Tool]:
 
 
 def _tool(item: BuiltinTool, services: Services, *, source: str, reason: str) -> Tool:
-    made = as_tool(bound(item.function, services), source=source)
+    made = as_tool(bind_services(item.function, services), source=source)
     if not reason:
         return made
 
@@ -91,7 +91,7 @@ def _tool(item: BuiltinTool, services: Services, *, source: str, reason: str) ->
     return SchemaTool(spec=made.spec.replace(unavailable=reason), run=refuse)
 
 
-def _chosen(found: Sequence[BuiltinTool], config: BuiltinConfig) -> list[BuiltinTool]:
+def _select(found: Sequence[BuiltinTool], config: BuiltinConfig) -> list[BuiltinTool]:
     known = {item.spec.name for item in found} | {item.spec.category for item in found}
     for option, names in (("include", config.include), ("exclude", config.exclude)):
         for name in names:

@@ -14,9 +14,9 @@ from pegboard.sources.builtin.regex import Pattern
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|\d+")
 _SENTENCE_END = re.compile(r"[.!?]+(?:\s|$)")
-_MOST_DIFF_LINES = 2_000
-_MOST_REPLACED = 100_000
-_MOST_CHARACTERS = 1_000_000
+_MAX_DIFF_LINES = 2_000
+_MAX_REPLACED = 100_000
+_MAX_CHARACTERS = 1_000_000
 
 CASES = ("upper", "lower", "title", "sentence", "camel", "pascal", "snake", "kebab", "constant")
 HASHES = ("sha256", "sha512", "sha1", "md5")
@@ -63,8 +63,8 @@ def diff(text: str, other: str) -> dict[str, Any]:
     import difflib
 
     before, after = text.splitlines(), other.splitlines()
-    if len(before) > _MOST_DIFF_LINES or len(after) > _MOST_DIFF_LINES:
-        raise InvalidRequest(f"At most {_MOST_DIFF_LINES} lines can be compared.")
+    if len(before) > _MAX_DIFF_LINES or len(after) > _MAX_DIFF_LINES:
+        raise InvalidRequest(f"At most {_MAX_DIFF_LINES} lines can be compared.")
     lines = list(difflib.unified_diff(before, after, "text", "other", lineterm=""))
     return {
         "equal": text == other,
@@ -90,13 +90,13 @@ def replace(text: str, pattern: str, replacement: str, limit: int) -> dict[str, 
     pieces: list[str] = []
     end = size = replaced = 0
     for match in Pattern(pattern).matches(text):
-        pieces += [text[end : match.start()], _expanded(match, replacement)]
+        pieces += [text[end : match.start()], _expand(match, replacement)]
         end = match.end()
         replaced += 1
         size += len(pieces[-1])
-        if size > _MOST_CHARACTERS:
-            raise InvalidRequest(f"The result has more than {_MOST_CHARACTERS} characters.")
-        if replaced == min(limit, _MOST_REPLACED):
+        if size > _MAX_CHARACTERS:
+            raise InvalidRequest(f"The result has more than {_MAX_CHARACTERS} characters.")
+        if replaced == min(limit, _MAX_REPLACED):
             break
     return {"text": "".join([*pieces, text[end:]]), "replaced": replaced}
 
@@ -109,8 +109,8 @@ def split(text: str, separator: str | None, limit: int) -> list[str]:
 def join(items: list[str], separator: str | None) -> str:
     """The items in one text."""
     glue = "" if separator is None else separator
-    if sum(map(len, items)) + len(glue) * len(items) > _MOST_CHARACTERS:
-        raise InvalidRequest(f"The result has more than {_MOST_CHARACTERS} characters.")
+    if sum(map(len, items)) + len(glue) * len(items) > _MAX_CHARACTERS:
+        raise InvalidRequest(f"The result has more than {_MAX_CHARACTERS} characters.")
     return glue.join(items)
 
 
@@ -185,7 +185,7 @@ def _groups(match: Any, pattern: Pattern) -> Any:
     return groups[0] if len(groups) == 1 else list(groups)
 
 
-def _expanded(match: Any, replacement: str) -> str:
+def _expand(match: Any, replacement: str) -> str:
     if "\\" not in replacement:
         return replacement
     try:

@@ -17,19 +17,19 @@ from typing import Literal
 
 from pegboard.errors import InvalidRequest, ToolFailed
 
-_MOST_NAMES = 64
-_MOST_PATH = 1024
+_MAX_NAMES = 64
+_MAX_PATH = 1024
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Not blocking: a pipe that somebody puts in place of a file must not hold the thread.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-Kind = Literal["file", "folder", "link", "other"]
+EntryKind = Literal["file", "folder", "link", "other"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class WorkspaceEntry:
     """One name in a folder.
 
     Attributes:
@@ -40,12 +40,12 @@ class Entry:
     """
 
     path: str
-    kind: Kind
+    kind: EntryKind
     size: int
     modified: float
 
 
-class Jail:
+class WorkspaceFiles:
     """Reads and writes below one folder.
 
     Args:
@@ -63,8 +63,8 @@ class Jail:
                 or the file is larger than `max_bytes`.
         """
         names = _names(path)
-        with self._folder(names[:-1]) as folder, _reported(path):
-            descriptor = _opened(folder, _last(names), path)
+        with self._folder(names[:-1]) as folder, _translate_errors(path):
+            descriptor = _open(folder, _last(names), path)
             with os.fdopen(descriptor, "rb") as file:
                 data = file.read(max_bytes + 1)
         if len(data) > max_bytes:
@@ -82,7 +82,7 @@ class Jail:
         """
         names = _names(path)
         name = _last(names)
-        with self._folder(names[:-1], create=True) as folder, _reported(path):
+        with self._folder(names[:-1], create=True) as folder, _translate_errors(path):
             before = _status(folder, name)
             if before is not None and not stat.S_ISREG(before.st_mode):
                 raise InvalidRequest(f"'{path}' is not a regular file.")
@@ -99,7 +99,7 @@ class Jail:
                 raise
         return before is None
 
-    def entries(self, path: str, *, deep: bool = False) -> Iterator[Entry]:
+    def entries(self, path: str, *, deep: bool = False) -> Iterator[WorkspaceEntry]:
         """What is in a folder, by name; with `deep`, then what is in its folders.
 
         Raises:
@@ -110,20 +110,20 @@ class Jail:
         while pending:
             names = pending.pop()
             try:
-                found = self._listed(names)
+                found = self._list(names)
             except InvalidRequest:
                 if first:
                     raise
                 continue  # gone, or not readable, since its name was read
             first = False
             yield from found
-            if deep and len(names) < _MOST_NAMES:
+            if deep and len(names) < _MAX_NAMES:
                 folders = [item.path for item in found if item.kind == "folder"]
                 pending += [item.split("/") for item in reversed(folders)]
 
-    def _listed(self, names: list[str]) -> list[Entry]:
+    def _list(self, names: list[str]) -> list[WorkspaceEntry]:
         path = "/".join(names) or "."
-        with self._folder(names) as folder, _reported(path):
+        with self._folder(names) as folder, _translate_errors(path):
             # Names that are not UTF-8 cannot be said in JSON, so nobody could ask for them.
             found = sorted(filter(_is_utf8, os.listdir(folder)))  # noqa: PTH208 - a descriptor
             statuses = [(name, _status(folder, name)) for name in found]
@@ -134,11 +134,11 @@ class Jail:
     def _folder(self, names: list[str], *, create: bool = False) -> Generator[int]:
         """A descriptor of the folder at these names."""
         path = "/".join(names) or "."
-        with _reported(path):
+        with _translate_errors(path):
             self._root.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            with _reported(path):
+            with _translate_errors(path):
                 for name in names:
                     if create:
                         with suppress(FileExistsError):
@@ -157,7 +157,7 @@ def _names(path: str) -> list[str]:
     names = [name for name in path.split("/") if name not in ("", ".")]
     if ".." in names:
         raise InvalidRequest(f"'{path}' leads out of the workspace; '..' is not allowed.")
-    if "\0" in path or len(path) > _MOST_PATH or len(names) > _MOST_NAMES:
+    if "\0" in path or len(path) > _MAX_PATH or len(names) > _MAX_NAMES:
         raise InvalidRequest("The path is too long, or not a path.")
     return names
 
@@ -168,7 +168,7 @@ def _last(names: list[str]) -> str:
     return names[-1]
 
 
-def _opened(folder: int, name: str, path: str) -> int:
+def _open(folder: int, name: str, path: str) -> int:
     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode):
         descriptor = os.open(name, _READ, dir_fd=folder)
@@ -208,8 +208,8 @@ def _is_utf8(name: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
-def _entry(path: str, status: os.stat_result) -> Entry:
-    kind: Kind
+def _entry(path: str, status: os.stat_result) -> WorkspaceEntry:
+    kind: EntryKind
     if stat.S_ISREG(status.st_mode):
         kind = "file"
     elif stat.S_ISDIR(status.st_mode):
@@ -217,11 +217,11 @@ def _entry(path: str, status: os.stat_result) -> Entry:
     else:
         kind = "link" if stat.S_ISLNK(status.st_mode) else "other"
     size = status.st_size if kind == "file" else 0
-    return Entry(path=path, kind=kind, size=size, modified=status.st_mtime)
+    return WorkspaceEntry(path=path, kind=kind, size=size, modified=status.st_mtime)
 
 
 @contextmanager
-def _reported(path: str) -> Generator[None]:
+def _translate_errors(path: str) -> Generator[None]:
     """Say what is wrong with the path the caller gave, never where the workspace is."""
     try:
         yield

@@ -14,12 +14,12 @@ from pegboard.core.context import ToolContext
 from pegboard.core.ports.services import Services
 from pegboard.core.principal import Principal
 from pegboard.sources.builtin.service_access import services_of
-from pegboard.sources.builtin.workspace_files import Jail
+from pegboard.sources.builtin.workspace_files import WorkspaceFiles
 
 
-def jail_of(ctx: ToolContext[Any]) -> Jail:
+def files_of(ctx: ToolContext[Any]) -> WorkspaceFiles:
     """The call's workspace, for tools that read and write files by name."""
-    return Jail(workspace_of(ctx))
+    return WorkspaceFiles(workspace_of(ctx))
 
 
 def workspace_of(ctx: ToolContext[Any]) -> Path:

@@ -6,11 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from pegboard.errors import SourceUnavailable
-from pegboard.sources.openapi.config import Action, OpenApiConfig
-from pegboard.sources.openapi.document.lenient_access import EMPTY, Located, Node, mapping, sequence
-from pegboard.sources.openapi.document.loader import Document
-from pegboard.sources.openapi.document.operations import Operation, Reader
-from pegboard.sources.openapi.document.parser import plain
+from pegboard.sources.openapi.config import ApiAction, OpenApiConfig
+from pegboard.sources.openapi.document.lenient_access import (
+    EMPTY,
+    LocatedNode,
+    Node,
+    mapping,
+    sequence,
+)
+from pegboard.sources.openapi.document.loader import ApiDocument
+from pegboard.sources.openapi.document.operations import Operation, OperationReader
+from pegboard.sources.openapi.document.parser import to_json_data
 from pegboard.sources.openapi.document.references import References
 from pegboard.sources.openapi.document.server_urls import (
     BadAddress,
@@ -19,7 +25,7 @@ from pegboard.sources.openapi.document.server_urls import (
     swagger_servers,
 )
 from pegboard.sources.openapi.document.swagger2 import SwaggerReader
-from pegboard.sources.openapi.schema.translate import Schemas
+from pegboard.sources.openapi.schema.translate import SchemaTranslator
 
 _SIBLINGS_COUNT = ("3.1", "3.2")
 _IN_PATH = re.compile(r"\{([^{}/]+)\}")
@@ -39,18 +45,18 @@ class Api:
         trusted: Origins that may get the credentials.
     """
 
-    reader: Reader
+    reader: OperationReader
     operations: Sequence[Operation]
     schemes: Mapping[str, Node]
-    sent: Schemas
-    received: Schemas
+    request_schemas: SchemaTranslator
+    response_schemas: SchemaTranslator
     base: str
     base_problem: str
-    trusted: frozenset[str]
+    trusted_origins: frozenset[str]
     document_url: str = ""
 
 
-def api_of(document: Document | None, config: OpenApiConfig) -> Api:
+def build_api(document: ApiDocument | None, config: OpenApiConfig) -> Api:
     """The API that a document, the operator's actions, or both describe.
 
     Raises:
@@ -60,23 +66,27 @@ def api_of(document: Document | None, config: OpenApiConfig) -> Api:
     version = version_of(root)
     references = References(document.files, document.refused) if document else References({"": {}})
     is_swagger = version == "2.0"
-    reader = (SwaggerReader if is_swagger else Reader)(root, references)
-    operations = (*reader.all(), *manual_operations(config.actions))
+    reader = (SwaggerReader if is_swagger else OperationReader)(root, references)
+    operations = (*reader.operations(), *manual_operations(config.actions))
     if document is not None:
         _check_paths(root, version, has_operations=bool(operations))
     url = document.url if document else ""
-    base, problem = _base(root, config, url, is_swagger=is_swagger)
+    base, problem = _base_url(root, config, url, is_swagger=is_swagger)
     if problem and operations and not any(one.servers for one in operations):
         raise SourceUnavailable(problem, permanent=True)
     return Api(
         reader=reader,
         operations=operations,
         schemes=reader.security_schemes(),
-        sent=Schemas(references, sending=True, siblings=version in _SIBLINGS_COUNT),
-        received=Schemas(references, sending=False, siblings=version in _SIBLINGS_COUNT),
+        request_schemas=SchemaTranslator(
+            references, sending=True, siblings=version in _SIBLINGS_COUNT
+        ),
+        response_schemas=SchemaTranslator(
+            references, sending=False, siblings=version in _SIBLINGS_COUNT
+        ),
         base=base,
         base_problem=problem,
-        trusted=_trusted(config, base, url),
+        trusted_origins=_trusted_origins(config, base, url),
         document_url=url,
     )
 
@@ -116,7 +126,7 @@ def version_of(root: Node) -> str:
     return version
 
 
-def base_of(api: Api, operation: Operation, config: OpenApiConfig) -> str:
+def base_url_of(api: Api, operation: Operation, config: OpenApiConfig) -> str:
     """Where the requests of one operation go.
 
     Raises:
@@ -129,7 +139,7 @@ def base_of(api: Api, operation: Operation, config: OpenApiConfig) -> str:
     return api.base
 
 
-def _base(root: Node, config: OpenApiConfig, url: str, *, is_swagger: bool) -> tuple[str, str]:
+def _base_url(root: Node, config: OpenApiConfig, url: str, *, is_swagger: bool) -> tuple[str, str]:
     if config.base_url:
         return config.base_url, ""
     servers = swagger_servers(root, url) if is_swagger else sequence(root.get("servers"))
@@ -139,7 +149,7 @@ def _base(root: Node, config: OpenApiConfig, url: str, *, is_swagger: bool) -> t
         return "", str(error)
 
 
-def _trusted(config: OpenApiConfig, base: str, url: str) -> frozenset[str]:
+def _trusted_origins(config: OpenApiConfig, base: str, url: str) -> frozenset[str]:
     """The origins that the operator named, or that a document of theirs on this machine names.
 
     A document that was fetched from elsewhere does not get to say who is sent the credentials.
@@ -150,21 +160,21 @@ def _trusted(config: OpenApiConfig, base: str, url: str) -> frozenset[str]:
     return frozenset({*named, origin_of(url)})
 
 
-def info_of(root: Node) -> str:
+def title_of(root: Node) -> str:
     """What the API calls itself."""
     title = mapping(root.get("info")).get("title")
     return title.strip() if isinstance(title, str) else ""
 
 
-def manual_operations(actions: Sequence[Action]) -> Iterable[Operation]:
+def manual_operations(actions: Sequence[ApiAction]) -> Iterable[Operation]:
     """Each action as an operation of an OpenAPI 3.1 document."""
-    reader = Reader({}, References({"": {}}))
+    reader = OperationReader({}, References({"": {}}))
     for action in actions:
         item: dict[str, Any] = {action.method: _operation_node(action)}
-        yield reader.operation(action.path, action.method, Located(node=item))
+        yield reader.operation(action.path, action.method, LocatedNode(node=item))
 
 
-def _operation_node(action: Action) -> dict[str, Any]:
+def _operation_node(action: ApiAction) -> dict[str, Any]:
     in_path = set(_IN_PATH.findall(action.path))
     made: dict[str, Any] = {
         "operationId": action.name,
@@ -177,7 +187,7 @@ def _operation_node(action: Action) -> dict[str, Any]:
                 "in": one.location or ("path" if one.name in in_path else "query"),
                 "description": one.description,
                 "required": one.required,
-                "schema": plain(one.json_schema),
+                "schema": to_json_data(one.json_schema),
             }
             for one in action.parameters
         ],
@@ -185,6 +195,6 @@ def _operation_node(action: Action) -> dict[str, Any]:
     if action.body is not None:
         made["requestBody"] = {
             "required": action.body_required,
-            "content": {action.body_type: {"schema": plain(action.body)}},
+            "content": {action.body_type: {"schema": to_json_data(action.body)}},
         }
     return made

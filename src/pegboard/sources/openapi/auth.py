@@ -21,7 +21,7 @@ _BREAK = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _HEADER = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
 
 
-def one_line(secret: SecretStr) -> SecretStr:
+def check_one_line(secret: SecretStr) -> SecretStr:
     """Refuse what no request can carry: a file with a token often ends in a line break."""
     if _BREAK.search(secret.get_secret_value()):
         raise ValueError(
@@ -30,30 +30,30 @@ def one_line(secret: SecretStr) -> SecretStr:
     return secret
 
 
-def of_call(secret: SecretStr) -> SecretStr:
+def check_placeholders(secret: SecretStr) -> SecretStr:
     """Refuse `{call.NAME}` where a call has nothing of that name."""
     check_text(secret.get_secret_value())
     return secret
 
 
-def unsendable(header: str) -> str:
+def header_problem(header: str) -> str:
     """Why no request can carry a header of this name; empty when one can."""
     if header.lower() in SET_BY_CLIENT:
         return "the client sets this header itself"
     return "" if re.fullmatch(_HEADER, header) else "no header can have this name"
 
 
-def _settable(header: str) -> str:
+def _check_header_name(header: str) -> str:
     if header.lower() in SET_BY_CLIENT:
         raise ValueError("the client sets this header itself; leave it out")
     return header
 
 
-HeaderName = Annotated[str, Field(pattern=_HEADER), AfterValidator(_settable)]
-_Secret = Annotated[SecretStr, Field(min_length=1), AfterValidator(one_line)]
+HeaderName = Annotated[str, Field(pattern=_HEADER), AfterValidator(_check_header_name)]
+_Secret = Annotated[SecretStr, Field(min_length=1), AfterValidator(check_one_line)]
 
 
-class NoAuth(BaseModel):
+class NoCredential(BaseModel):
     """Send no credential, also where the document asks for one."""
 
     model_config = _MODEL
@@ -71,14 +71,14 @@ class _Credential(BaseModel):
     ] = ""
 
 
-class BearerAuth(_Credential):
+class BearerCredential(_Credential):
     """`Authorization: Bearer ...`."""
 
     kind: Literal["bearer"]
     token: Annotated[_Secret, Field(description='The token, as "${ORDERS_TOKEN}"')]
 
 
-class ApiKeyAuth(_Credential):
+class ApiKeyCredential(_Credential):
     """A key in a header, in the query or in a cookie."""
 
     model_config = _ALIASED
@@ -94,7 +94,7 @@ class ApiKeyAuth(_Credential):
 
     @model_validator(mode="after")
     def _can_be_sent(self) -> Self:
-        reason = unsendable(self.name) if self.name and self.location == "header" else ""
+        reason = header_problem(self.name) if self.name and self.location == "header" else ""
         if reason:
             raise ValueError(
                 f"name: '{self.name[:100]}': {reason}; write the header that the API reads its key "
@@ -103,7 +103,7 @@ class ApiKeyAuth(_Credential):
         return self
 
 
-class BasicAuth(_Credential):
+class BasicCredential(_Credential):
     """`Authorization: Basic ...`."""
 
     kind: Literal["basic"]
@@ -111,4 +111,7 @@ class BasicAuth(_Credential):
     password: SecretStr
 
 
-Auth = Annotated[NoAuth | BearerAuth | ApiKeyAuth | BasicAuth, Field(discriminator="kind")]
+Auth = Annotated[
+    NoCredential | BearerCredential | ApiKeyCredential | BasicCredential,
+    Field(discriminator="kind"),
+]

@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pegboard.core.health import HEALTHY, Health, HealthStatus
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
 from pegboard.errors import InvalidRequest, PegboardError, SourceUnavailable
-from pegboard.sources.openapi.call.error_responses import is_refusal, refusal
-from pegboard.sources.openapi.call.request_builder import Built
+from pegboard.sources.openapi.call.error_responses import is_error, to_error
+from pegboard.sources.openapi.call.request_builder import OutgoingRequest
 
 _PING_SECONDS = 3.0
 
 
-class Client:
+class ApiClient:
     """Sends the requests of one source.
 
     Args:
@@ -38,7 +38,12 @@ class Client:
         self._max_bytes = max_bytes
 
     async def send(
-        self, method: str, built: Built, *, credential: str = "", seconds: float | None = None
+        self,
+        method: str,
+        built: OutgoingRequest,
+        *,
+        credential: str = "",
+        seconds: float | None = None,
     ) -> HttpResponse:
         """A good answer.
 
@@ -63,8 +68,8 @@ class Client:
             upstream=f"{self._name}/{credential}",
         )
         response = await self._http.send(request)
-        if is_refusal(response.status):
-            raise refusal(
+        if is_error(response.status):
+            raise to_error(
                 response,
                 api=self._name,
                 credential=credential,
@@ -95,7 +100,7 @@ class Client:
         return HEALTHY
 
 
-def check_arguments(arguments: Mapping[str, object], hidden: Mapping[str, object]) -> None:
+def check_hidden_arguments(arguments: Mapping[str, object], hidden: Mapping[str, object]) -> None:
     """Refuse what a caller may not set, also where a call did not come through the schema.
 
     Raises:

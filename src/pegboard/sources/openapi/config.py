@@ -14,17 +14,17 @@ from pydantic import (
 )
 
 from pegboard.core.tool import Effect
-from pegboard.sources.openapi.auth import Auth, HeaderName, of_call, one_line
-from pegboard.sources.openapi.document.server_urls import checked_base, is_url
+from pegboard.sources.openapi.auth import Auth, HeaderName, check_one_line, check_placeholders
+from pegboard.sources.openapi.document.server_urls import check_base_url, is_url
 
 _MODEL = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 _ALIASED: ConfigDict = {**_MODEL, "validate_by_name": True, "validate_by_alias": True}
 _Names = tuple[str, ...]
-_SHORTEST_REFRESH = 1.0
+_MIN_REFRESH_SECONDS = 1.0
 _HTTP_METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace"})
 
 
-class Choice(BaseModel):
+class OperationFilter(BaseModel):
     """Operations that fit each of the given lists; in names and paths `*` matches anything."""
 
     model_config = _MODEL
@@ -49,7 +49,7 @@ class Choice(BaseModel):
         return self
 
 
-class Override(BaseModel):
+class OperationOverride(BaseModel):
     """What the operator says differently about some operations."""
 
     model_config = _MODEL
@@ -110,7 +110,7 @@ class ActionParameter(BaseModel):
     ] = {"type": "string"}
 
 
-class Action(BaseModel):
+class ApiAction(BaseModel):
     """One operation of an API that has no document."""
 
     model_config = _MODEL
@@ -149,7 +149,7 @@ class OpenApiConfig(BaseModel):
         ),
     ] = None
     actions: Annotated[
-        tuple[Action, ...], Field(description="Operations that are written here, by hand")
+        tuple[ApiAction, ...], Field(description="Operations that are written here, by hand")
     ] = ()
     base_url: Annotated[
         str,
@@ -166,7 +166,10 @@ class OpenApiConfig(BaseModel):
     ] = ()
     headers: Annotated[
         Mapping[
-            HeaderName, Annotated[SecretStr, AfterValidator(one_line), AfterValidator(of_call)]
+            HeaderName,
+            Annotated[
+                SecretStr, AfterValidator(check_one_line), AfterValidator(check_placeholders)
+            ],
         ],
         Field(
             description="Headers that go with every request; `{call.id}`, `{call.run_id}`, "
@@ -182,11 +185,13 @@ class OpenApiConfig(BaseModel):
         ),
     ] = ()
     include: Annotated[
-        tuple[Choice, ...], Field(description="Only operations that fit one of these")
+        tuple[OperationFilter, ...], Field(description="Only operations that fit one of these")
     ] = ()
-    exclude: Annotated[tuple[Choice, ...], Field(description="No operation that fits one")] = ()
+    exclude: Annotated[
+        tuple[OperationFilter, ...], Field(description="No operation that fits one")
+    ] = ()
     overrides: Annotated[
-        Mapping[str, Override],
+        Mapping[str, OperationOverride],
         Field(description="By operation id, in which `*` matches anything; later ones win"),
     ] = {}
     timeout: Annotated[float, Field(gt=0, le=3600, description="Seconds for one request")] = 30.0
@@ -226,7 +231,7 @@ class OpenApiConfig(BaseModel):
     @field_validator("base_url")
     @classmethod
     def _is_a_base(cls, url: str) -> str:
-        return checked_base(url) if url else ""
+        return check_base_url(url) if url else ""
 
     @model_validator(mode="after")
     def _has_operations(self) -> Self:
@@ -238,8 +243,8 @@ class OpenApiConfig(BaseModel):
             raise ValueError(
                 "refresh: only a document from a URL is read again by itself; leave it out"
             )
-        if 0 < self.refresh < _SHORTEST_REFRESH:
-            raise ValueError(f"refresh: write at least {_SHORTEST_REFRESH:g} seconds, or 0")
+        if 0 < self.refresh < _MIN_REFRESH_SECONDS:
+            raise ValueError(f"refresh: write at least {_MIN_REFRESH_SECONDS:g} seconds, or 0")
         if len(self.auth) > 1 and any(item.kind == "none" for item in self.auth):
             raise ValueError("auth: `kind: none` stands alone")
         return self

@@ -12,24 +12,29 @@ from pegboard.core.tool import JsonSchema
 from pegboard.errors import PegboardError
 from pegboard.schemas.validator import compile_schema, output_problem
 from pegboard.sources.openapi.api import Api
-from pegboard.sources.openapi.call.arguments import Plan, Settings, plan, unknown_arguments
-from pegboard.sources.openapi.call.credentials import Credentials, Grant
-from pegboard.sources.openapi.call.request_builder import Route, build
-from pegboard.sources.openapi.call.responses import is_json, next_page, result_of, with_note
-from pegboard.sources.openapi.client import Client, check_arguments
+from pegboard.sources.openapi.call.arguments import (
+    ArgumentPlan,
+    ArgumentSettings,
+    plan_arguments,
+    unknown_arguments,
+)
+from pegboard.sources.openapi.call.credentials import CredentialGrant, Credentials
+from pegboard.sources.openapi.call.request_builder import Route, build_request
+from pegboard.sources.openapi.call.responses import is_json, next_page, to_result, with_note
+from pegboard.sources.openapi.client import ApiClient, check_hidden_arguments
 from pegboard.sources.openapi.config import OpenApiConfig
-from pegboard.sources.openapi.document.lenient_access import Located
+from pegboard.sources.openapi.document.lenient_access import LocatedNode
 from pegboard.sources.openapi.document.references import BadReference
-from pegboard.sources.openapi.operation_selection import Chosen
-from pegboard.sources.openapi.schema.translate import Schemas, is_free
+from pegboard.sources.openapi.operation_selection import SelectedOperation
+from pegboard.sources.openapi.schema.translate import SchemaTranslator, accepts_anything
 
-_MOST_KINDS = 8
+_MAX_KINDS = 8
 _ANY_ANSWER = "application/json, */*;q=0.5"
 # what the HTTP client sets itself, and what credentials and cookies bring
 _FIXED = frozenset(("header", name) for name in (*SET_BY_CLIENT, "cookie"))
 
 
-class Runner:
+class OperationRunner:
     """Runs one operation: knows its arguments, where it goes, and what its answers are.
 
     Args:
@@ -44,13 +49,13 @@ class Runner:
 
     def __init__(
         self,
-        chosen: Chosen,
+        chosen: SelectedOperation,
         api: Api,
-        client: Client,
+        client: ApiClient,
         *,
         config: OpenApiConfig,
         credentials: Credentials,
-        grant: Grant,
+        grant: CredentialGrant,
         base: str,
     ) -> None:
         self._chosen = chosen
@@ -64,7 +69,7 @@ class Runner:
         taken |= {("header", name.lower()) for name in credentials.headers.names}
         taken |= {(part.location, part.name.lower()) for part in grant.parts}
         self._taken = taken
-        self._settings = Settings(
+        self._settings = ArgumentSettings(
             hidden=said.hidden,
             defaults=said.defaults,
             content_type=said.content_type,
@@ -76,21 +81,23 @@ class Runner:
             path=chosen.operation.path,
             headers=credentials.headers.fixed,
             credential=grant.parts,
-            accept=self._accepted(),
+            accept=self._accept_header(),
         )
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> ArgumentPlan:
         """Its arguments."""
-        return plan(self._chosen.operation, self._schemas(sending=True), self._settings)
+        return plan_arguments(self._chosen.operation, self._schemas(sending=True), self._settings)
 
     @cached_property
-    def documented(self) -> Plan:
+    def documented_plan(self) -> ArgumentPlan:
         """Its arguments as the document has them."""
         settings, given = self._settings, bool(self._taken - _FIXED)
         if not (given or settings.hidden or settings.defaults or settings.content_type):
             return self.plan
-        return plan(self._chosen.operation, self._schemas(sending=True), Settings(taken=_FIXED))
+        return plan_arguments(
+            self._chosen.operation, self._schemas(sending=True), ArgumentSettings(taken=_FIXED)
+        )
 
     @cached_property
     def route(self) -> Route:
@@ -105,10 +112,10 @@ class Runner:
         unknown = unknown_arguments(self.plan, settings)
         if unknown:
             return f"overrides: it has no argument {', '.join(unknown)}."
-        open_plan = plan(
+        open_plan = plan_arguments(
             chosen.operation,
             self._schemas(sending=True),
-            Settings(taken=settings.taken, content_type=settings.content_type),
+            ArgumentSettings(taken=settings.taken, content_type=settings.content_type),
         )
         schema = {key: value for key, value in open_plan.schema.items() if key != "required"}
         try:
@@ -119,16 +126,16 @@ class Runner:
 
     async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> ToolResult:
         """Send the request, and read the answer."""
-        check_arguments(arguments, self._settings.hidden)
+        check_hidden_arguments(arguments, self._settings.hidden)
         operation, said = self._chosen.operation, self._chosen.override
         route = self.route
         if self._headers.varies:
             route = replace(route, headers=self._headers.for_call(ctx))
-        built = build(route, self.plan, arguments)
+        built = build_request(route, self.plan, arguments)
         response = await self._client.send(
             operation.method, built, credential=self._grant.name, seconds=said.timeout
         )
-        result = result_of(
+        result = to_result(
             response,
             method=operation.method,
             action=self._chosen.action,
@@ -138,25 +145,27 @@ class Runner:
 
     def output_schema(self) -> JsonSchema | None:
         """The schema of its JSON answer; None when there is none, or more than one."""
-        return None if self._chosen.override.projection else self.documented_output()
+        return None if self._chosen.override.projection else self.upstream_output_schema()
 
-    def documented_output(self) -> JsonSchema | None:
+    def upstream_output_schema(self) -> JsonSchema | None:
         """The same, whatever the operator makes of the answer."""
         if self._chosen.operation.method == "head":
             return None
-        places = [place for kind, place in self._answers() if is_json(kind.strip().lower())]
+        places = [
+            place for kind, place in self._response_schemas() if is_json(kind.strip().lower())
+        ]
         unique = {id(place.node): place for place in places if place.node is not None}
         if len(unique) != 1:
             return None
         schemas = self._schemas(sending=False)
-        schema = schemas.alone(schemas.translated(next(iter(unique.values()))))
-        return None if is_free(schema) else schema
+        schema = schemas.make_standalone(schemas.translate(next(iter(unique.values()))))
+        return None if accepts_anything(schema) else schema
 
-    def _answers(self) -> list[tuple[str, Located]]:
+    def _response_schemas(self) -> list[tuple[str, LocatedNode]]:
         """Content types and schemas of the good answers."""
         operation = self._chosen.operation
         responses, produces = operation.responses, operation.produces
-        found: list[tuple[str, Located]] = []
+        found: list[tuple[str, LocatedNode]] = []
         for status in responses.fields:
             if status.upper() == "2XX" or (status[:1] == "2" and status.isdigit()):
                 try:
@@ -165,11 +174,13 @@ class Runner:
                     continue
         return found
 
-    def _accepted(self) -> str:
-        kinds = dict.fromkeys(kind.partition(";")[0].strip() for kind, _ in self._answers())
+    def _accept_header(self) -> str:
+        kinds = dict.fromkeys(
+            kind.partition(";")[0].strip() for kind, _ in self._response_schemas()
+        )
         fit = [kind for kind in kinds if kind.isascii() and kind.isprintable() and "," not in kind]
         fit.sort(key=lambda kind: not is_json(kind.lower()))
-        named = [kind for kind in fit if kind != "*/*"][:_MOST_KINDS]
+        named = [kind for kind in fit if kind != "*/*"][:_MAX_KINDS]
         return ", ".join(named) or _ANY_ANSWER
 
     def _next_page(self, response: HttpResponse) -> str:
@@ -182,5 +193,5 @@ class Runner:
         }
         return next_page(response, names)
 
-    def _schemas(self, *, sending: bool) -> Schemas:
-        return self._api.sent if sending else self._api.received
+    def _schemas(self, *, sending: bool) -> SchemaTranslator:
+        return self._api.request_schemas if sending else self._api.response_schemas

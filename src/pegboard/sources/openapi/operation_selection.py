@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pegboard.core.suggestions import did_you_mean
 from pegboard.core.wire_names import wire_name
 from pegboard.errors import SourceUnavailable
-from pegboard.sources.openapi.config import Choice, OpenApiConfig, Override
+from pegboard.sources.openapi.config import OpenApiConfig, OperationFilter, OperationOverride
 from pegboard.sources.openapi.document.lenient_access import mapping
 from pegboard.sources.openapi.document.operations import Operation
 
@@ -19,7 +19,7 @@ _MERGED = ("defaults", "hidden")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class SelectedOperation:
     """An operation that becomes a tool.
 
     Attributes:
@@ -31,14 +31,14 @@ class Chosen:
 
     operation: Operation
     action: str
-    override: Override
+    override: OperationOverride
     is_exact: bool = False
     id: str = ""
 
 
-def chosen(
+def select_operations(
     source: str, operations: Sequence[Operation], config: OpenApiConfig
-) -> tuple[list[Chosen], str]:
+) -> tuple[list[SelectedOperation], str]:
     """The operations that become tools, and what of the choice fits nothing, in words.
 
     Raises:
@@ -61,9 +61,10 @@ def chosen(
             f"None of {len(operations)} operations is chosen: mend include and exclude.",
             permanent=True,
         )
-    actions = legible(name for name, _ in kept)
+    actions = readable_names(name for name, _ in kept)
     made = [
-        _overridden(name, operation, actions[name], config.overrides) for name, operation in kept
+        _apply_overrides(name, operation, actions[name], config.overrides)
+        for name, operation in kept
     ]
     _check_names(source, made)
     unmatched = [
@@ -71,7 +72,7 @@ def chosen(
     ]
     if not unmatched:
         return made, ""
-    return made, f"include names what is not there: {_with_nearest(unmatched, _words(known))}."
+    return made, f"include names what is not there: {_with_suggestions(unmatched, _words(known))}."
 
 
 def unique_ids(operations: Sequence[Operation]) -> list[str]:
@@ -83,7 +84,7 @@ def unique_ids(operations: Sequence[Operation]) -> list[str]:
     ]
 
 
-def legible(ids: Iterable[str]) -> dict[str, str]:
+def readable_names(ids: Iterable[str]) -> dict[str, str]:
     """A name of letters, digits, `_` and `-` for each id; the id itself where two would be alike.
 
     `GET /orders/{id}` becomes `get_orders_id`, `repos/get` becomes `repos_get`.
@@ -103,7 +104,7 @@ def legible(ids: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _fits(rule: Choice, name: str, operation: Operation) -> bool:
+def _fits(rule: OperationFilter, name: str, operation: Operation) -> bool:
     return (
         (not rule.tags or any(_any(rule.tags, tag) for tag in operation.tags))
         and (not rule.paths or _any(rule.paths, operation.path))
@@ -116,7 +117,9 @@ def _any(patterns: Iterable[str], value: str) -> bool:
     return any(value == pattern or fnmatchcase(value, pattern) for pattern in patterns)
 
 
-def _words_of(rule: Choice, known: Sequence[tuple[str, Operation]]) -> Iterable[tuple[str, bool]]:
+def _words_of(
+    rule: OperationFilter, known: Sequence[tuple[str, Operation]]
+) -> Iterable[tuple[str, bool]]:
     """Each pattern of a rule, and whether it fits anything at all."""
     for pattern in rule.tags:
         yield pattern, any(_any((pattern,), tag) for _, one in known for tag in one.tags)
@@ -137,9 +140,9 @@ def _check_exclusions(config: OpenApiConfig, known: Sequence[tuple[str, Operatio
     ]
     told: list[str] = []
     if excluded:
-        told.append(f"exclude: {_with_nearest(excluded, _words(known))}")
+        told.append(f"exclude: {_with_suggestions(excluded, _words(known))}")
     if overridden:
-        told.append(f"overrides: {_with_nearest(overridden, ids)}")
+        told.append(f"overrides: {_with_suggestions(overridden, ids)}")
     if told:
         raise SourceUnavailable(
             f"The document does not have what the configuration names: {'; '.join(told)}. Correct "
@@ -153,7 +156,7 @@ def _words(known: Sequence[tuple[str, Operation]]) -> set[str]:
     return {word for name, one in known for word in (name, *one.tags, one.path)}
 
 
-def _with_nearest(words: Iterable[str], there: Iterable[str]) -> str:
+def _with_suggestions(words: Iterable[str], there: Iterable[str]) -> str:
     """The words, each with the nearest one that there is."""
     known = sorted(there)
     shown: list[str] = []
@@ -163,9 +166,9 @@ def _with_nearest(words: Iterable[str], there: Iterable[str]) -> str:
     return ", ".join(shown)
 
 
-def _overridden(
-    name: str, operation: Operation, action: str, overrides: Mapping[str, Override]
-) -> Chosen:
+def _apply_overrides(
+    name: str, operation: Operation, action: str, overrides: Mapping[str, OperationOverride]
+) -> SelectedOperation:
     said: dict[str, object] = {}
     is_exact = False
     for pattern, override in overrides.items():
@@ -177,8 +180,8 @@ def _overridden(
             if key in _MERGED:
                 value = {**mapping(said.get(key)), **value}
             said[key] = value
-    override = Override.model_validate(said)
-    return Chosen(
+    override = OperationOverride.model_validate(said)
+    return SelectedOperation(
         operation=operation,
         action=override.name or action,
         override=override,
@@ -187,7 +190,7 @@ def _overridden(
     )
 
 
-def _check_names(source: str, made: Sequence[Chosen]) -> None:
+def _check_names(source: str, made: Sequence[SelectedOperation]) -> None:
     owners: dict[str, str] = {}
     for one in made:
         name = wire_name(source, one.action)

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from pegboard.sources.openapi.api import Api, version_of
-from pegboard.sources.openapi.config import OpenApiConfig, Override
+from pegboard.sources.openapi.config import OpenApiConfig, OperationOverride
 from pegboard.sources.openapi.document.lenient_access import mapping, sequence, text
 from pegboard.sources.openapi.document.loader import is_pasted
 from pegboard.sources.openapi.document.operations import Operation
 from pegboard.sources.openapi.document.server_urls import swagger_servers
 
 
-def is_by_hand(operation: Operation, config: OpenApiConfig) -> bool:
+def is_manual(operation: Operation, config: OpenApiConfig) -> bool:
     """Whether the operator has written the operation, and not somebody else's document."""
     if not isinstance(config.document, str) or is_pasted(config.document):
         return True  # all of it stands in the board file
@@ -20,13 +20,13 @@ def is_by_hand(operation: Operation, config: OpenApiConfig) -> bool:
     )
 
 
-def unheard(said: Override, config: OpenApiConfig) -> frozenset[str]:
+def fields_not_published(said: OperationOverride, config: OpenApiConfig) -> frozenset[str]:
     """What the document says of an operation, and the operator has shown to nobody."""
     is_promised = config.promise_outputs and not said.projection
     return frozenset() if is_promised else frozenset({"output_schema"})
 
 
-def route_of(api: Api, operation: Operation) -> str:
+def describe_route(api: Api, operation: Operation) -> str:
     """Where the document sends its requests: another place is another definition.
 
     ```

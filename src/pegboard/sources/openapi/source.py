@@ -10,10 +10,10 @@ from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source
 from pegboard.core.tool import Tool
 from pegboard.errors import SourceUnavailable
-from pegboard.sources.openapi.client import Client
+from pegboard.sources.openapi.client import ApiClient
 from pegboard.sources.openapi.config import OpenApiConfig
-from pegboard.sources.openapi.document.loader import Document, Loader
-from pegboard.sources.openapi.document.refresh import Refreshing
+from pegboard.sources.openapi.document.loader import ApiDocument, DocumentLoader
+from pegboard.sources.openapi.document.refresh import DocumentRefresh
 
 
 async def open_source(name: str, config: OpenApiConfig, services: Services) -> Source:
@@ -57,7 +57,7 @@ class OpenApiSource:
 
         self._name = name
         self._config = config
-        self._client = Client(
+        self._client = ApiClient(
             name,
             services.http,
             now=services.clock.time,
@@ -67,16 +67,18 @@ class OpenApiSource:
         )
         self._loader = None
         if config.document is not None:
-            self._loader = Loader(
+            self._loader = DocumentLoader(
                 config.document,
                 owner=name,
                 base_dir=services.base_dir,
                 http=services.http,
-                most_bytes=config.max_document_bytes,
+                max_bytes=config.max_document_bytes,
             )
         self._loading = asyncio.Lock()
-        self._refreshing = Refreshing(name, every=config.refresh, has_changed=self._has_changed)
-        self._read: Document | None = None
+        self._refreshing = DocumentRefresh(
+            name, every=config.refresh, has_changed=self._has_changed
+        )
+        self._read: ApiDocument | None = None
         self._made: Sequence[Tool] | None = None
         self._base = config.base_url
         self._note = ""
@@ -96,14 +98,14 @@ class OpenApiSource:
         made = self._made
         if made is None or document is not self._read:
             if document is None:  # actions by hand are few, and made before a thread is awake
-                made = self.by_hand()
+                made = self.manual_tools()
             else:
                 made = await POOL.run(lambda: self._tools_of(document), owner=self._name)
             self._read, self._made = document, made
-        self._refreshing.begin()
+        self._refreshing.start()
         return made
 
-    def by_hand(self) -> Sequence[Tool]:
+    def manual_tools(self) -> Sequence[Tool]:
         """The tools of its actions, for a source without a document."""
         return self._tools_of(None)
 
@@ -131,9 +133,9 @@ class OpenApiSource:
 
         Beside that it is looked at every `refresh` seconds.
         """
-        self._refreshing.tell(notify)
+        self._refreshing.on_change(notify)
 
-    async def _document(self) -> Document | None:
+    async def _document(self) -> ApiDocument | None:
         if self._loader is None:
             return None
         async with self._loading:  # a look and a listing at once would read it twice
@@ -142,12 +144,12 @@ class OpenApiSource:
     async def _has_changed(self) -> bool:
         return await self._document() is not self._read
 
-    def _tools_of(self, document: Document | None) -> Sequence[Tool]:
-        from pegboard.sources.openapi.api import api_of
-        from pegboard.sources.openapi.operation_selection import chosen
+    def _tools_of(self, document: ApiDocument | None) -> Sequence[Tool]:
+        from pegboard.sources.openapi.api import build_api
+        from pegboard.sources.openapi.operation_selection import select_operations
         from pegboard.sources.openapi.tools import ApiTools
 
-        api = api_of(document, self._config)
-        operations, self._note = chosen(self._name, api.operations, self._config)
+        api = build_api(document, self._config)
+        operations, self._note = select_operations(self._name, api.operations, self._config)
         self._base = api.base
-        return ApiTools(self._name, api, self._config, self._client).all(operations)
+        return ApiTools(self._name, api, self._config, self._client).build(operations)

@@ -5,43 +5,47 @@ from collections.abc import Sequence
 from pegboard.core.tool import Effect, Retry, Status, Tool, ToolSpec
 from pegboard.core.truncate import truncate
 from pegboard.core.wire_names import wire_name
-from pegboard.sources.openapi.api import Api, base_of, info_of
-from pegboard.sources.openapi.call.credentials import Credentials, Grant
-from pegboard.sources.openapi.client import Client
+from pegboard.sources.openapi.api import Api, base_url_of, title_of
+from pegboard.sources.openapi.call.credentials import CredentialGrant, Credentials
+from pegboard.sources.openapi.client import ApiClient
 from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.sources.openapi.document.server_urls import BadAddress, origin_of
-from pegboard.sources.openapi.operation_runner import Runner
-from pegboard.sources.openapi.operation_selection import Chosen, legible
-from pegboard.sources.openapi.pinned_definition import is_by_hand, route_of, unheard
+from pegboard.sources.openapi.operation_runner import OperationRunner
+from pegboard.sources.openapi.operation_selection import SelectedOperation, readable_names
+from pegboard.sources.openapi.pinned_definition import (
+    describe_route,
+    fields_not_published,
+    is_manual,
+)
 from pegboard.tools import SchemaTool
 
 _READS = frozenset({"get", "head", "options", "trace"})
 _IDEMPOTENT = frozenset({"put", "delete"})
 _SLACK = 5.0
 """Seconds beyond the request's own timeout, so that its message is the one that is seen."""
-_LONGEST_DESCRIPTION = 2_000
-_MOST_TAGS = 8
+_MAX_DESCRIPTION = 2_000
+_MAX_TAGS = 8
 
 
 class ApiTools:
     """Makes the tools of one source."""
 
-    def __init__(self, source: str, api: Api, config: OpenApiConfig, client: Client) -> None:
+    def __init__(self, source: str, api: Api, config: OpenApiConfig, client: ApiClient) -> None:
         self._source = source
         self._api = api
         self._config = config
         self._client = client
         self._credentials = Credentials(source, config, api.schemes)
 
-    def all(self, chosen: Sequence[Chosen]) -> Sequence[Tool]:
+    def build(self, chosen: Sequence[SelectedOperation]) -> Sequence[Tool]:
         """A tool for each operation, in the document's order."""
         return [self._tool(one) for one in chosen]
 
-    def _tool(self, chosen: Chosen) -> Tool:
+    def _tool(self, chosen: SelectedOperation) -> Tool:
         operation, said = chosen.operation, chosen.override
         grant = self._credentials.grant(operation.security)
         base, problem = self._base(chosen, grant)
-        runner = Runner(
+        runner = OperationRunner(
             chosen,
             self._api,
             self._client,
@@ -66,7 +70,7 @@ class ApiTools:
             category=said.category or "api",
             effect=effect,
             idempotent=idempotent,
-            tags=said.tags or ("rest", *operation.tags[:_MOST_TAGS]),
+            tags=said.tags or ("rest", *operation.tags[:_MAX_TAGS]),
             capabilities=said.capabilities,
             status=Status.DEPRECATED if operation.deprecated else Status.ACTIVE,
             timeout=timeout + _SLACK,
@@ -80,56 +84,60 @@ class ApiTools:
             spec=spec,
             run=runner.run,
             upstream=self._upstream(chosen, spec, runner),
-            overridden=said.model_fields_set | unheard(said, self._config),
+            overridden=said.model_fields_set | fields_not_published(said, self._config),
         )
 
-    def _upstream(self, chosen: Chosen, spec: ToolSpec, runner: Runner) -> ToolSpec | None:
+    def _upstream(
+        self, chosen: SelectedOperation, spec: ToolSpec, runner: OperationRunner
+    ) -> ToolSpec | None:
         """What the document says, without a word of the operator; None when it is all theirs."""
         operation = chosen.operation
-        if is_by_hand(operation, self._config):
+        if is_manual(operation, self._config):
             return None
         reads = operation.method in _READS
         return spec.replace(
-            name=wire_name(self._source, legible((chosen.id,))[chosen.id]),
+            name=wire_name(self._source, readable_names((chosen.id,))[chosen.id]),
             action=chosen.id,
             title=truncate(operation.summary.strip(), 200),
             description=self._description(chosen),
-            input_schema=lambda: runner.documented.schema,
-            output_schema=runner.documented_output,
+            input_schema=lambda: runner.documented_plan.schema,
+            output_schema=runner.upstream_output_schema,
             category="",
-            tags=("rest", *operation.tags[:_MOST_TAGS]),
+            tags=("rest", *operation.tags[:_MAX_TAGS]),
             capabilities=(),
             effect=Effect.READ if reads else Effect.WRITE,
             idempotent=True if reads or operation.method in _IDEMPOTENT else None,
             timeout=None,
             retry=None,
             credential="",
-            handler=route_of(self._api, operation),
+            handler=describe_route(self._api, operation),
         )
 
-    def _base(self, chosen: Chosen, grant: Grant) -> tuple[str, str]:
+    def _base(self, chosen: SelectedOperation, grant: CredentialGrant) -> tuple[str, str]:
         """Where its requests go, or why they go nowhere."""
         try:
-            base = base_of(self._api, chosen.operation, self._config)
+            base = base_url_of(self._api, chosen.operation, self._config)
         except BadAddress as error:
             return "", str(error)
         origin = origin_of(base)
-        if (grant.parts or self._credentials.headers.names) and origin not in self._api.trusted:
+        if (
+            grant.parts or self._credentials.headers.names
+        ) and origin not in self._api.trusted_origins:
             return base, (
                 f"It goes to {origin}, which gets no credentials unless you say so: set base_url, "
                 f"or credential_origins: [{origin}]."
             )
         return base, ""
 
-    def _description(self, chosen: Chosen) -> str:
+    def _description(self, chosen: SelectedOperation) -> str:
         operation = chosen.operation
         summary, more = operation.summary.strip(), operation.description.strip()
         parts = [summary if summary.endswith((".", "!", "?")) or not summary else f"{summary}."]
         if more and more.rstrip(".") != summary.rstrip("."):
             parts.append(more)
         if not any(parts):
-            title = info_of(self._api.reader.root) or self._source
+            title = title_of(self._api.reader.root) or self._source
             parts = [f"{operation.place} of {title}."]
         if operation.deprecated:
             parts.append("Deprecated.")
-        return truncate("\n\n".join(part for part in parts if part), _LONGEST_DESCRIPTION)
+        return truncate("\n\n".join(part for part in parts if part), _MAX_DESCRIPTION)

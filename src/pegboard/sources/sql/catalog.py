@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from pegboard.core.suggestions import nearest_names
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.lexer import folded
+from pegboard.sources.sql.lexer import fold_case
 
 Key = tuple[str, str]
 """Schema and name, as the database spells them."""
@@ -26,7 +26,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
+class ForeignKey:
     """A foreign key."""
 
     columns: tuple[str, ...]
@@ -53,7 +53,7 @@ class Table:
     kind: str = "table"
     columns: tuple[Column, ...] = ()
     primary_key: tuple[str, ...] = ()
-    references: tuple[Reference, ...] = ()
+    references: tuple[ForeignKey, ...] = ()
     comment: str = ""
     rows: int | None = None
     part_of: frozenset[Key] = frozenset()
@@ -95,7 +95,7 @@ class Visibility:
         """Whether there is something to hide."""
         return bool(self.config.hidden_tables or self.config.hidden_columns)
 
-    def unmatched(self, tables: Sequence[Table]) -> Iterator[str]:
+    def find_unmatched(self, tables: Sequence[Table]) -> Iterator[str]:
         """Names in the configuration that name nothing: a slip may leave a table open."""
         for entry in (*self.config.hidden_tables, *self.config.allow_views):
             if not any(_names(entry, table.key) for table in tables):
@@ -146,7 +146,7 @@ class Catalog:
         not matter.
         """
         if self.config.dialect == "sqlite":
-            schema, name = folded(schema or "main"), folded(name)
+            schema, name = fold_case(schema or "main"), fold_case(name)
             return self._by_name.get((schema, name))
         for candidate in (schema,) if schema else self.config.schemas:
             table = self._by_name.get((candidate, name))
@@ -154,7 +154,7 @@ class Catalog:
                 return table
         return None
 
-    def named(self, text: str) -> Table | None:
+    def find_by_label(self, text: str) -> Table | None:
         """The visible table that a person means by `Name` or `schema.Name`, in any case."""
         wanted = text.strip().strip('"').lower()
         exact = self.tables.get(text)
@@ -190,7 +190,9 @@ def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
     return nearest_names(name, known)
 
 
-def build(config: SqlConfig, tables: Sequence[Table], *, triggers: Sequence[str] = ()) -> Catalog:
+def build_catalog(
+    config: SqlConfig, tables: Sequence[Table], *, triggers: Sequence[str] = ()
+) -> Catalog:
     """What of these tables can be seen."""
     visibility = Visibility(config)
     hidden_keys = {
@@ -198,28 +200,28 @@ def build(config: SqlConfig, tables: Sequence[Table], *, triggers: Sequence[str]
         for table in tables
         if any(visibility.hides(key) for key in (table.key, *table.part_of))
     }
-    hidden = {table.key: _hidden_columns(table, visibility) for table in tables}
+    hidden = {table.key: _find_hidden_columns(table, visibility) for table in tables}
     seen = [
         table
         for table in tables
         if table.key not in hidden_keys and _is_clean(table, visibility, hidden_keys)
     ]
     shown = sorted((table for table in seen if not table.internal), key=lambda table: table.key)
-    fold = folded if config.dialect == "sqlite" else str
+    fold = fold_case if config.dialect == "sqlite" else str
     return Catalog(
         config=config,
         tables={label(config, table.key): table for table in shown},
         touchable=frozenset(key for table in seen for key in (table.key, *table.reads)),
         hidden={key: columns for key, columns in hidden.items() if columns},
         reserved=frozenset(
-            {folded(name) for name in triggers}
-            | {folded(table.name) for table in tables if visibility.allows_view(table.key)}
+            {fold_case(name) for name in triggers}
+            | {fold_case(table.name) for table in tables if visibility.allows_view(table.key)}
         ),
-        triggers=frozenset(folded(name) for name in triggers),
-        taken=frozenset(folded(table.name) for table in tables),
-        linked=frozenset(_linked(tables)),
+        triggers=frozenset(fold_case(name) for name in triggers),
+        taken=frozenset(fold_case(table.name) for table in tables),
+        linked=frozenset(_foreign_key_columns(tables)),
         writable=frozenset(table.key for table in seen if table.kind not in _VIEWS),
-        unmatched=tuple(visibility.unmatched(tables)),
+        unmatched=tuple(visibility.find_unmatched(tables)),
         _by_name={(table.schema, fold(table.name)): table for table in shown},
     )
 
@@ -235,16 +237,16 @@ def _is_clean(table: Table, visibility: Visibility, hidden_keys: set[Key]) -> bo
     return not any(visibility.hides_column(key, column) for key, column in table.shows)
 
 
-def _linked(tables: Sequence[Table]) -> Iterator[tuple[str, str]]:
+def _foreign_key_columns(tables: Sequence[Table]) -> Iterator[tuple[str, str]]:
     keys = {table.key: table.primary_key for table in tables}
     for table in tables:
         for reference in table.references:
-            yield from ((folded(table.name), folded(name)) for name in reference.columns)
+            yield from ((fold_case(table.name), fold_case(name)) for name in reference.columns)
             to = reference.to or keys.get(reference.table, ())
-            yield from ((folded(reference.table[1]), folded(name)) for name in to)
+            yield from ((fold_case(reference.table[1]), fold_case(name)) for name in to)
 
 
-def _hidden_columns(table: Table, visibility: Visibility) -> frozenset[str]:
+def _find_hidden_columns(table: Table, visibility: Visibility) -> frozenset[str]:
     return frozenset(
         column.name
         for column in table.columns

@@ -10,18 +10,24 @@ from typing import TypeVar
 from pegboard.concurrency.thread_pool import POOL
 from pegboard.errors import Overloaded, SourceUnavailable, ToolTimeout
 from pegboard.sources.sql.catalog import Table
-from pegboard.sources.sql.concurrency_limit import Gate
+from pegboard.sources.sql.concurrency_limit import ConcurrencyLimit
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.driver import Answer, Driver, Request, Session, Stale
+from pegboard.sources.sql.driver import (
+    DatabaseSession,
+    Driver,
+    Request,
+    StaleConnection,
+    StatementResult,
+)
 
 _Result = TypeVar("_Result")
-_Work = Callable[[Session], _Result]
+_Work = Callable[[DatabaseSession], _Result]
 
-_GRACE = 1.0
+_GRACE_SECONDS = 1.0
 """Seconds that a database gets to stop a statement by itself before its connection is cut."""
 
 
-class Client:
+class DatabaseClient:
     """Runs work on connections of one database.
 
     A driver's calls block, so each runs in a thread of the shared pool; when nobody waits any more,
@@ -35,8 +41,8 @@ class Client:
         self.owner = owner
         self._driver = driver
         self._config = config
-        self._gate = Gate(config.max_connections)
-        self._idle: dict[bool, deque[Session]] = {False: deque(), True: deque()}
+        self._gate = ConcurrencyLimit(config.max_connections)
+        self._idle: dict[bool, deque[DatabaseSession]] = {False: deque(), True: deque()}
         self._jobs: set[_Job] = set()
         self._closed = False
 
@@ -45,11 +51,11 @@ class Client:
         deadline = self._deadline(None)
         return await self._run(lambda session: session.tables(deadline), deadline)
 
-    async def read(self, request: Request) -> Answer:
+    async def read(self, request: Request) -> StatementResult:
         """The answer to a query."""
         return await self._run(lambda session: session.read(request), request.deadline, request)
 
-    async def write(self, request: Request) -> Answer:
+    async def write(self, request: Request) -> StatementResult:
         """What a write did.
 
         Raises:
@@ -88,17 +94,20 @@ class Client:
         job = _Job()
         self._jobs.add(job)
         try:
-            async with asyncio.timeout(max(0.0, deadline - time.monotonic()) + _GRACE), self._gate:
+            async with (
+                asyncio.timeout(max(0.0, deadline - time.monotonic()) + _GRACE_SECONDS),
+                self._gate,
+            ):
                 return await POOL.run(
                     lambda: self._in_thread(job, work, request, write=write), owner=self.owner
                 )
         except TimeoutError as error:
-            raise self._late(job) from error
+            raise self._timeout_error(job) from error
         finally:
             self._jobs.discard(job)
             job.abort()
 
-    def _late(self, job: "_Job") -> ToolTimeout | Overloaded:
+    def _timeout_error(self, job: "_Job") -> ToolTimeout | Overloaded:
         if not job.started:
             return Overloaded("All connections to the database are busy.", retry_after=1.0)
         return ToolTimeout("The database did not answer in time; the connection was given up.")
@@ -109,40 +118,40 @@ class Client:
         job.started = True
         try:
             try:
-                return self._on_session(job, work, self._taken(write), write=write)
-            except Stale:
+                return self._on_session(job, work, self._acquire(write), write=write)
+            except StaleConnection:
                 self._drop_idle()
-                return self._on_session(job, work, self._connected(write), write=write)
-        except Stale as error:
+                return self._on_session(job, work, self._connect(write), write=write)
+        except StaleConnection as error:
             raise SourceUnavailable("The database closes the connection at once.") from error
         except self._driver.errors as error:
             raise self._driver.translate(error, request) from error
 
     def _on_session(
-        self, job: "_Job", work: _Work[_Result], session: Session, *, write: bool
+        self, job: "_Job", work: _Work[_Result], session: DatabaseSession, *, write: bool
     ) -> _Result:
         try:
             job.hold(session)
             return work(session)
         finally:
-            job.let_go()
+            job.release()
             if session.usable and not self._closed:
                 self._idle[write].append(session)
             else:
                 session.close()
 
-    def _taken(self, write: bool) -> Session:  # noqa: FBT001 # the kind of connection, not a switch
+    def _acquire(self, write: bool) -> DatabaseSession:  # noqa: FBT001 # the kind of connection, not a switch
         idle = self._idle[write]
         while True:
             try:
                 session = idle.pop()
             except IndexError:
-                return self._connected(write)
+                return self._connect(write)
             if session.usable:
                 return session
             session.close()
 
-    def _connected(self, write: bool) -> Session:  # noqa: FBT001 # as above
+    def _connect(self, write: bool) -> DatabaseSession:  # noqa: FBT001 # as above
         if self._closed:
             raise SourceUnavailable("The database source is closed.")
         return self._driver.connect(write=write)
@@ -161,17 +170,17 @@ class _Job:
 
     def __init__(self) -> None:
         self.started = False
-        self._session: Session | None = None
+        self._session: DatabaseSession | None = None
         self._aborted = False
         self._lock = threading.Lock()
 
-    def hold(self, session: Session) -> None:
+    def hold(self, session: DatabaseSession) -> None:
         with self._lock:
             self._session = session
             if self._aborted:
                 session.abort()
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         with self._lock:
             self._session = None
 

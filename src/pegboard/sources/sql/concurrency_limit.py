@@ -6,7 +6,7 @@ from collections import deque
 from types import TracebackType
 
 
-class Gate:
+class ConcurrencyLimit:
     """A semaphore, first come first served.
 
     `asyncio.Semaphore` belongs to one loop; a source is called from the server's loop and from the

@@ -6,33 +6,33 @@ from typing import TYPE_CHECKING, Any
 
 from pegboard.concurrency.thread_pool import POOL
 from pegboard.errors import InvalidRequest
-from pegboard.sources.sql.catalog import Catalog, Table, build
-from pegboard.sources.sql.client import Client
+from pegboard.sources.sql.catalog import Catalog, Table, build_catalog
+from pegboard.sources.sql.client import DatabaseClient
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.driver import Answer, Request, Statement
-from pegboard.sources.sql.lexer import Lexed
+from pegboard.sources.sql.driver import Request, Statement, StatementResult
+from pegboard.sources.sql.lexer import LexedStatement
 from pegboard.sources.sql.parameters import bind
 
 if TYPE_CHECKING:
-    from pegboard.sources.sql.statement_guard import Guard
+    from pegboard.sources.sql.statement_guard import StatementGuard
 
-_FRESH = 30.0
+_MAX_CATALOG_AGE = 30.0
 """Seconds for which what was read of the schema is believed."""
 
-_SUSPECT = 1.0
+_MIN_RECHECK_AGE = 1.0
 """Seconds after which a statement that does not fit the schema is a reason to read it again."""
 
-_SAMPLED_ROWS = 20
-_SAMPLING = 2.0
+_SAMPLE_ROWS = 20
+_SAMPLE_SECONDS = 2.0
 
 
-class Database:
+class SqlDatabase:
     """What the tools of one source work on."""
 
-    def __init__(self, config: SqlConfig, client: Client) -> None:
+    def __init__(self, config: SqlConfig, client: DatabaseClient) -> None:
         self.config = config
         self._client = client
-        self._guard: Guard | None = None
+        self._guard: StatementGuard | None = None
         self._catalog: Catalog | None = None
         self._read_at = 0.0
         self._tables_changed: Callable[[], None] | None = None
@@ -41,7 +41,7 @@ class Database:
         """Call `notify` when reading the schema again shows other tables."""
         self._tables_changed = notify
 
-    async def catalog(self, *, max_age: float = _FRESH) -> Catalog:
+    async def catalog(self, *, max_age: float = _MAX_CATALOG_AGE) -> Catalog:
         """What can be seen, read at most `max_age` seconds ago.
 
         Raises:
@@ -51,7 +51,7 @@ class Database:
         if known is not None and time.monotonic() - self._read_at <= max_age:
             return known
         tables, triggers = await self._client.tables()
-        catalog = build(self.config, tables, triggers=triggers)
+        catalog = build_catalog(self.config, tables, triggers=triggers)
         self._catalog, self._read_at = catalog, time.monotonic()
         if known is not None and known.tables.keys() != catalog.tables.keys():
             self._notify()
@@ -65,7 +65,7 @@ class Database:
         limit: int | None = None,
         offset: int = 0,
         seconds: float | None = None,
-    ) -> Answer:
+    ) -> StatementResult:
         """The rows of a query.
 
         Raises:
@@ -73,7 +73,7 @@ class Database:
             ToolTimeout: It took longer than it may.
             Unavailable: The database cannot be asked.
         """
-        statement, catalog = await self._checked(sql, write=False)
+        statement, catalog = await self._prepare(sql, write=False)
         most = self.config.max_rows if limit is None else min(limit, self.config.max_rows)
         return await self._client.read(
             self._request(statement, catalog, parameters, most, offset, seconds)
@@ -81,21 +81,23 @@ class Database:
 
     async def execute(
         self, sql: str, *, parameters: Any = None, seconds: float | None = None
-    ) -> Answer:
+    ) -> StatementResult:
         """What one INSERT, UPDATE or DELETE did; the same errors as `query`."""
-        statement, catalog = await self._checked(sql, write=True)
+        statement, catalog = await self._prepare(sql, write=True)
         most = self.config.max_affected_rows
         return await self._client.write(
             self._request(statement, catalog, parameters, most, 0, seconds)
         )
 
-    async def samples(self, table: Table, catalog: Catalog) -> Answer:
+    async def samples(self, table: Table, catalog: Catalog) -> StatementResult:
         """The first few rows of a table, its visible columns only."""
-        names = ", ".join(_quoted(column.name) for column in catalog.columns(table))
-        sql = f"SELECT {names} FROM {_quoted(table.schema)}.{_quoted(table.name)} LIMIT 20"  # noqa: S608 # the database's own names, quoted
-        statement = Statement(lexed=Lexed(text=sql, tokens=()), kind="query", tables=(table,))
+        names = ", ".join(_quote(column.name) for column in catalog.columns(table))
+        sql = f"SELECT {names} FROM {_quote(table.schema)}.{_quote(table.name)} LIMIT 20"  # noqa: S608 # the database's own names, quoted
+        statement = Statement(
+            lexed=LexedStatement(text=sql, tokens=()), kind="query", tables=(table,)
+        )
         return await self._client.read(
-            self._request(statement, catalog, None, _SAMPLED_ROWS, 0, _SAMPLING)
+            self._request(statement, catalog, None, _SAMPLE_ROWS, 0, _SAMPLE_SECONDS)
         )
 
     async def ping(self, seconds: float) -> None:
@@ -115,13 +117,13 @@ class Database:
         """What was read last; None before."""
         return self._catalog
 
-    async def _checked(self, sql: str, *, write: bool) -> tuple[Statement, Catalog]:
+    async def _prepare(self, sql: str, *, write: bool) -> tuple[Statement, Catalog]:
         """The statement, checked against a schema that is at most a second old if it fails."""
         catalog = await self.catalog()
         try:
             return await self._statement(sql, catalog, write=write), catalog
         except InvalidRequest:
-            newer = await self.catalog(max_age=_SUSPECT)
+            newer = await self.catalog(max_age=_MIN_RECHECK_AGE)
             if newer is catalog or newer.tables == catalog.tables:
                 raise
         return await self._statement(sql, newer, write=write), newer
@@ -134,9 +136,9 @@ class Database:
     def _check(self, sql: str, catalog: Catalog, *, write: bool) -> Statement:
         if self._guard is None:
             # sqlglot takes a third of a second to import: not before somebody asks something.
-            from pegboard.sources.sql.statement_guard import Guard
+            from pegboard.sources.sql.statement_guard import StatementGuard
 
-            self._guard = Guard(self.config)
+            self._guard = StatementGuard(self.config)
         return self._guard.write(sql, catalog) if write else self._guard.read(sql, catalog)
 
     def _request(
@@ -167,5 +169,5 @@ class Database:
             self._tables_changed()
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

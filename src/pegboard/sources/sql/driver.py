@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Protocol
 from pegboard.errors import InvalidRequest, PegboardError
 from pegboard.sources.sql.catalog import Catalog, Table
 from pegboard.sources.sql.json_values import Json, size_of, to_json
-from pegboard.sources.sql.lexer import Lexed
+from pegboard.sources.sql.lexer import LexedStatement
 
 _BATCH = 100
 
@@ -28,7 +28,7 @@ class Statement:
         returning: Whether a write gives rows back.
     """
 
-    lexed: Lexed
+    lexed: LexedStatement
     kind: Literal["query", "explain", "write"]
     tables: tuple[Table, ...]
     ctes: frozenset[str] = frozenset()
@@ -59,7 +59,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class StatementResult:
     """What came back.
 
     Attributes:
@@ -74,11 +74,11 @@ class Answer:
     affected: int = 0
 
 
-class Stale(Exception):
+class StaleConnection(Exception):
     """A connection from the pool turned out to be dead before anything was done on it."""
 
 
-class Session(Protocol):
+class DatabaseSession(Protocol):
     """A connection. All methods but `abort` run in one thread at a time and may block."""
 
     @property
@@ -90,11 +90,11 @@ class Session(Protocol):
         """Every table and view with what it reads, and the names of triggers."""
         ...
 
-    def read(self, request: Request) -> Answer:
+    def read(self, request: Request) -> StatementResult:
         """Run a query."""
         ...
 
-    def write(self, request: Request, most: int) -> Answer:
+    def write(self, request: Request, most: int) -> StatementResult:
         """Run a write and keep it, unless it touches more than `most` rows.
 
         Raises:
@@ -121,7 +121,7 @@ class Driver(Protocol):
     errors: ClassVar[tuple[type[Exception], ...]]
     """What it and its sessions raise."""
 
-    def connect(self, *, write: bool) -> Session:
+    def connect(self, *, write: bool) -> DatabaseSession:
         """A new connection; one that cannot write unless asked to."""
         ...
 
@@ -131,7 +131,7 @@ class Driver(Protocol):
 
 
 def collect(
-    fetch: Callable[[int], Sequence[Sequence[Any]]], *, limit: int, most_bytes: int
+    fetch: Callable[[int], Sequence[Sequence[Any]]], *, limit: int, max_bytes: int
 ) -> tuple[list[list[Json]], bool]:
     """Rows until the limit or the byte budget, and whether there are more.
 
@@ -147,14 +147,14 @@ def collect(
                 return rows, True
             row = [to_json(value) for value in raw]
             size += size_of(row)
-            if size > most_bytes:
-                return _cut(rows, size)
+            if size > max_bytes:
+                return _truncate(rows, size)
             rows.append(row)
         if not batch:
             return rows, False
 
 
-def _cut(rows: list[list[Json]], size: int) -> tuple[list[list[Json]], bool]:
+def _truncate(rows: list[list[Json]], size: int) -> tuple[list[list[Json]], bool]:
     if not rows:
         raise InvalidRequest(
             f"One row alone has {size} bytes. Select fewer columns, or parts of them (substr)."

@@ -15,22 +15,22 @@ from pegboard.errors import InvalidRequest
 
 Dialect = Literal["sqlite", "postgresql"]
 
-LONGEST_SQL = 20_000
+MAX_SQL = 20_000
 """Characters; a longer statement is data that belongs in parameters."""
 
-MOST_TOKENS = 3_000
+MAX_TOKENS = 3_000
 """Words, numbers and signs; what takes time to parse grows faster than this."""
 
-DEEPEST_NESTING = 40
+MAX_NESTING = 40
 """Brackets inside brackets; the parser recurses."""
 
 
-MOST_SUBSCRIPTS = 60
-DEEPEST_ARRAY = 4
+MAX_SUBSCRIPTS = 60
+MAX_ARRAY_DEPTH = 4
 """Square brackets, and inside each other: the parser tries two readings of each, again inside."""
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     """What a token is."""
 
     WORD = "word"
@@ -51,14 +51,14 @@ class Token:
         start: Offset in the text, which keeps every offset of what was sent.
     """
 
-    kind: Kind
+    kind: TokenKind
     text: str
     name: str
     start: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lexed:
+class LexedStatement:
     """One statement: `text` says the same as what was sent, in one way only."""
 
     text: str
@@ -104,15 +104,15 @@ _CLOSING = {")": "(", "]": "["}
 _NO_BLANKS = re.compile(r"[^\n]")
 
 
-def lex(sql: str, dialect: Dialect) -> Lexed:
+def lex(sql: str, dialect: Dialect) -> LexedStatement:
     """The one statement in this text.
 
     Raises:
         InvalidRequest: There is none or more than one, or something in it has no plain meaning.
     """
-    if len(sql) > LONGEST_SQL:
+    if len(sql) > MAX_SQL:
         raise InvalidRequest(
-            f"The SQL has {len(sql)} characters; at most {LONGEST_SQL} are read. "
+            f"The SQL has {len(sql)} characters; at most {MAX_SQL} are read. "
             "Pass data as parameters."
         )
     pieces: list[str] = []
@@ -123,12 +123,12 @@ def lex(sql: str, dialect: Dialect) -> Lexed:
         else:
             pieces.append(text)
             tokens.append(
-                Token(kind=Kind(kind), text=text, name=_name(kind, text, dialect), start=start)
+                Token(kind=TokenKind(kind), text=text, name=_name(kind, text, dialect), start=start)
             )
     return _one_statement("".join(pieces), tokens)
 
 
-def folded(name: str) -> str:
+def fold_case(name: str) -> str:
     """As both databases fold the case of a name: ASCII letters only."""
     return name.lower() if name.isascii() else name.translate(_FOLD)
 
@@ -185,19 +185,19 @@ def _end_of_nested(sql: str, start: int) -> int:
     raise InvalidRequest(f"A comment is not closed. {_place(sql, start)}")
 
 
-def _one_statement(text: str, tokens: list[Token]) -> Lexed:
+def _one_statement(text: str, tokens: list[Token]) -> LexedStatement:
     while tokens and tokens[-1].text == ";":
         last = tokens.pop()
         text = text[: last.start].rstrip()
     if not tokens:
         raise InvalidRequest("There is no SQL statement.")
-    if len(tokens) > MOST_TOKENS:
+    if len(tokens) > MAX_TOKENS:
         raise InvalidRequest(
-            f"The SQL has {len(tokens)} words and signs; at most {MOST_TOKENS} are read. "
+            f"The SQL has {len(tokens)} words and signs; at most {MAX_TOKENS} are read. "
             "Pass data as parameters."
         )
-    _refuse_brackets(text, [token for token in tokens if token.kind is Kind.SYMBOL])
-    return Lexed(text=text, tokens=tuple(tokens))
+    _refuse_brackets(text, [token for token in tokens if token.kind is TokenKind.SYMBOL])
+    return LexedStatement(text=text, tokens=tuple(tokens))
 
 
 def _refuse_brackets(text: str, symbols: list[Token]) -> None:
@@ -213,13 +213,13 @@ def _refuse_brackets(text: str, symbols: list[Token]) -> None:
             subscripts += token.text == "["
         elif token.text in _CLOSING and (not stack or stack.pop() != _CLOSING[token.text]):
             raise InvalidRequest(f"{token.text!r} closes nothing. {_place(text, token.start)}")
-        if len(stack) > DEEPEST_NESTING:
+        if len(stack) > MAX_NESTING:
             raise InvalidRequest(
-                f"Brackets are nested deeper than {DEEPEST_NESTING}. Split the query with WITH."
+                f"Brackets are nested deeper than {MAX_NESTING}. Split the query with WITH."
             )
-        if subscripts > MOST_SUBSCRIPTS or stack.count("[") > DEEPEST_ARRAY:
+        if subscripts > MAX_SUBSCRIPTS or stack.count("[") > MAX_ARRAY_DEPTH:
             raise InvalidRequest(
-                f"At most {MOST_SUBSCRIPTS} square brackets are read, {DEEPEST_ARRAY} deep. "
+                f"At most {MAX_SUBSCRIPTS} square brackets are read, {MAX_ARRAY_DEPTH} deep. "
                 "Pass arrays as parameters."
             )
 
@@ -227,12 +227,12 @@ def _refuse_brackets(text: str, symbols: list[Token]) -> None:
 def _name(kind: str, text: str, dialect: Dialect) -> str:
     match kind:
         case "word":
-            return folded(text)
+            return fold_case(text)
         case "quoted" if text[0] == "[":
-            return folded(text[1:-1])
+            return fold_case(text[1:-1])
         case "quoted":
             plain = text[1:-1].replace(text[0] * 2, text[0])
-            return folded(plain) if dialect == "sqlite" else plain
+            return fold_case(plain) if dialect == "sqlite" else plain
         case "parameter":
             return text[1:]
         case _:

@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from pegboard.errors import InvalidRequest
-from pegboard.sources.sql.lexer import Dialect, Kind, Lexed, Token
+from pegboard.sources.sql.lexer import Dialect, LexedStatement, Token, TokenKind
 
 Bound = tuple[str, list[Any] | dict[str, Any]]
 """The text for the driver, and what it binds."""
 
-_LARGEST = 2**63
+_MAX_INTEGER = 2**63
 
 
-def bind(lexed: Lexed, parameters: Any, dialect: Dialect) -> Bound:
+def bind(lexed: LexedStatement, parameters: Any, dialect: Dialect) -> Bound:
     """The statement and its parameters as the driver takes them.
 
     SQLite reads `?` and `:name`, PostgreSQL `$1` and `:name` (which becomes a number there).
@@ -20,7 +20,7 @@ def bind(lexed: Lexed, parameters: Any, dialect: Dialect) -> Bound:
     Raises:
         InvalidRequest: Statement and parameters do not fit each other.
     """
-    marks = [token for token in lexed.tokens if token.kind is Kind.PARAMETER]
+    marks = [token for token in lexed.tokens if token.kind is TokenKind.PARAMETER]
     if isinstance(parameters, Mapping):
         return _by_name(lexed, marks, cast("Mapping[str, Any]", parameters), dialect)
     values: Sequence[Any] = parameters or ()
@@ -40,7 +40,7 @@ def bind(lexed: Lexed, parameters: Any, dialect: Dialect) -> Bound:
 
 
 def _by_name(
-    lexed: Lexed, marks: Sequence[Token], values: Mapping[str, Any], dialect: Dialect
+    lexed: LexedStatement, marks: Sequence[Token], values: Mapping[str, Any], dialect: Dialect
 ) -> Bound:
     used = [token.name for token in marks]
     if any(not token.text.startswith(":") for token in marks):
@@ -54,10 +54,10 @@ def _by_name(
     if dialect == "sqlite":
         return lexed.text, checked
     order = list(dict.fromkeys(used))
-    return _numbered(lexed, marks, order), [checked[name] for name in order]
+    return _by_number(lexed, marks, order), [checked[name] for name in order]
 
 
-def _numbered(lexed: Lexed, marks: Sequence[Token], order: Sequence[str]) -> str:
+def _by_number(lexed: LexedStatement, marks: Sequence[Token], order: Sequence[str]) -> str:
     pieces: list[str] = []
     at = 0
     for token in marks:
@@ -72,7 +72,7 @@ def _value(value: Any, where: int | str, dialect: Dialect) -> Any:
         return [_value(item, where, dialect) for item in cast("list[Any]", value)]
     if isinstance(value, bool) or value is None or isinstance(value, float):
         return value
-    if isinstance(value, int) and -_LARGEST <= value < _LARGEST:
+    if isinstance(value, int) and -_MAX_INTEGER <= value < _MAX_INTEGER:
         return value
     if isinstance(value, str) and "\x00" not in value and _writable(value):
         return value

@@ -17,8 +17,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pegboard.errors import ConfigError, InvalidRequest, PegboardError
 from pegboard.sources.sql.catalog import Table
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.driver import Answer, Request, Stale, collect, too_many
-from pegboard.sources.sql.postgres_errors import TOO_LARGE, translated
+from pegboard.sources.sql.driver import Request, StaleConnection, StatementResult, collect, too_many
+from pegboard.sources.sql.postgres_errors import TOO_LARGE, translate_error
 from pegboard.sources.sql.postgres_schema import read_tables
 
 EXPLAIN = "EXPLAIN (VERBOSE, FORMAT JSON) "
@@ -61,7 +61,7 @@ class PostgresDriver:
 
     def translate(self, error: Exception, request: Request | None) -> PegboardError:
         """What PostgreSQL's SQLSTATE means to the three readers."""
-        return translated(error, request, self._config, prefix=len(EXPLAIN))
+        return translate_error(error, request, self._config, prefix=len(EXPLAIN))
 
 
 class PostgresSession:
@@ -91,14 +91,14 @@ class PostgresSession:
         with self._transaction(deadline):
             return read_tables(self._connection, self._config.schemas), ()
 
-    def read(self, request: Request) -> Answer:
+    def read(self, request: Request) -> StatementResult:
         """Run a query through a cursor of the server."""
         with self._transaction(request.deadline):
             self._check_plan(request)
             if request.statement.kind == "explain":
                 return self._explain(request)
             with closing(RawServerCursor(self._connection, _CURSOR, scrollable=False)) as cursor:
-                cursor.execute(self._bounded(request.sql), _sequence(request.parameters))
+                cursor.execute(self._limit_rows(request.sql), _sequence(request.parameters))
                 if request.offset:
                     self._connection.execute(
                         f"MOVE FORWARD {request.offset} FROM {_CURSOR}".encode()
@@ -106,26 +106,26 @@ class PostgresSession:
                 rows, more = collect(
                     cursor.fetchmany,
                     limit=request.limit,
-                    most_bytes=self._config.max_result_bytes,
+                    max_bytes=self._config.max_result_bytes,
                 )
-                return Answer(columns=self._columns(cursor), rows=rows, more=more)
+                return StatementResult(columns=self._columns(cursor), rows=rows, more=more)
 
-    def write(self, request: Request, most: int) -> Answer:
+    def write(self, request: Request, most: int) -> StatementResult:
         """Run a write, row by row as far as it returns rows."""
         with self._transaction(request.deadline):
             self._check_plan(request)
             with closing(RawCursor(self._connection)) as cursor:
                 if request.statement.returning:
-                    return self._returned(cursor, request, most)
+                    return self._read_returning(cursor, request, most)
                 cursor.execute(request.sql.encode(), _sequence(request.parameters))
                 affected = max(0, cursor.rowcount)
                 if affected > most:
                     raise too_many(affected, most)
-                return Answer(affected=affected)
+                return StatementResult(affected=affected)
 
-    def _returned(
+    def _read_returning(
         self, cursor: psycopg.Cursor[tuple[Any, ...]], request: Request, most: int
-    ) -> Answer:
+    ) -> StatementResult:
         """Read what RETURNING gives while it comes, so that too much is never held."""
         sql, parameters = request.sql.encode(), _sequence(request.parameters)
         # A generator that is not closed holds the connection's lock.
@@ -133,11 +133,11 @@ class PostgresSession:
             rows, more = collect(
                 lambda count: list(islice(stream, count)),
                 limit=most,
-                most_bytes=self._config.max_result_bytes,
+                max_bytes=self._config.max_result_bytes,
             )
         if more:
             raise too_many(None, most)
-        return Answer(columns=self._columns(cursor), rows=rows, affected=len(rows))
+        return StatementResult(columns=self._columns(cursor), rows=rows, affected=len(rows))
 
     def ping(self, deadline: float) -> None:
         """Ask for the number one."""
@@ -162,7 +162,7 @@ class PostgresSession:
         try:
             self._connection.execute(self._beginning(deadline))
         except psycopg.OperationalError as error:
-            raise Stale from error
+            raise StaleConnection from error
         try:
             yield
         except BaseException:
@@ -174,7 +174,7 @@ class PostgresSession:
     def _beginning(self, deadline: float) -> bytes:
         """One round trip that opens the transaction and says all that a statement depends on."""
         milliseconds = max(1, int((deadline - time.monotonic()) * 1000))
-        path = ", ".join(_quoted(name) for name in (*self._config.schemas, "pg_temp"))
+        path = ", ".join(_quote(name) for name in (*self._config.schemas, "pg_temp"))
         settings = {
             "statement_timeout": str(milliseconds),
             # shorter than the statement's own, so that waiting is told from being slow
@@ -210,17 +210,17 @@ class PostgresSession:
         if not touched <= allowed:
             raise InvalidRequest("The statement touches something that is not available here.")
 
-    def _explain(self, request: Request) -> Answer:
+    def _explain(self, request: Request) -> StatementResult:
         with closing(RawCursor(self._connection)) as cursor:
             cursor.execute(
                 ("EXPLAIN " + request.sql).encode(), _sequence(request.parameters), binary=True
             )
             rows, more = collect(
-                cursor.fetchmany, limit=request.limit, most_bytes=self._config.max_result_bytes
+                cursor.fetchmany, limit=request.limit, max_bytes=self._config.max_result_bytes
             )
-            return Answer(columns=self._columns(cursor), rows=rows, more=more)
+            return StatementResult(columns=self._columns(cursor), rows=rows, more=more)
 
-    def _bounded(self, sql: str) -> bytes:
+    def _limit_rows(self, sql: str) -> bytes:
         """The query, failing at a row too large to be sent: the client would have to hold it."""
         size = "pg_catalog.pg_column_size(pegboard_row)"
         too_large = f"{size} > {self._config.max_value_bytes}"
@@ -280,5 +280,5 @@ def _sequence(parameters: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any] | 
     return list(parameters) or None
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

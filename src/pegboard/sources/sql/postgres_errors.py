@@ -47,7 +47,7 @@ _UNREACHABLE = (
 )
 
 
-def translated(
+def translate_error(
     error: Exception, request: Request | None, config: SqlConfig, *, prefix: int
 ) -> PegboardError:
     """The error for caller, operator and model.

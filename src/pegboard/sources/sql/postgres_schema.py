@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 
-from pegboard.sources.sql.catalog import Column, Key, Reference, Table
+from pegboard.sources.sql.catalog import Column, ForeignKey, Key, Table
 
 _FIRST_OWN_OID = 16384
 """Objects with smaller oids came with the server."""
@@ -172,14 +172,14 @@ def _primary_key(keys: Iterable[tuple[Any, ...]]) -> tuple[str, ...]:
 
 def _references(
     keys: Iterable[tuple[Any, ...]], names: dict[int, Key], connection: Connection
-) -> tuple[Reference, ...]:
+) -> tuple[ForeignKey, ...]:
     found = [row for row in keys if row[0] == "f"]
     unknown = [row[1] for row in found if row[1] not in names]
     if unknown:
         rows = connection.execute(_NAMES, [unknown])
         names.update({oid: (schema, name) for oid, schema, name in rows})
     return tuple(
-        Reference(columns=tuple(columns), table=names[other], to=tuple(to))
+        ForeignKey(columns=tuple(columns), table=names[other], to=tuple(to))
         for _, other, columns, to in found
         if other in names
     )

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pegboard.sources.sql.catalog import Catalog, Column, Reference, Table
+from pegboard.sources.sql.catalog import Catalog, Column, ForeignKey, Table
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.driver import Answer
+from pegboard.sources.sql.driver import StatementResult
 from pegboard.sources.sql.json_values import Json, column_names
 
-_LISTED = 200
+_MAX_TABLES = 200
 
 
-def listed(catalog: Catalog, search: str) -> Json:
+def to_list_result(catalog: Catalog, search: str) -> Json:
     """The answer of list_tables."""
     wanted = search.lower()
     entries = [
@@ -18,21 +18,21 @@ def listed(catalog: Catalog, search: str) -> Json:
             {
                 "name": name,
                 "kind": table.kind,
-                "description": meaning(catalog.config, name, table),
+                "description": description_of(catalog.config, name, table),
                 "rows": table.rows,
             }
         )
         for name, table in catalog.tables.items()
-        if wanted in f"{name}\n{meaning(catalog.config, name, table)}".lower()
+        if wanted in f"{name}\n{description_of(catalog.config, name, table)}".lower()
     ]
     return {
-        "tables": entries[:_LISTED],
+        "tables": entries[:_MAX_TABLES],
         "total": len(entries),
-        "truncated": len(entries) > _LISTED,
+        "truncated": len(entries) > _MAX_TABLES,
     }
 
 
-def described(
+def to_describe_result(
     table: Table, catalog: Catalog, samples: Mapping[str, Sequence[Json]], note: str
 ) -> Json:
     """The answer of describe_table."""
@@ -42,7 +42,7 @@ def described(
         {
             "name": name,
             "kind": table.kind,
-            "description": meaning(catalog.config, name, table),
+            "description": description_of(catalog.config, name, table),
             "rows": table.rows,
             "primary_key": [key for key in table.primary_key if key in {c.name for c in visible}],
             "columns": [
@@ -55,12 +55,12 @@ def described(
                     "table": catalog.label(reference.table),
                     "to": list(reference.to),
                 }
-                for reference in _seen(table, catalog)
+                for reference in _visible_references(table, catalog)
             ],
             "referenced_by": [
                 {"table": other, "columns": list(reference.columns), "to": list(reference.to)}
                 for other, owner in catalog.tables.items()
-                for reference in _seen(owner, catalog)
+                for reference in _visible_references(owner, catalog)
                 if catalog.find(*reference.table) is table
             ],
             "note": note,
@@ -68,10 +68,10 @@ def described(
     )
 
 
-def page(answer: Answer, offset: int) -> Json:
+def to_query_result(answer: StatementResult, offset: int) -> Json:
     """The answer of query."""
     result: dict[str, Json] = {
-        "columns": _typed(answer),
+        "columns": _column_types(answer),
         "rows": _rows(answer),
         "row_count": len(answer.rows),
         "truncated": answer.more,
@@ -82,15 +82,15 @@ def page(answer: Answer, offset: int) -> Json:
     return result
 
 
-def written(answer: Answer) -> Json:
+def to_execute_result(answer: StatementResult) -> Json:
     """The answer of execute."""
     result: dict[str, Json] = {"affected_rows": answer.affected}
     if answer.columns:
-        result |= {"columns": _typed(answer), "rows": _rows(answer)}
+        result |= {"columns": _column_types(answer), "rows": _rows(answer)}
     return result
 
 
-def meaning(config: SqlConfig, name: str, thing: Table | Column) -> str:
+def description_of(config: SqlConfig, name: str, thing: Table | Column) -> str:
     """What the operator says about a table or column (`table.column`), else the database."""
     for key, text in config.descriptions.items():
         if key.lower() == name.lower():
@@ -98,7 +98,7 @@ def meaning(config: SqlConfig, name: str, thing: Table | Column) -> str:
     return thing.comment
 
 
-def _seen(table: Table, catalog: Catalog) -> Iterator[Reference]:
+def _visible_references(table: Table, catalog: Catalog) -> Iterator[ForeignKey]:
     """Foreign keys between what can be seen."""
     columns = {column.name for column in catalog.columns(table)}
     for reference in table.references:
@@ -117,7 +117,7 @@ def _column(
         "type": column.type,
         "nullable": column.nullable,
         "default": column.default or "",
-        "description": meaning(config, f"{table}.{column.name}", column),
+        "description": description_of(config, f"{table}.{column.name}", column),
         "samples": list(samples),
     }
     optional = {"default", "description", "samples"}
@@ -129,13 +129,13 @@ def _without_empty(fields: dict[str, Json]) -> dict[str, Json]:
     return {key: value for key, value in fields.items() if value or key not in optional}
 
 
-def _typed(answer: Answer) -> list[Json]:
+def _column_types(answer: StatementResult) -> list[Json]:
     names = column_names([name for name, _ in answer.columns])
     return [
         {"name": name, "type": kind} for name, (_, kind) in zip(names, answer.columns, strict=True)
     ]
 
 
-def _rows(answer: Answer) -> list[Json]:
+def _rows(answer: StatementResult) -> list[Json]:
     names = column_names([name for name, _ in answer.columns])
     return [dict(zip(names, row, strict=True)) for row in answer.rows]

@@ -8,9 +8,9 @@ from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source
 from pegboard.core.tool import Tool
 from pegboard.errors import PegboardError, SourceUnavailable
-from pegboard.sources.sql.client import Client
+from pegboard.sources.sql.client import DatabaseClient
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.database import Database
+from pegboard.sources.sql.database import SqlDatabase
 from pegboard.sources.sql.driver import Driver
 from pegboard.sources.sql.tools import DatabaseTools
 
@@ -27,7 +27,9 @@ async def open_source(name: str, config: SqlConfig, services: Services) -> Sourc
     """
     if importlib.util.find_spec("sqlglot") is None:
         raise SourceUnavailable(_EXTRA)
-    return SqlSource(name, Database(config, Client(_driver(config, services), config, owner=name)))
+    return SqlSource(
+        name, SqlDatabase(config, DatabaseClient(_driver(config, services), config, owner=name))
+    )
 
 
 def _driver(config: SqlConfig, services: Services) -> Driver:
@@ -52,7 +54,7 @@ class SqlSource:
     ```
     """
 
-    def __init__(self, name: str, database: Database) -> None:
+    def __init__(self, name: str, database: SqlDatabase) -> None:
         self._name = name
         self._database = database
         self._tools = DatabaseTools(name, database)
@@ -76,8 +78,8 @@ class SqlSource:
             raise SourceUnavailable(str(error)) from error
         if catalog.unmatched:
             # a misspelt hidden table would be readable: nothing is offered before it is mended
-            raise SourceUnavailable(_unmatched(catalog.unmatched), permanent=True)
-        return self._tools.all(catalog)
+            raise SourceUnavailable(_describe_unmatched(catalog.unmatched), permanent=True)
+        return self._tools.build(catalog)
 
     async def health(self) -> Health:
         """Whether the database answers, and whether the configuration names what is there."""
@@ -89,7 +91,7 @@ class SqlSource:
         if known is not None and known.unmatched:
             return Health(
                 status=HealthStatus.DEGRADED,
-                reason=_unmatched(known.unmatched),
+                reason=_describe_unmatched(known.unmatched),
             )
         return HEALTHY
 
@@ -102,7 +104,7 @@ class SqlSource:
         self._database.on_tables_changed(notify)
 
 
-def _unmatched(names: Sequence[str]) -> str:
+def _describe_unmatched(names: Sequence[str]) -> str:
     return (
         f"The configuration names what is not there: {', '.join(names)}. Correct the spelling, or "
         "leave it out."

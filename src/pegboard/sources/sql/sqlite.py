@@ -17,7 +17,7 @@ from pegboard.errors import (
 )
 from pegboard.sources.sql.catalog import Table, nearest
 from pegboard.sources.sql.config import SqlConfig
-from pegboard.sources.sql.driver import Answer, Request, collect, too_many, too_slow
+from pegboard.sources.sql.driver import Request, StatementResult, collect, too_many, too_slow
 from pegboard.sources.sql.sqlite_authorizer import SqliteAuthorizer
 from pegboard.sources.sql.sqlite_schema import read_tables
 
@@ -91,7 +91,7 @@ class SqliteSession:
         self._file = _identity(path)
         self._deadline = float("inf")
         self._aborted = False
-        self._warden = SqliteAuthorizer(config)
+        self._authorizer = SqliteAuthorizer(config)
         self._connection = sqlite3.connect(
             f"file:{quote(str(path))}?mode={'rw' if write else 'ro'}",
             uri=True,
@@ -118,7 +118,7 @@ class SqliteSession:
         for function in ("json_each", "json_tree"):  # declared on first use, as a virtual table
             connection.execute(f"SELECT 1 FROM {function}('[]') LIMIT 0").close()  # noqa: S608 # two names, above
         connection.set_progress_handler(self._tick, _TICK)
-        connection.set_authorizer(self._warden)
+        connection.set_authorizer(self._authorizer)
 
     @property
     def usable(self) -> bool:
@@ -127,10 +127,10 @@ class SqliteSession:
 
     def tables(self, deadline: float) -> tuple[Sequence[Table], Sequence[str]]:
         """The schema, read with our own statements."""
-        with self._until(deadline), self._warden.owner():
-            return read_tables(self._connection, self._warden, self._until)
+        with self._until(deadline), self._authorizer.as_owner():
+            return read_tables(self._connection, self._authorizer, self._until)
 
-    def read(self, request: Request) -> Answer:
+    def read(self, request: Request) -> StatementResult:
         """Run a query under the authorizer."""
         plan = "EXPLAIN QUERY PLAN " if request.statement.kind == "explain" else ""
         with (
@@ -140,11 +140,11 @@ class SqliteSession:
         ):
             _skip(cursor, request.offset)
             rows, more = collect(
-                cursor.fetchmany, limit=request.limit, most_bytes=self._config.max_result_bytes
+                cursor.fetchmany, limit=request.limit, max_bytes=self._config.max_result_bytes
             )
-            return Answer(columns=_columns(cursor, rows), rows=rows, more=more)
+            return StatementResult(columns=_columns(cursor, rows), rows=rows, more=more)
 
-    def write(self, request: Request, most: int) -> Answer:
+    def write(self, request: Request, most: int) -> StatementResult:
         """Run a write in a transaction of its own."""
         with self._until(request.deadline), self._transaction():
             before = self._connection.total_changes
@@ -153,30 +153,30 @@ class SqliteSession:
                 closing(self._connection.execute(request.sql, request.parameters)) as cursor,
             ):
                 rows, more = collect(
-                    cursor.fetchmany, limit=most, most_bytes=self._config.max_result_bytes
+                    cursor.fetchmany, limit=most, max_bytes=self._config.max_result_bytes
                 )
                 columns = _columns(cursor, rows)
                 affected = self._connection.total_changes - before
             if affected > most or more:
                 raise too_many(affected, most)
-            return Answer(columns=columns, rows=rows, affected=affected)
+            return StatementResult(columns=columns, rows=rows, affected=affected)
 
     @contextmanager
     def _transaction(self) -> Generator[None]:
-        with self._warden.owner():
+        with self._authorizer.as_owner():
             self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
         except BaseException:
-            with self._warden.owner():
+            with self._authorizer.as_owner():
                 self._connection.rollback()
             raise
-        with self._warden.owner():
+        with self._authorizer.as_owner():
             self._connection.commit()
 
     def ping(self, deadline: float) -> None:
         """Read the schema's version, which opens the file."""
-        with self._until(deadline), self._warden.owner():
+        with self._until(deadline), self._authorizer.as_owner():
             self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
 
     def abort(self) -> None:
@@ -191,12 +191,12 @@ class SqliteSession:
     @contextmanager
     def _running(self, request: Request) -> Generator[None]:
         """Under the authorizer, once the virtual tables have read their own declarations."""
-        with self._warden.owner():
+        with self._authorizer.as_owner():
             for table in request.statement.tables:
                 if table.kind == "virtual table":
                     name = table.name.replace('"', '""')
                     self._connection.execute(f'SELECT 1 FROM "{name}" LIMIT 0').close()  # noqa: S608 # the schema's own name, quoted
-        with self._warden.running(request):
+        with self._authorizer.permit(request):
             yield
 
     @contextmanager

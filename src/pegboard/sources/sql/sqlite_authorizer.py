@@ -13,7 +13,7 @@ from pegboard.sources.sql.allowlist import function_names
 from pegboard.sources.sql.catalog import Visibility
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.driver import Request
-from pegboard.sources.sql.lexer import folded
+from pegboard.sources.sql.lexer import fold_case
 
 _HARMLESS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
 _CHANGES = frozenset({sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE})
@@ -71,11 +71,11 @@ class SqliteAuthorizer:
             if self._reads is not None and action == sqlite3.SQLITE_READ and via is not None:
                 self._reads.add((first or "", second or ""))
             return sqlite3.SQLITE_OK
-        allowed = self._allows(action, first or "", second or "", schema, folded(via or ""))
+        allowed = self._allows(action, first or "", second or "", schema, fold_case(via or ""))
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
     @contextmanager
-    def owner(self) -> Generator[None]:
+    def as_owner(self) -> Generator[None]:
         """Statements of our own, which may do anything that the connection can."""
         self._owner = True
         try:
@@ -84,7 +84,7 @@ class SqliteAuthorizer:
             self._owner = False
 
     @contextmanager
-    def recording(self) -> Generator[set[tuple[str, str]]]:
+    def record_reads(self) -> Generator[set[tuple[str, str]]]:
         """Tables and columns that views read, while statements of our own are compiled."""
         self._reads = reads = set[tuple[str, str]]()
         try:
@@ -93,28 +93,28 @@ class SqliteAuthorizer:
             self._reads = None
 
     @contextmanager
-    def running(self, request: Request) -> Generator[None]:
+    def permit(self, request: Request) -> Generator[None]:
         """A checked statement, which may touch what the guard found in it."""
-        self._permit = self._permitted(request)
+        self._permit = self._build_permit(request)
         try:
             yield
         finally:
             self._permit = _NOTHING
 
-    def _permitted(self, request: Request) -> _Permit:
+    def _build_permit(self, request: Request) -> _Permit:
         catalog, statement = request.catalog, request.statement
         keys = {key for table in statement.tables for key in (table.key, *table.reads)}
         virtual = any(table.kind == "virtual table" for table in statement.tables)
         # A virtual table reads its storage and content with statements of its own.
         keys |= catalog.touchable if virtual else frozenset()
         open_ = {
-            folded(name) for schema, name in keys if not self._visibility.hides((schema, name))
+            fold_case(name) for schema, name in keys if not self._visibility.hides((schema, name))
         }
         allowed = [t for t in statement.tables if self._visibility.allows_view(t.key)]
-        behind = {folded(name) for table in allowed for _, name in table.reads}
+        behind = {fold_case(name) for table in allowed for _, name in table.reads}
         permit = _Permit(
             open=frozenset(open_) | _TABLE_FUNCTIONS,
-            views=frozenset(folded(table.name) for table in allowed),
+            views=frozenset(fold_case(table.name) for table in allowed),
             counted=frozenset(open_ | behind | _TABLE_FUNCTIONS | (statement.ctes - catalog.taken)),
         )
         if statement.kind != "write":
@@ -122,7 +122,7 @@ class SqliteAuthorizer:
         return replace(
             permit,
             keys=catalog.linked,
-            written=frozenset(folded(name) for _, name in catalog.writable),
+            written=frozenset(fold_case(name) for _, name in catalog.writable),
             triggers=catalog.triggers,
         )
 
@@ -132,9 +132,9 @@ class SqliteAuthorizer:
         if action == sqlite3.SQLITE_FUNCTION:
             return second.lower() in self._functions
         if action == sqlite3.SQLITE_READ:
-            return self._may_read(folded(first), second, schema, via)
+            return self._may_read(fold_case(first), second, schema, via)
         if action in _CHANGES and schema == "main":
-            return self._may_change(action, folded(first), second, via)
+            return self._may_change(action, fold_case(first), second, via)
         return action == sqlite3.SQLITE_PRAGMA and first == _OWN_VERSION
 
     def _may_read(self, table: str, column: str, schema: str | None, via: str) -> bool:
@@ -145,7 +145,7 @@ class SqliteAuthorizer:
             return False
         if via and via in permit.views | permit.triggers:
             return not table.startswith("sqlite_")
-        if (table, folded(column)) in permit.keys:
+        if (table, fold_case(column)) in permit.keys:
             return True
         return table in permit.open and not self._hides(table, column)
 

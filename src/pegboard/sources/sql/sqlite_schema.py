@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from pegboard.sources.sql.catalog import Column, Key, Reference, Table
+from pegboard.sources.sql.catalog import Column, ForeignKey, Key, Table
 from pegboard.sources.sql.sqlite_authorizer import SqliteAuthorizer
 
 _SCHEMA = "main"
@@ -19,7 +19,7 @@ Until = Callable[[float], AbstractContextManager[None]]
 
 
 def read_tables(
-    connection: sqlite3.Connection, warden: SqliteAuthorizer, until: Until
+    connection: sqlite3.Connection, authorizer: SqliteAuthorizer, until: Until
 ) -> tuple[Sequence[Table], Sequence[str]]:
     """Every table and view with what it reads, and the names of triggers."""
     listed: list[tuple[str, str]] = [
@@ -34,7 +34,7 @@ def read_tables(
     tables: list[Table] = []
     for name, kind in listed:
         try:
-            table = _table(connection, warden, name, kind)
+            table = _table(connection, authorizer, name, kind)
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
                 raise
@@ -48,8 +48,10 @@ def read_tables(
     return tables, [name for (name,) in triggers]
 
 
-def _table(connection: sqlite3.Connection, warden: SqliteAuthorizer, name: str, kind: str) -> Table:
-    reads = _view_reads(connection, warden, name) if kind == "view" else frozenset[_Read]()
+def _table(
+    connection: sqlite3.Connection, authorizer: SqliteAuthorizer, name: str, kind: str
+) -> Table:
+    reads = _view_reads(connection, authorizer, name) if kind == "view" else frozenset[_Read]()
     return Table(
         schema=_SCHEMA,
         name=name,
@@ -64,24 +66,24 @@ def _table(connection: sqlite3.Connection, warden: SqliteAuthorizer, name: str, 
 
 
 def _view_reads(
-    connection: sqlite3.Connection, warden: SqliteAuthorizer, name: str
+    connection: sqlite3.Connection, authorizer: SqliteAuthorizer, name: str
 ) -> frozenset[_Read]:
     """Tables and columns behind a view, as SQLite itself resolves them."""
-    with warden.recording() as reads:
-        connection.execute(f"EXPLAIN SELECT * FROM {_quoted(name)}").close()  # noqa: S608 # the name is the schema's own, quoted
+    with authorizer.record_reads() as reads:
+        connection.execute(f"EXPLAIN SELECT * FROM {_quote(name)}").close()  # noqa: S608 # the name is the schema's own, quoted
     return frozenset(reads)
 
 
 def _rows(connection: sqlite3.Connection, name: str) -> int | None:
     try:
-        row = connection.execute(f"SELECT count(*) FROM {_quoted(name)}").fetchone()  # noqa: S608 # the name is the schema's own, quoted
+        row = connection.execute(f"SELECT count(*) FROM {_quote(name)}").fetchone()  # noqa: S608 # the name is the schema's own, quoted
     except sqlite3.Error:
         return None
     return int(row[0])
 
 
 def _columns(connection: sqlite3.Connection, name: str) -> tuple[Column, ...]:
-    rows = connection.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall()
+    rows = connection.execute(f"PRAGMA table_xinfo({_quote(name)})").fetchall()
     return tuple(
         Column(
             name=column,
@@ -95,17 +97,17 @@ def _columns(connection: sqlite3.Connection, name: str) -> tuple[Column, ...]:
 
 
 def _primary_key(connection: sqlite3.Connection, name: str) -> tuple[str, ...]:
-    rows = connection.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall()
+    rows = connection.execute(f"PRAGMA table_xinfo({_quote(name)})").fetchall()
     return tuple(row[1] for row in sorted(rows, key=lambda row: row[5]) if row[5])
 
 
-def _references(connection: sqlite3.Connection, name: str) -> tuple[Reference, ...]:
+def _references(connection: sqlite3.Connection, name: str) -> tuple[ForeignKey, ...]:
     found: dict[int, list[tuple[str, str, str]]] = {}
-    for row in connection.execute(f"PRAGMA foreign_key_list({_quoted(name)})").fetchall():
+    for row in connection.execute(f"PRAGMA foreign_key_list({_quote(name)})").fetchall():
         number, _, table, column, to = row[:5]
         found.setdefault(number, []).append((table, column, to or ""))
     return tuple(
-        Reference(
+        ForeignKey(
             columns=tuple(column for _, column, _ in parts),
             table=_key(parts[0][0]),
             to=tuple(to for _, _, to in parts if to),
@@ -124,5 +126,5 @@ def _owner(name: str, virtual: Sequence[str]) -> str:
     return max(owners, key=len, default="")
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

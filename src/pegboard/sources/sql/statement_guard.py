@@ -25,7 +25,7 @@ from pegboard.sources.sql.catalog import Catalog, Table
 from pegboard.sources.sql.config import SqlConfig
 from pegboard.sources.sql.driver import Statement
 from pegboard.sources.sql.hidden_columns import refuse_hidden_columns
-from pegboard.sources.sql.lexer import Dialect, Kind, Lexed, Token, folded, lex
+from pegboard.sources.sql.lexer import Dialect, LexedStatement, Token, TokenKind, fold_case, lex
 
 # sqlglot warns on stderr where it falls back to a Command node, which is refused here anyway.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
@@ -42,7 +42,7 @@ _CHANGES_MORE = frozenset(
 )
 
 
-class Guard:
+class StatementGuard:
     """Checks statements for one database.
 
     ```python
@@ -66,8 +66,8 @@ class Guard:
         refusal = first_word_refusal(lexed, READ_ROOTS, writes=self._config.allow_writes)
         if refusal:
             raise InvalidRequest(refusal)
-        tree = self._parsed(lexed)
-        tables = self._checked(tree, lexed, catalog, READ_NODES)
+        tree = self._parse(lexed)
+        tables = self._check_tree(tree, lexed, catalog, READ_NODES)
         kind = "explain" if is_explain else "query"
         return Statement(lexed=lexed, kind=kind, tables=tables, ctes=_cte_names(tree))
 
@@ -81,10 +81,10 @@ class Guard:
         refusal = first_word_refusal(lexed, WRITE_ROOTS, writes=True)
         if refusal:
             raise InvalidRequest(refusal)
-        tree = self._parsed(lexed)
+        tree = self._parse(lexed)
         if not isinstance(tree, _WRITES):
             raise InvalidRequest("Write INSERT, UPDATE or DELETE; use the query tool to read.")
-        tables = self._checked(tree, lexed, catalog, WRITE_NODES)
+        tables = self._check_tree(tree, lexed, catalog, WRITE_NODES)
         target = self._table(_target_of(tree), catalog)
         if "view" in target.kind:
             raise InvalidRequest(f"'{target.name}' is a view; write to its tables.")
@@ -96,7 +96,7 @@ class Guard:
             returning=bool(tree.args.get("returning")),
         )
 
-    def _parsed(self, lexed: Lexed) -> exp.Expr:
+    def _parse(self, lexed: LexedStatement) -> exp.Expr:
         try:
             trees = parse(lexed.text, dialect=_PARSERS[self._dialect])
         except RecursionError as error:
@@ -111,25 +111,27 @@ class Guard:
             raise InvalidRequest("Only one statement is run at a time.")
         return trees[0]
 
-    def _checked(
-        self, tree: exp.Expr, lexed: Lexed, catalog: Catalog, allowed: frozenset[str]
+    def _check_tree(
+        self, tree: exp.Expr, lexed: LexedStatement, catalog: Catalog, allowed: frozenset[str]
     ) -> tuple[Table, ...]:
         for node in tree.walk():
             name = type(node).__name__
             if name not in allowed and not isinstance(node, exp.Func):
-                raise InvalidRequest(f"{_shown(node)} is not allowed here.")
+                raise InvalidRequest(f"{_describe_node(node)} is not allowed here.")
             if isinstance(node, _WRITES) and node is not tree:
-                raise InvalidRequest(f"{_shown(node)} inside another statement is not allowed.")
+                raise InvalidRequest(
+                    f"{_describe_node(node)} inside another statement is not allowed."
+                )
         self._check_functions(tree, lexed)
         self._check_ctes(tree, catalog)
         tables = tuple(self._tables(tree, catalog))
         refuse_hidden_columns(tree, tables, catalog)
         return tuple({table.key: table for _, table in tables}.values())
 
-    def _check_functions(self, tree: exp.Expr, lexed: Lexed) -> None:
+    def _check_functions(self, tree: exp.Expr, lexed: LexedStatement) -> None:
         """Every name before a bracket is allowed, or declares columns just as often."""
         declared = Counter(_declaring_names(tree))
-        for name, token in _called(lexed):
+        for name, token in _calls(lexed):
             if name in self._functions:
                 continue
             if declared[name] > 0:
@@ -145,7 +147,7 @@ class Guard:
 
     def _check_ctes(self, tree: exp.Expr, catalog: Catalog) -> None:
         for cte in tree.find_all(exp.CTE):
-            name = folded(cte.alias)
+            name = fold_case(cte.alias)
             if name in catalog.reserved:
                 # The database tells by this name which view or trigger reads a table.
                 raise InvalidRequest(f"Call the WITH query '{cte.alias}' something else.")
@@ -207,16 +209,16 @@ class Guard:
         """A name as the database folds it."""
         quoted = bool(identifier.args.get("quoted"))
         exact = quoted and self._dialect == "postgresql"
-        return identifier.name if exact else folded(identifier.name)
+        return identifier.name if exact else fold_case(identifier.name)
 
 
-def strip_explain(lexed: Lexed, dialect: Dialect) -> tuple[Lexed, bool]:
+def strip_explain(lexed: LexedStatement, dialect: Dialect) -> tuple[LexedStatement, bool]:
     """The statement without a leading EXPLAIN, and whether there was one.
 
     Raises:
         InvalidRequest: It is an EXPLAIN that would run the statement.
     """
-    words = [token.name if token.kind is Kind.WORD else token.text for token in lexed.tokens]
+    words = [token.name if token.kind is TokenKind.WORD else token.text for token in lexed.tokens]
     if words[0] != "explain":
         return lexed, False
     skip = 1
@@ -233,7 +235,7 @@ def strip_explain(lexed: Lexed, dialect: Dialect) -> tuple[Lexed, bool]:
     if skip >= len(words):
         raise InvalidRequest("EXPLAIN needs a statement.")
     start = lexed.tokens[skip].start
-    return Lexed(text=" " * start + lexed.text[start:], tokens=lexed.tokens[skip:]), True
+    return LexedStatement(text=" " * start + lexed.text[start:], tokens=lexed.tokens[skip:]), True
 
 
 def _refuse_options(options: set[str]) -> None:
@@ -243,12 +245,12 @@ def _refuse_options(options: set[str]) -> None:
         raise InvalidRequest(f"EXPLAIN {names} is not allowed: it may run the statement.")
 
 
-def first_word_refusal(lexed: Lexed, roots: frozenset[str], *, writes: bool) -> str:
+def first_word_refusal(lexed: LexedStatement, roots: frozenset[str], *, writes: bool) -> str:
     """Why a statement that begins like this is not run; empty when it may go on."""
     first = next((token for token in lexed.tokens if token.text != "("), lexed.tokens[0])
-    if first.kind is Kind.WORD and first.name in roots:
+    if first.kind is TokenKind.WORD and first.name in roots:
         return ""
-    shown = first.text.upper() if first.kind is Kind.WORD else first.text
+    shown = first.text.upper() if first.kind is TokenKind.WORD else first.text
     if first.name == "replace" and "insert" in roots:
         return "Write INSERT OR REPLACE instead of REPLACE."
     if first.name in _CHANGES_MORE:
@@ -268,7 +270,7 @@ def unknown_table(shown: str, name: str, catalog: Catalog) -> InvalidRequest:
 
 
 def _cte_names(tree: exp.Expr) -> frozenset[str]:
-    return frozenset(folded(cte.alias) for cte in tree.find_all(exp.CTE))
+    return frozenset(fold_case(cte.alias) for cte in tree.find_all(exp.CTE))
 
 
 def _target(tree: exp.Expr) -> exp.Table | None:
@@ -281,17 +283,17 @@ def _target_of(tree: exp.Insert | exp.Update | exp.Delete) -> exp.Table:
     return this.this if isinstance(this, exp.Schema) else this
 
 
-def _called(lexed: Lexed) -> Iterator[tuple[str, Token]]:
+def _calls(lexed: LexedStatement) -> Iterator[tuple[str, Token]]:
     """Names right before a bracket, with their schema if they have one."""
     tokens = lexed.tokens
     for index, token in enumerate(tokens[:-1]):
-        if tokens[index + 1].text != "(" or token.kind not in {Kind.WORD, Kind.QUOTED}:
+        if tokens[index + 1].text != "(" or token.kind not in {TokenKind.WORD, TokenKind.QUOTED}:
             continue
         qualified = index >= 2 and tokens[index - 1].text == "."
         if qualified:
             schema = tokens[index - 2].name
             yield (token.name if schema == "pg_catalog" else f"{schema}.{token.name}"), token
-        elif token.kind is Kind.QUOTED or token.name not in KEYWORDS:
+        elif token.kind is TokenKind.QUOTED or token.name not in KEYWORDS:
             yield token.name, token
 
 
@@ -308,10 +310,10 @@ def _declaring_names(tree: exp.Expr) -> Iterator[str]:
 
 
 def _token_name(identifier: exp.Expr) -> str:
-    return identifier.name if identifier.args.get("quoted") else folded(identifier.name)
+    return identifier.name if identifier.args.get("quoted") else fold_case(identifier.name)
 
 
-def _shown(node: exp.Expr) -> str:
+def _describe_node(node: exp.Expr) -> str:
     return f"'{node.key.upper()}'"
 
 

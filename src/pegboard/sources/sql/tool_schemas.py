@@ -10,7 +10,7 @@ _TEXT: Schema = {"type": "string"}
 _TEXTS: Schema = {"type": "array", "items": _TEXT}
 
 
-def _closed(properties: dict[str, Any], required: tuple[str, ...] = ()) -> Schema:
+def _object_schema(properties: dict[str, Any], required: tuple[str, ...] = ()) -> Schema:
     return {
         "type": "object",
         "properties": properties,
@@ -33,14 +33,14 @@ def _parameters(config: SqlConfig) -> Schema:
     }
 
 
-LIST_INPUT = _closed(
+LIST_INPUT = _object_schema(
     {"search": {**_TEXT, "description": "Only tables whose name or description has this text"}}
 )
-LIST_OUTPUT = _closed(
+LIST_OUTPUT = _object_schema(
     {
         "tables": {
             "type": "array",
-            "items": _closed(
+            "items": _object_schema(
                 {
                     "name": {**_TEXT, "description": "As it is written in SQL and in tools"},
                     "kind": _TEXT,
@@ -55,10 +55,10 @@ LIST_OUTPUT = _closed(
     },
     ("tables", "total", "truncated"),
 )
-DESCRIBE_INPUT = _closed(
+DESCRIBE_INPUT = _object_schema(
     {"table": {**_TEXT, "description": "A name that list_tables shows"}}, ("table",)
 )
-DESCRIBE_OUTPUT = _closed(
+DESCRIBE_OUTPUT = _object_schema(
     {
         "name": _TEXT,
         "kind": _TEXT,
@@ -67,7 +67,7 @@ DESCRIBE_OUTPUT = _closed(
         "primary_key": _TEXTS,
         "columns": {
             "type": "array",
-            "items": _closed(
+            "items": _object_schema(
                 {
                     "name": _TEXT,
                     "type": _TEXT,
@@ -82,14 +82,14 @@ DESCRIBE_OUTPUT = _closed(
         "references": {
             "type": "array",
             "description": "Foreign keys of this table",
-            "items": _closed(
+            "items": _object_schema(
                 {"columns": _TEXTS, "table": _TEXT, "to": _TEXTS}, ("columns", "table", "to")
             ),
         },
         "referenced_by": {
             "type": "array",
             "description": "Foreign keys of other tables to this one",
-            "items": _closed(
+            "items": _object_schema(
                 {"table": _TEXT, "columns": _TEXTS, "to": _TEXTS}, ("table", "columns", "to")
             ),
         },
@@ -99,10 +99,10 @@ DESCRIBE_OUTPUT = _closed(
 )
 _COLUMNS: Schema = {
     "type": "array",
-    "items": _closed({"name": _TEXT, "type": _TEXT}, ("name", "type")),
+    "items": _object_schema({"name": _TEXT, "type": _TEXT}, ("name", "type")),
 }
 _ROWS: Schema = {"type": "array", "items": {"type": "object"}}
-QUERY_OUTPUT = _closed(
+QUERY_OUTPUT = _object_schema(
     {
         "columns": _COLUMNS,
         "rows": _ROWS,
@@ -113,7 +113,7 @@ QUERY_OUTPUT = _closed(
     },
     ("columns", "rows", "row_count", "truncated"),
 )
-EXECUTE_OUTPUT = _closed(
+EXECUTE_OUTPUT = _object_schema(
     {
         "affected_rows": {"type": "integer"},
         "columns": _COLUMNS,
@@ -125,7 +125,7 @@ EXECUTE_OUTPUT = _closed(
 
 def query_input(config: SqlConfig) -> Schema:
     """Arguments of the query tool."""
-    return _closed(
+    return _object_schema(
         {
             "sql": {**_TEXT, "description": "One SELECT, WITH, VALUES or EXPLAIN statement"},
             "parameters": _parameters(config),
@@ -148,7 +148,7 @@ def query_input(config: SqlConfig) -> Schema:
 
 def execute_input(config: SqlConfig) -> Schema:
     """Arguments of the execute tool."""
-    return _closed(
+    return _object_schema(
         {
             "sql": {**_TEXT, "description": "One INSERT, UPDATE or DELETE statement"},
             "parameters": _parameters(config),

@@ -10,9 +10,14 @@ from pegboard.core.wire_names import wire_name
 from pegboard.errors import InvalidRequest, PegboardError
 from pegboard.sources.sql import tool_schemas
 from pegboard.sources.sql.catalog import Catalog, Table
-from pegboard.sources.sql.database import Database
+from pegboard.sources.sql.database import SqlDatabase
 from pegboard.sources.sql.json_values import Json
-from pegboard.sources.sql.results import described, listed, page, written
+from pegboard.sources.sql.results import (
+    to_describe_result,
+    to_execute_result,
+    to_list_result,
+    to_query_result,
+)
 from pegboard.sources.sql.tool_schemas import Schema
 from pegboard.tools import SchemaTool
 from pegboard.tools.schema_tool import Run
@@ -35,7 +40,7 @@ class DatabaseTools:
     ```
     """
 
-    def __init__(self, source: str, database: Database) -> None:
+    def __init__(self, source: str, database: SqlDatabase) -> None:
         self._source = source
         self._database = database
         self._config = database.config
@@ -43,7 +48,7 @@ class DatabaseTools:
             f" ({self._config.description.rstrip('.')})" if self._config.description else ""
         )
 
-    def all(self, catalog: Catalog) -> Sequence[Tool]:
+    def build(self, catalog: Catalog) -> Sequence[Tool]:
         """Every tool that the configuration allows, in a fixed order."""
         tools = [self._list(), self._describe(), self._query(catalog)]
         return [*tools, self._execute()] if self._config.allow_writes else tools
@@ -52,7 +57,7 @@ class DatabaseTools:
         async def run(arguments: Arguments, ctx: Context) -> Json:
             del ctx
             catalog = await self._database.catalog(max_age=1.0)
-            return listed(catalog, arguments.get("search", ""))
+            return to_list_result(catalog, arguments.get("search", ""))
 
         return self._tool(
             "list_tables",
@@ -68,7 +73,7 @@ class DatabaseTools:
     def _describe(self) -> Tool:
         async def run(arguments: Arguments, ctx: Context) -> Json:
             del ctx
-            return await self._described(arguments["table"])
+            return await self._describe_table(arguments["table"])
 
         return self._tool(
             "describe_table",
@@ -91,7 +96,7 @@ class DatabaseTools:
                 offset=offset,
                 seconds=ctx.remaining(),
             )
-            return page(answer, offset)
+            return to_query_result(answer, offset)
 
         return self._tool(
             "query",
@@ -112,7 +117,7 @@ class DatabaseTools:
                 parameters=arguments.get("parameters"),
                 seconds=ctx.remaining(),
             )
-            return written(answer)
+            return to_execute_result(answer)
 
         return self._tool(
             "execute",
@@ -142,20 +147,22 @@ class DatabaseTools:
         )
         return SchemaTool(spec=spec.replace(**fields), run=run)
 
-    async def _described(self, name: str) -> Json:
+    async def _describe_table(self, name: str) -> Json:
         catalog = await self._database.catalog()
-        table = catalog.named(name)
+        table = catalog.find_by_label(name)
         if table is None:
             catalog = await self._database.catalog(max_age=1.0)
-            table = catalog.named(name)
+            table = catalog.find_by_label(name)
         if table is None:
             near = catalog.nearest(name)
             hint = f" Did you mean {' or '.join(near)}?" if near else ""
             raise InvalidRequest(f"Unknown table '{name}'.{hint}")
-        samples, note = await self._sampled(table, catalog)
-        return described(table, catalog, samples, note)
+        samples, note = await self._sample_values(table, catalog)
+        return to_describe_result(table, catalog, samples, note)
 
-    async def _sampled(self, table: Table, catalog: Catalog) -> tuple[dict[str, list[Json]], str]:
+    async def _sample_values(
+        self, table: Table, catalog: Catalog
+    ) -> tuple[dict[str, list[Json]], str]:
         """A few values by column, or why there are none."""
         if self._config.sample_values == 0 or not catalog.columns(table):
             return {}, ""
@@ -173,7 +180,7 @@ class DatabaseTools:
 def _distinct(values: Iterator[Json], most: int) -> list[Json]:
     found: list[Json] = []
     for value in values:
-        short = _shortened(value)
+        short = _shorten(value)
         if short is not None and short not in found:
             found.append(short)
         if len(found) == most:
@@ -181,7 +188,7 @@ def _distinct(values: Iterator[Json], most: int) -> list[Json]:
     return found
 
 
-def _shortened(value: Json) -> Json:
+def _shorten(value: Json) -> Json:
     if isinstance(value, str) and len(value) > _SAMPLE_CHARACTERS:
         return truncate(value, _SAMPLE_CHARACTERS)
     return None if isinstance(value, dict | list) else value

@@ -2,22 +2,29 @@ from typing import Any
 
 import jsonschema_rs
 
-from pegboard.sources.openapi.call.arguments import Plan, Settings, plan, unknown_arguments
-from pegboard.sources.openapi.document.lenient_access import Located
-from pegboard.sources.openapi.document.operations import Operation, Reader
+from pegboard.sources.openapi.call.arguments import (
+    ArgumentPlan,
+    ArgumentSettings,
+    plan_arguments,
+    unknown_arguments,
+)
+from pegboard.sources.openapi.document.lenient_access import LocatedNode
+from pegboard.sources.openapi.document.operations import Operation, OperationReader
 from pegboard.sources.openapi.document.references import References
-from pegboard.sources.openapi.schema.translate import Schemas
+from pegboard.sources.openapi.schema.translate import SchemaTranslator
 
 
 def read(node: dict[str, Any], path: str = "/a") -> Operation:
-    return Reader({}, References({"": {}})).operation(path, "post", Located(node={"post": node}))
+    return OperationReader({}, References({"": {}})).operation(
+        path, "post", LocatedNode(node={"post": node})
+    )
 
 
-def planned(node: dict[str, Any], path: str = "/a", **settings: Any) -> Plan:
-    made = plan(
+def planned(node: dict[str, Any], path: str = "/a", **settings: Any) -> ArgumentPlan:
+    made = plan_arguments(
         read(node, path),
-        Schemas(References({"": {}}), sending=True, siblings=False),
-        Settings(**settings),
+        SchemaTranslator(References({"": {}}), sending=True, siblings=False),
+        ArgumentSettings(**settings),
     )
     jsonschema_rs.Draft202012Validator(made.schema)
     return made
@@ -149,7 +156,7 @@ def test_hidden_arguments_are_neither_shown_nor_needed() -> None:
     assert "required" not in made.schema
     assert made.values == {"a": "x", "c": 3}
     assert unknown_arguments(
-        made, Settings(hidden={"a": 1, "absent": 1}, defaults={"body": 1})
+        made, ArgumentSettings(hidden={"a": 1, "absent": 1}, defaults={"body": 1})
     ) == ["absent", "body"]
 
 

@@ -3,16 +3,16 @@ from typing import Any
 import pytest
 
 from pegboard.sources.openapi.call.body_arguments import (
-    FILE,
+    FILE_SCHEMA,
     BodyPlan,
     best_type,
-    body_plan,
-    kind_of,
+    body_kind,
+    plan_body,
 )
-from pegboard.sources.openapi.document.lenient_access import Located
-from pegboard.sources.openapi.document.operations import Body
+from pegboard.sources.openapi.document.lenient_access import LocatedNode
+from pegboard.sources.openapi.document.operations import RequestBody
 from pegboard.sources.openapi.document.references import References
-from pegboard.sources.openapi.schema.translate import Schemas
+from pegboard.sources.openapi.schema.translate import SchemaTranslator
 
 NAME = {"name": {"type": "string"}}
 OBJECT = {"type": "object", "properties": NAME}
@@ -28,9 +28,9 @@ def planned(
     **schemas: Any,
 ) -> BodyPlan:
     references = References({"": {"components": {"schemas": schemas}}})
-    media = Located(node={"schema": schema, "encoding": encoding or {}})
-    body = Body(media={kind: media}, required=required, description="The body")
-    return body_plan(body, Schemas(references, sending=True, siblings=False), wanted)
+    media = LocatedNode(node={"schema": schema, "encoding": encoding or {}})
+    body = RequestBody(media={kind: media}, required=required, description="The body")
+    return plan_body(body, SchemaTranslator(references, sending=True, siblings=False), wanted)
 
 
 def names(plan: BodyPlan) -> list[str] | None:
@@ -57,7 +57,7 @@ def ref(name: str) -> dict[str, str]:
     ],
 )
 def test_a_content_type_says_how_a_body_is_written(content_type: str, kind: str) -> None:
-    assert kind_of(content_type) == kind
+    assert body_kind(content_type) == kind
 
 
 def test_json_is_better_than_forms_and_those_than_text() -> None:
@@ -174,11 +174,11 @@ def test_a_wildcard_is_sent_as_a_type(given: str, sent: str) -> None:
 
 
 def test_an_operator_chooses_among_the_types() -> None:
-    media = {"application/json": Located(node={}), "text/csv": Located(node={})}
-    schemas = Schemas(References({"": {}}), sending=True, siblings=False)
+    media = {"application/json": LocatedNode(node={}), "text/csv": LocatedNode(node={})}
+    schemas = SchemaTranslator(References({"": {}}), sending=True, siblings=False)
 
-    assert body_plan(Body(media=media), schemas, "text/csv").kind == "text"
-    assert body_plan(Body(media=media), schemas, "text/none").kind == "json"
+    assert plan_body(RequestBody(media=media), schemas, "text/csv").kind == "text"
+    assert plan_body(RequestBody(media=media), schemas, "text/none").kind == "json"
 
 
 @pytest.mark.parametrize(
@@ -200,9 +200,9 @@ def test_files_of_a_form_are_files(schema: Any) -> None:
 
     assert plan.fields is not None
     one, many = plan.fields
-    assert one.schema["properties"] == FILE["properties"]
+    assert one.schema["properties"] == FILE_SCHEMA["properties"]
     assert one.schema["description"].startswith("Photo.")
-    assert many.schema == {"type": "array", "items": FILE}
+    assert many.schema == {"type": "array", "items": FILE_SCHEMA}
 
 
 def test_a_form_knows_how_its_fields_are_written() -> None:

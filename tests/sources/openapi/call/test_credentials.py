@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.sources.openapi.call.credentials import Credentials, Grant
+from pegboard.sources.openapi.call.credentials import CredentialGrant, Credentials
 from pegboard.sources.openapi.config import OpenApiConfig
 
 SCHEMES: dict[str, Any] = {
@@ -30,11 +30,11 @@ def credentials(*auth: Any, headers: Any = None) -> Credentials:
     return Credentials("shop", config, SCHEMES)
 
 
-def grant(*auth: Any, needs: Any, headers: Any = None) -> Grant:
+def grant(*auth: Any, needs: Any, headers: Any = None) -> CredentialGrant:
     return credentials(*auth, headers=headers).grant(needs)
 
 
-def sent(found: Grant) -> list[tuple[str, str, str]]:
+def sent(found: CredentialGrant) -> list[tuple[str, str, str]]:
     assert found.problem == ""
     return [(part.location, part.name, part.value) for part in found.parts]
 
@@ -105,9 +105,9 @@ def test_alternatives_are_tried_in_order() -> None:
 
 
 def test_what_needs_nothing_gets_nothing() -> None:
-    assert grant(BEARER, needs=[]) == Grant()
-    assert grant(needs=[{}]) == Grant()
-    assert grant(needs=[{"bearer": []}, {}]) == Grant()
+    assert grant(BEARER, needs=[]) == CredentialGrant()
+    assert grant(needs=[{}]) == CredentialGrant()
+    assert grant(needs=[{"bearer": []}, {}]) == CredentialGrant()
     assert sent(grant(BEARER, needs=[{}, {"bearer": []}]))
 
 
@@ -116,11 +116,11 @@ def test_a_document_that_says_nothing_gets_everything() -> None:
 
     assert sent(found) == [("header", "Authorization", "Bearer token-1"), ("query", "k", "key-1")]
     assert found.name == "shop/bearer+api_key"
-    assert grant(needs=None) == Grant()
+    assert grant(needs=None) == CredentialGrant()
 
 
 def test_sending_nothing_may_be_meant() -> None:
-    assert grant({"kind": "none"}, needs=[{"bearer": []}]) == Grant()
+    assert grant({"kind": "none"}, needs=[{"bearer": []}]) == CredentialGrant()
 
 
 def test_a_header_of_the_operator_is_a_credential_too() -> None:

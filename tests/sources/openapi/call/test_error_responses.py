@@ -5,7 +5,12 @@ import pytest
 
 from pegboard.core.ports.http import HttpResponse
 from pegboard.errors import InvalidRequest, PegboardError, ToolFailed, Unavailable
-from pegboard.sources.openapi.call.error_responses import is_refusal, masked, refusal, words_of
+from pegboard.sources.openapi.call.error_responses import (
+    error_text,
+    is_error,
+    mask_secrets,
+    to_error,
+)
 
 
 def answered(
@@ -25,7 +30,7 @@ def refused(
     status: int, body: Any = None, *, credential: str = "shop/bearer", **headers: str
 ) -> PegboardError:
     answer = answered(status, body, **headers)
-    return refusal(answer, api="shop", credential=credential, now=1000.0, secrets=("s3cret",))
+    return to_error(answer, api="shop", credential=credential, now=1000.0, secrets=("s3cret",))
 
 
 @pytest.mark.parametrize("status", [400, 404, 409, 410, 411, 412, 413, 414, 416, 422, 428])
@@ -105,12 +110,14 @@ def test_a_redirect_that_leads_nowhere_is_a_failure() -> None:
     ids=range(16),
 )
 def test_the_words_of_the_api_are_short_and_in_one_line(body: Any, words: str) -> None:
-    assert words_of(answered(400, body)) == words
+    assert error_text(answered(400, body)) == words
 
 
 def test_pages_for_people_have_no_words() -> None:
-    assert words_of(answered(500, b"<html>trace</html>", "text/html")) == ""
-    assert words_of(answered(500, b"down for\nmaintenance", "text/plain")) == "down for maintenance"
+    assert error_text(answered(500, b"<html>trace</html>", "text/html")) == ""
+    assert (
+        error_text(answered(500, b"down for\nmaintenance", "text/plain")) == "down for maintenance"
+    )
 
 
 @pytest.mark.parametrize("status", [500, 501, 503, 599])
@@ -127,7 +134,7 @@ def test_the_insides_of_an_api_that_fails_are_for_the_operator(
 ) -> None:
     answer = answered(status, body, kind)
 
-    error = refusal(answer, api="shop", credential="", now=1000.0)
+    error = to_error(answer, api="shop", credential="", now=1000.0)
 
     assert "db.internal" not in str(error)
     assert str(error).startswith(f"shop answered {status}")
@@ -145,11 +152,11 @@ def test_a_secret_that_the_api_repeats_is_masked_everywhere() -> None:
 
 
 def test_secrets_are_masked_as_urls_write_them_too() -> None:
-    assert masked("?k=a%2Fb&l=a/b", ("a/b",)) == "?k=[redacted]&l=[redacted]"
+    assert mask_secrets("?k=a%2Fb&l=a/b", ("a/b",)) == "?k=[redacted]&l=[redacted]"
 
 
 @pytest.mark.parametrize(
     ("status", "expected"), [(200, False), (299, False), (304, False), (302, True), (404, True)]
 )
 def test_only_good_answers_are_no_refusals(status: int, expected: bool) -> None:
-    assert is_refusal(status) is expected
+    assert is_error(status) is expected

@@ -7,19 +7,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.errors import InvalidRequest
-from pegboard.sources.openapi.call.parameter_styles import in_cookie, in_header, in_path, in_query
-from pegboard.sources.openapi.document.lenient_access import Located
-from pegboard.sources.openapi.document.operations import Parameter
+from pegboard.sources.openapi.call.parameter_styles import (
+    serialize_cookie,
+    serialize_header,
+    serialize_path,
+    serialize_query,
+)
+from pegboard.sources.openapi.document.lenient_access import LocatedNode
+from pegboard.sources.openapi.document.operations import OperationParameter
 
 ARRAY = ["blue", "black", "brown"]
 OBJECT = {"R": 100, "G": 200, "B": 150}
 
 
-def parameter(location: str, style: str, *, explode: bool, **fields: Any) -> Parameter:
-    return Parameter(
+def parameter(location: str, style: str, *, explode: bool, **fields: Any) -> OperationParameter:
+    return OperationParameter(
         name="color",
         location=location,
-        schema=Located(node={}),
+        schema=LocatedNode(node={}),
         style=style,
         explode=explode,
         **fields,
@@ -29,8 +34,8 @@ def parameter(location: str, style: str, *, explode: bool, **fields: Any) -> Par
 def written(style: str, explode: bool, value: object) -> str:
     """As the table of OpenAPI writes it: without the `?` in front of a query."""
     if style in ("matrix", "label", "simple"):
-        return in_path(parameter("path", style, explode=explode), value)
-    return "&".join(in_query(parameter("query", style, explode=explode), value))
+        return serialize_path(parameter("path", style, explode=explode), value)
+    return "&".join(serialize_query(parameter("query", style, explode=explode), value))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +90,7 @@ def test_the_table_of_styles_in_the_specification(
 def test_a_deep_object_may_be_deeper() -> None:
     value = {"a": {"b": 1}, "c": [1, 2], "d": None, "e": True}
 
-    pieces = in_query(parameter("query", "deepObject", explode=True), value)
+    pieces = serialize_query(parameter("query", "deepObject", explode=True), value)
 
     assert [unquote(piece) for piece in pieces] == [
         "color[a][b]=1",
@@ -100,7 +105,7 @@ def test_a_deep_object_may_be_deeper() -> None:
     [(True, "true"), (False, "false"), (1.5, "1.5"), (10**30, "1" + "0" * 30), ({"a": [1]}, None)],
 )
 def test_scalars_are_written_as_json_writes_them(value: object, expected: str | None) -> None:
-    made = in_query(parameter("query", "form", explode=False), value)
+    made = serialize_query(parameter("query", "form", explode=False), value)
 
     assert made == [f"color={expected}" if expected else "color=a,%5B1%5D"]
 
@@ -108,28 +113,40 @@ def test_scalars_are_written_as_json_writes_them(value: object, expected: str | 
 def test_what_is_empty_is_left_out_of_a_query() -> None:
     for value in ([], {}, [None], {"a": None}):
         for explode in (True, False):
-            assert in_query(parameter("query", "form", explode=explode), value) == []
+            assert serialize_query(parameter("query", "form", explode=explode), value) == []
 
 
 def test_headers_hold_the_text_as_it_is() -> None:
-    assert in_header(parameter("header", "simple", explode=False), ARRAY) == "blue,black,brown"
-    assert in_header(parameter("header", "simple", explode=False), OBJECT) == "R,100,G,200,B,150"
-    assert in_header(parameter("header", "simple", explode=True), OBJECT) == "R=100,G=200,B=150"
-    assert in_header(parameter("header", "simple", explode=False), "a b/ü") == "a b/ü"
+    assert (
+        serialize_header(parameter("header", "simple", explode=False), ARRAY) == "blue,black,brown"
+    )
+    assert (
+        serialize_header(parameter("header", "simple", explode=False), OBJECT)
+        == "R,100,G,200,B,150"
+    )
+    assert (
+        serialize_header(parameter("header", "simple", explode=True), OBJECT) == "R=100,G=200,B=150"
+    )
+    assert serialize_header(parameter("header", "simple", explode=False), "a b/ü") == "a b/ü"
 
 
 def test_cookies_cannot_end_early() -> None:
-    assert in_cookie(parameter("cookie", "form", explode=True), "a; admin=1") == [
+    assert serialize_cookie(parameter("cookie", "form", explode=True), "a; admin=1") == [
         "color=a%3B%20admin=1"
     ]
-    assert in_cookie(parameter("cookie", "form", explode=False), ARRAY) == [
+    assert serialize_cookie(parameter("cookie", "form", explode=False), ARRAY) == [
         "color=blue,black,brown"
     ]
 
 
 @pytest.mark.parametrize("location", ["path", "query", "header", "cookie"])
 def test_a_parameter_with_a_content_type_is_json(location: str) -> None:
-    write = {"path": in_path, "query": in_query, "header": in_header, "cookie": in_cookie}
+    write = {
+        "path": serialize_path,
+        "query": serialize_query,
+        "header": serialize_header,
+        "cookie": serialize_cookie,
+    }
     one = parameter(location, "simple", explode=False, content_type="application/json")
 
     made = write[location](one, {"a": [1, "ü"]})
@@ -152,13 +169,13 @@ def test_a_text_is_quoted_only_where_the_content_type_is_json(
 ) -> None:
     one = parameter("query", "form", explode=True, content_type=content_type)
 
-    assert in_query(one, value) == [expected]
+    assert serialize_query(one, value) == [expected]
 
 
 def test_reserved_characters_stay_where_the_document_says_so_but_never_end_the_value() -> None:
     one = parameter("query", "form", explode=True, allow_reserved=True)
 
-    assert in_query(one, "/a:b?c&admin=1#x+[y]%41") == [
+    assert serialize_query(one, "/a:b?c&admin=1#x+[y]%41") == [
         "color=/a:b?c%26admin%3D1%23x%2B%5By%5D%2541"
     ]
 
@@ -169,12 +186,12 @@ def test_a_header_takes_no_line_breaks_or_control_characters(bad: str) -> None:
 
     for value in (bad, [bad], {bad: 1}, {"a": bad}):
         with pytest.raises(InvalidRequest, match="'color'"):
-            in_header(one, value)
+            serialize_header(one, value)
 
 
 @pytest.mark.parametrize("location", ["path", "query", "cookie"])
 def test_half_a_surrogate_pair_is_refused_everywhere(location: str) -> None:
-    write = {"path": in_path, "query": in_query, "cookie": in_cookie}[location]
+    write = {"path": serialize_path, "query": serialize_query, "cookie": serialize_cookie}[location]
     for content_type in ("", "application/json"):
         one = parameter(location, "simple", explode=False, content_type=content_type)
         for value in ("\ud800", ["\ud800"], {"\ud800": 1}, {"a": "\udfff"}):
@@ -187,7 +204,7 @@ def test_what_json_cannot_say_is_refused() -> None:
 
     for value in (float("inf"), float("nan"), object()):
         with pytest.raises(InvalidRequest, match="cannot be written as JSON"):
-            in_query(one, value)
+            serialize_query(one, value)
 
 
 texts = st.text(st.characters(codec="utf-8"), max_size=20)
@@ -196,7 +213,7 @@ texts = st.text(st.characters(codec="utf-8"), max_size=20)
 @given(texts)
 def test_a_path_value_never_leaves_its_segment(value: str) -> None:
     for style in ("simple", "label", "matrix"):
-        made = in_path(parameter("path", style, explode=False), value)
+        made = serialize_path(parameter("path", style, explode=False), value)
 
         assert not set(made) & set("/\\?#&\r\n\0 ")
         assert unquote(made).removeprefix({"label": ".", "matrix": ";color="}.get(style, "")) in (
@@ -209,14 +226,16 @@ def test_a_path_value_never_leaves_its_segment(value: str) -> None:
 def test_a_query_value_is_read_back_as_it_was(value: str, reserved: bool) -> None:
     one = parameter("query", "form", explode=True, allow_reserved=reserved)
 
-    assert parse_qsl("&".join(in_query(one, value)), keep_blank_values=True) == [("color", value)]
+    assert parse_qsl("&".join(serialize_query(one, value)), keep_blank_values=True) == [
+        ("color", value)
+    ]
 
 
 @given(st.lists(texts, min_size=1, max_size=5))
 def test_an_exploded_array_is_read_back_as_it_was(values: list[str]) -> None:
     one = parameter("query", "form", explode=True)
 
-    found = parse_qsl("&".join(in_query(one, values)), keep_blank_values=True)
+    found = parse_qsl("&".join(serialize_query(one, values)), keep_blank_values=True)
 
     assert [value for _, value in found] == values
 
@@ -225,6 +244,6 @@ def test_an_exploded_array_is_read_back_as_it_was(values: list[str]) -> None:
 def test_a_deep_object_is_read_back_as_it_was(value: dict[str, str]) -> None:
     one = parameter("query", "deepObject", explode=True)
 
-    found = parse_qsl("&".join(in_query(one, value)), keep_blank_values=True)
+    found = parse_qsl("&".join(serialize_query(one, value)), keep_blank_values=True)
 
     assert dict(found) == {f"color[{key}]": text for key, text in value.items()}

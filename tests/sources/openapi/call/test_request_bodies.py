@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.errors import InvalidRequest
-from pegboard.sources.openapi.call.body_arguments import BodyPlan, Kind
-from pegboard.sources.openapi.call.request_bodies import encoded, file_bytes, is_file
+from pegboard.sources.openapi.call.body_arguments import BodyKind, BodyPlan
+from pegboard.sources.openapi.call.request_bodies import encode_body, file_bytes, is_file
 
-TYPES: dict[Kind, str] = {
+TYPES: dict[BodyKind, str] = {
     "json": "application/json",
     "form": "application/x-www-form-urlencoded",
     "multipart": "multipart/form-data",
@@ -22,7 +22,7 @@ TYPES: dict[Kind, str] = {
 }
 
 
-def plan(kind: Kind, **encodings: Any) -> BodyPlan:
+def plan(kind: BodyKind, **encodings: Any) -> BodyPlan:
     return BodyPlan(
         kind=kind,
         content_type=TYPES[kind],
@@ -34,13 +34,13 @@ def plan(kind: Kind, **encodings: Any) -> BodyPlan:
 
 
 def form(value: Any, **encodings: Any) -> list[tuple[str, str]]:
-    kind, content = encoded(plan("form", **encodings), value, "body")
+    kind, content = encode_body(plan("form", **encodings), value, "body")
     assert kind == TYPES["form"]
     return parse_qsl(content.decode(), keep_blank_values=True)
 
 
 def parts(value: Any, **encodings: Any) -> list[tuple[str, str | None, str, bytes]]:
-    kind, content = encoded(plan("multipart", **encodings), value, "body")
+    kind, content = encode_body(plan("multipart", **encodings), value, "body")
     raw = f"Content-Type: {kind}\r\n\r\n".encode() + content
     message = email.message_from_bytes(raw, policy=email.policy.HTTP)
     return [
@@ -55,7 +55,7 @@ def parts(value: Any, **encodings: Any) -> list[tuple[str, str | None, str, byte
 
 
 def test_json_is_utf_8_and_keeps_large_numbers() -> None:
-    kind, content = encoded(plan("json"), {"ü": 10**40, "__proto__": {"a": 1}}, "body")
+    kind, content = encode_body(plan("json"), {"ü": 10**40, "__proto__": {"a": 1}}, "body")
 
     assert kind == "application/json"
     assert content == '{"ü":1%s,"__proto__":{"a":1}}'.encode() % (b"0" * 40)
@@ -124,7 +124,7 @@ def test_parts_of_a_form_have_their_types() -> None:
 def test_names_in_parts_cannot_begin_another_header() -> None:
     value = {'a"\r\nX-Evil: 1': {"text": "t", "name": 'b"\r\nContent-Type: text/html\0'}}
 
-    _, content = encoded(plan("multipart"), value, "body")
+    _, content = encode_body(plan("multipart"), value, "body")
 
     head = content.partition(b"\r\n\r\n")[0].split(b"\r\n")
     assert [line.partition(b":")[0] for line in head[1:]] == [
@@ -135,14 +135,14 @@ def test_names_in_parts_cannot_begin_another_header() -> None:
 
 
 def test_text_says_its_character_set() -> None:
-    assert encoded(plan("text"), "ä", "body") == ("text/csv; charset=utf-8", "ä".encode())
+    assert encode_body(plan("text"), "ä", "body") == ("text/csv; charset=utf-8", "ä".encode())
 
 
 def test_a_file_has_the_type_that_it_says() -> None:
     named = {"text": "a", "content_type": "text/plain"}
 
-    assert encoded(plan("file"), named, "body") == ("text/plain", b"a")
-    assert encoded(plan("file"), {"base64": "AP8="}, "body") == (TYPES["file"], b"\x00\xff")
+    assert encode_body(plan("file"), named, "body") == ("text/plain", b"a")
+    assert encode_body(plan("file"), {"base64": "AP8="}, "body") == (TYPES["file"], b"\x00\xff")
 
 
 @pytest.mark.parametrize(
@@ -169,18 +169,18 @@ def test_what_is_not_base64_says_where_text_goes(bad: str) -> None:
 def test_a_body_of_the_wrong_shape_is_refused() -> None:
     for kind in ("form", "multipart", "file"):
         with pytest.raises(InvalidRequest, match="'body' is an object"):
-            encoded(plan(kind), ["a"], "body")
+            encode_body(plan(kind), ["a"], "body")
 
 
 @pytest.mark.parametrize("kind", list(TYPES))
-def test_half_a_surrogate_pair_is_in_no_body(kind: Kind) -> None:
+def test_half_a_surrogate_pair_is_in_no_body(kind: BodyKind) -> None:
     values: dict[str, Any] = {"text": "\ud800", "file": {"text": "\ud800"}}
 
     with pytest.raises(InvalidRequest, match="not valid Unicode"):
-        encoded(plan(kind), values.get(kind, {"a": "\ud800"}), "body")
+        encode_body(plan(kind), values.get(kind, {"a": "\ud800"}), "body")
     if kind == "multipart":
         with pytest.raises(InvalidRequest, match="not valid Unicode"):
-            encoded(plan(kind), {"\ud800": "a"}, "body")
+            encode_body(plan(kind), {"\ud800": "a"}, "body")
 
 
 def test_only_files_are_files() -> None:
@@ -211,4 +211,4 @@ def test_any_bytes_travel_in_a_part(content: bytes) -> None:
 def test_json_bodies_are_read_back_as_they_were() -> None:
     value = {"a": [1, None, "ü", {"b": -0.5}]}
 
-    assert json.loads(encoded(plan("json"), value, "body")[1]) == value
+    assert json.loads(encode_body(plan("json"), value, "body")[1]) == value

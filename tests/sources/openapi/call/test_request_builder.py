@@ -6,28 +6,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegboard.errors import InvalidRequest
-from pegboard.sources.openapi.call.arguments import Plan, Settings, plan
-from pegboard.sources.openapi.call.credentials import Part
-from pegboard.sources.openapi.call.request_builder import Built, Route, build
-from pegboard.sources.openapi.document.lenient_access import Located
-from pegboard.sources.openapi.document.operations import Reader
+from pegboard.sources.openapi.call.arguments import ArgumentPlan, ArgumentSettings, plan_arguments
+from pegboard.sources.openapi.call.credentials import CredentialPart
+from pegboard.sources.openapi.call.request_builder import OutgoingRequest, Route, build_request
+from pegboard.sources.openapi.document.lenient_access import LocatedNode
+from pegboard.sources.openapi.document.operations import OperationReader
 from pegboard.sources.openapi.document.references import References
-from pegboard.sources.openapi.schema.translate import Schemas
+from pegboard.sources.openapi.schema.translate import SchemaTranslator
 
 BASE = "https://api.test/v1"
 
 
-def planned(node: dict[str, Any], path: str, **settings: Any) -> Plan:
-    operation = Reader({}, References({"": {}})).operation(
-        path, "post", Located(node={"post": node})
+def planned(node: dict[str, Any], path: str, **settings: Any) -> ArgumentPlan:
+    operation = OperationReader({}, References({"": {}})).operation(
+        path, "post", LocatedNode(node={"post": node})
     )
-    schemas = Schemas(References({"": {}}), sending=True, siblings=False)
-    return plan(operation, schemas, Settings(**settings))
+    schemas = SchemaTranslator(References({"": {}}), sending=True, siblings=False)
+    return plan_arguments(operation, schemas, ArgumentSettings(**settings))
 
 
-def built(node: dict[str, Any], given: dict[str, Any], path: str = "/a", **route: Any) -> Built:
+def built(
+    node: dict[str, Any], given: dict[str, Any], path: str = "/a", **route: Any
+) -> OutgoingRequest:
     made = Route(method="post", base=BASE, path=path, **route)
-    return build(made, planned(node, path), given)
+    return build_request(made, planned(node, path), given)
 
 
 def parameters(*places: str) -> dict[str, Any]:
@@ -54,9 +56,9 @@ def test_what_is_null_or_absent_is_not_sent() -> None:
 
 def test_credentials_go_last_and_win() -> None:
     parts = (
-        Part(location="query", name="key", value="a&b"),
-        Part(location="cookie", name="sid", value="s"),
-        Part(location="header", name="Header1", value="secret"),
+        CredentialPart(location="query", name="key", value="a&b"),
+        CredentialPart(location="cookie", name="sid", value="s"),
+        CredentialPart(location="header", name="Header1", value="secret"),
     )
     node = parameters("query", "header", "cookie")
     given = {"query1": "1", "header1": "mine", "cookie1": "2"}
@@ -80,8 +82,8 @@ def test_values_of_the_operator_are_sent_and_defaults_give_way() -> None:
     )
     route = Route(method="get", base=BASE, path="/a")
 
-    assert build(route, made, {}).url == f"{BASE}/a?query1=h"
-    assert build(route, made, {"header1": "mine"}).headers["header1"] == "mine"
+    assert build_request(route, made, {}).url == f"{BASE}/a?query1=h"
+    assert build_request(route, made, {"header1": "mine"}).headers["header1"] == "mine"
 
 
 def body(required: bool, **properties: Any) -> dict[str, Any]:
@@ -198,12 +200,12 @@ def test_no_object_says_what_only_the_operator_says(place: Any) -> None:
         method="post",
         base=BASE,
         path="/a",
-        credential=(Part(location=place, name="key", value="secret"),),
+        credential=(CredentialPart(location=place, name="key", value="secret"),),
     )
     planning = planned(node, "/a", hidden={"tenant": "acme"})
 
     for name in ("tenant", "Tenant", "key"):
         with pytest.raises(InvalidRequest, match=f"'more' must not have '{name}'"):
-            build(made, planning, {"more": {name: "other"}})
-    sent = build(made, planning, {"more": {"page": 2}})
+            build_request(made, planning, {"more": {name: "other"}})
+    sent = build_request(made, planning, {"more": {"page": 2}})
     assert "page=2" in (sent.url if place == "query" else sent.headers["cookie"])

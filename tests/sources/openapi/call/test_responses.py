@@ -4,10 +4,10 @@ from pegboard.core.ports.http import HttpResponse
 from pegboard.core.result import ToolResult
 from pegboard.errors import ToolFailed
 from pegboard.sources.openapi.call.responses import (
+    decode_text,
     file_name,
     next_page,
-    result_of,
-    text_of,
+    to_result,
     with_note,
 )
 
@@ -25,7 +25,7 @@ def response(
 
 def result(content: bytes, kind: str, *, projection: str = "", cut: bool = False) -> ToolResult:
     answer = response(content, kind, cut=cut)
-    return result_of(answer, method="get", action="op", projection=projection)
+    return to_result(answer, method="get", action="op", projection=projection)
 
 
 BIG = 123456789012345678901234567890
@@ -105,7 +105,7 @@ def test_anything_else_is_a_file() -> None:
 def test_a_file_has_the_name_that_the_answer_gives() -> None:
     answer = response(b"\0", "image/png", content_disposition='attachment; filename="p.png"')
 
-    assert result_of(answer, method="get", action="op").artifacts[0].name == "p.png"
+    assert to_result(answer, method="get", action="op").artifacts[0].name == "p.png"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_what_a_projection_does_not_fit_is_not_shown_instead(content: bytes, rea
 def test_a_head_has_a_status_and_headers() -> None:
     answer = response(b"", "text/plain", etag="1", set_cookie="sid=secret")
 
-    found = result_of(answer, method="head", action="op")
+    found = to_result(answer, method="head", action="op")
 
     headers = {"etag": "1", "content-type": "text/plain"}
     assert found.structured == {"status": 200, "headers": headers}
@@ -184,4 +184,4 @@ def test_a_note_stands_behind_the_text() -> None:
 
 
 def test_what_is_not_text_has_none() -> None:
-    assert text_of(response(b"\0", "image/png")) is None
+    assert decode_text(response(b"\0", "image/png")) is None

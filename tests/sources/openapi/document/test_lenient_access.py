@@ -1,6 +1,12 @@
 import pytest
 
-from pegboard.sources.openapi.document.lenient_access import Located, mapping, sequence, text, texts
+from pegboard.sources.openapi.document.lenient_access import (
+    LocatedNode,
+    mapping,
+    sequence,
+    text,
+    texts,
+)
 
 
 @pytest.mark.parametrize("value", [None, 3, "a", [1], {"a": 1}, True], ids=str)
@@ -11,11 +17,11 @@ def test_what_is_of_another_shape_reads_as_empty(value: object) -> None:
 
 
 def test_a_part_knows_its_file() -> None:
-    place = Located(node={"a": [1, {"b": 2}]}, file="x.yaml")
+    place = LocatedNode(node={"a": [1, {"b": 2}]}, file="x.yaml")
 
     assert [item.node for item in place.at("a").items()] == [1, {"b": 2}]
-    assert place.at("a").items()[1].at("b") == Located(node=2, file="x.yaml")
-    assert place.at("absent") == Located(node=None, file="x.yaml")
+    assert place.at("a").items()[1].at("b") == LocatedNode(node=2, file="x.yaml")
+    assert place.at("absent") == LocatedNode(node=None, file="x.yaml")
 
 
 def test_texts_are_there_once() -> None:

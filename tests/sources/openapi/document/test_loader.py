@@ -7,13 +7,13 @@ import pytest
 from tests.network.loopback import Received, always, client_for, reply, serving
 
 from pegboard.errors import SourceUnavailable
-from pegboard.sources.openapi.document.loader import Loader
+from pegboard.sources.openapi.document.loader import DocumentLoader
 
 TEXT = '{"openapi": "3.0.0", "paths": {}}'
 
 
-def loader(document: Any, folder: Path, *, http: Any = None, most: int = 10_000) -> Loader:
-    return Loader(document, owner="api", base_dir=folder, http=http, most_bytes=most)
+def loader(document: Any, folder: Path, *, http: Any = None, most: int = 10_000) -> DocumentLoader:
+    return DocumentLoader(document, owner="api", base_dir=folder, http=http, max_bytes=most)
 
 
 async def test_a_document_is_data_a_pasted_text_or_a_file(tmp_path: Path) -> None:

@@ -2,13 +2,17 @@ from typing import Any
 
 import pytest
 
-from pegboard.sources.openapi.document.lenient_access import Located
-from pegboard.sources.openapi.document.operations import Operation, Parameter, Reader
+from pegboard.sources.openapi.document.lenient_access import LocatedNode
+from pegboard.sources.openapi.document.operations import (
+    Operation,
+    OperationParameter,
+    OperationReader,
+)
 from pegboard.sources.openapi.document.references import References
 
 
 def read(root: dict[str, Any]) -> list[Operation]:
-    return list(Reader(root, References({"": root})).all())
+    return list(OperationReader(root, References({"": root})).operations())
 
 
 def only(node: dict[str, Any], path: str = "/a", **rest: Any) -> Operation:
@@ -16,7 +20,7 @@ def only(node: dict[str, Any], path: str = "/a", **rest: Any) -> Operation:
     return found
 
 
-def shape(parameter: Parameter) -> tuple[Any, ...]:
+def shape(parameter: OperationParameter) -> tuple[Any, ...]:
     return (
         parameter.name,
         parameter.location,
@@ -166,7 +170,9 @@ def test_a_body_has_its_types_in_order() -> None:
 def test_a_response_has_its_types() -> None:
     root: dict[str, Any] = {"r": {"content": {"application/json": {"schema": {"type": "string"}}}}}
 
-    found = Reader(root, References({"": root})).response(Located(node={"$ref": "#/r"}))
+    found = OperationReader(root, References({"": root})).response(
+        LocatedNode(node={"$ref": "#/r"})
+    )
 
     assert [(kind, place.node) for kind, place in found] == [
         ("application/json", {"type": "string"})
@@ -189,6 +195,6 @@ def test_security_schemes_may_refer_to_each_other() -> None:
     schemes = {"a": {"type": "apiKey"}, "b": {"$ref": "#/components/securitySchemes/a"}, "c": 3}
     root: dict[str, Any] = {"components": {"securitySchemes": schemes}}
 
-    found = Reader(root, References({"": root})).security_schemes()
+    found = OperationReader(root, References({"": root})).security_schemes()
 
     assert found == {"a": {"type": "apiKey"}, "b": {"type": "apiKey"}, "c": {}}

@@ -2,7 +2,7 @@ import datetime as dt
 
 import pytest
 
-from pegboard.sources.openapi.document.parser import Unreadable, parsed, plain
+from pegboard.sources.openapi.document.parser import Unreadable, parse_document, to_json_data
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from pegboard.sources.openapi.document.parser import Unreadable, parsed, plain
     ],
 )
 def test_json_and_yaml_are_read_alike(text: str, expected: object) -> None:
-    assert parsed(text.encode()) == expected
+    assert parse_document(text.encode()) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_json_and_yaml_are_read_alike(text: str, expected: object) -> None:
 )
 def test_what_cannot_be_read_says_why(raw: bytes, reason: str) -> None:
     with pytest.raises(Unreadable, match=reason):
-        parsed(raw)
+        parse_document(raw)
 
 
 def billion_laughs(*, merge: bool) -> bytes:
@@ -66,13 +66,13 @@ def billion_laughs(*, merge: bool) -> bytes:
 @pytest.mark.parametrize("merge", [True, False], ids=["merge keys", "aliases"])
 def test_a_billion_laughs_are_refused_before_they_are_built(merge: bool) -> None:
     with pytest.raises(Unreadable, match="aliases stand for more than"):
-        parsed(billion_laughs(merge=merge))
+        parse_document(billion_laughs(merge=merge))
 
 
 def test_data_that_yaml_made_becomes_json() -> None:
     shared = {1: dt.date(2024, 1, 2)}
 
-    made = plain({"a": shared, "b": shared, True: (1, None), None: 2.5})
+    made = to_json_data({"a": shared, "b": shared, True: (1, None), None: 2.5})
 
     assert made == {
         "a": {"1": "2024-01-02"},

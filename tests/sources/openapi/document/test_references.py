@@ -1,7 +1,7 @@
 import pytest
 
-from pegboard.sources.openapi.document.lenient_access import Located
-from pegboard.sources.openapi.document.references import BadReference, References, joined
+from pegboard.sources.openapi.document.lenient_access import LocatedNode
+from pegboard.sources.openapi.document.references import BadReference, References, join_path
 
 DOCUMENT = {
     "paths": {"/a/{id}": {"get": 1}, "a~b": 2, "with space": 3},
@@ -20,7 +20,7 @@ FILES = {
 
 
 def found(ref: str, file: str = "") -> object:
-    return References(FILES).resolve(Located(node={"$ref": ref}, file=file)).node
+    return References(FILES).resolve(LocatedNode(node={"$ref": ref}, file=file)).node
 
 
 @pytest.mark.parametrize(
@@ -74,14 +74,14 @@ def test_a_file_that_could_not_be_read_says_why() -> None:
     references = References({"": {}}, {"big.yaml": "cannot be read: the file is too large"})
 
     with pytest.raises(BadReference, match=r"'big.yaml#/a' cannot be read: the file is too large"):
-        references.resolve(Located(node={"$ref": "big.yaml#/a"}))
+        references.resolve(LocatedNode(node={"$ref": "big.yaml#/a"}))
 
 
 def test_following_tells_the_last_address() -> None:
     references = References(FILES)
 
-    assert references.follow(Located(node={"$ref": "#/chain"}))[1] == "#/list/0"
-    assert references.follow(Located(node={"x": 1}))[1] == ""
+    assert references.follow(LocatedNode(node={"$ref": "#/chain"}))[1] == "#/list/0"
+    assert references.follow(LocatedNode(node={"x": 1}))[1] == ""
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_following_tells_the_last_address() -> None:
     ],
 )
 def test_paths_are_joined_inside_the_folder(file: str, path: str, expected: str | None) -> None:
-    assert joined(file, path) == expected
+    assert join_path(file, path) == expected

@@ -17,7 +17,7 @@ from pegboard.errors import SourceUnavailable, Unavailable
 from pegboard.runtime import Pegboard
 from pegboard.sources.openapi import KIND
 from pegboard.sources.openapi.config import OpenApiConfig
-from pegboard.sources.openapi.document.refresh import Refreshing
+from pegboard.sources.openapi.document.refresh import DocumentRefresh
 
 TWO = document({"/pets": {"get": operation(operationId="a"), "put": operation(operationId="b")}})
 
@@ -149,12 +149,12 @@ async def test_a_look_that_fails_goes_on(error: Exception) -> None:
             raise found
         return found
 
-    refreshing = Refreshing("api", every=0.01, has_changed=has_changed)
-    refreshing.tell(lambda: told.append(1))
-    refreshing.begin()
-    refreshing.begin()
+    refreshing = DocumentRefresh("api", every=0.01, has_changed=has_changed)
+    refreshing.on_change(lambda: told.append(1))
+    refreshing.start()
+    refreshing.start()
     await until(lambda: bool(told))
     await refreshing.close()
-    refreshing.begin()
+    refreshing.start()
 
     assert told == [1]

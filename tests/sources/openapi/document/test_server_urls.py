@@ -1,9 +1,9 @@
 import pytest
 
-from pegboard.sources.openapi.document.lenient_access import Located
+from pegboard.sources.openapi.document.lenient_access import LocatedNode
 from pegboard.sources.openapi.document.server_urls import (
     BadAddress,
-    checked_base,
+    check_base_url,
     origin_of,
     own_servers,
     server_url,
@@ -20,7 +20,7 @@ from pegboard.sources.openapi.document.server_urls import (
     ],
 )
 def test_a_base_has_no_last_slash(url: str, expected: str) -> None:
-    assert checked_base(url) == expected
+    assert check_base_url(url) == expected
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_base_has_no_last_slash(url: str, expected: str) -> None:
 )
 def test_a_base_is_a_plain_address(url: str, reason: str) -> None:
     with pytest.raises(BadAddress, match=reason):
-        checked_base(url)
+        check_base_url(url)
 
 
 @pytest.mark.parametrize(
@@ -133,8 +133,8 @@ def test_swagger_says_it_in_three_keys(
 
 
 def test_an_operation_may_have_servers_of_its_own() -> None:
-    item = Located(node={"servers": [{"url": "/path"}]})
+    item = LocatedNode(node={"servers": [{"url": "/path"}]})
 
     assert own_servers(item, {"servers": [{"url": "/op"}]}) == [{"url": "/op"}]
     assert own_servers(item, {}) == [{"url": "/path"}]
-    assert own_servers(Located(node={}), {}) == ()
+    assert own_servers(LocatedNode(node={}), {}) == ()

@@ -1,7 +1,7 @@
 from typing import Any
 
-from pegboard.sources.openapi.document.lenient_access import Located
-from pegboard.sources.openapi.document.operations import Body, Operation
+from pegboard.sources.openapi.document.lenient_access import LocatedNode
+from pegboard.sources.openapi.document.operations import Operation, RequestBody
 from pegboard.sources.openapi.document.references import References
 from pegboard.sources.openapi.document.swagger2 import SwaggerReader
 
@@ -13,17 +13,17 @@ def read(parameters: list[Any], path: str = "/a", **rest: Any) -> Operation:
         "paths": {path: {"post": {"parameters": parameters, **consumes}}},
         **rest,
     }
-    (found,) = SwaggerReader(root, References({"": root})).all()
+    (found,) = SwaggerReader(root, References({"": root})).operations()
     return found
 
 
-def body_of(parameters: list[Any], **rest: Any) -> Body:
+def body_of(parameters: list[Any], **rest: Any) -> RequestBody:
     found = read(parameters, **rest).body
     assert found is not None
     return found
 
 
-def schema_of(body: Body) -> Any:
+def schema_of(body: RequestBody) -> Any:
     return next(iter(body.media.values())).fields["schema"]
 
 
@@ -135,7 +135,7 @@ def test_fields_of_several_files_are_refused() -> None:
         "b.yaml": {"F": {"name": "y", "in": "formData", "type": "string"}},
     }
 
-    (found,) = SwaggerReader(root, References(files)).all()
+    (found,) = SwaggerReader(root, References(files)).operations()
 
     assert found.problem == "the fields of its form stand in several files."
 
@@ -144,8 +144,8 @@ def test_a_response_has_the_types_that_are_produced() -> None:
     root: dict[str, Any] = {"produces": ["application/json"]}
     reader = SwaggerReader(root, References({"": root}))
 
-    assert reader.response(Located(node={"description": "nothing"})) == ()
-    ((kind, place),) = reader.response(Located(node={"schema": {"type": "string"}}))
+    assert reader.response(LocatedNode(node={"description": "nothing"})) == ()
+    ((kind, place),) = reader.response(LocatedNode(node={"schema": {"type": "string"}}))
     assert (kind, place.node) == ("application/json", {"type": "string"})
 
 

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from pegboard.sources.openapi.schema.definitions import (
-    MOST_APPLIED,
-    MOST_BYTES,
+    MAX_APPLIED,
+    MAX_SCHEMA_BYTES,
     Definitions,
-    finished,
+    attach_definitions,
 )
 
 
@@ -24,7 +24,7 @@ def size(schema: Any) -> int:
 def test_a_schema_without_references_stays_as_it_is() -> None:
     schema = {"type": "object", "enum": [{"$ref": "#/$defs/not-a-reference"}]}
 
-    assert finished(schema, Definitions({"A": {}})) == schema
+    assert attach_definitions(schema, Definitions({"A": {}})) == schema
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_schema_without_references_stays_as_it_is() -> None:
     ids=str,
 )
 def test_what_applies_itself_for_ever_is_cut(definitions: dict[str, Any]) -> None:
-    result = finished({"properties": {"a": ref("A")}}, Definitions(definitions))
+    result = attach_definitions({"properties": {"a": ref("A")}}, Definitions(definitions))
 
     assert "refers to itself" in str(result)
     validator = jsonschema_rs.Draft202012Validator(result)
@@ -51,18 +51,21 @@ def test_what_applies_itself_for_ever_is_cut(definitions: dict[str, Any]) -> Non
 def test_recursion_through_properties_is_kept() -> None:
     tree = {"type": "object", "properties": {"next": {"anyOf": [ref("A"), {"type": "null"}]}}}
 
-    assert finished(ref("A"), Definitions({"A": tree})) == {**ref("A"), "$defs": {"A": tree}}
+    assert attach_definitions(ref("A"), Definitions({"A": tree})) == {
+        **ref("A"),
+        "$defs": {"A": tree},
+    }
 
 
 def test_a_large_schema_loses_its_words_first() -> None:
     big = {
         "type": "object",
-        "description": "x" * MOST_BYTES,
+        "description": "x" * MAX_SCHEMA_BYTES,
         "properties": {"description": {"type": "string", "title": "T"}},
         "enum": [{"description": "kept"}],
     }
 
-    result = finished({"allOf": [ref("A")]}, Definitions({"A": big}))
+    result = attach_definitions({"allOf": [ref("A")]}, Definitions({"A": big}))
 
     assert result["$defs"]["A"] == {
         "type": "object",
@@ -78,29 +81,29 @@ def test_a_huge_schema_loses_what_is_farthest() -> None:
         for name, after in zip(names, [*names[1:], "N0"], strict=True)
     }
 
-    result = finished(ref("N0"), Definitions(definitions))
+    result = attach_definitions(ref("N0"), Definitions(definitions))
 
-    assert size(result) <= MOST_BYTES
+    assert size(result) <= MAX_SCHEMA_BYTES
     assert "properties" in result["$defs"]["N0"]
     assert 100 < len(result["$defs"]) < 400
     jsonschema_rs.Draft202012Validator(result)
 
 
 def test_a_large_schema_without_definitions_loses_its_words() -> None:
-    assert finished({"description": "x" * MOST_BYTES, "type": "string"}, Definitions()) == {
-        "type": "string"
-    }
+    assert attach_definitions(
+        {"description": "x" * MAX_SCHEMA_BYTES, "type": "string"}, Definitions()
+    ) == {"type": "string"}
 
 
 def test_what_many_schemas_share_is_never_changed() -> None:
     shared = {"A": {"allOf": [ref("B")]}, "B": {"anyOf": [ref("A"), {"description": "x" * 999}]}}
     definitions, before = Definitions(shared), deepcopy(shared)
 
-    first = finished(ref("A"), definitions)
-    again = finished({"items": ref("B")}, definitions)
+    first = attach_definitions(ref("A"), definitions)
+    again = attach_definitions({"items": ref("B")}, definitions)
 
     assert definitions.schemas == before
-    assert finished(ref("A"), definitions) == first
+    assert attach_definitions(ref("A"), definitions) == first
     assert "refers to itself" in str(again["$defs"])
 
 
@@ -113,13 +116,13 @@ def test_what_multiplies_itself_is_cut(key: str, closes: dict[str, Any]) -> None
     }
     definitions["A60"] = {"type": "object", **closes}
     before = deepcopy(definitions)
-    result = finished(ref("A0"), Definitions(definitions))
+    result = attach_definitions(ref("A0"), Definitions(definitions))
     counts: dict[str, int] = {}
     for depth in range(60, -1, -1):
         named = str(result["$defs"][f"A{depth}"]).count(f"'#/$defs/A{depth + 1}'")
         counts[f"A{depth}"] = 1 + named * counts.get(f"A{depth + 1}", 0)
 
-    assert max(counts.values()) <= MOST_APPLIED
+    assert max(counts.values()) <= MAX_APPLIED
     assert counts["A50"] == 2**11 - 1
     assert definitions == before
     jsonschema_rs.validator_for(result).is_valid({"a": [None]})
@@ -129,4 +132,4 @@ def test_what_is_used_often_and_multiplies_little_stays() -> None:
     definitions = {"A": {"allOf": [ref("B")] * 50}, "B": {"anyOf": [ref("C")] * 50}, "C": {}}
     made = Definitions(definitions)
 
-    assert finished(ref("A"), made)["$defs"] == definitions
+    assert attach_definitions(ref("A"), made)["$defs"] == definitions

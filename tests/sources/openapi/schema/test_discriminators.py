@@ -6,9 +6,9 @@ import pytest
 from tests.network.loopback import always
 from tests.sources.openapi.bench import bench, json_body, json_reply, one
 
-from pegboard.sources.openapi.document.lenient_access import Located
+from pegboard.sources.openapi.document.lenient_access import LocatedNode
 from pegboard.sources.openapi.document.references import References
-from pegboard.sources.openapi.schema.discriminators import Discriminator, is_chosen
+from pegboard.sources.openapi.schema.discriminators import Discriminator, has_discriminator
 
 
 def animal(**properties: Any) -> dict[str, Any]:
@@ -97,7 +97,7 @@ async def test_an_answer_of_several_open_alternatives_is_given_back_and_of_an_un
 )
 def test_the_values_of_an_alternative_are_those_of_the_mapping(name: str, expected: Any) -> None:
     references = References({"": {"components": {"schemas": SCHEMAS}}})
-    place = Located(node=pet(name, mapping=MAPPING))
+    place = LocatedNode(node=pet(name, mapping=MAPPING))
 
     (item,) = place.at("oneOf").items()
 
@@ -121,7 +121,7 @@ def test_the_values_of_an_alternative_are_those_of_the_mapping(name: str, expect
 )
 def test_of_an_odd_alternative_nothing_more_is_asked(odd: Any) -> None:
     references = References({"": {"components": {"schemas": {"Odd": odd}}}})
-    place = Located(node=pet("Odd", mapping={"odd": "Odd"}))
+    place = LocatedNode(node=pet("Odd", mapping={"odd": "Odd"}))
 
     (item,) = place.at("oneOf").items()
 
@@ -139,4 +139,4 @@ def test_of_an_odd_alternative_nothing_more_is_asked(odd: Any) -> None:
     ],
 )
 def test_only_a_property_chooses(node: Any, expected: bool) -> None:
-    assert is_chosen(node) is expected
+    assert has_discriminator(node) is expected

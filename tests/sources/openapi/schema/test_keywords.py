@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.sources.openapi.schema.keywords import Keywords, is_pattern, with_null
+from pegboard.sources.openapi.schema.keywords import Keywords, is_pattern, make_nullable
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_what_is_broken_is_left_out_and_named(node: dict[str, object], lost: str
     ids=str,
 )
 def test_what_is_nullable_takes_null(schema: dict[str, object], expected: object) -> None:
-    made = with_null(schema)
+    made = make_nullable(schema)
 
     assert made == expected
 
@@ -173,4 +173,4 @@ NAMES = (
 @pytest.mark.timeout(60)
 @given(st.dictionaries(st.sampled_from(NAMES), json_values, max_size=6))
 def test_whatever_stands_there_the_result_is_a_valid_schema(node: dict[str, object]) -> None:
-    jsonschema_rs.Draft202012Validator(with_null(Keywords(node).made))
+    jsonschema_rs.Draft202012Validator(make_nullable(Keywords(node).made))

@@ -3,15 +3,20 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from pegboard.sources.openapi.document.lenient_access import Located
+from pegboard.sources.openapi.document.lenient_access import LocatedNode
 from pegboard.sources.openapi.document.references import References
-from pegboard.sources.openapi.schema.translate import Schemas, has_type, is_free, media_schema
+from pegboard.sources.openapi.schema.translate import (
+    SchemaTranslator,
+    accepts_anything,
+    has_type,
+    media_schema,
+)
 
 
 def made(schema: Any, *, sending: bool = True, siblings: bool = False, **schemas: Any) -> Any:
     references = References({"": {"components": {"schemas": schemas}}})
-    translator = Schemas(references, sending=sending, siblings=siblings)
-    result = translator.alone(translator.translated(Located(node=schema)))
+    translator = SchemaTranslator(references, sending=sending, siblings=siblings)
+    result = translator.make_standalone(translator.translate(LocatedNode(node=schema)))
     jsonschema_rs.Draft202012Validator(result)
     return result
 
@@ -62,10 +67,10 @@ def test_names_of_definitions_are_legible_and_never_shared() -> None:
 
 def test_two_definitions_of_one_name_are_told_apart() -> None:
     files = {"": {}, "a.yaml": {"Pet": PET}, "b.yaml": {"Pet": {**PET, "required": ["name"]}}}
-    translator = Schemas(References(files), sending=True, siblings=False)
+    translator = SchemaTranslator(References(files), sending=True, siblings=False)
     schema = {"anyOf": [{"$ref": "a.yaml#/Pet"}, {"$ref": "b.yaml#/Pet"}]}
 
-    result = translator.alone(translator.translated(Located(node=schema)))
+    result = translator.make_standalone(translator.translate(LocatedNode(node=schema)))
 
     assert sorted(result["$defs"]) == ["Pet_3cdceba7", "Pet_5c95af05"]
 
@@ -205,14 +210,14 @@ def test_items_may_be_a_schema_or_a_boolean() -> None:
 
 
 def test_questions_about_schemas() -> None:
-    assert has_type(Located(node={"type": ["string", "null"]}), "string")
-    assert not has_type(Located(node={"type": "string"}), "array")
-    assert is_free({"description": "any"})
-    assert not is_free({"type": "string"})
-    assert media_schema(Located(node={"schema": {"type": "string"}})).node == {"type": "string"}
-    assert media_schema(Located(node={})).node == {}
-    broken = Schemas(References({"": {}}), sending=True, siblings=False)
-    assert broken.resolved(Located(node={"$ref": "#/x"})).node == {}
+    assert has_type(LocatedNode(node={"type": ["string", "null"]}), "string")
+    assert not has_type(LocatedNode(node={"type": "string"}), "array")
+    assert accepts_anything({"description": "any"})
+    assert not accepts_anything({"type": "string"})
+    assert media_schema(LocatedNode(node={"schema": {"type": "string"}})).node == {"type": "string"}
+    assert media_schema(LocatedNode(node={})).node == {}
+    broken = SchemaTranslator(References({"": {}}), sending=True, siblings=False)
+    assert broken.resolve(LocatedNode(node={"$ref": "#/x"})).node == {}
 
 
 @pytest.mark.parametrize("order", [("Pet", "Tag"), ("Tag", "Pet")], ids="-".join)
@@ -221,25 +226,27 @@ def test_what_one_tool_is_shown_does_not_hang_on_what_others_were(order: tuple[s
         "components": {"schemas": {"Pet": {**PET, "items": ref("Tag")}, "Tag": {"allOf": [PET]}}},
         "definitions": {"Tag": {"properties": {"pet": ref("Pet")}}},
     }
-    shared = Schemas(References({"": document}), sending=True, siblings=False)
+    shared = SchemaTranslator(References({"": document}), sending=True, siblings=False)
     wanted = {"items": {"$ref": "#/definitions/Tag"}}
     for name in order:
-        shared.alone(shared.translated(Located(node=ref(name))))
+        shared.make_standalone(shared.translate(LocatedNode(node=ref(name))))
 
-    result = shared.alone(shared.translated(Located(node=wanted)))
+    result = shared.make_standalone(shared.translate(LocatedNode(node=wanted)))
 
-    fresh = Schemas(References({"": document}), sending=True, siblings=False)
-    assert result == fresh.alone(fresh.translated(Located(node=wanted)))
+    fresh = SchemaTranslator(References({"": document}), sending=True, siblings=False)
+    assert result == fresh.make_standalone(fresh.translate(LocatedNode(node=wanted)))
     assert result["items"] == {"$ref": "#/$defs/Tag_2"}
     assert sorted(result["$defs"]) == ["Pet", "Tag", "Tag_2"]
 
 
 def test_what_many_tools_share_is_made_and_kept_once() -> None:
     document = {"components": {"schemas": {"Pet": PET}}}
-    shared = Schemas(References({"": document}), sending=True, siblings=False)
+    shared = SchemaTranslator(References({"": document}), sending=True, siblings=False)
 
     first, second = (
-        shared.alone(shared.translated(Located(node={"items": ref("Pet"), "title": title})))
+        shared.make_standalone(
+            shared.translate(LocatedNode(node={"items": ref("Pet"), "title": title}))
+        )
         for title in "ab"
     )
 

@@ -9,7 +9,13 @@ from typing_extensions import TypedDict
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.services import Services
 from pegboard.errors import InvalidRequest
-from pegboard.sources.builtin.iso8601 import later, read_duration, read_moment, read_zone, written
+from pegboard.sources.builtin.iso8601 import (
+    add_duration,
+    format_duration,
+    parse_duration,
+    parse_moment,
+    parse_zone,
+)
 from pegboard.sources.builtin.service_access import services_of
 from pegboard.tools import tool
 
@@ -73,22 +79,22 @@ def datetime_tool(
             own; also the zone of the result when `to_zone` is not given.
         to_zone: The time zone of the result.
     """
-    own_zone = read_zone(zone)
-    shown_zone = read_zone(to_zone) if to_zone else own_zone
-    start = read_moment(value, own_zone) if value else services_of(ctx).clock.now(UTC)
+    own_zone = parse_zone(zone)
+    shown_zone = parse_zone(to_zone) if to_zone else own_zone
+    start = parse_moment(value, own_zone) if value else services_of(ctx).clock.now(UTC)
     if operation == "diff":
-        return _difference(start, read_moment(_needed("until", until), own_zone))
+        return _difference(start, parse_moment(_require("until", until), own_zone))
     if operation == "convert":
-        _needed("value", value)
-        _needed("to_zone", to_zone)
+        _require("value", value)
+        _require("to_zone", to_zone)
     if operation == "add":
-        start = later(_in(start, own_zone), read_duration(_needed("duration", duration)))
+        start = add_duration(_in(start, own_zone), parse_duration(_require("duration", duration)))
     if operation == "now" and value:
         raise InvalidRequest("'now' takes no 'value'; to convert a time, use 'convert'.")
     return _moment(_in(start, shown_zone))
 
 
-def _needed(name: str, value: str | None) -> str:
+def _require(name: str, value: str | None) -> str:
     if not value:
         raise InvalidRequest(f"This operation needs '{name}'.")
     return value
@@ -105,7 +111,7 @@ def _difference(start: datetime, end: datetime) -> Difference:
     # In UTC, because two times in one zone subtract by the wall clock.
     delta = _in(end, UTC) - _in(start, UTC)
     return Difference(
-        duration=written(delta),
+        duration=format_duration(delta),
         seconds=delta.total_seconds(),
         days=round(delta.total_seconds() / 86_400, 6),
     )

@@ -8,16 +8,16 @@ from typing_extensions import TypedDict
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.services import Services
 from pegboard.errors import InvalidRequest
-from pegboard.sources.builtin.workspaces import jail_of
+from pegboard.sources.builtin.workspaces import files_of
 from pegboard.sources.builtin.workspaces import unavailable as availability
 from pegboard.tools import tool
 
 __all__ = ["availability", "file_edit"]
 
-_MOST_BYTES = 10_000_000
+_MAX_BYTES = 10_000_000
 
 
-class Edited(TypedDict):
+class FileEdit(TypedDict):
     """What changed."""
 
     path: str
@@ -33,7 +33,7 @@ def file_edit(
     ctx: ToolContext[Services],
     *,
     replace_all: bool = False,
-) -> Edited:
+) -> FileEdit:
     """Replace a piece of text in a workspace file by another.
 
     The old text must stand in the file exactly as given, white space included, and only once,
@@ -46,8 +46,8 @@ def file_edit(
         ctx: Says which workspace.
         replace_all: Whether to replace every occurrence.
     """
-    jail = jail_of(ctx)
-    data = jail.read(path, max_bytes=_MOST_BYTES)
+    files = files_of(ctx)
+    data = files.read(path, max_bytes=_MAX_BYTES)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -59,7 +59,7 @@ def file_edit(
         raise InvalidRequest(
             f"The old text occurs {found} times in '{path}'; add lines around it, or replace all."
         )
-    if len(data) + found * (len(new.encode()) - len(old.encode())) > _MOST_BYTES:
-        raise InvalidRequest(f"'{path}' would become larger than {_MOST_BYTES} bytes.")
-    jail.write(path, text.replace(old, new).encode(), replace=True)
-    return Edited(path=path, replaced=found, first_line=text.count("\n", 0, text.index(old)) + 1)
+    if len(data) + found * (len(new.encode()) - len(old.encode())) > _MAX_BYTES:
+        raise InvalidRequest(f"'{path}' would become larger than {_MAX_BYTES} bytes.")
+    files.write(path, text.replace(old, new).encode(), replace=True)
+    return FileEdit(path=path, replaced=found, first_line=text.count("\n", 0, text.index(old)) + 1)

@@ -9,29 +9,29 @@ from typing_extensions import TypedDict
 
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.services import Services
-from pegboard.sources.builtin.workspace_files import Entry, Kind
-from pegboard.sources.builtin.workspaces import jail_of
+from pegboard.sources.builtin.workspace_files import EntryKind, WorkspaceEntry
+from pegboard.sources.builtin.workspaces import files_of
 from pegboard.sources.builtin.workspaces import unavailable as availability
 from pegboard.tools import tool
 
 __all__ = ["availability", "file_list"]
 
-_MOST_LOOKED_AT = 100_000
+_MAX_LOOKED_AT = 100_000
 
 
-class Listed(TypedDict):
+class FileEntry(TypedDict):
     """One entry."""
 
     path: str
-    kind: Kind
+    kind: EntryKind
     size: int
     modified: str
 
 
-class Listing(TypedDict):
+class FileListing(TypedDict):
     """Entries by path; `truncated` when there are more."""
 
-    entries: list[Listed]
+    entries: list[FileEntry]
     truncated: bool
 
 
@@ -43,7 +43,7 @@ def file_list(
     pattern: Annotated[str, Field(min_length=1, max_length=200)] = "*",
     recursive: bool = False,
     limit: Annotated[int, Field(ge=1, le=5000)] = 500,
-) -> Listing:
+) -> FileListing:
     """List files and folders of the workspace.
 
     Args:
@@ -53,15 +53,15 @@ def file_list(
         recursive: Whether to list what is in its folders, too.
         limit: How many entries to list at most.
     """
-    entries: list[Listed] = []
-    for number, entry in enumerate(jail_of(ctx).entries(path, deep=recursive)):
-        if len(entries) > limit or number == _MOST_LOOKED_AT:
-            return Listing(entries=entries[:limit], truncated=True)
+    entries: list[FileEntry] = []
+    for number, entry in enumerate(files_of(ctx).entries(path, deep=recursive)):
+        if len(entries) > limit or number == _MAX_LOOKED_AT:
+            return FileListing(entries=entries[:limit], truncated=True)
         if fnmatchcase(entry.path.rpartition("/")[2], pattern):
-            entries.append(_listed(entry))
-    return Listing(entries=entries[:limit], truncated=len(entries) > limit)
+            entries.append(_to_entry(entry))
+    return FileListing(entries=entries[:limit], truncated=len(entries) > limit)
 
 
-def _listed(entry: Entry) -> Listed:
+def _to_entry(entry: WorkspaceEntry) -> FileEntry:
     modified = datetime.fromtimestamp(int(entry.modified), UTC).isoformat().replace("+00:00", "Z")
-    return Listed(path=entry.path, kind=entry.kind, size=entry.size, modified=modified)
+    return FileEntry(path=entry.path, kind=entry.kind, size=entry.size, modified=modified)

@@ -9,14 +9,14 @@ from pegboard.core.context import ToolContext
 from pegboard.core.ports.services import Services
 from pegboard.core.result import Artifact, ToolResult
 from pegboard.errors import InvalidRequest
-from pegboard.sources.builtin.workspaces import jail_of
+from pegboard.sources.builtin.workspaces import files_of
 from pegboard.sources.builtin.workspaces import unavailable as availability
 from pegboard.tools import tool
 
 __all__ = ["availability", "file_read"]
 
-_MOST_BYTES = 10_000_000
-_MOST_CHARACTERS = 200_000
+_MAX_BYTES = 10_000_000
+_MAX_CHARACTERS = 200_000
 
 
 @tool(effect="read", category="filesystem", idempotent=True, timeout=10, tags=("file", "read"))
@@ -37,7 +37,7 @@ def file_read(
         offset: The first line to read, counted from 1.
         limit: How many lines to read at most.
     """
-    data = jail_of(ctx).read(path, max_bytes=_MOST_BYTES)
+    data = files_of(ctx).read(path, max_bytes=_MAX_BYTES)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -54,7 +54,7 @@ def file_read(
         content=shown,
         structured={
             "path": path,
-            "text": shown[:_MOST_CHARACTERS],
+            "text": shown[:_MAX_CHARACTERS],
             "first_line": offset,
             "last_line": last,
             "lines": len(lines),
@@ -65,7 +65,7 @@ def file_read(
 
 def _page(lines: list[str]) -> list[str]:
     """As many of these lines as fit; at least one, cut if need be."""
-    room = _MOST_CHARACTERS
+    room = _MAX_CHARACTERS
     page: list[str] = []
     for line in lines:
         if page and len(line) > room:

@@ -11,19 +11,19 @@ from pegboard.core.context import ToolContext
 from pegboard.core.ports.services import Services
 from pegboard.errors import InvalidRequest
 from pegboard.sources.builtin.regex import Pattern
-from pegboard.sources.builtin.workspace_files import Entry, Jail
-from pegboard.sources.builtin.workspaces import jail_of
+from pegboard.sources.builtin.workspace_files import WorkspaceEntry, WorkspaceFiles
+from pegboard.sources.builtin.workspaces import files_of
 from pegboard.sources.builtin.workspaces import unavailable as availability
 from pegboard.tools import tool
 
 __all__ = ["availability", "file_search"]
 
-_MOST_FILE_BYTES = 2_000_000
-_MOST_LINE = 500
+_MAX_FILE_BYTES = 2_000_000
+_MAX_LINE = 500
 _SECONDS = 5.0
 
 
-class Match(TypedDict):
+class FileMatch(TypedDict):
     """One line in which the query occurs."""
 
     path: str
@@ -31,10 +31,10 @@ class Match(TypedDict):
     text: str
 
 
-class Found(TypedDict):
+class FileMatches(TypedDict):
     """Matches by path and line; `truncated` when the search stopped early."""
 
-    matches: list[Match]
+    matches: list[FileMatch]
     files_searched: int
     truncated: bool
 
@@ -49,7 +49,7 @@ def file_search(
     regex: bool = False,
     ignore_case: bool = False,
     limit: Annotated[int, Field(ge=1, le=1000)] = 100,
-) -> Found:
+) -> FileMatches:
     """Find lines that contain a text or match a regular expression, in all files below a folder.
 
     Binary files and files of more than 2 MB are passed over.
@@ -64,32 +64,36 @@ def file_search(
         limit: How many matching lines to give at most.
     """
     wanted = Pattern(query, ignore_case=ignore_case, literal=not regex)
-    jail = jail_of(ctx)
+    files = files_of(ctx)
     deadline = time.monotonic() + _SECONDS
-    matches: list[Match] = []
+    matches: list[FileMatch] = []
     searched = 0
-    for entry in jail.entries(path, deep=True):
+    for entry in files.entries(path, deep=True):
         if len(matches) > limit or time.monotonic() > deadline:
-            return Found(matches=matches[:limit], files_searched=searched, truncated=True)
+            return FileMatches(matches=matches[:limit], files_searched=searched, truncated=True)
         if entry.kind == "file" and fnmatchcase(entry.path.rpartition("/")[2], pattern):
             searched += 1
-            matches += _in_file(jail, entry, wanted, most=limit + 1 - len(matches))
-    return Found(matches=matches[:limit], files_searched=searched, truncated=len(matches) > limit)
+            matches += _in_file(files, entry, wanted, most=limit + 1 - len(matches))
+    return FileMatches(
+        matches=matches[:limit], files_searched=searched, truncated=len(matches) > limit
+    )
 
 
-def _in_file(jail: Jail, entry: Entry, wanted: Pattern, *, most: int) -> list[Match]:
-    if entry.size > _MOST_FILE_BYTES:
+def _in_file(
+    files: WorkspaceFiles, entry: WorkspaceEntry, wanted: Pattern, *, most: int
+) -> list[FileMatch]:
+    if entry.size > _MAX_FILE_BYTES:
         return []
     try:
-        text = jail.read(entry.path, max_bytes=_MOST_FILE_BYTES).decode("utf-8-sig")
+        text = files.read(entry.path, max_bytes=_MAX_FILE_BYTES).decode("utf-8-sig")
     except (UnicodeDecodeError, InvalidRequest):  # binary, or gone since it was listed
         return []
-    if "\0" in text or not wanted.found_in(text):
+    if "\0" in text or not wanted.find_in(text):
         return []
-    found: list[Match] = []
+    found: list[FileMatch] = []
     for number, line in enumerate(text.splitlines(), start=1):
-        if wanted.found_in(line):
-            found.append(Match(path=entry.path, line=number, text=line.strip()[:_MOST_LINE]))
+        if wanted.find_in(line):
+            found.append(FileMatch(path=entry.path, line=number, text=line.strip()[:_MAX_LINE]))
             if len(found) == most:
                 break
     return found

@@ -8,17 +8,17 @@ from typing_extensions import TypedDict
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.services import Services
 from pegboard.errors import InvalidRequest
-from pegboard.sources.builtin.workspace_files import Jail
-from pegboard.sources.builtin.workspaces import jail_of
+from pegboard.sources.builtin.workspace_files import WorkspaceFiles
+from pegboard.sources.builtin.workspaces import files_of
 from pegboard.sources.builtin.workspaces import unavailable as availability
 from pegboard.tools import tool
 
 __all__ = ["availability", "file_write"]
 
-_MOST_BYTES = 10_000_000
+_MAX_BYTES = 10_000_000
 
 
-class Written(TypedDict):
+class FileWrite(TypedDict):
     """What was written; `created` when the file is new."""
 
     path: str
@@ -33,7 +33,7 @@ def file_write(
     ctx: ToolContext[Services],
     *,
     mode: Literal["create", "overwrite", "append"] = "create",
-) -> Written:
+) -> FileWrite:
     """Write a text file in the workspace; missing folders are made.
 
     To change part of a file, use the edit tool.
@@ -44,19 +44,19 @@ def file_write(
         ctx: Says which workspace.
         mode: "create" fails if the file exists, "overwrite" replaces it, "append" adds at its end.
     """
-    jail = jail_of(ctx)
+    files = files_of(ctx)
     data = content.encode()
     if mode == "append":
-        data = _existing(jail, path) + data
-        if len(data) > _MOST_BYTES:
-            raise InvalidRequest(f"'{path}' would become larger than {_MOST_BYTES} bytes.")
-    created = jail.write(path, data, replace=mode != "create")
-    return Written(path=path, bytes=len(data), created=created)
+        data = _existing(files, path) + data
+        if len(data) > _MAX_BYTES:
+            raise InvalidRequest(f"'{path}' would become larger than {_MAX_BYTES} bytes.")
+    created = files.write(path, data, replace=mode != "create")
+    return FileWrite(path=path, bytes=len(data), created=created)
 
 
-def _existing(jail: Jail, path: str) -> bytes:
+def _existing(files: WorkspaceFiles, path: str) -> bytes:
     try:
-        return jail.read(path, max_bytes=_MOST_BYTES)
+        return files.read(path, max_bytes=_MAX_BYTES)
     except InvalidRequest as error:
         if isinstance(error.__cause__, FileNotFoundError):
             return b""

@@ -13,14 +13,14 @@ from pegboard.core.ports.services import Services
 from pegboard.core.result import Artifact, ToolResult
 from pegboard.errors import InvalidRequest
 from pegboard.sources.builtin.response_text import json_of, text_of
-from pegboard.sources.builtin.service_access import sent
-from pegboard.sources.builtin.service_access import without_http as availability
+from pegboard.sources.builtin.service_access import send_request
+from pegboard.sources.builtin.service_access import why_no_http as availability
 from pegboard.tools import tool
 
 __all__ = ["availability", "http_request"]
 
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-_MOST_BYTES = 2_000_000
+_MAX_BYTES = 2_000_000
 _HIDDEN = frozenset({"set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate"})
 
 
@@ -52,7 +52,7 @@ async def http_request(
         body: Text to send as the body, instead of `json`; say what it is in a Content-Type header.
         timeout_seconds: How long to wait for the whole answer.
     """
-    response = await sent(
+    response = await send_request(
         ctx,
         HttpRequest(
             method=method,
@@ -60,7 +60,7 @@ async def http_request(
             headers=_headers(headers or {}, has_json=json is not None),
             content=_content(json, body),
             timeout=timeout_seconds,
-            max_bytes=_MOST_BYTES,
+            max_bytes=_MAX_BYTES,
         ),
     )
     return _result(response)

@@ -54,20 +54,20 @@ def json_transform(
             case "query":
                 from pegboard.sources.builtin.jmespath_queries import query
 
-                return query(document, _needed("expression", expression))
+                return query(document, _require("expression", expression))
             case "get":
-                return json_patch.get(document, _needed("pointer", pointer))
+                return json_patch.get(document, _require("pointer", pointer))
             case "patch":
-                return json_patch.patched(document, _needed("patch", patch))
+                return json_patch.apply_patch(document, _require("patch", patch))
             case "merge":
-                return json_patch.merged(document, other)
+                return json_patch.merge_patch(document, other)
             case "diff":
-                return json_patch.difference(document, other)
+                return json_patch.make_patch(document, other)
     except RecursionError as error:
         raise InvalidRequest("The document is nested too deep.") from error
 
 
-def _needed(name: str, value: Any) -> Any:
+def _require(name: str, value: Any) -> Any:
     if value is None:
         raise InvalidRequest(f"This operation needs '{name}'.")
     return value

@@ -11,15 +11,15 @@ from pegboard.core.ports.services import Services
 from pegboard.errors import InvalidRequest
 from pegboard.sources.builtin.sandbox_access import sandbox_of
 from pegboard.sources.builtin.sandbox_access import why_no_code as probe
-from pegboard.sources.builtin.sandbox_access import without_sandbox as availability
+from pegboard.sources.builtin.sandbox_access import why_no_sandbox as availability
 from pegboard.tools import tool
 
 __all__ = ["availability", "probe", "python_exec"]
 
 _MEMORY = 128 << 20
-_MOST_OUTPUT = 1_000_000  # of the value: what is large, the board stores and pages
-_MOST_PRINTED = 20_000
-_MOST_PRINTED_WITH_AN_ERROR = 2_000
+_MAX_OUTPUT = 1_000_000  # of the value: what is large, the board stores and pages
+_MAX_PRINTED = 20_000
+_MAX_PRINTED_WITH_AN_ERROR = 2_000
 
 
 class PythonResult(TypedDict):
@@ -79,7 +79,7 @@ async def python_exec(
             inputs=given,
             functions={"call_tool": call_tool} if ctx.caller is not None else {},
             limits=SandboxLimits(
-                timeout=timeout_seconds, memory_bytes=_MEMORY, output_bytes=_MOST_OUTPUT
+                timeout=timeout_seconds, memory_bytes=_MEMORY, output_bytes=_MAX_OUTPUT
             ),
         )
     )
@@ -87,8 +87,8 @@ async def python_exec(
         raise InvalidRequest(_problem(outcome, timeout_seconds))
     return PythonResult(
         value=outcome.value,
-        printed=outcome.printed[:_MOST_PRINTED],
-        printed_truncated=len(outcome.printed) > _MOST_PRINTED,
+        printed=outcome.printed[:_MAX_PRINTED],
+        printed_truncated=len(outcome.printed) > _MAX_PRINTED,
     )
 
 
@@ -99,5 +99,5 @@ def _problem(outcome: CodeOutcome, timeout: float) -> str:
     }
     text = stopped.get(outcome.stopped, f"The code was stopped: it took more than {timeout:g} s.")
     if outcome.printed:
-        text += f"\nBefore that it printed:\n{outcome.printed[-_MOST_PRINTED_WITH_AN_ERROR:]}"
+        text += f"\nBefore that it printed:\n{outcome.printed[-_MAX_PRINTED_WITH_AN_ERROR:]}"
     return text

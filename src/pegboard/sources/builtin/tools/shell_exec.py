@@ -11,13 +11,13 @@ from pegboard.core.ports.services import Services
 from pegboard.errors import InvalidRequest
 from pegboard.sources.builtin.sandbox_access import sandbox_of
 from pegboard.sources.builtin.sandbox_access import why_no_commands as probe
-from pegboard.sources.builtin.sandbox_access import without_sandbox as availability
+from pegboard.sources.builtin.sandbox_access import why_no_sandbox as availability
 from pegboard.sources.builtin.workspaces import workspace_of
 from pegboard.tools import tool
 
 __all__ = ["availability", "probe", "shell_exec"]
 
-_MOST_OUTPUT = 50_000
+_MAX_OUTPUT = 50_000
 
 
 class ShellResult(TypedDict):
@@ -69,13 +69,13 @@ async def shell_exec(
             stdin=stdin.encode(),
             writable=(workspace,),
             directory=workspace,
-            limits=SandboxLimits(timeout=timeout_seconds, output_bytes=_MOST_OUTPUT),
+            limits=SandboxLimits(timeout=timeout_seconds, output_bytes=_MAX_OUTPUT),
         )
     )
     return ShellResult(
         exit_code=outcome.exit_code,
         stdout=outcome.stdout.decode("utf-8", "replace"),
         stderr=outcome.stderr.decode("utf-8", "replace"),
-        truncated=max(outcome.stdout_bytes, outcome.stderr_bytes) > _MOST_OUTPUT,
+        truncated=max(outcome.stdout_bytes, outcome.stderr_bytes) > _MAX_OUTPUT,
         stopped=outcome.stopped,
     )

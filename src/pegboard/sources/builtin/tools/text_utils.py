@@ -70,7 +70,7 @@ def text_utils(
     """
     return _run(
         operation,
-        _Given(
+        _Inputs(
             text=text, other=other, pattern=pattern, separator=separator, items=items, style=style,
             limit=limit,
         ),
@@ -78,7 +78,7 @@ def text_utils(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Given:
+class _Inputs:
     """What came beside the operation; None for what did not."""
 
     text: str | None
@@ -95,7 +95,7 @@ class _Given:
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
+class _OperationSpec:
     """One operation: what it needs, what it may take, and what it does."""
 
     do: Callable[[Any], Any]
@@ -104,50 +104,54 @@ class _Work:
     styles: tuple[str, ...] = ()
 
 
-def _most(given: _Given) -> int:
+def _most(given: _Inputs) -> int:
     return given.limit or _DEFAULT_LIMIT
 
 
-_WORK: Mapping[str, _Work] = {
-    "count": _Work(lambda g: text_operations.count(g.text)),
-    "case": _Work(
+_WORK: Mapping[str, _OperationSpec] = {
+    "count": _OperationSpec(lambda g: text_operations.count(g.text)),
+    "case": _OperationSpec(
         lambda g: text_operations.case(g.text, g.style),
         ("text", "style"),
         (),
         text_operations.CASES,
     ),
-    "slug": _Work(lambda g: text_operations.slug(g.text)),
-    "diff": _Work(lambda g: text_operations.diff(g.text, g.other), ("text", "other")),
-    "extract": _Work(
+    "slug": _OperationSpec(lambda g: text_operations.slug(g.text)),
+    "diff": _OperationSpec(lambda g: text_operations.diff(g.text, g.other), ("text", "other")),
+    "extract": _OperationSpec(
         lambda g: text_operations.extract(g.text, g.pattern, _most(g)),
         ("text", "pattern"),
         ("limit",),
     ),
-    "replace": _Work(
+    "replace": _OperationSpec(
         lambda g: text_operations.replace(g.text, g.pattern, g.other, _most(g)),
         ("text", "pattern", "other"),
         ("limit",),
     ),
-    "split": _Work(
+    "split": _OperationSpec(
         lambda g: text_operations.split(g.text, g.separator, _most(g)),
         ("text",),
         ("separator", "limit"),
     ),
-    "join": _Work(lambda g: text_operations.join(g.items, g.separator), ("items",), ("separator",)),
-    "truncate": _Work(lambda g: text_operations.truncate(g.text, g.limit), ("text", "limit")),
-    "hash": _Work(
+    "join": _OperationSpec(
+        lambda g: text_operations.join(g.items, g.separator), ("items",), ("separator",)
+    ),
+    "truncate": _OperationSpec(
+        lambda g: text_operations.truncate(g.text, g.limit), ("text", "limit")
+    ),
+    "hash": _OperationSpec(
         lambda g: text_operations.digest(g.text, g.style),
         ("text", "style"),
         (),
         text_operations.HASHES,
     ),
-    "encode": _Work(
+    "encode": _OperationSpec(
         lambda g: text_operations.encode(g.text, g.style),
         ("text", "style"),
         (),
         text_operations.ENCODINGS,
     ),
-    "decode": _Work(
+    "decode": _OperationSpec(
         lambda g: text_operations.decode(g.text, g.style),
         ("text", "style"),
         (),
@@ -156,7 +160,7 @@ _WORK: Mapping[str, _Work] = {
 }
 
 
-def _run(operation: str, given: _Given) -> Any:
+def _run(operation: str, given: _Inputs) -> Any:
     work = _WORK[operation]
     missing = [name for name in work.needs if name not in given.names]
     if missing:

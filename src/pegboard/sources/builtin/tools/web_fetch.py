@@ -13,25 +13,25 @@ from pegboard.core.tool import Retry
 from pegboard.errors import HostUnavailable, InvalidRequest
 from pegboard.sources.builtin import confined_process
 from pegboard.sources.builtin.response_text import text_of
-from pegboard.sources.builtin.service_access import sent, services_of, without_http
+from pegboard.sources.builtin.service_access import send_request, services_of, why_no_http
 from pegboard.tools import tool
 
 _SECONDS = 30.0
-_MOST_BYTES = 3_000_000
-_MOST_LINKS = 200
+_MAX_BYTES = 3_000_000
+_MAX_LINKS = 200
 _ACCEPT = "text/html,application/xhtml+xml,text/*;q=0.9,application/json;q=0.8,*/*;q=0.1"
 _LATER = frozenset({408, 425, 429, 500, 502, 503, 504})
 _HTML = ("text/html", "application/xhtml+xml")
 
 
-class Link(TypedDict):
+class PageLink(TypedDict):
     """Where a page leads."""
 
     text: str
     url: str
 
 
-class Page(TypedDict):
+class WebPage(TypedDict):
     """A part of a page; `next_offset` is None when it is the last."""
 
     url: str
@@ -41,12 +41,12 @@ class Page(TypedDict):
     length: int
     next_offset: int | None
     truncated: bool
-    links: NotRequired[list[Link]]
+    links: NotRequired[list[PageLink]]
 
 
 def availability(services: Services) -> str:
     """It needs an HTTP client, and a confined process for somebody else's HTML."""
-    return without_http(services) or confined_process.unavailable()
+    return why_no_http(services) or confined_process.unavailable()
 
 
 @tool(
@@ -64,7 +64,7 @@ async def web_fetch(
     offset: Annotated[int, Field(ge=0)] = 0,
     max_length: Annotated[int, Field(ge=100, le=200_000)] = 20_000,
     links: bool = False,
-) -> Page:
+) -> WebPage:
     """Read a web page: its title, and its text as Markdown without scripts, styles and forms.
 
     Also reads plain text, JSON and XML. A long page comes in parts: call again with `offset` set
@@ -78,9 +78,9 @@ async def web_fetch(
         links: Whether to list where the page's links lead.
     """
     request = HttpRequest(
-        method="GET", url=url, headers={"Accept": _ACCEPT}, timeout=_SECONDS, max_bytes=_MOST_BYTES
+        method="GET", url=url, headers={"Accept": _ACCEPT}, timeout=_SECONDS, max_bytes=_MAX_BYTES
     )
-    response = await sent(ctx, request)
+    response = await send_request(ctx, request)
     _check_status(response, ctx)
     text = text_of(response)
     if text is None:
@@ -111,12 +111,12 @@ async def _read(response: HttpResponse, text: str) -> dict[str, Any]:
 
 def _part(
     response: HttpResponse, read: dict[str, Any], *, offset: int, max_length: int, links: bool
-) -> Page:
+) -> WebPage:
     text: str = read["text"]
     if offset > len(text):
         raise InvalidRequest(f"The text has {len(text)} characters; {offset} is beyond its end.")
     end = _cut(text, offset, max_length)
-    page = Page(
+    page = WebPage(
         url=response.url,
         title=read["title"],
         text=text[offset:end],
@@ -126,8 +126,8 @@ def _part(
         truncated=response.truncated,
     )
     if links:
-        unique: dict[str, Link] = {link["url"]: link for link in reversed(read["links"])}
-        page["links"] = list(reversed(unique.values()))[:_MOST_LINKS]
+        unique: dict[str, PageLink] = {link["url"]: link for link in reversed(read["links"])}
+        page["links"] = list(reversed(unique.values()))[:_MAX_LINKS]
     return page
 
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pegboard.core.truncate import truncate
-from pegboard.sources.openapi.call.body_arguments import BodyPlan, Field, body_plan
-from pegboard.sources.openapi.document.lenient_access import Located
-from pegboard.sources.openapi.document.operations import LOCATIONS, Operation, Parameter
-from pegboard.sources.openapi.schema.translate import Schema, Schemas
+from pegboard.sources.openapi.call.body_arguments import BodyField, BodyPlan, plan_body
+from pegboard.sources.openapi.document.lenient_access import LocatedNode
+from pegboard.sources.openapi.document.operations import LOCATIONS, Operation, OperationParameter
+from pegboard.sources.openapi.schema.translate import Schema, SchemaTranslator
 
 _UNFIT = re.compile(r"[^a-zA-Z0-9_.-]+")
-_LONGEST_NAME = 64
-_LONGEST_DESCRIPTION = 1_500
+_MAX_NAME = 64
+_MAX_DESCRIPTION = 1_500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +26,11 @@ class Argument:
     """One parameter, under the name that a caller knows."""
 
     name: str
-    parameter: Parameter
+    parameter: OperationParameter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class ArgumentPlan:
     """What a call of one operation is made of.
 
     Attributes:
@@ -43,13 +43,13 @@ class Plan:
     arguments: tuple[Argument, ...]
     body: BodyPlan | None
     schema: Schema
-    fields: Mapping[str, Field] = field(default_factory=dict[str, Field])
+    fields: Mapping[str, BodyField] = field(default_factory=dict[str, BodyField])
     body_argument: str = ""
     values: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class ArgumentSettings:
     """What the operator says about the arguments of one operation.
 
     Attributes:
@@ -65,7 +65,9 @@ class Settings:
     taken: Collection[tuple[str, str]] = ()
 
 
-def plan(operation: Operation, schemas: Schemas, settings: Settings) -> Plan:
+def plan_arguments(
+    operation: Operation, schemas: SchemaTranslator, settings: ArgumentSettings
+) -> ArgumentPlan:
     """The arguments of an operation."""
     wanted = [
         parameter
@@ -73,9 +75,9 @@ def plan(operation: Operation, schemas: Schemas, settings: Settings) -> Plan:
         if (parameter.location, parameter.name.lower()) not in settings.taken
     ]
     wanted.sort(key=lambda parameter: LOCATIONS.index(parameter.location))
-    names = _Names()
+    names = _NameAllocator()
     arguments = tuple(
-        Argument(name=names.of(parameter.name, parameter.location), parameter=parameter)
+        Argument(name=names.allocate(parameter.name, parameter.location), parameter=parameter)
         for parameter in wanted
     )
     properties: dict[str, Schema] = {}
@@ -84,28 +86,28 @@ def plan(operation: Operation, schemas: Schemas, settings: Settings) -> Plan:
         properties[argument.name] = _parameter_schema(argument.parameter, schemas)
         if argument.parameter.required:
             required.append(argument.name)
-    body = body_plan(operation.body, schemas, settings.content_type) if operation.body else None
-    fields: dict[str, Field] = {}
+    body = plan_body(operation.body, schemas, settings.content_type) if operation.body else None
+    fields: dict[str, BodyField] = {}
     body_argument = ""
     if body is not None and body.fields is not None:
         for one in body.fields:
-            name = names.of(one.name, "body")
+            name = names.allocate(one.name, "body")
             fields[name] = one
             properties[name] = one.schema
             if one.required:
                 required.append(name)
     elif body is not None:
-        body_argument = names.of("body", "body")
+        body_argument = names.allocate("body", "body")
         properties[body_argument] = body.schema
         if body.required:
             required.append(body_argument)
-    shown = _shown(properties, required, settings)
-    return Plan(
+    shown = _visible_schema(properties, required, settings)
+    return ArgumentPlan(
         arguments=arguments,
         body=body,
         fields=fields,
         body_argument=body_argument,
-        schema=schemas.alone(shown),
+        schema=schemas.make_standalone(shown),
         values={
             name: value
             for name, value in {**settings.defaults, **settings.hidden}.items()
@@ -114,13 +116,15 @@ def plan(operation: Operation, schemas: Schemas, settings: Settings) -> Plan:
     )
 
 
-def unknown_arguments(made: Plan, settings: Settings) -> list[str]:
+def unknown_arguments(made: ArgumentPlan, settings: ArgumentSettings) -> list[str]:
     """Names that the operator set values for, and that the operation does not have."""
     known = {argument.name for argument in made.arguments} | made.fields.keys()
     return sorted({*settings.hidden, *settings.defaults} - known - {made.body_argument})
 
 
-def _shown(properties: dict[str, Schema], required: Sequence[str], settings: Settings) -> Schema:
+def _visible_schema(
+    properties: dict[str, Schema], required: Sequence[str], settings: ArgumentSettings
+) -> Schema:
     visible = {name: one for name, one in properties.items() if name not in settings.hidden}
     for name, value in settings.defaults.items():
         if name in visible:
@@ -130,13 +134,13 @@ def _shown(properties: dict[str, Schema], required: Sequence[str], settings: Set
     return {**schema, "required": needed} if needed else schema
 
 
-def _parameter_schema(parameter: Parameter, schemas: Schemas) -> Schema:
-    place = parameter.schema if parameter.schema.node is not None else Located(node={})
-    schema = dict(schemas.translated(place))
+def _parameter_schema(parameter: OperationParameter, schemas: SchemaTranslator) -> Schema:
+    place = parameter.schema if parameter.schema.node is not None else LocatedNode(node={})
+    schema = dict(schemas.translate(place))
     if parameter.location == "path" and schema.get("type") == "string":
         schema["minLength"] = max(1, schema.get("minLength", 1))
     if parameter.description.strip():
-        schema["description"] = truncate(parameter.description.strip(), _LONGEST_DESCRIPTION)
+        schema["description"] = truncate(parameter.description.strip(), _MAX_DESCRIPTION)
     if parameter.deprecated:
         schema["deprecated"] = True
     if parameter.fault:
@@ -144,23 +148,23 @@ def _parameter_schema(parameter: Parameter, schemas: Schemas) -> Schema:
     return schema
 
 
-class _Names:
+class _NameAllocator:
     """Gives each argument a name that a model provider takes, and no two the same."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
 
-    def of(self, name: str, location: str) -> str:
+    def allocate(self, name: str, location: str) -> str:
         legible = name
         if _UNFIT.search(name):
             legible = _UNFIT.sub("_", name).strip("_")
-        legible = legible[:_LONGEST_NAME] or "value"
+        legible = legible[:_MAX_NAME] or "value"
         found = legible
         if found in self._taken:
-            found = f"{location}_{legible}"[:_LONGEST_NAME]
+            found = f"{location}_{legible}"[:_MAX_NAME]
         count = 1
         while found in self._taken:
             count += 1
-            found = f"{location}_{legible}"[: _LONGEST_NAME - 4] + f"_{count}"
+            found = f"{location}_{legible}"[: _MAX_NAME - 4] + f"_{count}"
         self._taken.add(found)
         return found

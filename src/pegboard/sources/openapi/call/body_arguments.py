@@ -9,14 +9,19 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pegboard.core.truncate import truncate
-from pegboard.sources.openapi.document.lenient_access import Located, Node, texts
-from pegboard.sources.openapi.document.operations import Body
-from pegboard.sources.openapi.schema.translate import Schema, Schemas, has_type, media_schema
+from pegboard.sources.openapi.document.lenient_access import LocatedNode, Node, texts
+from pegboard.sources.openapi.document.operations import RequestBody
+from pegboard.sources.openapi.schema.translate import (
+    Schema,
+    SchemaTranslator,
+    has_type,
+    media_schema,
+)
 
-Kind = Literal["json", "form", "multipart", "text", "file"]
+BodyKind = Literal["json", "form", "multipart", "text", "file"]
 Coverage = Literal["names", "nothing", "open"]
 FORM = "application/x-www-form-urlencoded"
-_KINDS: tuple[Kind, ...] = ("json", "form", "multipart", "text", "file")
+_KINDS: tuple[BodyKind, ...] = ("json", "form", "multipart", "text", "file")
 _TEXT = ("application/xml", "application/graphql", "application/yaml", "application/x-yaml")
 _SAYS_NOTHING = frozenset(
     {
@@ -30,8 +35,8 @@ _OPEN = frozenset(
         "discriminator", "not", "if", "dependentSchemas", "dependencies",
     }
 )  # fmt: skip
-_DEEPEST = 8
-FILE: Schema = {
+_MAX_DEPTH = 8
+FILE_SCHEMA: Schema = {
     "type": "object",
     "description": "A file. Give its content as `text`, or as `base64` when it is not text; either "
     "may be the handle of a stored result (`pegboard://results/...`).",
@@ -51,7 +56,7 @@ FILE: Schema = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class BodyField:
     """A property of a body that is an argument of its own.
 
     Attributes:
@@ -74,15 +79,15 @@ class BodyPlan:
         encodings: How a form writes each property.
     """
 
-    kind: Kind
+    kind: BodyKind
     content_type: str
     required: bool
     schema: Schema
-    fields: tuple[Field, ...] | None
+    fields: tuple[BodyField, ...] | None
     encodings: Mapping[str, Node]
 
 
-def body_plan(body: Body, schemas: Schemas, content_type: str) -> BodyPlan:
+def plan_body(body: RequestBody, schemas: SchemaTranslator, content_type: str) -> BodyPlan:
     """How the body of an operation is made.
 
     Args:
@@ -91,7 +96,7 @@ def body_plan(body: Body, schemas: Schemas, content_type: str) -> BodyPlan:
         content_type: Which of its types the operator wants; empty or unknown means the best.
     """
     chosen = content_type if content_type in body.media else _best(body.media, schemas)
-    kind, place = kind_of(chosen), media_schema(body.media[chosen])
+    kind, place = body_kind(chosen), media_schema(body.media[chosen])
     encoding = body.media[chosen].at("encoding")
     encodings = {name: encoding.at(name).fields for name in encoding.fields}
     fields = _fields(place, schemas, kind, encodings)
@@ -109,25 +114,25 @@ def body_plan(body: Body, schemas: Schemas, content_type: str) -> BodyPlan:
 
 def best_type(media: Mapping[str, Any]) -> str:
     """The type of body that says most, in the document's order: JSON before forms before text."""
-    return min(media, key=lambda name: _KINDS.index(kind_of(name)))
+    return min(media, key=lambda name: _KINDS.index(body_kind(name)))
 
 
-def _best(media: Mapping[str, Located], schemas: Schemas) -> str:
+def _best(media: Mapping[str, LocatedNode], schemas: SchemaTranslator) -> str:
     """The same, but parts instead of what is to hold a file and cannot."""
     chosen = best_type(media)
-    parts = next((name for name in media if kind_of(name) == "multipart"), "")
-    if not parts or kind_of(chosen) not in ("json", "form"):
+    parts = next((name for name in media if body_kind(name) == "multipart"), "")
+    if not parts or body_kind(chosen) not in ("json", "form"):
         return chosen
     return parts if _takes_file(media[chosen], schemas) else chosen
 
 
-def _takes_file(media: Located, schemas: Schemas) -> bool:
-    found: dict[str, Located] = {}
+def _takes_file(media: LocatedNode, schemas: SchemaTranslator) -> bool:
+    found: dict[str, LocatedNode] = {}
     _flatten(media_schema(media), schemas, found, set(), {}, 0)
     return any(_file_shape(place, schemas) for place in found.values())
 
 
-def kind_of(content_type: str) -> Kind:
+def body_kind(content_type: str) -> BodyKind:
     """How a body of this type is written."""
     name = content_type.partition(";")[0].strip().lower()
     if name in ("*/*", "application/*") or name.endswith(("/json", "+json")):
@@ -141,40 +146,42 @@ def kind_of(content_type: str) -> Kind:
     return "file"
 
 
-def _concrete(content_type: str, kind: Kind) -> str:
+def _concrete(content_type: str, kind: BodyKind) -> str:
     if "*" not in content_type:
         return content_type
     return {"json": "application/json", "text": "text/plain"}.get(kind, "application/octet-stream")
 
 
-def _whole(body: Body, place: Located, schemas: Schemas, kind: Kind) -> Schema:
+def _whole(
+    body: RequestBody, place: LocatedNode, schemas: SchemaTranslator, kind: BodyKind
+) -> Schema:
     if kind == "file":
         schema = _file_alone(body)
     elif kind == "text":
         schema: Schema = {"type": "string"}
     else:
-        schema = dict(schemas.translated(place))
+        schema = dict(schemas.translate(place))
         if _coverage(place, schemas, {}, 0) == "names":
             schema["unevaluatedProperties"] = False
     about = body.description.strip()
     return {**schema, "description": truncate(about, 1_500)} if about else schema
 
 
-def _file_alone(body: Body) -> Schema:
+def _file_alone(body: RequestBody) -> Schema:
     """A file that is the whole body: it has no name, and only a type that the document has."""
-    properties = {key: part for key, part in FILE["properties"].items() if key != "name"}
-    types = [name for name in body.media if kind_of(name) == "file"]
+    properties = {key: part for key, part in FILE_SCHEMA["properties"].items() if key != "name"}
+    types = [name for name in body.media if body_kind(name) == "file"]
     if not any("*" in name for name in types):
         properties["content_type"] = {"enum": types}
-    return {**FILE, "properties": properties}
+    return {**FILE_SCHEMA, "properties": properties}
 
 
 def _fields(
-    place: Located, schemas: Schemas, kind: Kind, encodings: Mapping[str, Node]
-) -> tuple[Field, ...] | None:
+    place: LocatedNode, schemas: SchemaTranslator, kind: BodyKind, encodings: Mapping[str, Node]
+) -> tuple[BodyField, ...] | None:
     if kind in ("text", "file"):
         return None
-    found: dict[str, Located] = {}
+    found: dict[str, LocatedNode] = {}
     required: set[str] = set()
     if not _flatten(place, schemas, found, required, {}, 0) or not found:
         return None
@@ -182,7 +189,7 @@ def _fields(
     if required - found.keys():
         return None  # it needs what it does not describe
     return tuple(
-        Field(
+        BodyField(
             name=name,
             schema=_field_schema(one, schemas, kind),
             required=name in required,
@@ -193,21 +200,21 @@ def _fields(
 
 
 def _flatten(
-    place: Located,
-    schemas: Schemas,
-    found: dict[str, Located],
+    place: LocatedNode,
+    schemas: SchemaTranslator,
+    found: dict[str, LocatedNode],
     required: set[str],
     seen: dict[int, Node],
     depth: int,
 ) -> bool:
     """Gather the properties of a plain object, or of several in an `allOf`; False if it is none."""
-    place = schemas.resolved(place)
+    place = schemas.resolve(place)
     node = place.fields
     meant = {key for key in node if not key.startswith("x-")}
     closed = node.get("additionalProperties") is False
     if closed and "allOf" not in node:
         meant.discard("additionalProperties")
-    if meant - _SAYS_NOTHING - {"allOf"} or depth > _DEEPEST or id(node) in seen:
+    if meant - _SAYS_NOTHING - {"allOf"} or depth > _MAX_DEPTH or id(node) in seen:
         return False
     if "allOf" in node:
         seen[id(node)] = node  # what stands twice in others would be gone through ever more often
@@ -224,38 +231,38 @@ def _flatten(
     )
 
 
-def _field_schema(place: Located, schemas: Schemas, kind: Kind) -> Schema:
+def _field_schema(place: LocatedNode, schemas: SchemaTranslator, kind: BodyKind) -> Schema:
     if kind in ("form", "json"):
-        return schemas.translated(place)
-    resolved = schemas.resolved(place)
+        return schemas.translate(place)
+    resolved = schemas.resolve(place)
     about = resolved.fields.get("description")
     shown = {"description": about} if isinstance(about, str) and about.strip() else {}
     match _file_shape(place, schemas):
         case "file":
-            more = {"description": f"{about} ({FILE['description']})"} if shown else {}
-            return {**FILE, **more}
+            more = {"description": f"{about} ({FILE_SCHEMA['description']})"} if shown else {}
+            return {**FILE_SCHEMA, **more}
         case "files":
-            return {"type": "array", "items": FILE, **shown}
+            return {"type": "array", "items": FILE_SCHEMA, **shown}
         case _:
-            return schemas.translated(place)
+            return schemas.translate(place)
 
 
-def _file_shape(place: Located, schemas: Schemas) -> Literal["file", "files", ""]:
+def _file_shape(place: LocatedNode, schemas: SchemaTranslator) -> Literal["file", "files", ""]:
     """Whether a part is a file or several; one that may be left out is an alternative to null."""
-    resolved = schemas.resolved(place)
+    resolved = schemas.resolve(place)
     for key in ("anyOf", "oneOf"):
-        parts = [schemas.resolved(part) for part in resolved.at(key).items()]
+        parts = [schemas.resolve(part) for part in resolved.at(key).items()]
         others = [part for part in parts if not has_type(part, "null")]
         if len(others) == 1:
             resolved = others[0]
     if _is_file(resolved):
         return "file"
-    if has_type(resolved, "array") and _is_file(schemas.resolved(resolved.at("items"))):
+    if has_type(resolved, "array") and _is_file(schemas.resolve(resolved.at("items"))):
         return "files"
     return ""
 
 
-def _is_file(place: Located) -> bool:
+def _is_file(place: LocatedNode) -> bool:
     node = place.fields
     return (
         node.get("type") == "file"
@@ -266,10 +273,13 @@ def _is_file(place: Located) -> bool:
 
 
 def _coverage(
-    place: Located, schemas: Schemas, known: dict[int, tuple[Node, Coverage]], depth: int
+    place: LocatedNode,
+    schemas: SchemaTranslator,
+    known: dict[int, tuple[Node, Coverage]],
+    depth: int,
 ) -> Coverage:
     """Whether a schema names all properties it is meant to have, so that others can be refused."""
-    place = schemas.resolved(place)
+    place = schemas.resolve(place)
     node = place.fields
     if id(node) not in known:
         known[id(node)] = node, "open"  # what holds itself has no end
@@ -278,10 +288,13 @@ def _coverage(
 
 
 def _coverage_of(
-    place: Located, schemas: Schemas, known: dict[int, tuple[Node, Coverage]], depth: int
+    place: LocatedNode,
+    schemas: SchemaTranslator,
+    known: dict[int, tuple[Node, Coverage]],
+    depth: int,
 ) -> Coverage:
     node = place.fields
-    if depth > _DEEPEST or node.keys() & _OPEN or node.get("type", "object") != "object":
+    if depth > _MAX_DEPTH or node.keys() & _OPEN or node.get("type", "object") != "object":
         return "open"
     parts = [_coverage(part, schemas, known, depth + 1) for part in place.at("allOf").items()]
     if "open" in parts:

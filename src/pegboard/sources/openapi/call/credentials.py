@@ -8,14 +8,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pegboard.core.truncate import truncate
-from pegboard.sources.openapi.auth import ApiKeyAuth, Auth, BasicAuth, BearerAuth, unsendable
+from pegboard.sources.openapi.auth import (
+    ApiKeyCredential,
+    Auth,
+    BasicCredential,
+    BearerCredential,
+    header_problem,
+)
 from pegboard.sources.openapi.config import OpenApiConfig
 from pegboard.sources.openapi.document.lenient_access import Node, mapping, text
 from pegboard.tools.call_headers import CallHeaders
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class CredentialPart:
     """One header, query parameter or cookie that carries a credential."""
 
     location: str
@@ -24,7 +30,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grant:
+class CredentialGrant:
     """What an operation is sent with.
 
     Attributes:
@@ -32,7 +38,7 @@ class Grant:
         problem: Which credential is missing; empty when the operation can be called.
     """
 
-    parts: tuple[Part, ...] = ()
+    parts: tuple[CredentialPart, ...] = ()
     name: str = ""
     problem: str = ""
 
@@ -62,59 +68,61 @@ class Credentials:
         values += self.headers.literals
         return tuple(value for value in dict.fromkeys(values) if len(value) >= 4)
 
-    def grant(self, security: Sequence[object] | None) -> Grant:
+    def grant(self, security: Sequence[object] | None) -> CredentialGrant:
         """What an operation with these requirements is sent with.
 
         Args:
             security: Alternatives, each naming schemes; None when the document says nothing.
         """
         if security is None:
-            return _checked(self._everything())
+            return _check_headers(self._grant_all())
         alternatives = [mapping(item) for item in security]
         anonymous = not alternatives or any(not item for item in alternatives)
         missing: list[str] = []
         for alternative in alternatives:
-            found = self._fulfilled(alternative, missing)
+            found = self._match(alternative, missing)
             if alternative and found is not None:
-                return _checked(found)
+                return _check_headers(found)
         if anonymous or self._on_purpose:
-            return Grant()
-        return Grant(
+            return CredentialGrant()
+        return CredentialGrant(
             problem=f"It needs a credential that the board does not have: {missing[0]}. Set auth "
             "in the source's config."
         )
 
-    def _everything(self) -> Grant:
+    def _grant_all(self) -> CredentialGrant:
         parts = tuple(part for auth in self._given for part in _parts(auth, {}))
-        return Grant(parts=parts, name=self._named(*(auth.kind for auth in self._given)))
+        return CredentialGrant(
+            parts=parts, name=self._credential_name(*(auth.kind for auth in self._given))
+        )
 
-    def _fulfilled(self, alternative: Node, missing: list[str]) -> Grant | None:
-        parts: list[Part] = []
+    def _match(self, alternative: Node, missing: list[str]) -> CredentialGrant | None:
+        parts: list[CredentialPart] = []
         for name in alternative:
             scheme = self._schemes.get(name)
             if scheme is not None and self._has_header_for(scheme):
                 continue
             auth = next((item for item in self._given if _fits(item, name, scheme)), None)
             if auth is None:
-                missing.append(_wanted(name, scheme))
+                missing.append(_describe_scheme(name, scheme))
                 return None
             parts.extend(_parts(auth, scheme or {}))
-        return Grant(parts=tuple(parts), name=self._named(*alternative))
+        return CredentialGrant(parts=tuple(parts), name=self._credential_name(*alternative))
 
     def _has_header_for(self, scheme: Node) -> bool:
         name = _header_of(scheme)
         return bool(name) and name.lower() in {header.lower() for header in self.headers.names}
 
-    def _named(self, *names: str) -> str:
+    def _credential_name(self, *names: str) -> str:
         return f"{self._source}/{'+'.join(names)}" if names else ""
 
 
-def _checked(grant: Grant) -> Grant:
+def _check_headers(grant: CredentialGrant) -> CredentialGrant:
     """The grant, or why the API's document names a header that no request can bring."""
     for part in grant.parts:
-        reason = unsendable(part.name) if part.location == "header" else ""
+        reason = header_problem(part.name) if part.location == "header" else ""
         if reason:
-            return Grant(
+            return CredentialGrant(
                 problem=f"Its key would go into the header '{truncate(part.name, 100)}': "
                 f"{reason}. Say with 'scheme', 'in' and 'name' of the api_key in auth where the "
                 "API reads it."
@@ -132,11 +140,11 @@ def _fits(auth: Auth, name: str, scheme: Node | None) -> bool:
     kind, way = text(scheme.get("type")), text(scheme.get("scheme")).lower()
     is_header = _header_of(scheme).lower() == "authorization"
     match auth:
-        case BearerAuth():
+        case BearerCredential():
             return kind in ("oauth2", "openIdConnect") or (is_header and way != "basic")
-        case BasicAuth():
+        case BasicCredential():
             return is_header and way in ("", "basic")
-        case ApiKeyAuth():
+        case ApiKeyCredential():
             return (
                 kind == "apiKey"
                 and auth.name.lower() in ("", text(scheme.get("name")).lower())
@@ -152,24 +160,26 @@ def _header_of(scheme: Node) -> str:
     return text(scheme.get("name")) if kind == "apiKey" and scheme.get("in") == "header" else ""
 
 
-def _parts(auth: Auth, scheme: Node) -> tuple[Part, ...]:
+def _parts(auth: Auth, scheme: Node) -> tuple[CredentialPart, ...]:
     match auth:
-        case BearerAuth():
+        case BearerCredential():
             value = f"Bearer {auth.token.get_secret_value()}"
-        case BasicAuth():
+        case BasicCredential():
             pair = f"{auth.username}:{auth.password.get_secret_value()}"
             value = f"Basic {base64.b64encode(pair.encode()).decode()}"
-        case ApiKeyAuth():
+        case ApiKeyCredential():
             is_key = scheme.get("type") == "apiKey"
             location = auth.location or (text(scheme.get("in")) if is_key else "") or "header"
             name = auth.name or (text(scheme.get("name")) if is_key else "") or "X-API-Key"
-            return (Part(location=location, name=name, value=auth.key.get_secret_value()),)
+            return (
+                CredentialPart(location=location, name=name, value=auth.key.get_secret_value()),
+            )
         case _:
             return ()
-    return (Part(location="header", name="Authorization", value=value),)
+    return (CredentialPart(location="header", name="Authorization", value=value),)
 
 
-def _wanted(name: str, scheme: Node | None) -> str:
+def _describe_scheme(name: str, scheme: Node | None) -> str:
     """A scheme as an operator would write its credential."""
     if scheme is None:
         return f"'{name}', which the document does not describe"

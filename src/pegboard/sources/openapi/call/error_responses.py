@@ -10,32 +10,40 @@ from urllib.parse import quote
 from pegboard.core.ports.http import HttpResponse
 from pegboard.core.truncate import truncate
 from pegboard.errors import InvalidRequest, PegboardError, ToolFailed, Unavailable
-from pegboard.sources.openapi.call.responses import is_json, text_of
+from pegboard.sources.openapi.call.responses import decode_text, is_json
 from pegboard.sources.openapi.document.lenient_access import mapping, sequence
 
-_CALLERS = frozenset({400, 404, 409, 410, 411, 412, 413, 414, 416, 422, 428})
-_LATER = frozenset({408, 425, 429})
-_NOT_BEGUN = frozenset({425, 429})
-_REFUSED = frozenset({401, 403})
-_WORDS = ("title", "detail", "message", "error", "error_description", "description", "reason")
-_LONGEST = 400
-_LONGEST_WAIT = 86_400.0
-_MOST_DETAILS = 5
+_CALLER_STATUSES = frozenset({400, 404, 409, 410, 411, 412, 413, 414, 416, 422, 428})
+_RETRYABLE_STATUSES = frozenset({408, 425, 429})
+_NOT_PROCESSED_STATUSES = frozenset({425, 429})
+_CREDENTIAL_STATUSES = frozenset({401, 403})
+_MESSAGE_KEYS = (
+    "title",
+    "detail",
+    "message",
+    "error",
+    "error_description",
+    "description",
+    "reason",
+)
+_MAX_MESSAGE = 400
+_MAX_WAIT_SECONDS = 86_400.0
+_MAX_DETAILS = 5
 _DETAIL_BYTES = 4_000
 _LINE = re.compile(r"[\s\x00-\x1f\x7f]+")
 MASK = "[redacted]"
 
 
-class ApiAnswer(Exception):  # it is what the operator reads, not an error of its own
+class ApiErrorDetail(Exception):  # it is what the operator reads, not an error of its own
     """What the API said, for the operator."""
 
 
-def is_refusal(status: int) -> bool:
+def is_error(status: int) -> bool:
     """Whether an answer says that it was not done."""
     return not 200 <= status < 300 and status != HTTPStatus.NOT_MODIFIED
 
 
-def refusal(
+def to_error(
     response: HttpResponse, *, api: str, credential: str, now: float, secrets: Sequence[str] = ()
 ) -> PegboardError:
     """The error that an answer stands for, with what the API said as its cause.
@@ -49,32 +57,32 @@ def refusal(
     """
     status = response.status
     # a server that fails may print its insides: stack traces, queries, addresses
-    said = "" if status >= 500 else masked(words_of(response), secrets)
+    said = "" if status >= 500 else mask_secrets(error_text(response), secrets)
     message = f"{api} answered {status}{_phrase(status)}" + (f": {said}" if said else "")
     message += "" if message.endswith((".", "…", "!", "?")) else "."
     if status >= 500:
         message += " The fault is the API's; what it said is kept for the operator."
-    if status in _CALLERS:
+    if status in _CALLER_STATUSES:
         error: PegboardError = InvalidRequest(message)
-    elif status in _REFUSED:
-        error = ToolFailed(f"{message} {_about(status, credential)}")
-    elif status in _LATER or (status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED):
+    elif status in _CREDENTIAL_STATUSES:
+        error = ToolFailed(f"{message} {_credential_advice(status, credential)}")
+    elif status in _RETRYABLE_STATUSES or (status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED):
         wait = response.retry_after(now)
         error = Unavailable(
             message,
-            retry_after=None if wait is None else min(wait, _LONGEST_WAIT),
-            nothing_done=status in _NOT_BEGUN,
+            retry_after=None if wait is None else min(wait, _MAX_WAIT_SECONDS),
+            nothing_done=status in _NOT_PROCESSED_STATUSES,
         )
     elif 300 <= status < 400:
         error = ToolFailed(f"{api} sends the request elsewhere ({status}), and says not where.")
     else:
         error = ToolFailed(message)
     body = response.content[:_DETAIL_BYTES].decode("utf-8", "replace")
-    error.__cause__ = ApiAnswer(f"{status}: {masked(body, secrets)}")
+    error.__cause__ = ApiErrorDetail(f"{status}: {mask_secrets(body, secrets)}")
     return error
 
 
-def masked(text: str, secrets: Sequence[str]) -> str:
+def mask_secrets(text: str, secrets: Sequence[str]) -> str:
     """The text without these values, also as URLs write them."""
     for secret in secrets:
         for form in (secret, quote(secret, safe="")):
@@ -82,23 +90,23 @@ def masked(text: str, secrets: Sequence[str]) -> str:
     return text
 
 
-def words_of(response: HttpResponse) -> str:
+def error_text(response: HttpResponse) -> str:
     """The API's own short words about what is wrong, in one line; empty when there are none."""
     if is_json(response.media_type):
         try:
             value = json.loads(response.content)
         except (ValueError, RecursionError):
             return ""
-        return _one_line(". ".join(dict.fromkeys(_found(value))))
+        return _one_line(". ".join(dict.fromkeys(_messages(value))))
     if response.media_type == "text/plain":
-        return _one_line(text_of(response) or "")
+        return _one_line(decode_text(response) or "")
     return ""
 
 
-def _found(value: Any) -> Iterator[str]:
+def _messages(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value.rstrip(".")
-    for key in _WORDS:
+    for key in _MESSAGE_KEYS:
         inner = mapping(value).get(key)
         if isinstance(inner, str):
             yield inner.rstrip(".")
@@ -112,7 +120,7 @@ def _details(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         yield from (text.rstrip(".") for text in _texts(value))
         return
-    for item in sequence(value)[:_MOST_DETAILS]:
+    for item in sequence(value)[:_MAX_DETAILS]:
         if isinstance(item, str):
             yield item.rstrip(".")
         else:
@@ -134,7 +142,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _one_line(text: str) -> str:
     line = _LINE.sub(" ", text).strip()
-    return truncate(line.encode("utf-8", "replace").decode(), _LONGEST)
+    return truncate(line.encode("utf-8", "replace").decode(), _MAX_MESSAGE)
 
 
 def _phrase(status: int) -> str:
@@ -144,7 +152,7 @@ def _phrase(status: int) -> str:
         return ""
 
 
-def _about(status: int, credential: str) -> str:
+def _credential_advice(status: int, credential: str) -> str:
     if not credential:
         return "No credential was sent: set auth in the source's config."
     if status == HTTPStatus.UNAUTHORIZED:

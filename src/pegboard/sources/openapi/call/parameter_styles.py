@@ -10,7 +10,7 @@ from typing import Any, cast
 from urllib.parse import quote
 
 from pegboard.errors import InvalidRequest
-from pegboard.sources.openapi.document.operations import Parameter
+from pegboard.sources.openapi.document.operations import OperationParameter
 
 Pairs = list[tuple[str, str]]
 _UNRESERVED = "-._~"
@@ -21,7 +21,7 @@ _SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-def in_path(parameter: Parameter, value: Any) -> str:
+def serialize_path(parameter: OperationParameter, value: Any) -> str:
     """The value as a part of one segment.
 
     Raises:
@@ -29,17 +29,17 @@ def in_path(parameter: Parameter, value: Any) -> str:
     """
     name, explode = parameter.name, parameter.explode
     if parameter.content_type:
-        return _quoted(_by_type(parameter, value), name)
-    pairs, written = _pairs(value, name), _quoted_items(value, name, nested=parameter.nested)
-    named = [f"{_quoted(key, name)}={_quoted(item, name)}" for key, item in pairs or []]
-    flat = [_quoted(part, name) for pair in pairs or [] for part in pair]
+        return _quote(_by_content_type(parameter, value), name)
+    pairs, written = _pairs(value, name), _quote_items(value, name, nested=parameter.nested)
+    named = [f"{_quote(key, name)}={_quote(item, name)}" for key, item in pairs or []]
+    flat = [_quote(part, name) for pair in pairs or [] for part in pair]
     match parameter.style:
         case "label":
             parts = (named if explode else flat) if pairs is not None else written
             return "." + (".".join(parts) if explode else ",".join(parts))
         case "matrix":
             return _matrix(
-                _quoted(name, name),
+                _quote(name, name),
                 named,
                 flat if pairs is not None else written,
                 value,
@@ -47,10 +47,10 @@ def in_path(parameter: Parameter, value: Any) -> str:
             )
         case _:
             parts = (named if explode else flat) if pairs is not None else written
-            return _quoted_separator(parameter.style).join(parts)
+            return _quote_separator(parameter.style).join(parts)
 
 
-def in_query(parameter: Parameter, value: Any) -> list[str]:
+def serialize_query(parameter: OperationParameter, value: Any) -> list[str]:
     """The value as `name=value` pieces; none when there is nothing to say.
 
     Raises:
@@ -58,8 +58,8 @@ def in_query(parameter: Parameter, value: Any) -> list[str]:
     """
     name = parameter.name
     if parameter.content_type:
-        return [f"{_quoted(name, name)}={_quoted(_by_type(parameter, value), name)}"]
-    return written_form(
+        return [f"{_quote(name, name)}={_quote(_by_content_type(parameter, value), name)}"]
+    return serialize_form(
         name,
         value,
         style=parameter.style,
@@ -69,7 +69,7 @@ def in_query(parameter: Parameter, value: Any) -> list[str]:
     )
 
 
-def written_form(
+def serialize_form(
     name: str,
     value: Any,
     *,
@@ -83,27 +83,27 @@ def written_form(
     Raises:
         InvalidRequest: It cannot be written there.
     """
-    key = _quoted(name, name)
+    key = _quote(name, name)
     if style == "deepObject" and isinstance(value, (Mapping, list)):
         return [
-            f"{_quoted(f'{name}{path}', name)}={_quoted(item, name, safe)}"
-            for path, item in _deep(value, name)
+            f"{_quote(f'{name}{path}', name)}={_quote(item, name, safe)}"
+            for path, item in _deep_object_pairs(value, name)
         ]
     pairs = _pairs(value, name, repeats=explode)
     if pairs is not None and explode:
-        return [f"{_quoted(part, name)}={_quoted(item, name, safe)}" for part, item in pairs]
+        return [f"{_quote(part, name)}={_quote(item, name, safe)}" for part, item in pairs]
     if pairs is not None:
-        written = [_quoted(part, name, safe) for pair in pairs for part in pair]
+        written = [_quote(part, name, safe) for pair in pairs for part in pair]
     else:
-        written = _quoted_items(value, name, nested=nested, safe=safe)
+        written = _quote_items(value, name, nested=nested, safe=safe)
     if isinstance(value, list) and explode:
         return [f"{key}={item}" for item in written]
     if not written:
         return []
-    return [f"{key}={_quoted_separator(style).join(written)}"]
+    return [f"{key}={_quote_separator(style).join(written)}"]
 
 
-def joined(value: Sequence[Any], name: str, *, style: str, nested: Sequence[str] = ()) -> str:
+def join_array(value: Sequence[Any], name: str, *, style: str, nested: Sequence[str] = ()) -> str:
     """An array as one text, where nothing is percent-encoded.
 
     Raises:
@@ -111,15 +111,15 @@ def joined(value: Sequence[Any], name: str, *, style: str, nested: Sequence[str]
     """
     inner, *rest = nested or ("",)
     return _SEPARATORS.get(style, ",").join(
-        joined(cast("list[Any]", item), name, style=inner, nested=rest)
+        join_array(cast("list[Any]", item), name, style=inner, nested=rest)
         if inner and isinstance(item, list)
-        else written(item, name)
+        else to_text(item, name)
         for item in value
         if item is not None
     )
 
 
-def in_header(parameter: Parameter, value: Any) -> str:
+def serialize_header(parameter: OperationParameter, value: Any) -> str:
     """The value of a header.
 
     Raises:
@@ -127,23 +127,25 @@ def in_header(parameter: Parameter, value: Any) -> str:
     """
     name = parameter.name
     if parameter.content_type:
-        return header_text(_by_type(parameter, value), name)
+        return check_header_text(_by_content_type(parameter, value), name)
     pairs = _pairs(value, name)
     if isinstance(value, list):
         items = cast("list[Any]", value)
         for item in _innermost(items, len(parameter.nested)):
-            header_text(written(item, name), name)  # a tab may stand between items, not within one
-        return joined(items, name, style=parameter.style, nested=parameter.nested)
+            check_header_text(
+                to_text(item, name), name
+            )  # a tab may stand between items, not within one
+        return join_array(items, name, style=parameter.style, nested=parameter.nested)
     if pairs is None:
-        return header_text(written(value, name), name)
+        return check_header_text(to_text(value, name), name)
     if parameter.explode:
         parts = [f"{key}={item}" for key, item in pairs]
     else:
         parts = [part for pair in pairs for part in pair]
-    return header_text(",".join(parts), name)
+    return check_header_text(",".join(parts), name)
 
 
-def in_cookie(parameter: Parameter, value: Any) -> list[str]:
+def serialize_cookie(parameter: OperationParameter, value: Any) -> list[str]:
     """The value as `name=value` pieces of the `Cookie` header.
 
     Raises:
@@ -151,11 +153,11 @@ def in_cookie(parameter: Parameter, value: Any) -> list[str]:
     """
     name = parameter.name
     if parameter.content_type:
-        return [f"{_quoted(name, name)}={_quoted(_by_type(parameter, value), name)}"]
-    return written_form(name, value, style="form", explode=parameter.explode, safe=_IN_COOKIES)
+        return [f"{_quote(name, name)}={_quote(_by_content_type(parameter, value), name)}"]
+    return serialize_form(name, value, style="form", explode=parameter.explode, safe=_IN_COOKIES)
 
 
-def header_text(value: str, name: str) -> str:
+def check_header_text(value: str, name: str) -> str:
     """The value if a header can hold it.
 
     Raises:
@@ -163,11 +165,11 @@ def header_text(value: str, name: str) -> str:
     """
     if _CONTROL.search(value):
         raise InvalidRequest(f"'{name}' must not have line breaks or control characters.")
-    utf8(value, name)
+    encode_utf8(value, name)
     return value
 
 
-def utf8(value: str, name: str) -> bytes:
+def encode_utf8(value: str, name: str) -> bytes:
     """The text in bytes.
 
     Raises:
@@ -179,7 +181,7 @@ def utf8(value: str, name: str) -> bytes:
         raise InvalidRequest(f"'{name}' is not valid Unicode text.") from error
 
 
-def as_json(value: Any, name: str) -> str:
+def to_json(value: Any, name: str) -> str:
     """The value as JSON text.
 
     Raises:
@@ -189,11 +191,11 @@ def as_json(value: Any, name: str) -> str:
         made = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidRequest(f"'{name}' cannot be written as JSON.") from error
-    utf8(made, name)
+    encode_utf8(made, name)
     return made
 
 
-def written(value: Any, name: str) -> str:
+def to_text(value: Any, name: str) -> str:
     """A single value as text; arrays and objects within others are JSON.
 
     Raises:
@@ -203,15 +205,15 @@ def written(value: Any, name: str) -> str:
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    return as_json(value, name)
+    return to_json(value, name)
 
 
-def _by_type(parameter: Parameter, value: Any) -> str:
+def _by_content_type(parameter: OperationParameter, value: Any) -> str:
     """The value of a parameter with a content type: text stays as it is where that is not JSON."""
     kind = parameter.content_type.partition(";")[0].strip().lower()
     if isinstance(value, str) and not kind.endswith(("/json", "+json", "*")):
         return value
-    return as_json(value, parameter.name)
+    return to_json(value, parameter.name)
 
 
 def _matrix(
@@ -232,12 +234,12 @@ def _pairs(value: Any, name: str, *, repeats: bool = False) -> Pairs | None:
     fields = cast("Mapping[str, Any]", value)
     if repeats:
         return [(key, text) for key, item in fields.items() for text in _texts(item, name)]
-    return [(key, written(item, name)) for key, item in fields.items() if item is not None]
+    return [(key, to_text(item, name)) for key, item in fields.items() if item is not None]
 
 
 def _texts(value: Any, name: str) -> list[str]:
     items = cast("list[Any]", value) if isinstance(value, list) else [value]
-    return [written(item, name) for item in items if item is not None]
+    return [to_text(item, name) for item in items if item is not None]
 
 
 def _items(value: Any, name: str) -> list[str]:
@@ -253,35 +255,39 @@ def _innermost(items: Sequence[Any], depth: int) -> Iterator[Any]:
             yield item
 
 
-def _quoted_items(
+def _quote_items(
     value: Any, name: str, *, nested: Sequence[str] = (), safe: str = _UNRESERVED
 ) -> list[str]:
     """The items of an array, or the value alone; an array within is written as `nested` says."""
     if not nested or not isinstance(value, list):
-        return [_quoted(item, name, safe) for item in _items(value, name)]
+        return [_quote(item, name, safe) for item in _items(value, name)]
     made: list[str] = []
     for item in cast("list[Any]", value):
         if item is not None:
-            parts = _quoted_items(item, name, nested=nested[1:], safe=safe)
-            made.append(_quoted_separator(nested[0]).join(parts))
+            parts = _quote_items(item, name, nested=nested[1:], safe=safe)
+            made.append(_quote_separator(nested[0]).join(parts))
     return made
 
 
-def _quoted_separator(style: str) -> str:
+def _quote_separator(style: str) -> str:
     return quote(_SEPARATORS.get(style, ","), safe=",")
 
 
-def _deep(value: Any, name: str) -> list[tuple[str, str]]:
+def _deep_object_pairs(value: Any, name: str) -> list[tuple[str, str]]:
     """`[a][b]` paths of values; OpenAPI leaves arrays open, and servers that read it count them."""
     if not isinstance(value, (Mapping, list)):
-        return [] if value is None else [("", written(value, name))]
+        return [] if value is None else [("", to_text(value, name))]
     if isinstance(value, list):
         pairs = enumerate(cast("list[Any]", value))
     else:
         pairs = cast("Mapping[str, Any]", value).items()
-    return [(f"[{key}]{path}", text) for key, item in pairs for path, text in _deep(item, name)]
+    return [
+        (f"[{key}]{path}", text)
+        for key, item in pairs
+        for path, text in _deep_object_pairs(item, name)
+    ]
 
 
-def _quoted(text: str, name: str, safe: str = _UNRESERVED) -> str:
-    utf8(text, name)
+def _quote(text: str, name: str, safe: str = _UNRESERVED) -> str:
+    encode_utf8(text, name)
     return quote(text, safe=safe)

@@ -10,11 +10,11 @@ from typing import Any, cast
 from pegboard.errors import InvalidRequest
 from pegboard.sources.openapi.call.body_arguments import FORM, BodyPlan
 from pegboard.sources.openapi.call.parameter_styles import (
-    as_json,
-    joined,
-    utf8,
-    written,
-    written_form,
+    encode_utf8,
+    join_array,
+    serialize_form,
+    to_json,
+    to_text,
 )
 from pegboard.sources.openapi.document.lenient_access import Node, sequence, text
 
@@ -22,7 +22,7 @@ _OCTETS = "application/octet-stream"
 _SPACES = re.compile(r"\s+")
 
 
-def encoded(plan: BodyPlan, value: Any, name: str) -> tuple[str, bytes]:
+def encode_body(plan: BodyPlan, value: Any, name: str) -> tuple[str, bytes]:
     """The content type and the bytes of a body.
 
     Args:
@@ -35,7 +35,7 @@ def encoded(plan: BodyPlan, value: Any, name: str) -> tuple[str, bytes]:
     """
     match plan.kind:
         case "json":
-            return plan.content_type, as_json(value, name).encode()
+            return plan.content_type, to_json(value, name).encode()
         case "form":
             return FORM, _form(_fields(value, name), plan.encodings)
         case "multipart":
@@ -43,7 +43,7 @@ def encoded(plan: BodyPlan, value: Any, name: str) -> tuple[str, bytes]:
         case "text":
             has_charset = "charset" in plan.content_type.lower()
             kind = plan.content_type if has_charset else f"{plan.content_type}; charset=utf-8"
-            return kind, utf8(written(value, name), name)
+            return kind, encode_utf8(to_text(value, name), name)
         case "file":
             content = file_bytes(value, name)
             return file_type(value) or plan.content_type, content
@@ -57,7 +57,7 @@ def file_bytes(value: Any, name: str) -> bytes:
     """
     given = _fields(value, name)
     if "base64" not in given:
-        return utf8(written(given.get("text", ""), name), name)
+        return encode_utf8(to_text(given.get("text", ""), name), name)
     try:
         return base64.b64decode(_SPACES.sub("", given["base64"]), validate=True)
     except (binascii.Error, ValueError) as error:
@@ -79,14 +79,14 @@ def _form(fields: Mapping[str, Any], encodings: Mapping[str, Node]) -> bytes:
         encoding = encodings.get(name, {})
         style = text(encoding.get("style"))
         if isinstance(value, Mapping) and not style:
-            value = as_json(value, name)  # noqa: PLW2901 # OpenAPI 3, 4.8.15.1.1: objects are JSON
+            value = to_json(value, name)  # noqa: PLW2901 # OpenAPI 3, 4.8.15.1.1: objects are JSON
         pieces.extend(
-            written_form(
+            serialize_form(
                 name,
                 value,
                 style=style or "form",
                 explode=_explodes(encoding),
-                nested=_nested(encoding),
+                nested=_nested_styles(encoding),
             )
         )
     return "&".join(pieces).encode()
@@ -116,41 +116,41 @@ def _multipart(fields: Mapping[str, Any], plan: BodyPlan) -> tuple[str, bytes]:
     return f"{bare}; boundary={boundary}", body
 
 
-def _nested(encoding: Node) -> tuple[str, ...]:
+def _nested_styles(encoding: Node) -> tuple[str, ...]:
     return tuple(text(style) for style in sequence(encoding.get("nested")))
 
 
 def _in_one_part(items: list[Any], name: str, encoding: Node) -> list[Any]:
     """The items as one text where the document's style says so (OpenAPI 3.1.1, 4.8.15.1)."""
-    style, nested = text(encoding.get("style")), _nested(encoding)
+    style, nested = text(encoding.get("style")), _nested_styles(encoding)
     if not style:
         return items
     if _explodes(encoding):
         inner, *deeper = nested or ("",)
         return [
-            joined(cast("list[Any]", item), name, style=inner, nested=deeper)
+            join_array(cast("list[Any]", item), name, style=inner, nested=deeper)
             if inner and isinstance(item, list)
             else item
             for item in items
         ]
-    return [joined(items, name, style=style, nested=nested)] if items else []
+    return [join_array(items, name, style=style, nested=nested)] if items else []
 
 
 def _part(name: str, value: Any, content_type: str) -> bytes:
-    about = f'form-data; name="{_escaped(name)}"'
+    about = f'form-data; name="{_escape(name)}"'
     if is_file(value):
         given = _fields(value, name)
-        about += f'; filename="{_escaped(text(given.get("name")) or name)}"'
+        about += f'; filename="{_escape(text(given.get("name")) or name)}"'
         kind = text(given.get("content_type")) or content_type or _OCTETS
         content = file_bytes(value, name)
     elif isinstance(value, (Mapping, list)) or content_type.endswith("json"):
-        kind, content = content_type or "application/json", as_json(value, name).encode()
+        kind, content = content_type or "application/json", to_json(value, name).encode()
     else:
-        kind, content = content_type, utf8(written(value, name), name)
+        kind, content = content_type, encode_utf8(to_text(value, name), name)
     head = f"Content-Disposition: {about}\r\n"
     if kind:
         head += f"Content-Type: {kind}\r\n"
-    return utf8(head, name) + b"\r\n" + content
+    return encode_utf8(head, name) + b"\r\n" + content
 
 
 def is_file(value: Any) -> bool:
@@ -167,6 +167,6 @@ def _fields(value: Any, name: str) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value)
 
 
-def _escaped(value: str) -> str:
+def _escape(value: str) -> str:
     """For a quoted parameter, as browsers do it (https://html.spec.whatwg.org, 4.10.21.8)."""
     return value.replace("\0", "").replace("\r", "%0D").replace("\n", "%0A").replace('"', "%22")

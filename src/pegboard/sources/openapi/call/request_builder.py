@@ -7,11 +7,16 @@ from typing import Any, cast
 from urllib.parse import quote
 
 from pegboard.errors import InvalidRequest
-from pegboard.sources.openapi.call.arguments import Plan
-from pegboard.sources.openapi.call.credentials import Part
-from pegboard.sources.openapi.call.parameter_styles import in_cookie, in_header, in_path, in_query
-from pegboard.sources.openapi.call.request_bodies import encoded
-from pegboard.sources.openapi.document.server_urls import climbs
+from pegboard.sources.openapi.call.arguments import ArgumentPlan
+from pegboard.sources.openapi.call.credentials import CredentialPart
+from pegboard.sources.openapi.call.parameter_styles import (
+    serialize_cookie,
+    serialize_header,
+    serialize_path,
+    serialize_query,
+)
+from pegboard.sources.openapi.call.request_bodies import encode_body
+from pegboard.sources.openapi.document.server_urls import has_dot_segments
 
 _IN_PATH = re.compile(r"\{([^{}/]+)\}")
 _LITERAL = "/%-._~!$&'()*+,;=:@"
@@ -33,12 +38,12 @@ class Route:
     base: str
     path: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    credential: tuple[Part, ...] = ()
+    credential: tuple[CredentialPart, ...] = ()
     accept: str = "*/*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
+class OutgoingRequest:
     """A request, ready to go. Its URL may carry a credential."""
 
     url: str = field(repr=False)
@@ -46,7 +51,7 @@ class Built:
     content: bytes | None = None
 
 
-def build(route: Route, plan: Plan, given: Mapping[str, Any]) -> Built:
+def build_request(route: Route, plan: ArgumentPlan, given: Mapping[str, Any]) -> OutgoingRequest:
     """The request for these arguments.
 
     Raises:
@@ -71,10 +76,12 @@ def build(route: Route, plan: Plan, given: Mapping[str, Any]) -> Built:
     literal, _, literal_query = path.partition("?")
     pieces = [piece for piece in (literal_query, *query) if piece]
     url = f"{route.base}{literal}" + (f"?{'&'.join(pieces)}" if pieces else "")
-    return Built(url=url, headers=sent, content=content)
+    return OutgoingRequest(url=url, headers=sent, content=content)
 
 
-def _check_names(given: Mapping[str, Any], plan: Plan, credential: tuple[Part, ...]) -> None:
+def _check_names(
+    given: Mapping[str, Any], plan: ArgumentPlan, credential: tuple[CredentialPart, ...]
+) -> None:
     """Let no object that is written as pairs say what only the operator says.
 
     Raises:
@@ -97,7 +104,7 @@ def _check_names(given: Mapping[str, Any], plan: Plan, credential: tuple[Part, .
 
 
 def _parameters(
-    template: str, plan: Plan, values: Mapping[str, Any]
+    template: str, plan: ArgumentPlan, values: Mapping[str, Any]
 ) -> tuple[str, list[str], dict[str, str], list[str]]:
     in_template: dict[str, str] = {}
     query: list[str] = []
@@ -109,17 +116,17 @@ def _parameters(
             continue
         match parameter.location:
             case "path":
-                in_template[parameter.name] = in_path(parameter, value)
+                in_template[parameter.name] = serialize_path(parameter, value)
             case "query":
-                query.extend(in_query(parameter, value))
+                query.extend(serialize_query(parameter, value))
             case "header":
-                headers[parameter.name.lower()] = in_header(parameter, value)
+                headers[parameter.name.lower()] = serialize_header(parameter, value)
             case _:
-                cookies.extend(in_cookie(parameter, value))
-    return _filled(template, in_template), query, headers, cookies
+                cookies.extend(serialize_cookie(parameter, value))
+    return _fill_path(template, in_template), query, headers, cookies
 
 
-def _filled(template: str, values: Mapping[str, str]) -> str:
+def _fill_path(template: str, values: Mapping[str, str]) -> str:
     """The path with its arguments in place; each stays inside its segment."""
 
     def value_of(match: re.Match[str]) -> str:
@@ -133,22 +140,22 @@ def _filled(template: str, values: Mapping[str, str]) -> str:
     for segment in path.split("/")[1:]:
         filled = _IN_PATH.sub(value_of, quote(segment, safe=_LITERAL + "{}"))
         made += "/" + filled.replace("{", "%7B").replace("}", "%7D")
-        if filled != segment and climbs(filled):
+        if filled != segment and has_dot_segments(filled):
             # servers decode before they look: an encoded `../` would climb out of its place
             name = ", ".join(_IN_PATH.findall(segment))
             raise InvalidRequest(f"'{name}' must not have '.' or '..' as a part of a path.")
     return made + mark + quote(query, safe=_LITERAL + "?")
 
 
-def _body(plan: Plan, values: Mapping[str, Any]) -> tuple[str, bytes | None]:
+def _body(plan: ArgumentPlan, values: Mapping[str, Any]) -> tuple[str, bytes | None]:
     body = plan.body
     if body is None:
         return "", None
     if body.fields is None:
         if plan.body_argument not in values:
             return "", None
-        return encoded(body, values[plan.body_argument], plan.body_argument)
+        return encode_body(body, values[plan.body_argument], plan.body_argument)
     found = {one.name: values[name] for name, one in plan.fields.items() if name in values}
     if not found and not body.required:
         return "", None
-    return encoded(body, found, "body")
+    return encode_body(body, found, "body")

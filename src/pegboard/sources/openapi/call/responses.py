@@ -29,11 +29,11 @@ _UNFIT = re.compile(r"[\x00-\x1f\x7f<>:\"|?*\ud800-\udfff]")
 _HIDDEN_HEADERS = frozenset(
     {"set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate", "authorization"}
 )
-_LONGEST_NAME = 120
+_MAX_NAME = 120
 _NOTHING: Any = object()
 
 
-def result_of(
+def to_result(
     response: HttpResponse, *, method: str, action: str, projection: str = ""
 ) -> ToolResult:
     """What a caller gets of an answer that is no error.
@@ -48,15 +48,15 @@ def result_of(
         ToolFailed: The answer does not fit the projection.
     """
     if method == "head":
-        return _of_head(response)
+        return _head_result(response)
     if not response.content:
         return ToolResult(content=f"Done. The API answered {response.status} without content.")
-    response = _named(response)
+    response = _guess_media_type(response)
     if is_json(response.media_type):
-        return _of_json(response, projection)
-    words = text_of(response)
+        return _json_result(response, projection)
+    words = decode_text(response)
     if words is None:
-        return _of_file(response, action)
+        return _file_result(response, action)
     return ToolResult(content=words + _cut_note(response))
 
 
@@ -65,7 +65,7 @@ def is_json(media_type: str) -> bool:
     return media_type.endswith(("/json", "+json"))
 
 
-def text_of(response: HttpResponse) -> str | None:
+def decode_text(response: HttpResponse) -> str | None:
     """The body as text by its declared character set, else UTF-8; None when it is not text."""
     media_type = response.media_type
     if not is_json(media_type) and not _TEXT.fullmatch(media_type):
@@ -100,7 +100,7 @@ def with_note(result: ToolResult, note: str) -> ToolResult:
     return structs.replace(result, content=f"{result.text}\n{note}") if note else result
 
 
-def _named(response: HttpResponse) -> HttpResponse:
+def _guess_media_type(response: HttpResponse) -> HttpResponse:
     """An answer that does not say what it is, as what it reads as: JSON, text, or a file."""
     if response.media_type:
         return response
@@ -114,8 +114,8 @@ def _named(response: HttpResponse) -> HttpResponse:
     return replace(response, headers={**response.headers, "content-type": kind})
 
 
-def _of_json(response: HttpResponse, projection: str) -> ToolResult:
-    words = text_of(response) or ""
+def _json_result(response: HttpResponse, projection: str) -> ToolResult:
+    words = decode_text(response) or ""
     value: Any = _NOTHING
     if not response.truncated:
         try:
@@ -123,7 +123,7 @@ def _of_json(response: HttpResponse, projection: str) -> ToolResult:
         except ValueError:
             value = _NOTHING
     if value is not _NOTHING:
-        return wrap(_projected(value, projection) if projection else value)
+        return wrap(_project(value, projection) if projection else value)
     if projection:
         raise ToolFailed(
             f"The API answered {response.status}, but its answer is not whole JSON, so that the "
@@ -134,7 +134,7 @@ def _of_json(response: HttpResponse, projection: str) -> ToolResult:
     return ToolResult(content=f"{words}\n[The API calls this JSON, but it is not valid JSON.]")
 
 
-def _projected(value: Any, projection: str) -> Any:
+def _project(value: Any, projection: str) -> Any:
     import jmespath
     from jmespath.exceptions import JMESPathError
 
@@ -147,18 +147,18 @@ def _projected(value: Any, projection: str) -> Any:
         ) from error
 
 
-def _of_head(response: HttpResponse) -> ToolResult:
+def _head_result(response: HttpResponse) -> ToolResult:
     headers = {
         name: value for name, value in response.headers.items() if name not in _HIDDEN_HEADERS
     }
     return wrap({"status": response.status, "headers": headers})
 
 
-def _of_file(response: HttpResponse, action: str) -> ToolResult:
+def _file_result(response: HttpResponse, action: str) -> ToolResult:
     media_type = response.media_type or "application/octet-stream"
     name = file_name(response.headers.get("content-disposition", ""))
     if not name:
-        name = f"{action[:_LONGEST_NAME]}{mimetypes.guess_extension(media_type) or '.bin'}"
+        name = f"{action[:_MAX_NAME]}{mimetypes.guess_extension(media_type) or '.bin'}"
     artifact = Artifact(
         name=name, media_type=media_type, size=len(response.content), data=response.content
     )
@@ -178,7 +178,7 @@ def file_name(disposition: str) -> str:
     else:
         return ""
     name = _UNFIT.sub("", name.replace("\\", "/").rpartition("/")[2]).strip(" .")
-    return name[-_LONGEST_NAME:]
+    return name[-_MAX_NAME:]
 
 
 def _cut_note(response: HttpResponse) -> str:

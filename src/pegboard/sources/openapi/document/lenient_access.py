@@ -9,7 +9,7 @@ EMPTY: Node = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Located:
+class LocatedNode:
     """A part of a document, and which file it stands in.
 
     Attributes:
@@ -24,13 +24,13 @@ class Located:
         """The part as an object."""
         return mapping(self.node)
 
-    def at(self, key: str) -> "Located":
+    def at(self, key: str) -> "LocatedNode":
         """What stands under a key of it; nothing when there is no such key."""
-        return Located(node=self.fields.get(key), file=self.file)
+        return LocatedNode(node=self.fields.get(key), file=self.file)
 
-    def items(self) -> "list[Located]":
+    def items(self) -> "list[LocatedNode]":
         """Its elements, when it is an array."""
-        return [Located(node=item, file=self.file) for item in sequence(self.node)]
+        return [LocatedNode(node=item, file=self.file) for item in sequence(self.node)]
 
 
 def mapping(value: object) -> Node:

@@ -14,21 +14,21 @@ from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
 from pegboard.core.truncate import truncate
 from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.sources.openapi.document.lenient_access import mapping
-from pegboard.sources.openapi.document.parser import Unreadable, parsed, plain
-from pegboard.sources.openapi.document.references import joined
+from pegboard.sources.openapi.document.parser import Unreadable, parse_document, to_json_data
+from pegboard.sources.openapi.document.references import join_path
 from pegboard.sources.openapi.document.server_urls import is_url
 from pegboard.tools.safe_files import read_file
 
 _OTHER_URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _PASTED = re.compile(r"\s*\{|[^\n]*\n")
-_MOST_FILES = 500
-_LONGEST_SHOWN = 200
+_MAX_FILES = 500
+_MAX_SHOWN = 200
 _SUFFIXES = (".json", ".yaml", ".yml")
 _ACCEPT = "application/json, application/yaml, text/yaml, text/*;q=0.9, */*;q=0.5"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class ApiDocument:
     """A document as it was read.
 
     Attributes:
@@ -54,14 +54,14 @@ def is_pasted(document: str) -> bool:
     return _PASTED.match(document) is not None
 
 
-class Loader:
+class DocumentLoader:
     """Reads one document, and again only when it may have changed.
 
     Args:
         owner: The source's name, for messages and for its share of threads.
         base_dir: What a relative file name starts from.
         http: None on a board without network.
-        most_bytes: Of each file.
+        max_bytes: Of each file.
     """
 
     def __init__(
@@ -71,17 +71,17 @@ class Loader:
         owner: str,
         base_dir: Path,
         http: HttpClient | None,
-        most_bytes: int,
+        max_bytes: int,
     ) -> None:
         self._document = document
         self._owner = owner
         self._base_dir = base_dir
         self._http = http
-        self._most = most_bytes
-        self._last: Document | None = None
+        self._max_bytes = max_bytes
+        self._last: ApiDocument | None = None
         self._tags: dict[str, str] = {}
 
-    async def load(self) -> Document:
+    async def load(self) -> ApiDocument:
         """The document as of now; the same object while it has not changed.
 
         Raises:
@@ -89,12 +89,12 @@ class Loader:
         """
         document = self._document
         if not isinstance(document, str):
-            fresh = self._last or Document(files={"": plain(document)}, refused={})
+            fresh = self._last or ApiDocument(files={"": to_json_data(document)}, refused={})
         elif is_url(document):
-            fresh = await self._fetched(document)
+            fresh = await self._fetch(document)
         elif scheme := _OTHER_URL.match(document):
             raise SourceUnavailable(
-                f"document: '{_shown(scheme[0])}' addresses are not fetched: write one with "
+                f"document: '{_shorten(scheme[0])}' addresses are not fetched: write one with "
                 "https:// or http://, or download it and write its path from the board's folder.",
                 permanent=True,
             )
@@ -103,11 +103,11 @@ class Loader:
         self._last = fresh
         return fresh
 
-    def _read(self, document: str) -> Document:
+    def _read(self, document: str) -> ApiDocument:
         if is_pasted(document):
-            return self._last or Document(files={"": self._parsed(document.encode())}, refused={})
+            return self._last or ApiDocument(files={"": self._parse(document.encode())}, refused={})
         path = self._base_dir / document
-        root = _read_file(path, self._most, document)
+        root = _read_file(path, self._max_bytes, document)
         files: dict[str, Any] = {}
         refused: dict[str, str] = {}
         version: list[tuple[str, bytes]] = [("", _digest(root))]
@@ -115,12 +115,12 @@ class Loader:
         waiting = [("", root)]
         while waiting:
             name, raw = waiting.pop()
-            files[name] = self._parsed(raw)
+            files[name] = self._parse(raw)
             for found in _files_named_in(name, raw, files[name]):
                 if found in files or found in refused:
                     continue
                 try:
-                    content = _beside(folder, found, self._most, len(files))
+                    content = _beside(folder, found, self._max_bytes, len(files))
                 except OSError as error:
                     refused[found] = f"cannot be read: {error.strerror or error}"
                     continue
@@ -129,34 +129,36 @@ class Loader:
                 waiting.append((found, content))
         if self._last is not None and self._last.version == version:
             return self._last
-        return Document(files=files, refused=refused, version=version)
+        return ApiDocument(files=files, refused=refused, version=version)
 
-    async def _fetched(self, url: str) -> Document:
+    async def _fetch(self, url: str) -> ApiDocument:
         if self._http is None:
             raise SourceUnavailable(
                 "document: this board has no network to fetch it; download it, and write its path "
                 "from the board's folder."
             )
         headers = {"accept": _ACCEPT, **self._tags}
-        request = HttpRequest(method="GET", url=url, headers=headers, max_bytes=self._most)
+        request = HttpRequest(method="GET", url=url, headers=headers, max_bytes=self._max_bytes)
         try:
             response = await self._http.send(request)
             return await self._of_response(url, response)
         except PegboardError as error:
             raise SourceUnavailable(f"The document cannot be fetched: {error}") from error
 
-    async def _of_response(self, url: str, response: HttpResponse) -> Document:
+    async def _of_response(self, url: str, response: HttpResponse) -> ApiDocument:
         if response.status == 304 and self._last is not None:
             return self._last
         if response.status != 200:
             raise SourceUnavailable(f"its server answered {response.status}.")
         if response.truncated:
-            raise SourceUnavailable(f"it has more than {self._most:,} bytes (max_document_bytes).")
+            raise SourceUnavailable(
+                f"it has more than {self._max_bytes:,} bytes (max_document_bytes)."
+            )
         content = response.content
         version = _digest(content)
         if self._last is None or self._last.version != version:
-            data = await POOL.run(lambda: self._parsed(content), owner=self._owner)
-            self._last = Document(files={"": data}, refused={}, url=url, version=version)
+            data = await POOL.run(lambda: self._parse(content), owner=self._owner)
+            self._last = ApiDocument(files={"": data}, refused={}, url=url, version=version)
         self._tags = {
             sent: response.headers[got]
             for sent, got in (("if-none-match", "etag"), ("if-modified-since", "last-modified"))
@@ -164,13 +166,13 @@ class Loader:
         }
         return self._last
 
-    def _parsed(self, raw: bytes) -> Any:
-        if len(raw) > self._most:
+    def _parse(self, raw: bytes) -> Any:
+        if len(raw) > self._max_bytes:
             raise SourceUnavailable(
-                f"The document has more than {self._most:,} bytes (max_document_bytes)."
+                f"The document has more than {self._max_bytes:,} bytes (max_document_bytes)."
             )
         try:
-            return parsed(raw)
+            return parse_document(raw)
         except Unreadable as error:
             raise SourceUnavailable(
                 f"The document cannot be read: {error}.", permanent=True
@@ -182,20 +184,20 @@ def _read_file(path: Path, most: int, document: str) -> bytes:
         return read_file(path, most=most)
     except FileNotFoundError as error:
         raise SourceUnavailable(
-            f"document: there is no file '{_shown(document)}' in the board's folder; write its "
+            f"document: there is no file '{_shorten(document)}' in the board's folder; write its "
             "path from there, or an address with https://",
             permanent=True,
         ) from error
     except OSError as error:
         hint = " (max_document_bytes)" if error.errno == errno.EFBIG else ""
         raise SourceUnavailable(
-            f"document: '{_shown(document)}' cannot be read: {error.strerror}{hint}.",
+            f"document: '{_shorten(document)}' cannot be read: {error.strerror}{hint}.",
             permanent=True,
         ) from error
 
 
-def _shown(document: str) -> str:
-    return truncate(document, _LONGEST_SHOWN)
+def _shorten(document: str) -> str:
+    return truncate(document, _MAX_SHOWN)
 
 
 def _beside(folder: Path, name: str, most: int, count: int) -> bytes:
@@ -205,8 +207,8 @@ def _beside(folder: Path, name: str, most: int, count: int) -> bytes:
         raise OSError("it lies outside the document's folder")
     if path.suffix.lower() not in _SUFFIXES:
         raise OSError("only .json, .yaml and .yml files are read")
-    if count >= _MOST_FILES:
-        raise OSError(f"the document has more than {_MOST_FILES} files")
+    if count >= _MAX_FILES:
+        raise OSError(f"the document has more than {_MAX_FILES} files")
     return read_file(path, most=most)
 
 
@@ -231,7 +233,7 @@ def _files_named_in(name: str, raw: bytes, data: Any) -> list[str]:
             continue
         fields = mapping(cast("Any", node))
         path = ref.partition("#")[0] if isinstance(ref := fields.get("$ref"), str) else ""
-        where = joined(name, path) if path else None
+        where = join_path(name, path) if path else None
         if where:
             found[where] = None
         waiting.extend(fields.values())

@@ -7,7 +7,7 @@ from typing import Any
 
 from pegboard.sources.openapi.document.lenient_access import (
     EMPTY,
-    Located,
+    LocatedNode,
     Node,
     mapping,
     sequence,
@@ -15,7 +15,7 @@ from pegboard.sources.openapi.document.lenient_access import (
     texts,
 )
 from pegboard.sources.openapi.document.references import BadReference, References
-from pegboard.sources.openapi.document.server_urls import climbs, own_servers
+from pegboard.sources.openapi.document.server_urls import has_dot_segments, own_servers
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 LOCATIONS = ("path", "query", "header", "cookie")
@@ -26,13 +26,15 @@ STYLES: Mapping[str, tuple[str, ...]] = {
     "cookie": ("form",),
 }
 _IN_PATH = re.compile(r"\{([^{}/]+)\}")
-CLIMBS = "Its path has '.' or '..' as a part, which would lead out of the API's own address."
+DOT_SEGMENTS_PROBLEM = (
+    "Its path has '.' or '..' as a part, which would lead out of the API's own address."
+)
 # OpenAPI 3.1.1, 4.8.12.1: these are not parameters; credentials and bodies bring them
 _NOT_PARAMETERS = frozenset({"accept", "content-type", "authorization"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
+class OperationParameter:
     """One value outside of the body.
 
     Attributes:
@@ -45,7 +47,7 @@ class Parameter:
 
     name: str
     location: str
-    schema: Located
+    schema: LocatedNode
     required: bool = False
     description: str = ""
     deprecated: bool = False
@@ -58,14 +60,14 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Body:
+class RequestBody:
     """What a request may carry.
 
     Attributes:
         media: Schema and encoding by content type, in the document's order.
     """
 
-    media: Mapping[str, Located]
+    media: Mapping[str, LocatedNode]
     required: bool = False
     description: str = ""
 
@@ -89,9 +91,9 @@ class Operation:
     description: str = ""
     tags: tuple[str, ...] = ()
     deprecated: bool = False
-    parameters: tuple[Parameter, ...] = ()
-    body: Body | None = None
-    responses: Located = field(default_factory=lambda: Located(node=EMPTY))
+    parameters: tuple[OperationParameter, ...] = ()
+    body: RequestBody | None = None
+    responses: LocatedNode = field(default_factory=lambda: LocatedNode(node=EMPTY))
     security: Sequence[object] | None = None
     servers: Sequence[object] = ()
     produces: tuple[str, ...] = ()
@@ -103,7 +105,7 @@ class Operation:
         return f"{self.method.upper()} {self.path}"
 
 
-class Reader:
+class OperationReader:
     """Reads operations of OpenAPI 3; a subclass knows what Swagger 2.0 says differently."""
 
     def __init__(self, root: Node, references: References) -> None:
@@ -119,13 +121,13 @@ class Reader:
             found[name] = mapping(schemes.get(ref)) if ref else mapping(node)
         return found
 
-    def all(self) -> Iterator[Operation]:
+    def operations(self) -> Iterator[Operation]:
         """Every operation, in the document's order."""
         for path, item in mapping(self.root.get("paths")).items():
             if path.startswith("x-"):
                 continue  # an extension
             try:
-                place = self.references.resolve(Located(node=item))
+                place = self.references.resolve(LocatedNode(node=item))
             except BadReference as error:
                 yield Operation(method="get", path=path, problem=f"Its path item: {error}.")
                 continue
@@ -133,7 +135,7 @@ class Reader:
                 if isinstance(place.fields.get(method), dict):
                     yield self.operation(path, method, place)
 
-    def operation(self, path: str, method: str, item: Located) -> Operation:
+    def operation(self, path: str, method: str, item: LocatedNode) -> Operation:
         """One method of a path item."""
         place = item.at(method)
         node = place.fields
@@ -161,7 +163,7 @@ class Reader:
             problem=problem,
         )
 
-    def body(self, operation: Located, _item: Located) -> Body | None:
+    def body(self, operation: LocatedNode, _item: LocatedNode) -> RequestBody | None:
         """The body of an operation; None when it takes none.
 
         Raises:
@@ -174,19 +176,19 @@ class Reader:
         media = {kind.strip(): content.at(kind) for kind in content.fields if "/" in kind}
         if not media:
             return None
-        return Body(
+        return RequestBody(
             media=media,
             required=place.fields.get("required") is True,
             description=text(place.fields.get("description")),
         )
 
-    def produces(self, _operation: Located) -> tuple[str, ...]:
+    def produces(self, _operation: LocatedNode) -> tuple[str, ...]:
         """Content types of all answers of an operation; here each answer has its own."""
         return ()
 
     def response(
-        self, place: Located, _produces: Sequence[str] = ()
-    ) -> tuple[tuple[str, Located], ...]:
+        self, place: LocatedNode, _produces: Sequence[str] = ()
+    ) -> tuple[tuple[str, LocatedNode], ...]:
         """Content types of one response, with their schemas.
 
         Args:
@@ -196,7 +198,7 @@ class Reader:
         content = self.references.resolve(place).at("content")
         return tuple((kind, content.at(kind).at("schema")) for kind in content.fields)
 
-    def parameter(self, place: Located) -> Parameter | None:
+    def parameter(self, place: LocatedNode) -> OperationParameter | None:
         """One parameter; None for what is not sent as one.
 
         Raises:
@@ -215,7 +217,7 @@ class Reader:
         if style not in STYLES[location]:
             style = STYLES[location][0]
         explode = node.get("explode")
-        return Parameter(
+        return OperationParameter(
             name=name,
             location=location,
             schema=schema,
@@ -228,26 +230,30 @@ class Reader:
             content_type=content_type,
         )
 
-    def own(self, item: Located, operation: Located) -> list[Located]:
+    def own_parameters(self, item: LocatedNode, operation: LocatedNode) -> list[LocatedNode]:
         """The parameters of an operation with those of its path; its own ones replace them."""
-        found: dict[tuple[Any, Any], Located] = {}
+        found: dict[tuple[Any, Any], LocatedNode] = {}
         for place in (*item.at("parameters").items(), *operation.at("parameters").items()):
             resolved = self.references.resolve(place)
             found[resolved.fields.get("name"), resolved.fields.get("in")] = resolved
         return list(found.values())
 
-    def _parameters(self, path: str, item: Located, operation: Located) -> tuple[Parameter, ...]:
+    def _parameters(
+        self, path: str, item: LocatedNode, operation: LocatedNode
+    ) -> tuple[OperationParameter, ...]:
         named = _IN_PATH.findall(path)
-        made: list[Parameter] = []
-        for place in self.own(item, operation):
+        made: list[OperationParameter] = []
+        for place in self.own_parameters(item, operation):
             parameter = self.parameter(place)
-            if parameter is None or _is_not_one(parameter, named):
+            if parameter is None or _is_ignored(parameter, named):
                 continue
             made.append(parameter)
         described = {one.name for one in made if one.location == "path"}
-        string = Located(node={"type": "string"})
+        string = LocatedNode(node={"type": "string"})
         made.extend(
-            Parameter(name=name, location="path", schema=string, required=True, style="simple")
+            OperationParameter(
+                name=name, location="path", schema=string, required=True, style="simple"
+            )
             for name in dict.fromkeys(named)
             if name not in described
         )
@@ -257,10 +263,10 @@ class Reader:
 def _path_problem(path: str) -> str:
     if not path.startswith("/"):
         return "Its path does not begin with '/', so that nobody knows where it goes."
-    return CLIMBS if climbs(path) else ""
+    return DOT_SEGMENTS_PROBLEM if has_dot_segments(path) else ""
 
 
-def _is_not_one(parameter: Parameter, named_in_path: Sequence[str]) -> bool:
+def _is_ignored(parameter: OperationParameter, named_in_path: Sequence[str]) -> bool:
     if parameter.location == "header":
         return parameter.name.lower() in _NOT_PARAMETERS
     return parameter.location == "path" and parameter.name not in named_in_path

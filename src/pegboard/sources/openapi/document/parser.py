@@ -14,8 +14,8 @@ import msgspec
 if TYPE_CHECKING:
     import yaml
 
-_MOST_NODES = 5_000_000
-_DEEPEST = 200
+_MAX_NODES = 5_000_000
+_MAX_DEPTH = 200
 _MERGE = "tag:yaml.org,2002:merge"
 _JSON_START = re.compile(rb"\s*[\[{]")
 _CORE_SCHEMA = (
@@ -35,7 +35,7 @@ class Unreadable(ValueError):
     """These bytes are no document; the message says where and why."""
 
 
-def parsed(raw: bytes) -> Any:
+def parse_document(raw: bytes) -> Any:
     """The JSON data of a JSON or YAML text.
 
     Raises:
@@ -63,8 +63,8 @@ def _yaml(raw: bytes, *, instead_of: str = "") -> Any:
         loader: Any = _loader()(text)
         try:
             root = loader.get_single_node()
-            _weigh(root)
-            return plain(loader.construct_document(root) if root is not None else None)
+            _check_size(root)
+            return to_json_data(loader.construct_document(root) if root is not None else None)
         finally:
             loader.dispose()
     except UnicodeDecodeError as error:
@@ -94,7 +94,7 @@ def _loader() -> "type[yaml.CSafeLoader]":
     return made
 
 
-def _weigh(root: Any) -> None:
+def _check_size(root: Any) -> None:
     """Refuse what would be huge or endless with its aliases written out."""
     sizes: dict[int, int] = {}
     open_nodes: set[int] = set()
@@ -106,15 +106,15 @@ def _weigh(root: Any) -> None:
         if is_done:
             open_nodes.discard(key)
             sizes[key] = 1 + sum(sizes[id(child)] for child in children)
-            if sizes[key] > _MOST_NODES:
-                raise Unreadable(f"its aliases stand for more than {_MOST_NODES:,} values")
+            if sizes[key] > _MAX_NODES:
+                raise Unreadable(f"its aliases stand for more than {_MAX_NODES:,} values")
             continue
         if key in sizes:
             continue
         if key in open_nodes:
             raise Unreadable("one of its aliases stands for something that it is part of")
-        if depth > _DEEPEST:
-            raise Unreadable(f"it is nested more than {_DEEPEST} levels deep")
+        if depth > _MAX_DEPTH:
+            raise Unreadable(f"it is nested more than {_MAX_DEPTH} levels deep")
         open_nodes.add(key)
         waiting.append((node, depth, True))
         waiting.extend((child, depth + 1, False) for child in children)
@@ -130,7 +130,7 @@ def _children(node: Any) -> list[Any]:
     return items
 
 
-def plain(value: Any) -> Any:
+def to_json_data(value: Any) -> Any:
     """JSON data of what YAML may hold, shared where it was shared: `200:` is a number in YAML."""
     done: dict[int, Any] = {}
 

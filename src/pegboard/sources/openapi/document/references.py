@@ -5,9 +5,9 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 from pegboard.core.truncate import truncate
-from pegboard.sources.openapi.document.lenient_access import Located, mapping
+from pegboard.sources.openapi.document.lenient_access import LocatedNode, mapping
 
-_LONGEST_CHAIN = 50
+_MAX_CHAIN = 50
 _MISSING = object()
 
 
@@ -28,7 +28,7 @@ class References:
         self._refused = refused or {}
         self._anchors: dict[str, dict[str, Any]] = {}
 
-    def shared(self) -> Iterator[str]:
+    def schema_addresses(self) -> Iterator[str]:
         """The addresses of the schemas that the document shares, as it lists them."""
         root = mapping(self._files.get(""))
         places = {
@@ -39,7 +39,7 @@ class References:
             for name in schemas:
                 yield f"#{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
 
-    def resolve(self, place: Located) -> Located:
+    def resolve(self, place: LocatedNode) -> LocatedNode:
         """What stands there, or where its `$ref` leads, chains followed.
 
         Raises:
@@ -47,49 +47,49 @@ class References:
         """
         return self.follow(place)[0]
 
-    def follow(self, place: Located) -> tuple[Located, str]:
+    def follow(self, place: LocatedNode) -> tuple[LocatedNode, str]:
         """The same with the canonical address of the last reference; empty when there was none."""
         seen: list[str] = []
         while isinstance(ref := place.fields.get("$ref"), str):
             place, address = self.target(ref, place.file)
-            if address in seen or len(seen) > _LONGEST_CHAIN:
+            if address in seen or len(seen) > _MAX_CHAIN:
                 raise BadReference(f"$ref {ref!r} leads in a circle")
             seen.append(address)
         return place, seen[-1] if seen else ""
 
-    def target(self, ref: str, file: str) -> tuple[Located, str]:
+    def target(self, ref: str, file: str) -> tuple[LocatedNode, str]:
         """What one reference names, and its canonical address.
 
         Raises:
             BadReference: Nothing, or something outside of the document.
         """
         path, _, fragment = ref.partition("#")
-        where = joined(file, path) if path else file
+        where = join_path(file, path) if path else file
         if where is None or where not in self._files:
             raise BadReference(self._reason(ref, path, where))
         pointer = unquote(fragment)
         node = self._at(where, pointer)
         if node is _MISSING:
-            raise BadReference(f"$ref {_shown(ref)} leads to nothing")
-        return Located(node=node, file=where), f"{where}#{pointer}"
+            raise BadReference(f"$ref {_shorten(ref)} leads to nothing")
+        return LocatedNode(node=node, file=where), f"{where}#{pointer}"
 
     def _reason(self, ref: str, path: str, where: str | None) -> str:
         if "://" in path or path.startswith("//"):
-            return f"$ref {_shown(ref)} leads to another address, and references are not fetched"
+            return f"$ref {_shorten(ref)} leads to another address, and references are not fetched"
         reason = self._refused.get(where or path, "leads out of the document")
-        return f"$ref {_shown(ref)} {reason}"
+        return f"$ref {_shorten(ref)} {reason}"
 
     def _at(self, file: str, pointer: str) -> Any:
         if not pointer:
             return self._files[file]
         if not pointer.startswith("/"):
-            return self._anchored(file).get(pointer, _MISSING)
+            return self._anchors_of(file).get(pointer, _MISSING)
         node: Any = self._files[file]
         for token in pointer[1:].split("/"):
             node = _step(node, token.replace("~1", "/").replace("~0", "~"))
         return node
 
-    def _anchored(self, file: str) -> dict[str, Any]:
+    def _anchors_of(self, file: str) -> dict[str, Any]:
         if file not in self._anchors:
             found: dict[str, Any] = {}
             waiting: list[Any] = [self._files[file]]
@@ -111,7 +111,7 @@ class References:
         return self._anchors[file]
 
 
-def joined(file: str, path: str) -> str | None:
+def join_path(file: str, path: str) -> str | None:
     """A path as seen from a file, both from the document's folder; None if it leaves that."""
     if "://" in path or path.startswith(("/", "\\")) or "\0" in path:
         return None
@@ -135,5 +135,5 @@ def _step(node: Any, token: str) -> Any:
     return _MISSING
 
 
-def _shown(ref: str) -> str:
+def _shorten(ref: str) -> str:
     return repr(truncate(ref, 120))

@@ -10,7 +10,7 @@ from pegboard.errors import PegboardError
 _LOG = logging.getLogger("pegboard.openapi")
 
 
-class Refreshing:
+class DocumentRefresh:
     """A task that looks whether the document has changed, from its first reading on.
 
     Args:
@@ -29,15 +29,15 @@ class Refreshing:
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
 
-    def tell(self, notify: Callable[[], None]) -> None:
+    def on_change(self, notify: Callable[[], None]) -> None:
         """Who is told of a change."""
         self._notify = notify
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Look from now on; nothing where nobody is told, or it looks already."""
         if not self._every or self._notify is None or self._task is not None or self._is_closed:
             return
-        work = self._look(self._notify)
+        work = self._poll(self._notify)
         self._task = asyncio.create_task(work, name=f"refresh {self._name}")
 
     async def close(self) -> None:
@@ -48,7 +48,7 @@ class Refreshing:
             task.cancel()
             await asyncio.wait((task,))
 
-    async def _look(self, notify: Callable[[], None]) -> None:
+    async def _poll(self, notify: Callable[[], None]) -> None:
         fault = ""
         while True:
             await asyncio.sleep(self._every)

@@ -7,12 +7,18 @@ import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import unquote, urljoin, urlsplit
 
-from pegboard.sources.openapi.document.lenient_access import Located, Node, mapping, sequence, text
+from pegboard.sources.openapi.document.lenient_access import (
+    LocatedNode,
+    Node,
+    mapping,
+    sequence,
+    text,
+)
 
 _URL = re.compile(r"https?://", re.IGNORECASE)
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
 _DOTS = frozenset({".", ".."})
-_MOST_DECODINGS = 5
+_MAX_DECODINGS = 5
 _UNFIT = re.compile(r"[\x00-\x20\x7f\\{}]")
 
 
@@ -25,7 +31,7 @@ def is_url(document: str) -> bool:
     return _URL.match(document) is not None
 
 
-def checked_base(url: str) -> str:
+def check_base_url(url: str) -> str:
     """A base URL without its last slash.
 
     Raises:
@@ -85,31 +91,33 @@ def server_url(
     if index >= max(1, len(servers)):
         raise BadAddress(f"The document names {len(servers)} servers; there is no server {index}.")
     server = mapping(servers[index]) if servers else {"url": "/"}
-    url = _filled(text(server.get("url")) or "/", mapping(server.get("variables")), variables)
+    url = _fill_variables(
+        text(server.get("url")) or "/", mapping(server.get("variables")), variables
+    )
     full = urljoin(document_url, url) if document_url else url
     try:
-        return checked_base(full)
+        return check_base_url(full)
     except BadAddress as error:
         raise BadAddress(
             f"The document names {url!r} as its server, which is no address: set base_url."
         ) from error
 
 
-def climbs(path: str) -> bool:
+def has_dot_segments(path: str) -> bool:
     """Whether a path has a dot segment in it once it is decoded, as often as servers do."""
-    for _ in range(_MOST_DECODINGS):
+    for _ in range(_MAX_DECODINGS):
         if not _DOTS.isdisjoint(re.split(r"[/\\;]", path)):
             return True
         path = unquote(path)
     return False
 
 
-def own_servers(path_item: Located, operation: Node) -> Sequence[object]:
+def own_servers(path_item: LocatedNode, operation: Node) -> Sequence[object]:
     """The servers that an operation, or the path it stands under, has for itself."""
     return sequence(operation.get("servers")) or sequence(path_item.fields.get("servers"))
 
 
-def _filled(url: str, described: Node, given: Mapping[str, str]) -> str:
+def _fill_variables(url: str, described: Node, given: Mapping[str, str]) -> str:
     def value_of(match: re.Match[str]) -> str:
         name = match[1]
         about = mapping(described.get(name))

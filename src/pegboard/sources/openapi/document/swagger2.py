@@ -7,14 +7,18 @@ from typing import Any
 from pegboard.core.truncate import truncate
 from pegboard.sources.openapi.document.lenient_access import (
     EMPTY,
-    Located,
+    LocatedNode,
     Node,
     mapping,
     sequence,
     text,
     texts,
 )
-from pegboard.sources.openapi.document.operations import Body, Parameter, Reader
+from pegboard.sources.openapi.document.operations import (
+    OperationParameter,
+    OperationReader,
+    RequestBody,
+)
 from pegboard.sources.openapi.document.references import BadReference
 
 _NOT_OF_THE_SCHEMA = frozenset(
@@ -27,11 +31,11 @@ _COLLECTIONS: Mapping[str, tuple[str, bool]] = {
     "pipes": ("pipeDelimited", False),
     "multi": ("form", True),
 }
-_DEEPEST = 8
+_MAX_DEPTH = 8
 _FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 
 
-class SwaggerReader(Reader):
+class SwaggerReader(OperationReader):
     """Reads operations of Swagger 2.0."""
 
     def security_schemes(self) -> dict[str, Node]:
@@ -42,12 +46,12 @@ class SwaggerReader(Reader):
             for name, scheme in ((name, mapping(node)) for name, node in definitions.items())
         }
 
-    def parameter(self, place: Located) -> Parameter | None:
+    def parameter(self, place: LocatedNode) -> OperationParameter | None:
         """One parameter; None for a body or a field of a form."""
         node = place.fields
         if node.get("in") in ("body", "formData"):
             return None
-        described = Located(node={**node, "schema": _schema_of(node)}, file=place.file)
+        described = LocatedNode(node={**node, "schema": _schema_of(node)}, file=place.file)
         made = super().parameter(described)
         is_many = node.get("in") == "query"
         style, explode = _style(node)
@@ -55,41 +59,41 @@ class SwaggerReader(Reader):
             style, explode = "simple", False
         fault = _fault(node, is_many=is_many)
         return made and replace(
-            made, style=style, explode=explode, nested=_nested(node), fault=fault
+            made, style=style, explode=explode, nested=_nested_styles(node), fault=fault
         )
 
-    def body(self, operation: Located, _item: Located) -> Body | None:
+    def body(self, operation: LocatedNode, _item: LocatedNode) -> RequestBody | None:
         """The body, from the parameters `in: body` and `in: formData`."""
-        places = self.own(_item, operation)
+        places = self.own_parameters(_item, operation)
         for place in places:
             if place.fields.get("in") == "body":
                 return self._whole(operation, place)
         fields = [place for place in places if place.fields.get("in") == "formData"]
         return self._form(operation, fields) if fields else None
 
-    def produces(self, operation: Located) -> tuple[str, ...]:
+    def produces(self, operation: LocatedNode) -> tuple[str, ...]:
         """Content types of all answers: the operation's own list, else the document's."""
         own = operation.fields.get("produces")
         return texts(self.root.get("produces") if own is None else own)
 
     def response(
-        self, place: Located, produces: Sequence[str] = ()
-    ) -> tuple[tuple[str, Located], ...]:
+        self, place: LocatedNode, produces: Sequence[str] = ()
+    ) -> tuple[tuple[str, LocatedNode], ...]:
         """Content types of one response, with their schemas."""
         found = self.references.resolve(place)
         if "schema" not in found.fields:
             return ()
         return tuple((kind, found.at("schema")) for kind in produces or ("application/json",))
 
-    def _whole(self, operation: Located, place: Located) -> Body:
-        media = Located(node={"schema": place.fields.get("schema", EMPTY)}, file=place.file)
-        return Body(
-            media=dict.fromkeys(self._consumed(operation) or ("application/json",), media),
+    def _whole(self, operation: LocatedNode, place: LocatedNode) -> RequestBody:
+        media = LocatedNode(node={"schema": place.fields.get("schema", EMPTY)}, file=place.file)
+        return RequestBody(
+            media=dict.fromkeys(self._consumes(operation) or ("application/json",), media),
             required=place.fields.get("required") is True,
             description=text(place.fields.get("description")),
         )
 
-    def _form(self, operation: Located, fields: list[Located]) -> Body:
+    def _form(self, operation: LocatedNode, fields: list[LocatedNode]) -> RequestBody:
         if len({place.file for place in fields}) > 1:
             raise BadReference("the fields of its form stand in several files")
         nodes = {text(place.fields.get("name")): place.fields for place in fields}
@@ -105,13 +109,13 @@ class SwaggerReader(Reader):
         encoding = {
             name: _encoding(node) for name, node in nodes.items() if node.get("type") == "array"
         }
-        media = Located(node={"schema": schema, "encoding": encoding}, file=fields[0].file)
+        media = LocatedNode(node={"schema": schema, "encoding": encoding}, file=fields[0].file)
         has_file = any(map(_has_file, nodes.values()))
-        consumed = [kind for kind in self._consumed(operation) if kind in _FORMS]
+        consumed = [kind for kind in self._consumes(operation) if kind in _FORMS]
         kinds = (_FORMS[0],) if has_file else tuple(consumed) or (_FORMS[1],)
-        return Body(media=dict.fromkeys(kinds, media), required=bool(required))
+        return RequestBody(media=dict.fromkeys(kinds, media), required=bool(required))
 
-    def _consumed(self, operation: Located) -> tuple[str, ...]:
+    def _consumes(self, operation: LocatedNode) -> tuple[str, ...]:
         own = operation.fields.get("consumes")
         return texts(self.root.get("consumes") if own is None else own)
 
@@ -133,11 +137,11 @@ def _fault(node: Node, *, is_many: bool) -> str:
     )
 
 
-def _nested(node: Node) -> tuple[str, ...]:
+def _nested_styles(node: Node) -> tuple[str, ...]:
     """The styles of arrays within an array; only whole parameters can be `multi`."""
     found: list[str] = []
     items = mapping(node.get("items"))
-    while items.get("type") == "array" and len(found) < _DEEPEST:
+    while items.get("type") == "array" and len(found) < _MAX_DEPTH:
         found.append(_style(items)[0])
         items = mapping(items.get("items"))
     return tuple(found)
@@ -145,7 +149,7 @@ def _nested(node: Node) -> tuple[str, ...]:
 
 def _encoding(node: Node) -> dict[str, Any]:
     style, explode = _style(node)
-    nested = _nested(node)
+    nested = _nested_styles(node)
     return {"style": style, "explode": explode, **({"nested": list(nested)} if nested else {})}
 
 

@@ -9,8 +9,8 @@ from typing import Any, cast
 import msgspec
 
 Schema = dict[str, Any]
-MOST_BYTES = 200_000
-MOST_APPLIED = 100_000
+MAX_SCHEMA_BYTES = 200_000
+MAX_APPLIED = 100_000
 """So many schemas may apply to one value: whoever refers twice to the next doubles them."""
 _PREFIX = "#/$defs/"
 _IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
@@ -35,18 +35,18 @@ class Definitions:
         """The definitions that one refers to."""
         found = self._uses.get(name)
         if found is None:
-            found = self._uses[name] = self.used_in(self.schemas[name])
+            found = self._uses[name] = self.names_in(self.schemas[name])
         return found
 
-    def used_in(self, schema: Schema) -> frozenset[str]:
+    def names_in(self, schema: Schema) -> frozenset[str]:
         """The definitions that a schema refers to by itself."""
         return frozenset(_names_in(schema)) & self.schemas.keys()
 
-    def wordless(self, name: str) -> Schema:
+    def without_annotations(self, name: str) -> Schema:
         """One without what only readers need."""
         found = self._wordless.get(name)
         if found is None:
-            found = self._wordless[name] = _wordless(self.schemas[name])
+            found = self._wordless[name] = _without_annotations(self.schemas[name])
         return found
 
     def in_place(self, name: str) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ class Definitions:
         """The names of what a schema needs, nearest first; what is cut needs nothing."""
         layers: list[list[str]] = []
         seen: set[str] = set()
-        new = self.used_in({key: value for key, value in schema.items() if key != "$defs"})
+        new = self.names_in({key: value for key, value in schema.items() if key != "$defs"})
         while new:
             seen |= new
             layers.append(sorted(new))
@@ -69,7 +69,7 @@ class Definitions:
         return layers
 
 
-def finished(schema: Schema, definitions: Definitions) -> Schema:
+def attach_definitions(schema: Schema, definitions: Definitions) -> Schema:
     """The schema with the definitions that it needs.
 
     Args:
@@ -78,23 +78,23 @@ def finished(schema: Schema, definitions: Definitions) -> Schema:
     """
     layers = definitions.layers(schema)
     if not layers:
-        return schema if _size(schema) <= MOST_BYTES else _wordless(schema)
+        return schema if _size(schema) <= MAX_SCHEMA_BYTES else _without_annotations(schema)
     definitions = _without_loops(definitions, [name for layer in layers for name in layer])
     used = {name: definitions.schemas[name] for layer in layers for name in sorted(layer)}
     made = {**schema, "$defs": used}
-    if _size(made) <= MOST_BYTES:
+    if _size(made) <= MAX_SCHEMA_BYTES:
         return made
-    used = {name: definitions.wordless(name) for name in used}
+    used = {name: definitions.without_annotations(name) for name in used}
     made = {**schema, "$defs": used}
     cut: set[str] = set()
     for layer in reversed(layers):
-        if _size(made) <= MOST_BYTES:
+        if _size(made) <= MAX_SCHEMA_BYTES:
             break
         cut.update(layer)
         used.update({name: {"$comment": _CUT} for name in layer})
     needed = {name for layer in definitions.layers(schema, cut=cut) for name in layer}
     made["$defs"] = {name: part for name, part in used.items() if name in needed}
-    return made if _size(made) <= MOST_BYTES else _wordless(made)
+    return made if _size(made) <= MAX_SCHEMA_BYTES else _without_annotations(made)
 
 
 def _names_in(node: Any) -> Iterator[str]:
@@ -122,7 +122,7 @@ def _without_loops(definitions: Definitions, names: Sequence[str]) -> Definition
         counts: dict[str, int] = {}
         for name in order:
             counts[name] = 1 + sum(counts[other] for other in applied.get(name, ()))
-        if max(counts.values()) <= MOST_APPLIED:
+        if max(counts.values()) <= MAX_APPLIED:
             return definitions
     copies = deepcopy({name: definitions.schemas[name] for name in names})
     done: set[str] = set()
@@ -140,7 +140,7 @@ def _cut_multiples(definitions: dict[str, Schema]) -> None:
     for name in TopologicalSorter(applied).static_order():
         counts[name] = 1
         for holder, other, negated in list(_in_place(definitions.get(name, {}))):
-            if counts[name] + counts[other] > MOST_APPLIED:
+            if counts[name] + counts[other] > MAX_APPLIED:
                 _cut(holder, _CUT, negated=negated)
             else:
                 counts[name] += counts[other]
@@ -187,7 +187,7 @@ def _in_place(schema: Schema, *, negated: bool = False) -> Iterator[tuple[Schema
         yield from _in_place(part, negated=negated)
 
 
-def _wordless(schema: Schema) -> Schema:
+def _without_annotations(schema: Schema) -> Schema:
     """Without what only readers need; property names that look like it are kept."""
     made: Schema = {}
     for key, value in schema.items():
@@ -202,7 +202,7 @@ def _wordless(schema: Schema) -> Schema:
 
 def _part(value: Any) -> Any:
     if isinstance(value, dict):
-        return _wordless(cast("Schema", value))
+        return _without_annotations(cast("Schema", value))
     if isinstance(value, list):
         return [_part(item) for item in cast("list[Any]", value)]
     return value

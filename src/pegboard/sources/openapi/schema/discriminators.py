@@ -8,14 +8,14 @@ refuse every value.
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.sources.openapi.document.lenient_access import Located, Node, text
+from pegboard.sources.openapi.document.lenient_access import LocatedNode, Node, text
 from pegboard.sources.openapi.document.references import BadReference, References
 
 Schema = dict[str, Any]
-_DEEPEST = 8
+_MAX_DEPTH = 8
 
 
-def is_chosen(node: Node) -> bool:
+def has_discriminator(node: Node) -> bool:
     """Whether a property says which of the alternatives of a schema is meant."""
     return bool(_property_of(node))
 
@@ -31,7 +31,7 @@ class Discriminator:
         references: Of the document.
     """
 
-    def __init__(self, place: Located, references: References) -> None:
+    def __init__(self, place: LocatedNode, references: References) -> None:
         self._name = _property_of(place.fields)
         self._references = references
         self._values: dict[str, list[str]] = {}
@@ -40,14 +40,14 @@ class Discriminator:
             for address in _addresses_of(text(target), place.file, references):
                 self._values.setdefault(address, []).append(value)
 
-    def values_of(self, item: Located) -> Schema:
+    def values_of(self, item: LocatedNode) -> Schema:
         """What has to hold where this alternative is meant; empty for nothing more."""
         values = self._values.get(_address_of(item, self._references))
         if not values or not self._is_open(item, set(), 0):
             return {}
         return {"properties": {self._name: {"enum": list(values)}}}
 
-    def _is_open(self, item: Located, seen: set[int], depth: int) -> bool:
+    def _is_open(self, item: LocatedNode, seen: set[int], depth: int) -> bool:
         """Whether an alternative has the property and leaves its value open."""
         references = self._references
         try:
@@ -58,7 +58,7 @@ class Discriminator:
                 return "enum" not in own and "const" not in own
         except BadReference:
             return False
-        if depth > _DEEPEST or id(item.node) in seen:
+        if depth > _MAX_DEPTH or id(item.node) in seen:
             return False
         seen.add(id(item.node))
         return any(self._is_open(part, seen, depth + 1) for part in item.at("allOf").items())
@@ -68,10 +68,10 @@ def _property_of(node: Node) -> str:
     discriminator = node.get("discriminator")
     if isinstance(discriminator, str):  # an extension of Swagger 2.0's
         return discriminator
-    return text(Located(node=discriminator).fields.get("propertyName"))
+    return text(LocatedNode(node=discriminator).fields.get("propertyName"))
 
 
-def _address_of(item: Located, references: References) -> str:
+def _address_of(item: LocatedNode, references: References) -> str:
     try:
         return references.follow(item)[1]
     except BadReference:
@@ -82,8 +82,10 @@ def _addresses_of(target: str, file: str, references: References) -> set[str]:
     """A mapping leads to a schema by its name, or by a reference."""
     named = f"#/components/schemas/{target.replace('~', '~0').replace('/', '~1')}"
     refs = (target, named) if target else ()
-    return {address for ref in refs if (address := _address_of(_referring(ref, file), references))}
+    return {
+        address for ref in refs if (address := _address_of(_reference_to(ref, file), references))
+    }
 
 
-def _referring(ref: str, file: str) -> Located:
-    return Located(node={"$ref": ref}, file=file)
+def _reference_to(ref: str, file: str) -> LocatedNode:
+    return LocatedNode(node={"$ref": ref}, file=file)

@@ -28,10 +28,10 @@ _COUNTS = (
 )  # fmt: skip
 # what may refuse null, whatever stands beside it
 _ELSEWHERE = frozenset({"const", "$ref", "allOf", "anyOf", "oneOf"})
-_LONGEST_DESCRIPTION = 1_500
-_LARGEST_VALUE = 1_000
-_LARGEST_NUMBER = sys.float_info.max
-_LARGEST_COUNT = 2**53
+_MAX_DESCRIPTION = 1_500
+_MAX_VALUE = 1_000
+_MAX_NUMBER = sys.float_info.max
+_MAX_COUNT = 2**53
 _WHOLE = re.compile(r"-?[0-9]{1,30}")
 _DECIMAL = re.compile(r"-?[0-9]{1,15}\.[0-9]{1,15}")
 
@@ -105,7 +105,7 @@ class Keywords:
             made["multipleOf"] = step
         for key in _COUNTS:
             count = self._number(key)
-            if count is not None and 0 <= count <= _LARGEST_COUNT and float(count).is_integer():
+            if count is not None and 0 <= count <= _MAX_COUNT and float(count).is_integer():
                 made[key] = int(count)
         if node.get("uniqueItems") is True:
             made["uniqueItems"] = True
@@ -119,7 +119,7 @@ class Keywords:
                 value = int(value) if value.strip().lstrip("+-").isdigit() else float(value)
             except ValueError:
                 value = None
-        if not isinstance(value, (int, float)) or not abs(value) <= _LARGEST_NUMBER:
+        if not isinstance(value, (int, float)) or not abs(value) <= _MAX_NUMBER:
             self.lost.append(key)
             return None
         return value
@@ -136,16 +136,16 @@ class Keywords:
                 self.made[key] = value
         description = self._node.get("description")
         if isinstance(description, str) and description.strip():
-            self.made["description"] = truncate(description.strip(), _LONGEST_DESCRIPTION)
+            self.made["description"] = truncate(description.strip(), _MAX_DESCRIPTION)
 
     def _rest(self) -> None:
         node, made = self._node, self.made
-        if "default" in node and len(_json(node["default"])) <= _LARGEST_VALUE:
+        if "default" in node and len(_json(node["default"])) <= _MAX_VALUE:
             made["default"] = node["default"]
         examples = sequence(node.get("examples")) or (
             [node["example"]] if node.get("example") is not None else []
         )
-        if examples and len(_json(examples[0])) <= _LARGEST_VALUE // 10:
+        if examples and len(_json(examples[0])) <= _MAX_VALUE // 10:
             made["examples"] = [examples[0]]
         if node.get("deprecated") is True:
             made["deprecated"] = True
@@ -162,7 +162,7 @@ class Keywords:
             made["dependentRequired"] = depending
 
 
-def with_null(schema: dict[str, Any]) -> dict[str, Any]:
+def make_nullable(schema: dict[str, Any]) -> dict[str, Any]:
     """The same schema that takes null too."""
     if schema.keys() & _ELSEWHERE:
         return {"anyOf": [schema, {"type": "null"}]}

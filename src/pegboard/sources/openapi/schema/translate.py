@@ -10,11 +10,11 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard.sources.openapi.document.lenient_access import Located, mapping, sequence
+from pegboard.sources.openapi.document.lenient_access import LocatedNode, mapping, sequence
 from pegboard.sources.openapi.document.references import BadReference, References
-from pegboard.sources.openapi.schema.definitions import Definitions, finished
-from pegboard.sources.openapi.schema.discriminators import Discriminator, is_chosen
-from pegboard.sources.openapi.schema.keywords import Keywords, is_pattern, with_null
+from pegboard.sources.openapi.schema.definitions import Definitions, attach_definitions
+from pegboard.sources.openapi.schema.discriminators import Discriminator, has_discriminator
+from pegboard.sources.openapi.schema.keywords import Keywords, is_pattern, make_nullable
 
 Schema = dict[str, Any]
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
@@ -24,12 +24,12 @@ _SINGLE = (
     "unevaluatedProperties", "unevaluatedItems",
 )  # fmt: skip
 _HOLDS_OTHERS = frozenset({*_LISTS, *_SINGLE, "items", "properties", "patternProperties", "$ref"})
-_DEEPEST = 60
-_MOST_PARTS = 100
+_MAX_DEPTH = 60
+_MAX_PARTS = 100
 _UNFIT = re.compile(r"[^a-zA-Z0-9_.-]+")
 
 
-class Schemas:
+class SchemaTranslator:
     """Translates the schemas that the tools of a document show, each definition once for all.
 
     What a definition is called does not hang on which tool needs it first: it is shown to models,
@@ -50,47 +50,47 @@ class Schemas:
         self._taken: set[str] = set()
         self._met: set[str] = set()
         self._definitions = Definitions()
-        self._waiting: list[tuple[str, Located]] = []
+        self._waiting: list[tuple[str, LocatedNode]] = []
         self._lock = threading.RLock()
-        for address in references.shared():
-            self._call(address, _legible(address))
+        for address in references.schema_addresses():
+            self._claim_name(address, _legible(address))
 
-    def translated(self, place: Located) -> Schema:
+    def translate(self, place: LocatedNode) -> Schema:
         """The schema at a place; its `$ref`s lead to definitions that `alone` adds."""
         with self._lock:
             return self._schema(place, 0)
 
-    def alone(self, schema: Schema) -> Schema:
+    def make_standalone(self, schema: Schema) -> Schema:
         """The schema with every definition that it needs, valid, without endless loops, bounded."""
         with self._lock:
             while self._waiting:
                 name, place = self._waiting.pop()
                 self._definitions.schemas[name] = self._schema(place, 0)
-            return finished(schema, self._definitions)
+            return attach_definitions(schema, self._definitions)
 
-    def resolved(self, place: Located) -> Located:
+    def resolve(self, place: LocatedNode) -> LocatedNode:
         """What stands at a place when its references are followed; empty when they lead nowhere."""
         try:
             return self._references.resolve(place)
         except BadReference:
-            return Located(node={})
+            return LocatedNode(node={})
 
-    def is_hidden(self, place: Located) -> bool:
+    def is_hidden(self, place: LocatedNode) -> bool:
         """Whether a property goes only the other way."""
-        return self.resolved(place).fields.get(self._hidden) is True
+        return self.resolve(place).fields.get(self._hidden) is True
 
-    def _schema(self, place: Located, depth: int) -> Schema:
+    def _schema(self, place: LocatedNode, depth: int) -> Schema:
         if place.node is False:
             return {"not": {}}
         if not isinstance(place.node, dict):
             return {}
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             return {"$comment": "What is nested deeper here is not checked."}
         if isinstance(place.fields.get("$ref"), str):
             return self._reference(place, depth)
         return self._own(place, depth)
 
-    def _reference(self, place: Located, depth: int) -> Schema:
+    def _reference(self, place: LocatedNode, depth: int) -> Schema:
         try:
             target, address = self._references.follow(place)
         except BadReference as error:
@@ -104,16 +104,16 @@ class Schemas:
             rest = {key: rest[key] for key in ("description", "nullable") if key in rest}
         if not rest:
             return made
-        beside = Located(node=rest, file=place.file)
+        beside = LocatedNode(node=rest, file=place.file)
         if rest.get("nullable") is True:
             about = Keywords({"description": rest.get("description")}).made
-            return {**with_null(made), **about}
+            return {**make_nullable(made), **about}
         own = self._own(beside, depth)
         if own.keys() & made.keys() - {"description", "title", "examples", "default", "$comment"}:
             return {"allOf": [made, own]}
         return {**made, **own}
 
-    def _own(self, place: Located, depth: int) -> Schema:
+    def _own(self, place: LocatedNode, depth: int) -> Schema:
         words = Keywords(place.fields)
         made = words.made
         self._objects(place, made, words.lost, depth)
@@ -127,10 +127,10 @@ class Schemas:
         self._lists(place, made, depth)
         if words.lost:
             made["$comment"] = f"Not checked, for it is broken: {', '.join(words.lost)}."
-        return with_null(made) if words.nullable else made
+        return make_nullable(made) if words.nullable else made
 
-    def _lists(self, place: Located, made: Schema, depth: int) -> None:
-        chosen = is_chosen(place.fields)
+    def _lists(self, place: LocatedNode, made: Schema, depth: int) -> None:
+        chosen = has_discriminator(place.fields)
         # what is received may be of a kind that the document does not know yet
         is_sent = chosen and self._hidden == "readOnly"
         by = Discriminator(place, self._references) if is_sent else None
@@ -145,22 +145,22 @@ class Schemas:
                 loose = chosen and key == "oneOf" and "anyOf" not in made
                 made["anyOf" if loose else key] = parts
         if "allOf" in made:
-            self._ask_not_for_hidden(place, made)
+            self._drop_hidden_requirements(place, made)
 
-    def _ask_not_for_hidden(self, place: Located, made: Schema) -> None:
+    def _drop_hidden_requirements(self, place: LocatedNode, made: Schema) -> None:
         """What one part of an `allOf` hides, no other part may require: models that inherit do."""
-        hidden = self._hidden_names(place)
+        hidden = self._find_hidden_properties(place)
         for part in (made, *made["allOf"]):
             if hidden and "required" in part:
                 part["required"] = [name for name in part["required"] if name not in hidden]
 
-    def _hidden_names(self, place: Located) -> set[str]:
+    def _find_hidden_properties(self, place: LocatedNode) -> set[str]:
         """The properties that go only the other way, those of all parts of an `allOf` included."""
         found: set[str] = set()
         seen: set[int] = set()
         waiting = [place]
-        while waiting and len(seen) < _MOST_PARTS:
-            part = self.resolved(waiting.pop())
+        while waiting and len(seen) < _MAX_PARTS:
+            part = self.resolve(waiting.pop())
             if id(part.node) in seen:
                 continue
             seen.add(id(part.node))
@@ -169,12 +169,12 @@ class Schemas:
             waiting.extend(part.at("allOf").items())
         return found
 
-    def _alternative(self, item: Located, depth: int, by: Discriminator | None) -> Schema:
+    def _alternative(self, item: LocatedNode, depth: int, by: Discriminator | None) -> Schema:
         made = self._schema(item, depth + 1)
         values = {} if by is None else by.values_of(item)
         return {"allOf": [made, values]} if values else made
 
-    def _objects(self, place: Located, made: Schema, lost: list[str], depth: int) -> None:
+    def _objects(self, place: LocatedNode, made: Schema, lost: list[str], depth: int) -> None:
         properties = place.at("properties")
         shown: dict[str, Schema] = {}
         hidden: set[str] = set()
@@ -207,7 +207,7 @@ class Schemas:
         if depending:
             made["dependentSchemas"] = depending
 
-    def _arrays(self, place: Located, made: Schema, depth: int) -> None:
+    def _arrays(self, place: LocatedNode, made: Schema, depth: int) -> None:
         items = place.fields.get("items")
         if isinstance(items, list):
             parts = [self._schema(item, depth + 1) for item in place.at("items").items()]
@@ -216,17 +216,17 @@ class Schemas:
         elif isinstance(items, (dict, bool)):
             made["items"] = self._schema(place.at("items"), depth + 1)
 
-    def _name(self, address: str, target: Located) -> str:
+    def _name(self, address: str, target: LocatedNode) -> str:
         name = self._names.get(address)
         if name is None:
             digest = hashlib.sha256(address.encode("utf-8", "surrogatepass")).hexdigest()
-            name = self._call(address, f"{_legible(address)}_{digest[:8]}")
+            name = self._claim_name(address, f"{_legible(address)}_{digest[:8]}")
         if name not in self._met:
             self._met.add(name)
             self._waiting.append((name, target))
         return name
 
-    def _call(self, address: str, wanted: str) -> str:
+    def _claim_name(self, address: str, wanted: str) -> str:
         name, count = wanted, 1
         while name in self._taken:
             count += 1
@@ -240,17 +240,21 @@ def _legible(address: str) -> str:
     return _UNFIT.sub("_", address.rpartition("/")[2]).strip("_") or "schema"
 
 
-def media_schema(media: Located) -> Located:
+def media_schema(media: LocatedNode) -> LocatedNode:
     """The schema of a media type; what has none takes anything."""
-    return media.at("schema") if mapping(media.node).get("schema") is not None else Located(node={})
+    return (
+        media.at("schema")
+        if mapping(media.node).get("schema") is not None
+        else LocatedNode(node={})
+    )
 
 
-def has_type(place: Located, kind: str) -> bool:
+def has_type(place: LocatedNode, kind: str) -> bool:
     """Whether a resolved schema says that a value is of this kind."""
     given = place.fields.get("type")
     return given == kind or kind in sequence(given)
 
 
-def is_free(schema: Mapping[str, Any]) -> bool:
+def accepts_anything(schema: Mapping[str, Any]) -> bool:
     """Whether a translated schema says nothing about what it takes."""
     return not schema.keys() - {"title", "description", "examples", "default", "$comment"}
