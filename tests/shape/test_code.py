@@ -44,11 +44,11 @@ ERRORS_OF_THEIR_OWN: dict[str, str] = {
     "graphs/engine/interrupts.py:Suspended": "an internal signal of one room",
     "graphs/engine/interrupts.py:Stopped": "an internal signal of one room",
     "graphs/engine/interrupts.py:StoreFailed": "an internal signal of one room",
-    "sources/openapi/call/error_responses.py:ApiAnswer": "the API's answer, the cause of our error",
+    "sources/openapi/call/error_responses.py:ApiErrorDetail": "the cause of our error",
     "sources/openapi/document/parser.py:Unreadable": "an internal signal of one source",
     "sources/openapi/document/references.py:BadReference": "an internal signal of one source",
     "sources/openapi/document/server_urls.py:BadAddress": "an internal signal of one source",
-    "sources/sql/driver.py:Stale": "an internal signal of one source",
+    "sources/sql/driver.py:StaleConnection": "an internal signal of one source",
     "testing/durability_scenarios.py:Odd": "raised on purpose by a step of the suite",
 }
 

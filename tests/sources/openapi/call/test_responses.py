@@ -4,7 +4,7 @@ from pegboard.core.ports.http import HttpResponse
 from pegboard.core.result import ToolResult
 from pegboard.errors import ToolFailed
 from pegboard.sources.openapi.call.responses import (
-    decode_text,
+    body_text,
     file_name,
     next_page,
     to_result,
@@ -184,4 +184,4 @@ def test_a_note_stands_behind_the_text() -> None:
 
 
 def test_what_is_not_text_has_none() -> None:
-    assert decode_text(response(b"\0", "image/png")) is None
+    assert body_text(response(b"\0", "image/png")) is None

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from pegboard.core.ports.http import HttpResponse
 from pegboard.core.truncate import truncate
 from pegboard.errors import InvalidRequest, PegboardError, ToolFailed, Unavailable
-from pegboard.sources.openapi.call.responses import decode_text, is_json
+from pegboard.sources.openapi.call.responses import body_text, is_json
 from pegboard.sources.openapi.document.lenient_access import mapping, sequence
 
 _CALLER_STATUSES = frozenset({400, 404, 409, 410, 411, 412, 413, 414, 416, 422, 428})
@@ -99,7 +99,7 @@ def error_text(response: HttpResponse) -> str:
             return ""
         return _one_line(". ".join(dict.fromkeys(_messages(value))))
     if response.media_type == "text/plain":
-        return _one_line(decode_text(response) or "")
+        return _one_line(body_text(response) or "")
     return ""
 
 

@@ -54,7 +54,7 @@ def to_result(
     response = _guess_media_type(response)
     if is_json(response.media_type):
         return _json_result(response, projection)
-    words = decode_text(response)
+    words = body_text(response)
     if words is None:
         return _file_result(response, action)
     return ToolResult(content=words + _cut_note(response))
@@ -65,7 +65,7 @@ def is_json(media_type: str) -> bool:
     return media_type.endswith(("/json", "+json"))
 
 
-def decode_text(response: HttpResponse) -> str | None:
+def body_text(response: HttpResponse) -> str | None:
     """The body as text by its declared character set, else UTF-8; None when it is not text."""
     media_type = response.media_type
     if not is_json(media_type) and not _TEXT.fullmatch(media_type):
@@ -115,7 +115,7 @@ def _guess_media_type(response: HttpResponse) -> HttpResponse:
 
 
 def _json_result(response: HttpResponse, projection: str) -> ToolResult:
-    words = decode_text(response) or ""
+    words = body_text(response) or ""
     value: Any = _NOTHING
     if not response.truncated:
         try:
