@@ -132,7 +132,7 @@ def test_the_shop_shows_each_outcome_in_its_closing_table(demo: str) -> None:
         ("in parallel: article -1", "tool_failed", 1),
         ("in parallel: article 23", "completed", 1),
     ]
-    assert "14 calls are in the history, refused ones included." in table
+    assert "14 calls are in the history, including refused calls." in table
 
 
 @pytest.mark.timeout(330)
@@ -178,7 +178,7 @@ def outcomes(table: str) -> list[tuple[str, str, int]]:
 
 @pytest.mark.timeout(330)
 def test_the_shop_plans_over_all_kinds_of_sources_with_a_fallback(demo: str) -> None:
-    planned = part(demo, "A plan over the shop", "It runs as far as it may")
+    planned = part(demo, "A plan over the shop", "The run waits for approval")
     sources = set(re.findall(r"[├└]─ \w+: (\w+)__", planned))
 
     assert sources == {"chinook", "shop", "orders", "courier", "desk", "clock"}
@@ -188,7 +188,7 @@ def test_the_shop_plans_over_all_kinds_of_sources_with_a_fallback(demo: str) -> 
 
 @pytest.mark.timeout(330)
 def test_the_shops_run_falls_back_and_waits_for_a_person(demo: str) -> None:
-    ran = part(demo, "It runs as far as it may", "It goes on, and is killed")
+    ran = part(demo, "The run waits for approval", "The run is resumed and killed")
 
     assert re.search(r"^    ✓ price +\|.*\| +\d+ ms  shop__post_price$", ran, re.MULTILINE)
     assert re.search(r"^    … refund_order ", ran, re.MULTILINE)
@@ -198,9 +198,9 @@ def test_the_shops_run_falls_back_and_waits_for_a_person(demo: str) -> None:
 
 @pytest.mark.timeout(330)
 def test_the_shops_run_survives_that_its_process_is_killed_and_repeats_nothing(demo: str) -> None:
-    killed = part(demo, "It goes on, and is killed", "Another process goes on")
-    resumed = part(demo, "Another process goes on", "What was done, and how often")
-    proof = part(demo, "What was done, and how often", "Go on")
+    killed = part(demo, "The run is resumed and killed", "Another process resumes the run")
+    resumed = part(demo, "Another process resumes the run", "Calls by tool")
+    proof = part(demo, "Calls by tool", "Next steps")
 
     assert re.search(
         r"completed    refund_order  orders__refund_order\n"

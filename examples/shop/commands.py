@@ -1,4 +1,4 @@
-"""The `pegboard` command in processes of its own, as somebody types it; none outlives its time."""
+"""Runs the `pegboard` command in processes, each with a time limit."""
 
 import asyncio
 import json
@@ -11,77 +11,79 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from telling import show
+from output import show
 
 SECONDS = 60
-"""No command takes longer; one that does is ended, and the demo with it."""
+"""Time limit of a command; exceeding it ends the demo."""
 _WIDTH = 96
 
 
-async def pegboard(*arguments: str, ends_with: int = 0, told: bool = False, until: str = "") -> str:
-    """Run a command to its end, and show it.
+async def pegboard(
+    *arguments: str, ends_with: int = 0, progress: bool = False, until: str = ""
+) -> str:
+    """Run a command to its end and show it.
 
     Args:
-        arguments: What is typed after `pegboard`.
-        ends_with: The exit code that is right here.
-        told: Show what it tells on stderr as well, before its answer.
-        until: Show its answer up to here; empty for all of it.
+        arguments: The words after `pegboard`.
+        ends_with: The expected exit code.
+        progress: Show stderr too, before the output.
+        until: Show the output up to this text; empty for all of it.
 
     Returns:
-        What it wrote to stdout.
+        The text written to stdout.
 
     Raises:
-        RuntimeError: It ended otherwise.
+        RuntimeError: It ended with another exit code.
     """
-    _show_typed(arguments)
-    async with _started(*arguments) as process:
+    _show_command(arguments)
+    async with _start(*arguments) as process:
         out, err = await process.communicate()
     if process.returncode != ends_with:
-        raise _ended(process, out + err)
+        raise _failure(process, out + err)
     answer = out.decode()
-    show((err.decode() if told else "") + (answer.partition(until)[0] if until else answer))
+    show((err.decode() if progress else "") + (answer.partition(until)[0] if until else answer))
     return answer
 
 
-async def asked(*arguments: str) -> Any:
-    """What a command answers as JSON, without showing it."""
-    async with _started(*arguments, "--json") as process:
+async def query(*arguments: str) -> Any:
+    """The JSON output of a command, without showing it."""
+    async with _start(*arguments, "--json") as process:
         out, err = await process.communicate()
     if process.returncode != 0:
-        raise _ended(process, err)
+        raise _failure(process, err)
     return json.loads(out)
 
 
-def _ended(process: asyncio.subprocess.Process, told: bytes) -> RuntimeError:
-    """What it told, and what it logged: a command that ends wrongly here has to be explained."""
+def _failure(process: asyncio.subprocess.Process, output: bytes) -> RuntimeError:
+    """An error with the output and the log of a command."""
     log = Path(os.environ.get("PEGBOARD_LOG", ""))  # noqa: TID251 - as a shell hands it on
     logged = log.read_text("utf-8") if log.is_file() else ""
-    return RuntimeError(f"it ended with {process.returncode}:\n{told.decode()}\n{logged}")
+    return RuntimeError(f"it ended with {process.returncode}:\n{output.decode()}\n{logged}")
 
 
-async def killed_at(line: str, *arguments: str) -> None:
-    """Run a command, and kill it without a warning as soon as it says this on stderr.
+async def kill_at(line: str, *arguments: str) -> None:
+    """Run a command, and `kill -9` it when it prints this line on stderr.
 
     Raises:
-        RuntimeError: It ended without having said so.
+        RuntimeError: It ended without the line.
     """
-    _show_typed(arguments)
-    told: list[str] = []
-    async with _started(*arguments) as process:
+    _show_command(arguments)
+    lines: list[str] = []
+    async with _start(*arguments) as process:
         assert process.stderr is not None  # it is a pipe
-        async for said in process.stderr:
-            told.append(said.decode().strip())
-            if told[-1] == line:
+        async for written in process.stderr:
+            lines.append(written.decode().strip())
+            if lines[-1] == line:
                 process.send_signal(signal.SIGKILL)
                 await process.wait()
-                show("\n".join(told))
+                show("\n".join(lines))
                 print(f"\n  $ kill -9 {process.pid}", flush=True)
                 return
-    raise RuntimeError("\n".join([f"it never said '{line}':", *told]))
+    raise RuntimeError("\n".join([f"'{line}' was not printed:", *lines]))
 
 
-def _show_typed(arguments: tuple[str, ...]) -> None:
-    """A command as it is typed, over several lines where it is long; options keep their values."""
+def _show_command(arguments: tuple[str, ...]) -> None:
+    """Print a command, over several lines if it is long; options stay with their values."""
     words: list[str] = []
     for word in map(shlex.quote, arguments):
         if words and words[-1] in {"-c", "-p"}:
@@ -98,7 +100,7 @@ def _show_typed(arguments: tuple[str, ...]) -> None:
 
 
 @asynccontextmanager
-async def _started(*arguments: str) -> AsyncGenerator[asyncio.subprocess.Process]:
+async def _start(*arguments: str) -> AsyncGenerator[asyncio.subprocess.Process]:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "pegboard", *arguments),
         stdin=asyncio.subprocess.DEVNULL,

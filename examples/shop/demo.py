@@ -1,6 +1,6 @@
-"""A tour of a real board: a record shop's functions, its database and its team's other systems.
+"""A tour of a record shop's board: its functions, its database and other systems of the team.
 
-At the end a plan over them survives that its process is killed. Offline, in half a minute.
+At the end a plan over them survives a killed process. It runs offline, in half a minute.
 
 Run it with `make demo`, or with `python examples/shop/demo.py`.
 """
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from output import cut, headline
 from plan import take_a_record_back
 from systems import running
-from telling import cut, headline
 
 from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.core.result import ToolResult
@@ -52,7 +52,7 @@ async def demo() -> None:
             await show_history(board)
     await connect_systems()
     await take_a_record_back()
-    go_on()
+    show_next_steps()
 
 
 async def connect_systems() -> None:
@@ -66,7 +66,7 @@ async def connect_systems() -> None:
 
 
 def show_board(board: Pegboard) -> None:
-    """What is on the board, source by source."""
+    """List the tools of the board, source by source."""
     headline("The board")
     for source in board.sources:
         print(f"  {source.name:<8} {source.title:<18} {source.status:<7} {source.reason}")
@@ -77,7 +77,7 @@ def show_board(board: Pegboard) -> None:
 
 
 def show_sources(board: Pegboard) -> None:
-    """Each source, and for one that does not answer the reason."""
+    """List the sources, with the reason for each that does not answer."""
     headline("The other systems of the team")
     for source in board.sources:
         names = ", ".join(tool.spec.action or tool.spec.name for tool in source.tools)
@@ -87,12 +87,12 @@ def show_sources(board: Pegboard) -> None:
 
 
 async def call_systems(board: Pegboard) -> list[Row]:
-    """A REST API, an MCP server and a script are called alike."""
+    """Call a REST API, an MCP server and a script in the same way."""
     headline("Calls to the systems")
     rows: list[Row] = []
 
     async def call(what: str, tool: str, arguments: dict[str, Any]) -> None:
-        tell(Row(what=what, tool=tool, result=await board.call(tool, arguments)), rows)
+        report(Row(what=what, tool=tool, result=await board.call(tool, arguments)), rows)
 
     order = {"customer": 7, "items": [{"article": 23, "quantity": "2"}]}
     await call("a REST API: read", "orders__list_orders", {"status": "paid"})
@@ -111,20 +111,20 @@ async def call_systems(board: Pegboard) -> list[Row]:
 
 
 def explain_hidden(board: Pegboard) -> None:
-    """Why a tool is not in that list."""
+    """Explain why a tool is not listed."""
     headline("Why one tool is not listed")
     answer = board.explain("shop__delete_customer")
     print(f"  {answer.tool}: {answer.call.verdict.value}, because {answer.call.reason}")
 
 
 async def make_calls(board: Pegboard) -> list[Row]:
-    """About ten calls, each showing something else."""
+    """Make about ten calls, one for each feature."""
     headline("Calls")
     rows: list[Row] = []
 
     async def call(what: str, tool: str, arguments: dict[str, Any]) -> ToolResult:
         result = await board.call(tool, arguments)
-        tell(Row(what=what, tool=tool, result=result), rows)
+        report(Row(what=what, tool=tool, result=result), rows)
         return result
 
     await call("a number given as text", "shop__price_with_tax", {"net": "9.99"})
@@ -147,12 +147,12 @@ async def make_calls(board: Pegboard) -> list[Row]:
     batch = [("shop__stock_count", {"article": article}) for article in (17, -1, 23)]
     for result, (tool, arguments) in zip(await board.registry.call_many(batch), batch, strict=True):
         what = f"in parallel: article {arguments['article']}"
-        tell(Row(what=what, tool=tool, result=result), rows)
+        report(Row(what=what, tool=tool, result=result), rows)
     return rows
 
 
-def tell(row: Row, rows: list[Row]) -> None:
-    """Say what a call answered."""
+def report(row: Row, rows: list[Row]) -> None:
+    """Print the result of a call."""
     rows.append(row)
     mark = "x" if row.result.is_error else "-"
     print(f"  {mark} {row.what}: {row.tool}")
@@ -164,7 +164,7 @@ def tell(row: Row, rows: list[Row]) -> None:
 
 
 def show_table(rows: Sequence[Row], title: str) -> None:
-    """What happened, in one table."""
+    """Print all outcomes in one table."""
     headline(title)
     print(f"  {'what':<32} {'tool':<22} {'outcome':<20} {'tries':>5} {'ms':>8}")
     for row in rows:
@@ -177,14 +177,14 @@ def show_table(rows: Sequence[Row], title: str) -> None:
 
 
 async def show_history(board: Pegboard) -> None:
-    """The same calls, as the data directory has them."""
+    """Count the calls in the data directory."""
     await board.flush()
     page = await board.history.calls(HistoryQuery(limit=100))
-    print(f"\n  {len(page.calls)} calls are in the history, refused ones included.")
+    print(f"\n  {len(page.calls)} calls are in the history, including refused calls.")
 
 
-def go_on() -> None:
-    """What to try next."""
+def show_next_steps() -> None:
+    """Suggest what to try next."""
     headline("Next steps")
     print("  .venv/bin/pegboard tools --board examples/shop/board.yaml")
     print("  .venv/bin/pegboard serve --board examples/shop/board.yaml --data data")
