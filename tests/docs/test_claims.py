@@ -11,10 +11,10 @@ from pegboard.runtime import Pegboard
 from pegboard.servers.http import create_app
 from pegboard.servers.http.openapi import document
 from pegboard.servers.http.uvicorn_server import PING
-from pegboard.servers.http.websocket.connection import SLOW_READER, Limits
-from pegboard.servers.http.websocket.endpoint import MOST_CONNECTIONS
+from pegboard.servers.http.websocket.connection import SLOW_READER, ConnectionLimits
+from pegboard.servers.http.websocket.endpoint import MAX_CONNECTIONS
 from pegboard.servers.http.websocket.messages import READER, TYPES
-from pegboard.servers.http.websocket.tickets import LIFETIME, MOST_TICKETS
+from pegboard.servers.http.websocket.tickets import LIFETIME, MAX_TICKETS
 
 _ROW = re.compile(r"^\| `(.+?)` \| (.+) \|$", re.MULTILINE)
 
@@ -63,11 +63,11 @@ def test_the_page_of_the_websocket_tells_its_bounds() -> None:
     told = dict(re.findall(r"^\| (.+?) \| (\d+)", _text(_SOCKET), re.MULTILINE))
 
     assert told == {
-        "requests under way on a connection": str(Limits().in_flight),
-        "reading what was sent": f"{Limits().patience:g}",
+        "requests under way on a connection": str(ConnectionLimits().in_flight),
+        "reading what was sent": f"{ConnectionLimits().patience:g}",
         "a sign of life, which libraries give by themselves": f"{PING:g}",
-        "connections": str(MOST_CONNECTIONS),
-        "tickets that nobody has used yet": str(MOST_TICKETS),
+        "connections": str(MAX_CONNECTIONS),
+        "tickets that nobody has used yet": str(MAX_TICKETS),
     }
     assert f"good for {LIFETIME:g} seconds" in _text(_SOCKET)
     assert f"ends with {SLOW_READER}" in _text(_SOCKET)

@@ -2,7 +2,12 @@
 
 import asyncio
 
-from pegboard.servers.shutdown import cancel_and_wait, cut_short, exit_process, not_begun
+from pegboard.servers.shutdown import (
+    cancel_and_wait,
+    cut_off_error,
+    exit_process,
+    not_started_error,
+)
 
 
 async def test_work_is_cancelled_once_and_may_tidy_up() -> None:
@@ -34,6 +39,8 @@ async def test_nothing_is_waited_for_where_nothing_runs() -> None:
 
 
 def test_only_what_was_not_begun_may_be_made_again() -> None:
-    told = [(error.retryable, error.nothing_done) for error in (not_begun(), cut_short())]
+    told = [
+        (error.retryable, error.nothing_done) for error in (not_started_error(), cut_off_error())
+    ]
 
     assert told == [(True, True), (False, False)]

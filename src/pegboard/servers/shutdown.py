@@ -8,13 +8,13 @@ from typing import Any
 
 from pegboard.errors import Unavailable
 
-LAST_WORDS = 3.0
+CANCEL_TIMEOUT = 3.0
 """Seconds that cancelled work has to tidy up."""
 _ELSEWHERE = 1.0
 """Seconds after which another server may be asked, or this one once it has started again."""
 
 
-def not_begun() -> Unavailable:
+def not_started_error() -> Unavailable:
     """What a caller is told whose request came to a server that ends."""
     return Unavailable(
         "The server is ending; nothing of the request was begun.",
@@ -23,7 +23,7 @@ def not_begun() -> Unavailable:
     )
 
 
-def cut_short() -> Unavailable:
+def cut_off_error() -> Unavailable:
     """What a caller is told whose request a server was at work on when its time was over."""
     return Unavailable(
         "The server ended before the request did; nobody knows what of it took effect.",
@@ -38,7 +38,7 @@ async def cancel_and_wait(tasks: "Collection[asyncio.Task[Any] | None]") -> None
         if not task.cancelling():  # twice would keep it from tidying up
             task.cancel()
     if left:
-        await asyncio.wait(left, timeout=LAST_WORDS)
+        await asyncio.wait(left, timeout=CANCEL_TIMEOUT)
 
 
 async def exit_process() -> None:

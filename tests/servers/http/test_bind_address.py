@@ -7,7 +7,7 @@ from tests.peers.ports import free_port
 
 from pegboard.errors import ConfigError
 from pegboard.runtime import Settings
-from pegboard.servers.http.bind_address import address_error, bound_socket, url_of
+from pegboard.servers.http.bind_address import address_error, bind_socket, url_of
 
 TOKEN = SecretStr("open sesame")
 
@@ -22,7 +22,7 @@ TOKEN = SecretStr("open sesame")
     ],
 )
 def test_loopback_needs_no_token(host: str, url: str) -> None:
-    with bound_socket(Settings(host=host, port=0)) as bound:
+    with bind_socket(Settings(host=host, port=0)) as bound:
         assert url_of(bound).startswith(url)
         assert bound.getsockname()[1] > 0
 
@@ -30,12 +30,12 @@ def test_loopback_needs_no_token(host: str, url: str) -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])
 def test_beyond_loopback_a_token_is_needed(host: str) -> None:
     with pytest.raises(ConfigError, match=r"^Listening on .* set PEGBOARD_TOKEN"):
-        bound_socket(Settings(host=host, port=0))
+        bind_socket(Settings(host=host, port=0))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
 def test_with_a_token_the_server_listens_anywhere(host: str) -> None:
-    with bound_socket(Settings(host=host, port=0, token=TOKEN)) as bound:
+    with bind_socket(Settings(host=host, port=0, token=TOKEN)) as bound:
         assert bound.getsockname()[0] == host
 
 
@@ -44,18 +44,18 @@ def test_a_port_in_use_is_named_with_what_to_do() -> None:
         port = other.getsockname()[1]
 
         with pytest.raises(ConfigError, match=rf"^127.0.0.1:{port} is in use: .*--port"):
-            bound_socket(Settings(port=port))
+            bind_socket(Settings(port=port))
 
 
 @pytest.mark.parametrize("host", ["nowhere.example", "x" * 300, "256.1.1.1"])
 def test_a_host_that_is_none_is_named(host: str) -> None:
     with pytest.raises(ConfigError, match="PEGBOARD_HOST"):
-        bound_socket(Settings(host=host, port=0))
+        bind_socket(Settings(host=host, port=0))
 
 
 def test_an_address_of_another_machine_cannot_be_listened_on() -> None:
     with pytest.raises(ConfigError, match=r"192.0.2.1:0 cannot be listened on"):
-        bound_socket(Settings(host="192.0.2.1", port=0, token=TOKEN))
+        bind_socket(Settings(host="192.0.2.1", port=0, token=TOKEN))
 
 
 def test_a_port_that_only_root_may_have_is_said() -> None:
@@ -66,19 +66,19 @@ def test_a_port_that_only_root_may_have_is_said() -> None:
 
 def test_a_server_that_ended_can_be_started_again_at_once() -> None:
     port = free_port()
-    first = bound_socket(Settings(port=port))
+    first = bind_socket(Settings(port=port))
     first.listen()
     with socket.create_connection(("127.0.0.1", port)):
         accepted, _ = first.accept()
         accepted.close()  # the server's end waits in TIME_WAIT
     first.close()
 
-    with bound_socket(Settings(port=port)) as again:
+    with bind_socket(Settings(port=port)) as again:
         assert again.getsockname()[1] == port
 
 
 def test_what_is_written_is_sent_at_once() -> None:
-    with bound_socket(Settings(port=0)) as listening:
+    with bind_socket(Settings(port=0)) as listening:
         listening.listen()
         with (
             socket.create_connection(listening.getsockname()),

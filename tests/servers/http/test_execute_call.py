@@ -8,19 +8,19 @@ from tests.servers.http.made import NOTES
 from pegboard import Pegboard
 from pegboard.core.principal import LOCAL
 from pegboard.errors import GraphInvalid
-from pegboard.servers.http.execute_call import Answer, cancel_on_disconnect, execute_call
+from pegboard.servers.http.execute_call import SuccessAnswer, cancel_on_disconnect, execute_call
 from pegboard.servers.http.models.requests import ExecuteRequest
 from pegboard.servers.http.problem_details import ProblemAnswer
 
 
-async def outcome(board: Pegboard, key: str = "", **body: Any) -> Answer | ProblemAnswer:
+async def outcome(board: Pegboard, key: str = "", **body: Any) -> SuccessAnswer | ProblemAnswer:
     return await execute_call(board, LOCAL, ExecuteRequest.model_validate(body), key=key)
 
 
 async def test_a_call_that_went_well_is_an_answer(board: Pegboard) -> None:
     answer = await outcome(board, capability="adding", input={"a": 1, "b": 2})
 
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, SuccessAnswer)
     assert (answer.status, answer.body["output"], answer.body["tool_id"]) == (200, 3, "add_v1")
 
 
@@ -36,7 +36,7 @@ async def test_the_key_beside_the_body_counts_as_the_one_within(board: Pegboard)
     config = {"idempotency_key": "k"}
     answer = await outcome(board, name="note", input={"text": "once"}, execution_config=config)
 
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, SuccessAnswer)
     assert answer.body["metadata"]["replayed"]
     assert NOTES == ["once"]
 
@@ -45,7 +45,7 @@ async def test_a_call_in_the_background_says_where_its_run_is(board: Pegboard) -
     body: dict[str, Any] = {"name": "add", "input": {"a": 1}, "async": True}
     answer = await outcome(board, **body)
 
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, SuccessAnswer)
     assert answer.headers == {"Location": f"/runs/{answer.body['run_id']}"}
 
 

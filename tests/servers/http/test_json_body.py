@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pegboard.errors import InvalidRequest
-from pegboard.servers.http.json_body import DEEPEST, JsonResponse, parsed
+from pegboard.servers.http.json_body import MAX_DEPTH, JsonResponse, decode_json
 
 JSON = {"content-type": "application/json"}
 VALUES = st.recursive(
@@ -25,7 +25,7 @@ VALUES = st.recursive(
 @settings(max_examples=50)
 @given(VALUES)
 def test_whatever_is_json_is_read_and_written_back(value: object) -> None:
-    assert parsed(bytes(JsonResponse(value).body)) == value
+    assert decode_json(bytes(JsonResponse(value).body)) == value
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_whatever_is_json_is_read_and_written_back(value: object) -> None:
 )
 def test_what_is_not_json_is_refused(body: bytes) -> None:
     with pytest.raises(InvalidRequest):
-        parsed(body)
+        decode_json(body)
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
@@ -58,18 +58,18 @@ def test_depth_has_a_bound(opening: str) -> None:
         inner = "[]" if opening == "[" else "{}"
         return (opening * (levels - 1) + inner + closing * (levels - 1)).encode()
 
-    assert parsed(nested(DEEPEST)) is not None
-    with pytest.raises(InvalidRequest, match=f"deeper than {DEEPEST}"):
-        parsed(nested(DEEPEST + 1))
+    assert decode_json(nested(MAX_DEPTH)) is not None
+    with pytest.raises(InvalidRequest, match=f"deeper than {MAX_DEPTH}"):
+        decode_json(nested(MAX_DEPTH + 1))
 
 
 def test_many_brackets_beside_each_other_are_not_deep() -> None:
-    assert len(parsed(b"[" + b"[]," * 5000 + b"[]]")) == 5001
-    assert parsed(b'"' + b"[" * 5000 + b'"') == "[" * 5000
+    assert len(decode_json(b"[" + b"[]," * 5000 + b"[]]")) == 5001
+    assert decode_json(b'"' + b"[" * 5000 + b'"') == "[" * 5000
 
 
 def test_a_key_that_stands_twice_has_its_last_value() -> None:
-    assert parsed(b'{"a": 1, "a": 2}') == {"a": 2}
+    assert decode_json(b'{"a": 1, "a": 2}') == {"a": 2}
 
 
 def test_numbers_that_json_does_not_have_become_null() -> None:
@@ -133,7 +133,7 @@ async def test_json_may_be_declared_in_any_way(client: httpx2.AsyncClient, kind:
 
 async def test_a_deep_value_that_is_allowed_comes_back(client: httpx2.AsyncClient) -> None:
     value: list[object] = []
-    for _ in range(DEEPEST - 5):
+    for _ in range(MAX_DEPTH - 5):
         value = [value]
 
     answer = await client.post("/execute", json={"name": "echo", "input": {"value": value}})

@@ -82,12 +82,12 @@ async def test_no_answer_names_a_hidden_tool(hiding: Pegboard) -> None:
 @pytest.mark.timeout(60)
 async def test_the_same_requests_name_what_is_not_hidden(hiding: Pegboard) -> None:
     async with client_of(hiding) as client:
-        told_of = [
+        error_answer = [
             (await client.request(method, path, json=body or None)).text
             for method, path, body in requests()
         ]
 
-    assert sum("open_plans" in text for text in told_of) > 10
+    assert sum("open_plans" in text for text in error_answer) > 10
 
 
 async def test_hidden_tools_do_not_make_pages_longer_or_shorter(hiding: Pegboard) -> None:

@@ -1,7 +1,7 @@
 import pytest
 from fastapi import Request
 
-from pegboard.servers.http.picture_responses import chosen, picture
+from pegboard.servers.http.picture_responses import choose_format, svg_response
 
 
 @pytest.mark.parametrize(
@@ -20,11 +20,11 @@ from pegboard.servers.http.picture_responses import chosen, picture
 def test_the_query_decides_before_what_is_accepted(given: str, accept: str, wanted: str) -> None:
     headers = [(b"accept", accept.encode())] if accept else []
 
-    assert chosen(Request({"type": "http", "headers": headers}), given) == wanted
+    assert choose_format(Request({"type": "http", "headers": headers}), given) == wanted
 
 
 def test_a_picture_allows_its_own_style_alone() -> None:
-    policy = picture("<svg/>").headers["content-security-policy"]
+    policy = svg_response("<svg/>").headers["content-security-policy"]
 
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     assert "unsafe" not in policy

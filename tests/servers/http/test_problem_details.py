@@ -20,11 +20,11 @@ from pegboard.errors import (
 from pegboard.servers.http.problem_details import (
     CODES,
     STATUSES,
+    error_response,
     http_status,
-    internal_problem,
-    problem,
-    problem_of,
-    told_invalid,
+    internal_error_response,
+    problem_response,
+    validation_answer,
 )
 
 CLASSES = [
@@ -40,7 +40,7 @@ def body_of(answer: Any) -> dict[str, Any]:
 
 
 def test_an_error_is_told_as_rfc_9457_says() -> None:
-    answer = problem_of(ToolNotFound("ad", ("add",)), tool_id="ad")
+    answer = error_response(ToolNotFound("ad", ("add",)), tool_id="ad")
 
     assert answer.status_code == 404
     assert answer.headers["content-type"] == PROBLEM
@@ -58,7 +58,7 @@ def test_an_error_is_told_as_rfc_9457_says() -> None:
 def test_what_is_wrong_with_arguments_is_listed() -> None:
     wrong = (Problem(path="a", message="missing", kind="missing"),)
 
-    assert body_of(problem_of(ToolArgumentError("add", wrong)))["problems"] == [
+    assert body_of(error_response(ToolArgumentError("add", wrong)))["problems"] == [
         {"path": "a", "message": "missing", "kind": "missing"}
     ]
 
@@ -72,15 +72,15 @@ def test_what_is_wrong_with_arguments_is_listed() -> None:
     ],
 )
 def test_a_retry_is_never_asked_for_too_soon(error: Unavailable, header: str) -> None:
-    assert problem_of(error).headers["retry-after"] == header
+    assert error_response(error).headers["retry-after"] == header
 
 
 def test_what_does_not_pass_has_no_time_to_come_back() -> None:
-    assert "retry-after" not in problem_of(ToolFailed("No.")).headers
+    assert "retry-after" not in error_response(ToolFailed("No.")).headers
 
 
 def test_what_only_the_operator_can_mend_is_not_asked_for_again() -> None:
-    answer = problem_of(SourceUnavailable("An extra is missing.", permanent=True))
+    answer = error_response(SourceUnavailable("An extra is missing.", permanent=True))
 
     assert answer.status_code == 503
     assert body_of(answer)["retryable"] is False
@@ -91,13 +91,13 @@ def test_the_cause_of_an_error_is_not_told() -> None:
     error = ToolFailed("The printer said no.", error_id="e_1")
     error.__cause__ = RuntimeError("password=hunter2")
 
-    assert "hunter2" not in str(body_of(problem_of(error)))
-    assert body_of(problem_of(error))["error_id"] == "e_1"
+    assert "hunter2" not in str(body_of(error_response(error)))
+    assert body_of(error_response(error))["error_id"] == "e_1"
 
 
 def test_a_500_tells_an_id_and_the_log_the_rest(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR, "pegboard.http"):
-        answer = internal_problem(RuntimeError("password=hunter2"), during="GET /tools")
+        answer = internal_error_response(RuntimeError("password=hunter2"), during="GET /tools")
 
     body = body_of(answer)
     assert answer.status_code == 500
@@ -107,8 +107,8 @@ def test_a_500_tells_an_id_and_the_log_the_rest(caplog: pytest.LogCaptureFixture
 
 
 def test_a_status_without_a_code_of_its_own_has_a_general_one() -> None:
-    assert body_of(problem(418, "No coffee."))["code"] == "request_invalid"
-    assert body_of(problem(507, "No room."))["code"] == "internal"
+    assert body_of(problem_response(418, "No coffee."))["code"] == "request_invalid"
+    assert body_of(problem_response(507, "No room."))["code"] == "internal"
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ async def test_a_rule_of_the_whole_request_is_told_in_its_own_words(
 def test_only_what_was_sent_is_named_as_a_place(
     body: Any, loc: tuple[str | int, ...], kind: str, path: str
 ) -> None:
-    said = told_invalid([{"loc": ("body", *loc), "msg": "m", "type": kind}], body=body)
+    said = validation_answer([{"loc": ("body", *loc), "msg": "m", "type": kind}], body=body)
 
     [found] = said.body["problems"]
     assert found["path"] == path

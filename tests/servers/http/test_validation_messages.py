@@ -6,7 +6,7 @@ import httpx2
 import pytest
 from fastapi import Request
 
-from pegboard.servers.http.validation_messages import schema_of, worded
+from pegboard.servers.http.validation_messages import schema_of, validation_message
 
 OBJECT = {"type": "object", "properties": {name: {} for name in "abcdefghij"}}
 
@@ -103,7 +103,7 @@ async def test_a_fault_of_a_query_says_what_is_wanted(
     ids=lambda it: it["type"] if isinstance(it, dict) else "",
 )
 def test_where_no_schema_is_known_no_key_is_named(fault: dict[str, Any], said: str) -> None:
-    assert worded(fault, ("body", "x"), {}) == said
+    assert validation_message(fault, ("body", "x"), {}) == said
 
 
 async def test_what_was_sent_is_not_said_back(client: httpx2.AsyncClient) -> None:
@@ -119,7 +119,9 @@ async def test_what_was_sent_is_not_said_back(client: httpx2.AsyncClient) -> Non
 def test_of_very_many_keys_the_first_are_named() -> None:
     fault = {"type": "dict_type", "msg": ""}
 
-    assert worded(fault, (), OBJECT) == "expected an object with a, b, c, d, e, f, g, h, …"
+    assert (
+        validation_message(fault, (), OBJECT) == "expected an object with a, b, c, d, e, f, g, h, …"
+    )
 
 
 def test_a_request_that_no_route_has_taken_has_no_schema() -> None:

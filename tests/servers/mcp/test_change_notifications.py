@@ -17,7 +17,7 @@ from pegboard import tool
 from pegboard.core.principal import LOCAL
 from pegboard.core.resources_and_prompts import ResourceSpec
 from pegboard.runtime import Pegboard
-from pegboard.servers.mcp.change_notifications import Session
+from pegboard.servers.mcp.change_notifications import LegacySession
 from pegboard.servers.mcp.selection import WHOLE
 from pegboard.servers.mcp.server import BoardServer
 from pegboard.tools import prompt
@@ -129,7 +129,7 @@ async def test_a_session_follows_so_many_and_no_more(
     board: Pegboard,
 ) -> None:
     async with (
-        a_server(board, most_followed=1) as server,
+        a_server(board, max_followed=1) as server,
         a_client(server, "legacy") as client,
     ):
         await client.session.subscribe_resource("docs://handbook")
@@ -187,7 +187,7 @@ async def test_a_client_that_cannot_be_told_harms_nobody_else(
             raise ConnectionError("gone")
 
     gone: Any = Gone()
-    leave = server._watching.enter(Session(gone), LOCAL, WHOLE)
+    leave = server._watching.subscribe(LegacySession(gone), LOCAL, WHOLE)
     board.registry.add(late)
     await asyncio.sleep(0.1)
     leave()

@@ -164,9 +164,9 @@ async def test_a_client_is_asked_only_in_the_ways_that_it_takes(
 
     from pegboard.core.elicitation import Question
     from pegboard.errors import NobodyToAsk
-    from pegboard.servers.mcp.elicitation import Abilities
+    from pegboard.servers.mcp.elicitation import ClientAbilities
 
-    abilities = Abilities(types.ClientCapabilities(elicitation=taken))
+    abilities = ClientAbilities(types.ClientCapabilities(elicitation=taken))
     question = NAME if name == "ask" else Question(message="Log in", url="https://example.org")
 
     with pytest.raises(NobodyToAsk, match=said):

@@ -140,7 +140,7 @@ def test_what_many_callers_were_shown_is_not_kept_for_ever() -> None:
         registry.remove(f"tool_{number + 100:05}")
 
     assert len(catalogue._listings) == 64
-    assert len(catalogue._shown) <= 6
+    assert len(catalogue._rendered) <= 6
 
 
 def test_a_tool_that_was_replaced_is_shown_anew() -> None:

@@ -101,7 +101,7 @@ async def test_a_client_that_reads_slowly_gets_the_newest_progress(request_of: A
     for done in range(10_000, 20_000):
         listen(progress(done))
     request_of.session.open.set()
-    await telling.sent()
+    await telling.flush()
 
     assert request_of.session.sent == [9_999, 19_999]
 
@@ -116,7 +116,7 @@ async def test_another_thread_may_tell(request_of: Any) -> None:
     thread.start()
     thread.join()
     await asyncio.sleep(0.01)
-    await telling.sent()
+    await telling.flush()
 
     assert request_of.session.sent == [1]
 
@@ -129,9 +129,9 @@ async def test_a_client_that_is_gone_harms_no_call(request_of: Any) -> None:
 
     for _ in range(1_500):
         listen(LogLine(call_id="c", tool="t", level="info", data="x"))
-    await telling.sent()
+    await telling.flush()
     telling.request = None
     listen(LogLine(call_id="c", tool="t", level="info", data="x"))
-    await telling.sent()
+    await telling.flush()
 
     assert request_of.session.sent == []

@@ -61,13 +61,13 @@ def test_a_part_is_what_all_its_choices_leave(part: BoardSelection, has: tuple[b
 def test_a_source_served_as_itself_has_its_own_names(tool: ToolSpec, shown: str) -> None:
     part = BoardSelection(own="shop")
 
-    assert part.shown_name(tool) == shown
+    assert part.client_name(tool) == shown
     assert part.board_name(shown) == tool.name
 
 
 def test_the_whole_board_has_the_names_of_the_board() -> None:
-    assert WHOLE.shown_name(FIND) == WHOLE.board_name("shop__find") == "shop__find"
-    assert WHOLE.shown_uri("board://shop/docs://a") == "board://shop/docs://a"
+    assert WHOLE.client_name(FIND) == WHOLE.board_name("shop__find") == "shop__find"
+    assert WHOLE.client_uri("board://shop/docs://a") == "board://shop/docs://a"
     assert WHOLE.board_uri("docs://a") == "docs://a"
 
 
@@ -75,8 +75,8 @@ def test_a_source_served_as_itself_has_its_own_uris() -> None:
     part = BoardSelection(own="shop")
 
     assert part.board_uri("docs://a") == "board://shop/docs://a"
-    assert part.shown_uri("board://shop/docs://a") == "docs://a"
-    assert part.shown_uri("board://std/docs://a") == "board://std/docs://a"
+    assert part.client_uri("board://shop/docs://a") == "docs://a"
+    assert part.client_uri("board://std/docs://a") == "board://std/docs://a"
     assert part.board_name("") == ""
 
 

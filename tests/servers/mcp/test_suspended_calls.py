@@ -127,7 +127,7 @@ async def test_a_call_that_nobody_resumes_is_cancelled_and_recorded(
     board: Pegboard, records: Records
 ) -> None:
     async with (
-        a_server(board, parking=SuspendedCalls(longest=0.05)) as server,
+        a_server(board, suspended=SuspendedCalls(timeout=0.05)) as server,
         a_client(server, MODERN, elicitation_callback=silent) as client,
     ):
         raw = Raw(client)
@@ -166,12 +166,12 @@ async def test_a_call_that_ends_while_it_waits_gives_its_end(
     assert "Nobody has answered." in last.content[0].text
 
 
-@pytest.mark.parametrize("bounds", [{"most_each": 1}, {"most": 1}], ids=["each", "all"])
+@pytest.mark.parametrize("bounds", [{"max_per_caller": 1}, {"max_calls": 1}], ids=["each", "all"])
 async def test_no_more_calls_wait_than_there_is_room_for(
     board: Pegboard, bounds: dict[str, int]
 ) -> None:
     async with (
-        a_server(board, parking=SuspendedCalls(**bounds)) as server,
+        a_server(board, suspended=SuspendedCalls(**bounds)) as server,
         a_client(server, MODERN, elicitation_callback=silent) as client,
     ):
         first, refused = await Raw(client).call(), await Raw(client).call()
@@ -204,21 +204,21 @@ async def test_closing_cancels_what_waits(board: Pegboard, records: Records) -> 
     assert [call.status for call in records.calls] == ["cancelled"]
 
 
-def _parked(owner: Any) -> suspended_calls.ParkedCall:
-    from pegboard.servers.mcp.elicitation import Abilities
+def _parked(owner: Any) -> suspended_calls.SuspendedCall:
+    from pegboard.servers.mcp.elicitation import ClientAbilities
 
     form = types.ElicitationCapability()
-    abilities = Abilities(types.ClientCapabilities(elicitation=form))
+    abilities = ClientAbilities(types.ClientCapabilities(elicitation=form))
 
     class Told:
         request: Any = None
 
-        async def sent(self) -> None:
+        async def flush(self) -> None:
             pass
 
     told: Any = Told()
-    return suspended_calls.ParkedCall(owner, abilities, told)
+    return suspended_calls.SuspendedCall(owner, abilities, told)
 
 
-async def _asking(call: suspended_calls.ParkedCall) -> Any:
+async def _asking(call: suspended_calls.SuspendedCall) -> Any:
     return await call.ask(NAME)

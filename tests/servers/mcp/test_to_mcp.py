@@ -7,7 +7,7 @@ import pytest
 
 from pegboard.core.resources_and_prompts import PromptArgument, PromptSpec, ResourceSpec
 from pegboard.core.tool import Effect, ToolSpec
-from pegboard.servers.mcp.to_mcp import PAGED, shown_prompt, shown_resource, shown_tool
+from pegboard.servers.mcp.to_mcp import PAGED, to_mcp_prompt, to_mcp_resource, to_mcp_tool
 
 OBJECT = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 NODE = {
@@ -22,7 +22,7 @@ def spec(**given: Any) -> ToolSpec:
 
 
 def output(schema: Any, *, paged: bool = False) -> Any:
-    return shown_tool(spec(output_schema=schema), paged=paged).body.get("outputSchema")
+    return to_mcp_tool(spec(output_schema=schema), paged=paged).body.get("outputSchema")
 
 
 @pytest.mark.parametrize(
@@ -45,16 +45,16 @@ def output(schema: Any, *, paged: bool = False) -> Any:
     ids=["read", "web", "write", "admin"],
 )
 def test_hints_come_from_the_effect(given: Any, hints: Any) -> None:
-    assert shown_tool(spec(**given), paged=False).body["annotations"] == hints
+    assert to_mcp_tool(spec(**given), paged=False).body["annotations"] == hints
 
 
 def test_an_input_is_always_an_object_and_keeps_its_keywords() -> None:
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"A": {}}}
 
-    shown = shown_tool(spec(input_schema=schema, title="T"), paged=False)
+    shown = to_mcp_tool(spec(input_schema=schema, title="T"), paged=False)
 
     assert shown.body["inputSchema"] == {"type": "object", **schema}
-    assert shown.named("other") == {"name": "other", **shown.body}
+    assert shown.with_name("other") == {"name": "other", **shown.body}
     assert shown.body["title"] == "T"
     assert not shown.promises
 
@@ -65,7 +65,7 @@ def test_an_object_is_promised_as_it_is() -> None:
 
 @pytest.mark.parametrize("schema", [{"type": "integer"}, {"type": "array"}, {"anyOf": [{}]}, NODE])
 def test_what_is_no_object_is_wrapped_into_one(schema: Any) -> None:
-    shown = shown_tool(spec(output_schema=schema), paged=False)
+    shown = to_mcp_tool(spec(output_schema=schema), paged=False)
     wrapped = shown.body["outputSchema"]
 
     assert shown.wraps
@@ -106,8 +106,8 @@ def test_a_schema_that_cannot_be_moved_is_not_promised(schema: Any) -> None:
 
 
 def test_a_change_is_seen_in_what_is_shown_alone() -> None:
-    one, same = (shown_tool(spec(), paged=False) for _ in range(2))
-    other = shown_tool(spec(description="another"), paged=False)
+    one, same = (to_mcp_tool(spec(), paged=False) for _ in range(2))
+    other = to_mcp_tool(spec(description="another"), paged=False)
 
     assert one.body == same.body
     assert one.body != other.body
@@ -119,9 +119,9 @@ def test_resources_and_prompts_say_no_more_than_is_known() -> None:
     bare = PromptSpec(name="p")
     full = PromptSpec(name="p", title="P", arguments=(PromptArgument(name="x", title="X"),))
 
-    assert shown_resource(plain, "docs://a") == {"uri": "docs://a", "name": "a", "size": 7}
-    assert shown_resource(template, "docs://{a}") == {"uriTemplate": "docs://{a}", "name": "a"}
-    assert shown_prompt(bare, "p") == {"name": "p"}
-    assert shown_prompt(full, "own")["arguments"] == [
+    assert to_mcp_resource(plain, "docs://a") == {"uri": "docs://a", "name": "a", "size": 7}
+    assert to_mcp_resource(template, "docs://{a}") == {"uriTemplate": "docs://{a}", "name": "a"}
+    assert to_mcp_prompt(bare, "p") == {"name": "p"}
+    assert to_mcp_prompt(full, "own")["arguments"] == [
         {"name": "x", "title": "X", "required": False}
     ]

@@ -14,7 +14,10 @@ from pegboard.errors import PegboardError
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.json_body import JsonResponse
 from pegboard.servers.http.mcp_endpoint import McpEndpoint
-from pegboard.servers.http.middleware.authentication import Gate, admission
+from pegboard.servers.http.middleware.authentication import (
+    AuthenticationMiddleware,
+    authentication_settings,
+)
 from pegboard.servers.http.middleware.body_limit import BodyLimit
 from pegboard.servers.http.middleware.security_headers import SecurityHeaders
 from pegboard.servers.http.openapi import document
@@ -35,7 +38,7 @@ from pegboard.servers.http.routes import (
     tickets,
     tools,
 )
-from pegboard.servers.http.websocket.endpoint import WebSocketDoor
+from pegboard.servers.http.websocket.endpoint import WebSocketEndpoint
 from pegboard.servers.http.websocket.tickets import SOCKET_PATHS, Tickets
 
 _DESCRIPTION = "List, search, explain and call the tools of a board; every call is recorded."
@@ -47,10 +50,10 @@ def build_app(board: Pegboard) -> FastAPI:
     Raises:
         ConfigError: The token is empty.
     """
-    admitted = admission(board.settings)
-    given = Tickets()
+    authentication = authentication_settings(board.settings)
+    ticket_store = Tickets()
     mcp = McpEndpoint(board)
-    socket = WebSocketDoor(board)
+    socket = WebSocketEndpoint(board)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncGenerator[None]:
@@ -76,7 +79,7 @@ def build_app(board: Pegboard) -> FastAPI:
         lifespan=lifespan,
         middleware=[
             Middleware(SecurityHeaders),
-            Middleware(Gate, admission=admitted, tickets=given),
+            Middleware(AuthenticationMiddleware, settings=authentication, tickets=ticket_store),
             Middleware(BodyLimit, max_bytes=board.settings.max_request_bytes),
         ],
         exception_handlers={
@@ -87,10 +90,10 @@ def build_app(board: Pegboard) -> FastAPI:
     )
     app.state.board = board
     app.state.mcp = mcp
-    app.state.tickets = given
+    app.state.tickets = ticket_store
 
     async def openapi(_request: Request) -> Response:
-        return JsonResponse(document(app, needs_token=admitted.token is not None))
+        return JsonResponse(document(app, needs_token=authentication.token is not None))
 
     own = (
         catalogue,

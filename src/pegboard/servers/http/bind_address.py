@@ -9,14 +9,14 @@ from pegboard.errors import ConfigError
 from pegboard.runtime import Settings
 
 
-def bound_socket(settings: Settings) -> socket.socket:
+def bind_socket(settings: Settings) -> socket.socket:
     """A socket at the address of the settings, not listening yet.
 
     Raises:
         ConfigError: The address does not exist or is taken, or is beyond loopback and no token is
             set.
     """
-    family, address = _resolved(settings)
+    family, address = _resolve(settings)
     if settings.token is None and not ip_address(address[0].partition("%")[0]).is_loopback:
         raise ConfigError(
             f"Listening on {settings.host} lets other machines in: set PEGBOARD_TOKEN to what they "
@@ -54,7 +54,7 @@ def url_of(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _resolved(settings: Settings) -> tuple[socket.AddressFamily, Any]:
+def _resolve(settings: Settings) -> tuple[socket.AddressFamily, Any]:
     """The first address of the host, IPv4 before IPv6."""
     try:
         found = socket.getaddrinfo(

@@ -18,13 +18,13 @@ from pegboard.registry.search import ToolQuery
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.json_body import JsonResponse
 from pegboard.servers.http.models.requests import ExecuteRequest
-from pegboard.servers.http.problem_details import ProblemAnswer, problem_answer, told_of
+from pegboard.servers.http.problem_details import ProblemAnswer, error_answer, problem_answer
 
 Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class SuccessAnswer:
     """What came of a request that went well."""
 
     body: Mapping[str, Any]
@@ -36,9 +36,9 @@ class Answer:
         return JsonResponse(self.body, self.status, headers=dict(self.headers))
 
 
-def to_accepted_response(view: RunView) -> Answer:
+def to_accepted_answer(view: RunView) -> SuccessAnswer:
     """The answer for a run that goes on while the caller does something else."""
-    return Answer(body=view.to_dict(), status=202, headers={"Location": f"/runs/{view.id}"})
+    return SuccessAnswer(body=view.to_dict(), status=202, headers={"Location": f"/runs/{view.id}"})
 
 
 async def execute_call(
@@ -48,7 +48,7 @@ async def execute_call(
     *,
     key: str = "",
     on_progress: Callable[[Progress], None] | None = None,
-) -> Answer | ProblemAnswer:
+) -> SuccessAnswer | ProblemAnswer:
     """Make a call; one that failed is told as a problem, with the code of its error.
 
     Args:
@@ -61,7 +61,7 @@ async def execute_call(
     Raises:
         PegboardError: It could not even be tried.
     """
-    name = _named(board, wanted, caller)
+    name = _find_name(board, wanted, caller)
     if name is None:
         detail = f"No tool that you may see has the capability '{wanted.capability}'."
         return problem_answer(404, detail, code=ToolNotFound.code)
@@ -77,9 +77,9 @@ async def execute_call(
     metadata = _metadata(result)
     if result.is_error:
         error = result.error or ToolFailed("The tool failed.")
-        return told_of(error, tool_id=wanted.tool_id or name, metadata=metadata)
+        return error_answer(error, tool_id=wanted.tool_id or name, metadata=metadata)
     tool = board.registry.find(name)  # only now: its source may not have answered before
-    return Answer(
+    return SuccessAnswer(
         body={
             "tool_id": tool.spec.id if tool is not None else name,
             "status": "completed",
@@ -110,7 +110,7 @@ async def _disconnect(receive: Receive) -> None:
 
 async def _in_background(
     board: Pegboard, caller: Principal, name: str, wanted: ExecuteRequest, key: str
-) -> Answer:
+) -> SuccessAnswer:
     config = wanted.execution_config
     await board.wait_for(name)
     view = await board.runs.start_call(
@@ -120,10 +120,10 @@ async def _in_background(
         seconds=None if config.timeout_ms is None else config.timeout_ms / 1000,
         key=_key(key, config.idempotency_key) or "",
     )
-    return to_accepted_response(view)
+    return to_accepted_answer(view)
 
 
-def _named(board: Pegboard, wanted: ExecuteRequest, caller: Principal) -> str | None:
+def _find_name(board: Pegboard, wanted: ExecuteRequest, caller: Principal) -> str | None:
     """The tool's name, id or pin, as given: an id of before means the version of before.
 
     None when no tool has the capability.

@@ -1,4 +1,4 @@
-"""JSON in and out: strict in what is read, and never failing on what is written."""
+"""JSON in and out: strict in what is read, and never failing on what is encode_json."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect
 from pegboard.errors import InvalidRequest
 
 JSON = "application/json"
-DEEPEST = 100
+MAX_DEPTH = 100
 _LARGE = 100_000
 _CONTAINERS = frozenset({dict, list})
 CLIENT_CLOSED = 499
@@ -32,7 +32,7 @@ class JsonResponse(Response):
 
     def render(self, content: Any) -> bytes:
         """Bytes of the JSON; numbers that JSON does not have become null."""
-        return written(content)
+        return encode_json(content)
 
 
 class JsonRoute(APIRoute):
@@ -50,7 +50,7 @@ class JsonRoute(APIRoute):
                 body = await request.body()
             except ClientDisconnect:
                 return Response(status_code=CLIENT_CLOSED)
-            value = parsed(body)
+            value = decode_json(body)
             if len(body) > _LARGE:
                 await asyncio.sleep(0)  # others have waited for long enough
             return await handle(_Read(request, body, value))
@@ -58,7 +58,7 @@ class JsonRoute(APIRoute):
         return read
 
 
-def written(content: Any) -> bytes:
+def encode_json(content: Any) -> bytes:
     """JSON of any content; numbers that JSON does not have become null."""
     try:
         return fast.encode(content, enc_hook=_plain)
@@ -91,7 +91,7 @@ class _Read(Request):
         return self._value
 
 
-def parsed(body: bytes) -> Any:
+def decode_json(body: bytes) -> Any:
     """The value of a JSON text; a key that stands twice has its last value.
 
     Raises:
@@ -103,14 +103,14 @@ def parsed(body: bytes) -> Any:
         raise InvalidRequest(f"The body is not valid JSON: {error}") from error
     except RecursionError as error:
         raise _too_deep() from error
-    if body.count(b"[") + body.count(b"{") > DEEPEST and _is_deep(value):
+    if body.count(b"[") + body.count(b"{") > MAX_DEPTH and _is_deep(value):
         raise _too_deep()
     return value
 
 
 def _is_deep(value: Any) -> bool:
     level: list[Any] = [value] if type(value) in _CONTAINERS else []
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         level = [
             inner
             for item in level
@@ -123,7 +123,7 @@ def _is_deep(value: Any) -> bool:
 
 
 def _too_deep() -> InvalidRequest:
-    return InvalidRequest(f"The body is nested deeper than {DEEPEST} levels.")
+    return InvalidRequest(f"The body is nested deeper than {MAX_DEPTH} levels.")
 
 
 def fast_builtins(content: Any) -> Any:

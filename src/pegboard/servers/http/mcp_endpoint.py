@@ -11,12 +11,12 @@ from pegboard.core.principal import Principal
 from pegboard.errors import ConfigError, InvalidRequest, Unavailable
 from pegboard.runtime import Pegboard
 from pegboard.servers.extras import require_mcp_extra
-from pegboard.servers.http.problem_details import problem, problem_of
+from pegboard.servers.http.problem_details import error_response, problem_response
 from pegboard.servers.mcp.selection import BoardSelection, check_part, unknown_source
-from pegboard.servers.shutdown import not_begun
+from pegboard.servers.shutdown import not_started_error
 
 if TYPE_CHECKING:
-    from pegboard.servers.mcp.http.sessions import Sessions
+    from pegboard.servers.mcp.http.sessions import HttpSessions
 
 GRACE = 8.0
 """Seconds that running requests have at the end, less than the HTTP server gives its own."""
@@ -32,7 +32,7 @@ class McpEndpoint:
     def __init__(self, board: Pegboard) -> None:
         self._board = board
         self._opening = asyncio.Lock()
-        self._sessions: Sessions | None = None
+        self._sessions: HttpSessions | None = None
         self._running: set[asyncio.Task[object]] = set()
         self._closed = False
 
@@ -42,9 +42,9 @@ class McpEndpoint:
         if not isinstance(part, BoardSelection):
             await part(scope, receive, send)
             return
-        sessions = await self._opened()
+        sessions = await self._open_sessions()
         if sessions is None:
-            await problem_of(not_begun())(scope, receive, send)
+            await error_response(not_started_error())(scope, receive, send)
             return
         principal: Principal = scope["state"]["principal"]
         task = asyncio.current_task()
@@ -54,7 +54,7 @@ class McpEndpoint:
         try:
             await sessions.handle(scope, receive, send, principal=principal, part=part)
         except Unavailable as error:
-            await problem_of(error)(scope, receive, send)
+            await error_response(error)(scope, receive, send)
         finally:
             if task is not None:
                 self._running.discard(task)
@@ -75,7 +75,7 @@ class McpEndpoint:
         """What the address names, or the answer that says what is wrong with it."""
         own = str(request.path_params.get("source", ""))
         if own and all(state.name != own for state in self._board.sources):
-            return problem(404, unknown_source(own, self._board))
+            return problem_response(404, unknown_source(own, self._board))
         try:
             require_mcp_extra()
             query = request.query_params
@@ -83,18 +83,18 @@ class McpEndpoint:
             check_part(part, self._board)
             return part
         except ConfigError as error:
-            return problem(501, error.message, code="extra_missing")
+            return problem_response(501, error.message, code="extra_missing")
         except InvalidRequest as error:
-            return problem_of(error)
+            return error_response(error)
 
-    async def _opened(self) -> "Sessions | None":
+    async def _open_sessions(self) -> "HttpSessions | None":
         async with self._opening:
             if self._sessions is None and not self._closed:
                 # the SDK takes a second to load, which would hold up all other requests
                 await asyncio.to_thread(_load)
-                from pegboard.servers.mcp.http.sessions import Sessions
+                from pegboard.servers.mcp.http.sessions import HttpSessions
 
-                self._sessions = await Sessions.open(self._board)
+                self._sessions = await HttpSessions.open(self._board)
             return self._sessions
 
 

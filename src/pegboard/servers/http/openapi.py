@@ -5,9 +5,10 @@ from typing import Any, cast
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from pegboard.servers.http.models.responses import Problem
+from pegboard.servers.http.models.responses import ProblemDocument
 from pegboard.servers.http.problem_details import PROBLEM
 
+_PROBLEM = "Problem"
 _REF = "#/components/schemas/{model}"
 _SCHEME = {"type": "http", "scheme": "bearer", "description": "The value of PEGBOARD_TOKEN."}
 _REASONS = {
@@ -36,7 +37,7 @@ def refusals(*statuses: int, open_to_all: bool = False) -> dict[int | str, dict[
     return {
         status: {
             "description": _REASONS[status],
-            "content": {PROBLEM: {"schema": {"$ref": _REF.format(model=Problem.__name__)}}},
+            "content": {PROBLEM: {"schema": {"$ref": _REF.format(model=_PROBLEM)}}},
         }
         for status in sorted({*always, *statuses})
     }
@@ -63,9 +64,9 @@ def document(app: FastAPI, *, needs_token: bool) -> dict[str, Any]:
 def _finish(made: dict[str, Any], *, needs_token: bool) -> None:
     components = made.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
-    problem = Problem.model_json_schema(ref_template=_REF)
+    problem = ProblemDocument.model_json_schema(ref_template=_REF)
     schemas.update(problem.pop("$defs", {}))
-    schemas[Problem.__name__] = problem
+    schemas[_PROBLEM] = problem
     if needs_token:
         components["securitySchemes"] = {"token": _SCHEME}
     for operations in made["paths"].values():

@@ -20,7 +20,7 @@ _SAID = "By default JSON, or SVG where `Accept` names `image/svg+xml` and no JSO
 Format = Annotated[Literal["", "json", "mermaid", "svg"], Query(alias="format", description=_SAID)]
 
 
-class RunShown(RunWait):
+class RunViewFilter(RunWait):
     """Query of `GET /runs/{id}`: when, and how."""
 
     format: Annotated[
@@ -40,7 +40,7 @@ DRAWINGS: dict[int | str, dict[str, Any]] = {
 """What a route answers that draws in two ways."""
 
 
-def chosen(request: Request, given: str) -> str:
+def choose_format(request: Request, given: str) -> str:
     """The format that is wanted: what the query says, else what `Accept` does."""
     if given:
         return given
@@ -48,11 +48,11 @@ def chosen(request: Request, given: str) -> str:
     return "svg" if SVG in accepted and "application/json" not in accepted else "json"
 
 
-def picture(svg: str) -> Response:
+def svg_response(svg: str) -> Response:
     """An SVG, whose own style is the only thing that a page may take from it."""
     return Response(svg, media_type=SVG, headers=_HEADERS)
 
 
-def flow_chart(mermaid: str) -> Response:
+def mermaid_response(mermaid: str) -> Response:
     """A Mermaid text."""
     return Response(mermaid, media_type=MERMAID)

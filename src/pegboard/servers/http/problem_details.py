@@ -19,13 +19,13 @@ from pegboard.core.result import error_to_dict
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import PegboardError
 from pegboard.servers.http.json_body import JsonResponse
-from pegboard.servers.http.validation_messages import schema_of, worded
+from pegboard.servers.http.validation_messages import schema_of, validation_message
 
 PROBLEM = "application/problem+json"
 _LOG = logging.getLogger("pegboard.http")
 _ASK_AGAIN = 5.0
-MOST_FAULTS = 100
-_LONGEST_PATH = 200
+MAX_FAULTS = 100
+_MAX_PATH_LENGTH = 200
 """What a caller sent comes back in the path of an unknown field."""
 STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
     {
@@ -147,7 +147,7 @@ def problem_answer(
     )
 
 
-def told_of(error: PegboardError, **members: Any) -> ProblemAnswer:
+def error_answer(error: PegboardError, **members: Any) -> ProblemAnswer:
     """An error of ours; what is only for the operator is not in it."""
     status = http_status(error)
     said = error_to_dict(error)
@@ -159,14 +159,14 @@ def told_of(error: PegboardError, **members: Any) -> ProblemAnswer:
     return ProblemAnswer(status=status, body=body, headers=headers)
 
 
-def told_internal(error: Exception, *, during: str) -> ProblemAnswer:
+def internal_error_answer(error: Exception, *, during: str) -> ProblemAnswer:
     """A 500 that shows an error id alone; the operator finds the rest in the log."""
     error_id = f"e_{secrets.token_hex(6)}"
     _LOG.error("%s: error id %s", during, error_id, exc_info=error)
     return problem_answer(500, "Something went wrong in the server.", error_id=error_id)
 
 
-def told_invalid(
+def validation_answer(
     faults: Sequence[Any], *, body: Any = None, schema: JsonSchema | None = None
 ) -> ProblemAnswer:
     """What does not fit the door's own schema, by pydantic's faults; no value is repeated.
@@ -177,12 +177,12 @@ def told_invalid(
         schema: Of what may be sent; None where nobody knows.
     """
     found: list[dict[str, str]] = []
-    for item in faults[:MOST_FAULTS]:
+    for item in faults[:MAX_FAULTS]:
         place = _place(item["loc"], body, is_missing=item["type"] == "missing")
         found.append(
             {
-                "path": _dotted(place),
-                "message": worded(item, place, schema or {}),
+                "path": _format_path(place),
+                "message": validation_message(item, place, schema or {}),
                 "kind": _KINDS.get(str(item["type"]), "value"),
             }
         )
@@ -190,7 +190,7 @@ def told_invalid(
     return problem_answer(422, f"The request does not fit:\n{lines}", problems=found)
 
 
-def problem(
+def problem_response(
     status: int,
     detail: str,
     *,
@@ -202,20 +202,20 @@ def problem(
     return problem_answer(status, detail, code=code, headers=headers, **members).response()
 
 
-def problem_of(error: PegboardError, **members: Any) -> Response:
-    """`told_of`, as an HTTP answer."""
-    return told_of(error, **members).response()
+def error_response(error: PegboardError, **members: Any) -> Response:
+    """`error_answer`, as an HTTP answer."""
+    return error_answer(error, **members).response()
 
 
-def internal_problem(error: Exception, *, during: str) -> Response:
-    """`told_internal`, as an HTTP answer."""
-    return told_internal(error, during=during).response()
+def internal_error_response(error: Exception, *, during: str) -> Response:
+    """`internal_error_answer`, as an HTTP answer."""
+    return internal_error_answer(error, during=during).response()
 
 
 async def answer_error(_request: Request, error: Exception) -> Response:
     """For errors of ours that a route raised."""
     assert isinstance(error, PegboardError)  # noqa: S101 - it is registered for nothing else
-    return problem_of(error)
+    return error_response(error)
 
 
 async def answer_framework(request: Request, error: Exception) -> Response:
@@ -226,18 +226,18 @@ async def answer_framework(request: Request, error: Exception) -> Response:
         detail = "There is nothing at this path."
     elif error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         detail = f"{request.method} is not possible at this path."
-        headers["Allow"] = ", ".join(_allowed(request)) or headers.get("Allow", "")
-    return problem(error.status_code, detail, headers=headers)
+        headers["Allow"] = ", ".join(_methods_at(request)) or headers.get("Allow", "")
+    return problem_response(error.status_code, detail, headers=headers)
 
 
 async def answer_invalid(request: Request, error: Exception) -> Response:
     """For a request that does not fit the door's own schema; what it held is not repeated."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - it is registered for nothing else
     faults, schema = error.errors(), schema_of(request)
-    return told_invalid(faults, body=error.body, schema=schema).response()
+    return validation_answer(faults, body=error.body, schema=schema).response()
 
 
-def _allowed(request: Request) -> list[str]:
+def _methods_at(request: Request) -> list[str]:
     """The methods of all routes at this path; those that name it hide those that take any name."""
     path = request.url.path.removeprefix("/v1") or "/"
     routes: list[Route] = getattr(request.app.state, "routes", [])
@@ -290,8 +290,8 @@ def _stands(step: str | int, given: Any, *, may_miss: bool = False) -> bool:
     )
 
 
-def _dotted(place: Iterable[str | int]) -> str:
+def _format_path(place: Iterable[str | int]) -> str:
     text = ""
     for step in place:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
-    return text if len(text) <= _LONGEST_PATH else f"{text[:_LONGEST_PATH]}…"
+    return text if len(text) <= _MAX_PATH_LENGTH else f"{text[:_MAX_PATH_LENGTH]}…"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pegboard.runtime import Pegboard, Settings
 from pegboard.runtime.wiring.storage import write_address
 from pegboard.servers.extras import require_server_extra
-from pegboard.servers.http.bind_address import address_error, bound_socket, url_of
+from pegboard.servers.http.bind_address import address_error, bind_socket, url_of
 from pegboard.servers.shutdown import cancel_and_wait, exit_process
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def serve(settings: Settings, *, ready: Ready | None = None) -> None:
 
 async def run(settings: Settings, *, ready: Ready, grace: int = GRACE) -> None:
     """Serve within a running loop; the same errors."""
-    with closing(bound_socket(settings)) as listening, _ending() as ending:
+    with closing(bind_socket(settings)) as listening, _ending() as ending:
         try:
             async with Pegboard(settings=settings, metrics=True) as board:
                 await board.runs.follow()
@@ -79,7 +79,7 @@ async def _to_the_end(settings: Settings, ready: Ready) -> None:
     await exit_process()
 
 
-class _Ending:
+class _Shutdown:
     """Somebody wants the server to end: at once while it opens, with grace while it serves."""
 
     def __init__(self, task: "asyncio.Task[Any] | None") -> None:
@@ -97,9 +97,9 @@ class _Ending:
 
 
 @contextmanager
-def _ending() -> Generator[_Ending]:
+def _ending() -> Generator[_Shutdown]:
     """Signals end the server instead of the process; beside the main thread there are none."""
-    ending = _Ending(asyncio.current_task())
+    ending = _Shutdown(asyncio.current_task())
     loop = asyncio.get_running_loop()
     is_main = threading.current_thread() is threading.main_thread()
     signals = (signal.SIGINT, signal.SIGTERM) if is_main else ()
@@ -113,7 +113,7 @@ def _ending() -> Generator[_Ending]:
 
 
 async def _serve(
-    board: Pegboard, listening: socket.socket, *, ready: Ready, grace: int, ending: _Ending
+    board: Pegboard, listening: socket.socket, *, ready: Ready, grace: int, ending: _Shutdown
 ) -> None:
     from pegboard.servers.http.uvicorn_server import quiet_server
 

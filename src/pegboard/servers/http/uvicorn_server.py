@@ -13,7 +13,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 PING = 20.0
 """Seconds between two signs of life that a WebSocket is asked for, and for each answer."""
 
-_LAST_WORDS = 2.0
+_CLOSE_TIMEOUT = 2.0
 """Seconds in which the last message of a WebSocket may be read."""
 
 
@@ -65,7 +65,7 @@ class _Socket(WebSocketsSansIOProtocol):
         self._abort_soon()
 
     def _abort_soon(self) -> None:
-        self.loop.call_later(_LAST_WORDS, self.transport.abort)
+        self.loop.call_later(_CLOSE_TIMEOUT, self.transport.abort)
 
 
 def quiet_server(

@@ -15,11 +15,11 @@ from pegboard.tools.pydantic_errors import describe_fault
 
 _IN_OUR_OWN_WORDS = frozenset({"value_error", "assertion_error", "value"})
 _OBJECT = "expected an object"
-_MOST_NAMES = 8
+_MAX_NAMES = 8
 Place = Sequence[str | int]
 
 
-def worded(fault: Mapping[str, Any], place: Place, schema: JsonSchema) -> str:
+def validation_message(fault: Mapping[str, Any], place: Place, schema: JsonSchema) -> str:
     """What is wanted at a place, with the nearest key where one is not known; never a value.
 
     Args:
@@ -41,8 +41,8 @@ def worded(fault: Mapping[str, Any], place: Place, schema: JsonSchema) -> str:
         case _:
             wanted = describe_fault(cast("Any", fault))
             names = property_names(schema, at) if wanted == _OBJECT else []
-            more = ", …" if len(names) > _MOST_NAMES else ""
-            return f"{wanted} with {', '.join(names[:_MOST_NAMES])}{more}" if names else wanted
+            more = ", …" if len(names) > _MAX_NAMES else ""
+            return f"{wanted} with {', '.join(names[:_MAX_NAMES])}{more}" if names else wanted
 
 
 def schema_of(request: Request) -> JsonSchema:

@@ -10,8 +10,12 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from pegboard.core.elicitation import LogLevel
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.servers.mcp.change_notifications import MOST_FOLLOWED, ChangeNotifications, Session
-from pegboard.servers.mcp.elicitation import Abilities
+from pegboard.servers.mcp.change_notifications import (
+    MAX_FOLLOWED,
+    ChangeNotifications,
+    LegacySession,
+)
+from pegboard.servers.mcp.elicitation import ClientAbilities
 from pegboard.servers.mcp.progress import Request
 from pegboard.servers.mcp.selection import WHOLE, BoardSelection
 
@@ -33,7 +37,7 @@ class Caller:
 
     principal: Principal
     part: BoardSelection
-    abilities: Abilities = field(default_factory=lambda: Abilities(None))
+    abilities: ClientAbilities = field(default_factory=lambda: ClientAbilities(None))
 
 
 class Callers:
@@ -42,7 +46,7 @@ class Callers:
     Args:
         watching: Whom sessions are told by.
         part: What is served where no address says it.
-        most_followed: Resources that one session may follow.
+        max_followed: Resources that one session may follow.
     """
 
     def __init__(
@@ -50,29 +54,29 @@ class Callers:
         watching: ChangeNotifications,
         *,
         part: BoardSelection = WHOLE,
-        most_followed: int = MOST_FOLLOWED,
+        max_followed: int = MAX_FOLLOWED,
     ) -> None:
-        self._most_followed = most_followed
+        self._most_followed = max_followed
         self._watching = watching
         self._part = part
 
     def caller(self, request: Request) -> Caller:
         """Who sent this request: named by the gate over HTTP, the local user over stdio."""
-        abilities = Abilities(request.session.client_capabilities)
+        abilities = ClientAbilities(request.session.client_capabilities)
         if request.request is None:
             return Caller(principal=LOCAL, part=self._part, abilities=abilities)
         state: Mapping[str, Any] = request.request.scope["state"]
         return Caller(principal=state["principal"], part=state[PART], abilities=abilities)
 
-    def session(self, request: Request) -> Session:
+    def session(self, request: Request) -> LegacySession:
         """The session of a request; it begins to be told of changes when it is first asked for."""
         connection = connection_of(request)
         known = connection.state.get(_SESSION)
-        if isinstance(known, Session):
+        if isinstance(known, LegacySession):
             return known
-        session = connection.state[_SESSION] = Session(connection, self._most_followed)
+        session = connection.state[_SESSION] = LegacySession(connection, self._most_followed)
         caller = self.caller(request)
-        leave = self._watching.enter(session, caller.principal, caller.part)
+        leave = self._watching.subscribe(session, caller.principal, caller.part)
         connection.exit_stack.callback(leave)
         return session
 

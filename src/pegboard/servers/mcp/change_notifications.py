@@ -23,13 +23,13 @@ from mcp_types import INVALID_PARAMS
 from pegboard.core.principal import Principal
 from pegboard.registry import ToolRegistry
 from pegboard.registry.change_notifier import ChangeKind
-from pegboard.servers.mcp.listings import Catalogue, Listing, ListKind
+from pegboard.servers.mcp.listings import CallerListing, Catalogue, ListKind
 from pegboard.servers.mcp.selection import BoardSelection
 
 DEBOUNCE = 0.1
 """Seconds after a change until clients are told: a reloaded source is many changes."""
 
-MOST_FOLLOWED = 1_000
+MAX_FOLLOWED = 1_000
 """Resources that one session may follow."""
 
 _LOG = logging.getLogger("pegboard.mcp")
@@ -46,7 +46,7 @@ _EVENTS: dict[ChangeKind, ServerEvent] = {
 
 
 @dataclass(eq=False, slots=True)
-class Session:
+class LegacySession:
     """A connection that is told as it was until 2025-11-25.
 
     Attributes:
@@ -55,7 +55,7 @@ class Session:
     """
 
     connection: Connection
-    most: int = MOST_FOLLOWED
+    most: int = MAX_FOLLOWED
     followed: set[str] = field(default_factory=set[str])
 
     def follow(self, uri: str) -> None:
@@ -74,12 +74,12 @@ class _Channel:
 
     def __init__(self, principal: Principal, part: BoardSelection, catalogue: Catalogue) -> None:
         self.principal, self.part = principal, part
-        self.sessions: set[Session] = set()
+        self.sessions: set[LegacySession] = set()
         self.streams = 0
         self.bus = InMemorySubscriptionBus()
         self.listen = ListenHandler(self.bus)
         self._catalogue = catalogue
-        self._seen: dict[ListKind, Listing] = {}
+        self._seen: dict[ListKind, CallerListing] = {}
         for kinds in _KINDS.values():
             for kind in kinds:
                 self._differs(kind)
@@ -112,12 +112,12 @@ class ChangeNotifications:
         self._channels: dict[tuple[Principal, BoardSelection], _Channel] = {}
         self._changed: set[ChangeKind] = set()
         self._updated: set[str] = set()
-        self._telling: asyncio.Task[None] | None = None
+        self._notifying: asyncio.Task[None] | None = None
         self._sending: set[asyncio.Task[None]] = set()
-        self._stop = registry.changes.listen(self._hear)
+        self._stop = registry.changes.listen(self._on_change)
 
-    def enter(
-        self, session: Session, principal: Principal, part: BoardSelection
+    def subscribe(
+        self, session: LegacySession, principal: Principal, part: BoardSelection
     ) -> Callable[[], None]:
         """Tell this session from now on, until the returned function is called."""
         channel = self._channel(principal, part)
@@ -151,7 +151,7 @@ class ChangeNotifications:
         """End all streams, and tell nobody any more."""
         self._stop()
         self.end_streams()
-        left = [*self._sending, *([self._telling] if self._telling is not None else [])]
+        left = [*self._sending, *([self._notifying] if self._notifying is not None else [])]
         for task in left:
             task.cancel()
         if left:
@@ -167,20 +167,20 @@ class ChangeNotifications:
         if not channel.sessions and not channel.streams:
             self._channels.pop((channel.principal, channel.part), None)
 
-    def _hear(self, kind: ChangeKind, uri: str) -> None:
+    def _on_change(self, kind: ChangeKind, uri: str) -> None:
         """Called on any thread, many times in a row."""
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._note, kind, uri)
+            self._loop.call_soon_threadsafe(self._record_change, kind, uri)
 
-    def _note(self, kind: ChangeKind, uri: str) -> None:
+    def _record_change(self, kind: ChangeKind, uri: str) -> None:
         if kind == "resource":
             self._updated.add(uri)
         else:
             self._changed.add(kind)
-        if self._channels and (self._telling is None or self._telling.done()):
-            self._telling = asyncio.create_task(self._tell())
+        if self._channels and (self._notifying is None or self._notifying.done()):
+            self._notifying = asyncio.create_task(self._notify())
 
-    async def _tell(self) -> None:
+    async def _notify(self) -> None:
         while self._changed or self._updated:
             await asyncio.sleep(self._debounce)
             changed, self._changed = self._changed, set()
@@ -188,11 +188,11 @@ class ChangeNotifications:
             for channel in list(self._channels.values()):
                 for kind in sorted(changed):
                     if channel.changed(kind):
-                        await self._tell_lists(channel, kind)
+                        await self._notify_lists(channel, kind)
                 for uri in sorted(updated):
-                    await self._tell_resource(channel, uri)
+                    await self._notify_resource(channel, uri)
 
-    async def _tell_lists(self, channel: _Channel, kind: ChangeKind) -> None:
+    async def _notify_lists(self, channel: _Channel, kind: ChangeKind) -> None:
         await channel.bus.publish(_EVENTS[kind])
         for session in channel.sessions:
             connection = session.connection
@@ -204,10 +204,10 @@ class ChangeNotifications:
                 case _:
                     self._send(connection.send_resource_list_changed())
 
-    async def _tell_resource(self, channel: _Channel, uri: str) -> None:
+    async def _notify_resource(self, channel: _Channel, uri: str) -> None:
         if self._catalogue.resource(channel.principal, channel.part, uri) is None:
             return
-        shown = channel.part.shown_uri(uri)
+        shown = channel.part.client_uri(uri)
         await channel.bus.publish(ResourceUpdated(uri=shown))
         for session in channel.sessions:
             if uri in session.followed:

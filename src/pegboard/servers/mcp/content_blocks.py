@@ -19,12 +19,12 @@ from pegboard.core.result import (
 from pegboard.execution.results.handles import find
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.selection import BoardSelection as BoardPart
-from pegboard.servers.mcp.to_mcp import ShownTool
+from pegboard.servers.mcp.to_mcp import McpTool
 
 _TEXTS = ("text/", "application/json", "application/xml", "application/yaml")
 
 
-def call_result(result: ToolResult, shown: ShownTool, part: BoardPart) -> dict[str, Any]:
+def call_result(result: ToolResult, shown: McpTool, part: BoardPart) -> dict[str, Any]:
     """The result of `tools/call`."""
     content = result.content
     parts = (TextPart(text=content),) if isinstance(content, str) else content
@@ -35,7 +35,7 @@ def call_result(result: ToolResult, shown: ShownTool, part: BoardPart) -> dict[s
         "content": blocks,
         "isError": result.is_error,
     }
-    structured = _structured(result, shown)
+    structured = _render_structured(result, shown)
     if structured is not None:
         answer["structuredContent"] = structured
     return answer
@@ -52,7 +52,7 @@ def block_of(item: Part, part: BoardPart) -> dict[str, Any]:
             return {"type": "audio", "data": _base64(item.data), "mimeType": item.media_type}
         case ResourcePart():
             if item.text is None and item.data is None:
-                uri = part.shown_uri(item.uri)
+                uri = part.client_uri(item.uri)
                 link = {"type": "resource_link", "uri": uri, "name": uri}
                 return link | ({"mimeType": item.media_type} if item.media_type else {})
             return {"type": "resource", "resource": resource_contents(item, part)}
@@ -60,7 +60,7 @@ def block_of(item: Part, part: BoardPart) -> dict[str, Any]:
 
 def resource_contents(item: ResourcePart, part: BoardPart) -> dict[str, Any]:
     """The contents of a resource: text, else base64."""
-    contents: dict[str, Any] = {"uri": part.shown_uri(item.uri)}
+    contents: dict[str, Any] = {"uri": part.client_uri(item.uri)}
     if item.media_type:
         contents["mimeType"] = item.media_type
     if item.data is not None:
@@ -87,7 +87,7 @@ def _part_of(block: Any) -> Part:
             return TextPart(text=f"[{block.type}]")
 
 
-def _structured(result: ToolResult, shown: ShownTool) -> Any:
+def _render_structured(result: ToolResult, shown: McpTool) -> Any:
     if result.is_error:
         return None
     value = result.structured

@@ -20,7 +20,7 @@ Request = ServerRequestContext[Any, Any]
 _GONE = frozenset({types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT})
 
 
-class Abilities:
+class ClientAbilities:
     """What a client says that it can be asked.
 
     Attributes:
@@ -69,10 +69,10 @@ class Abilities:
             raise NobodyToAsk("The caller's client cannot show a form.")
 
 
-class SessionAsker:
+class SessionElicitor:
     """Asks over the connection, as a server could until 2025-11-25."""
 
-    def __init__(self, request: Request, abilities: Abilities) -> None:
+    def __init__(self, request: Request, abilities: ClientAbilities) -> None:
         self._request = request
         self._abilities = abilities
 
@@ -89,16 +89,16 @@ class SessionAsker:
     async def ask(self, question: Question) -> Answer:
         """Ask the person and wait."""
         self._abilities.check(question)
-        return answer_of(question, await self._sent(elicitation(question), types.ElicitResult))
+        return answer_of(question, await self._send(elicitation(question), types.ElicitResult))
 
     async def sample(self, request: SampleRequest) -> Sample:
         """Ask the client's model and wait."""
-        return sample_of(await self._sent(sampling(request), types.CreateMessageResult))
+        return sample_of(await self._send(sampling(request), types.CreateMessageResult))
 
-    async def _sent(self, asked: Any, kind: Any) -> Any:
+    async def _send(self, message: Any, kind: Any) -> Any:
         related = ServerMessageMetadata(related_request_id=self._request.request_id)
         try:
-            return await self._request.session.send_request(asked, kind, metadata=related)
+            return await self._request.session.send_request(message, kind, metadata=related)
         except NoBackChannelError as error:
             raise NobodyToAsk("The caller's connection carries no questions.") from error
         except MCPError as error:

@@ -41,7 +41,7 @@ from pegboard.servers.mcp.protocol_errors import (
 from pegboard.servers.mcp.to_mcp import NOTHING
 
 Handler = Callable[[Any, Request, Caller, Any], Awaitable[BaseModel | dict[str, Any]]]
-_MOST_COMPLETIONS = 100
+_MAX_COMPLETIONS = 100
 
 
 class Handlers:
@@ -65,18 +65,18 @@ class Handlers:
             "resources/templates/list": "templates",
         }
         return [
-            *((method, paged, self._guarded(_listing(kind))) for method, kind in lists.items()),
-            ("tools/call", types.CallToolRequestParams, self._guarded(Handlers.call_tool)),
-            ("prompts/get", types.GetPromptRequestParams, self._guarded(Handlers.get_prompt)),
-            ("resources/read", types.ReadResourceRequestParams, self._guarded(Handlers.read)),
-            ("completion/complete", types.CompleteRequestParams, self._guarded(Handlers.complete)),
-            ("resources/subscribe", types.SubscribeRequestParams, self._guarded(Handlers.follow)),
+            *((method, paged, self._guard(_listing(kind))) for method, kind in lists.items()),
+            ("tools/call", types.CallToolRequestParams, self._guard(Handlers.call_tool)),
+            ("prompts/get", types.GetPromptRequestParams, self._guard(Handlers.get_prompt)),
+            ("resources/read", types.ReadResourceRequestParams, self._guard(Handlers.read)),
+            ("completion/complete", types.CompleteRequestParams, self._guard(Handlers.complete)),
+            ("resources/subscribe", types.SubscribeRequestParams, self._guard(Handlers.subscribe)),
             (
                 "resources/unsubscribe",
                 types.UnsubscribeRequestParams,
-                self._guarded(Handlers.unfollow),
+                self._guard(Handlers.unsubscribe),
             ),
-            ("logging/setLevel", types.SetLevelRequestParams, self._guarded(Handlers.set_level)),
+            ("logging/setLevel", types.SetLevelRequestParams, self._guard(Handlers.set_level)),
         ]
 
     def list(self, kind: ListKind, caller: Caller, cursor: str | None) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class Handlers:
         self._refuse(result, request, caller, params.name, tool)
         if tool is None:  # its source is not there now
             return call_result(result, NOTHING, caller.part)
-        return call_result(result, self._catalogue.shown(tool), caller.part)
+        return call_result(result, self._catalogue.render_tool(tool), caller.part)
 
     async def get_prompt(
         self, request: Request, caller: Caller, params: types.GetPromptRequestParams
@@ -180,7 +180,7 @@ class Handlers:
             given=given,
             ctx=ToolContext(principal=caller.principal),
         )
-        values = list(found.values[:_MOST_COMPLETIONS])
+        values = list(found.values[:_MAX_COMPLETIONS])
         completion: dict[str, Any] = {
             "values": values,
             "hasMore": found.has_more or len(found.values) > len(values),
@@ -189,7 +189,7 @@ class Handlers:
             completion["total"] = found.total
         return {"resultType": "complete", "completion": completion}
 
-    async def follow(
+    async def subscribe(
         self, request: Request, caller: Caller, params: types.SubscribeRequestParams
     ) -> dict[str, Any]:
         """Tell this session when a resource changes."""
@@ -199,7 +199,7 @@ class Handlers:
         self._callers.session(request).follow(uri)
         return {}
 
-    async def unfollow(
+    async def unsubscribe(
         self, request: Request, caller: Caller, params: types.UnsubscribeRequestParams
     ) -> dict[str, Any]:
         """Tell it no longer."""
@@ -242,9 +242,9 @@ class Handlers:
     def _nearest(self, names: tuple[str, ...], caller: Caller) -> tuple[str, ...]:
         """Names that were perhaps meant, as this client knows them."""
         specs = [tool.spec for tool in map(self._board.registry.find, names) if tool is not None]
-        return tuple(caller.part.shown_name(spec) for spec in specs if caller.part.has(spec))
+        return tuple(caller.part.client_name(spec) for spec in specs if caller.part.has(spec))
 
-    def _guarded(self, handle: Handler) -> Callable[[Request, Any], Awaitable[Any]]:
+    def _guard(self, handle: Handler) -> Callable[[Request, Any], Awaitable[Any]]:
         """The handler with its caller named, and no error left over that the SDK would show."""
 
         async def guarded(request: Request, params: Any) -> Any:

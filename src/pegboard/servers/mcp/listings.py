@@ -16,12 +16,12 @@ from pegboard.registry import ToolRegistry
 from pegboard.registry.change_notifier import ChangeKind
 from pegboard.registry.resource_tools import OfferedPrompt, ResourceTool
 from pegboard.servers.mcp.selection import BoardSelection
-from pegboard.servers.mcp.to_mcp import ShownTool, shown_prompt, shown_resource, shown_tool
+from pegboard.servers.mcp.to_mcp import McpTool, to_mcp_prompt, to_mcp_resource, to_mcp_tool
 
 PAGE = 1_000
 """Tools on a page: many clients read the first page alone, and a page must fit into a message."""
 
-_MOST_LISTINGS = 64
+_MAX_LISTINGS = 64
 ListKind = Literal["tools", "resources", "templates", "prompts"]
 _KEYS: dict[ListKind, tuple[str, ChangeKind]] = {
     "tools": ("tools", "tools"),
@@ -39,7 +39,7 @@ class _Entry:
 
 
 @dataclass(eq=False, slots=True)
-class Listing:
+class CallerListing:
     """What one caller is shown of one kind, in order; immutable but for what is kept of it."""
 
     stamp: tuple[object, ...]
@@ -53,7 +53,7 @@ class Listing:
             self._by_key.update((item.key, item.item) for item in self.entries)
         return self._by_key.get(key)
 
-    def same_as(self, other: "Listing") -> bool:
+    def same_as(self, other: "CallerListing") -> bool:
         """Whether a client would see no difference."""
         if self is other:
             return True
@@ -76,10 +76,10 @@ class Catalogue:
     def __init__(self, registry: ToolRegistry, *, page: int = PAGE) -> None:
         self._registry = registry
         self._page = page
-        self._shown: dict[str, tuple[Tool, bool, ShownTool]] = {}
-        self._listings: dict[tuple[ListKind, Principal, BoardSelection], Listing] = {}
+        self._rendered: dict[str, tuple[Tool, bool, McpTool]] = {}
+        self._listings: dict[tuple[ListKind, Principal, BoardSelection], CallerListing] = {}
         self._versions: dict[str, int] = {}
-        self._stop = registry.changes.listen(self._changed)
+        self._stop = registry.changes.listen(self._on_change)
 
     def close(self) -> None:
         """Follow the registry no longer."""
@@ -96,7 +96,7 @@ class Catalogue:
         listing = self.listing(kind, principal, part)
         page = listing.pages.get(cursor or "")
         if page is None:
-            after = _place(cursor) if cursor else ""
+            after = _cursor_key(cursor) if cursor else ""
             entries = listing.entries
             first = next((i for i, item in enumerate(entries) if item.key > after), len(entries))
             chosen = entries[first : first + self._page]
@@ -107,7 +107,7 @@ class Catalogue:
                 listing.pages[cursor or ""] = page
         return page
 
-    def listing(self, kind: ListKind, principal: Principal, part: BoardSelection) -> Listing:
+    def listing(self, kind: ListKind, principal: Principal, part: BoardSelection) -> CallerListing:
         """Everything this caller is shown of a kind, by name, and without any name twice."""
         key = (kind, principal, part)
         kit = self._registry.kit
@@ -115,28 +115,28 @@ class Catalogue:
         known = self._listings.pop(key, None)
         if known is None or known.stamp != stamp:
             entries = {item.key: item for item in self._entries(kind, principal, part)}
-            known = Listing(stamp, tuple(entries[name] for name in sorted(entries)))
+            known = CallerListing(stamp, tuple(entries[name] for name in sorted(entries)))
         self._listings[key] = known  # the newest last, so that the oldest goes first
-        while len(self._listings) > _MOST_LISTINGS:
+        while len(self._listings) > _MAX_LISTINGS:
             del self._listings[next(iter(self._listings))]
         return known
 
-    def shown(self, tool: Tool) -> ShownTool:
+    def render_tool(self, tool: Tool) -> McpTool:
         """A tool as it is listed."""
         spec = tool.spec
         budget = spec.max_result_bytes
         if budget is None:
             budget = self._registry.kit.settings.max_result_bytes
-        known = self._shown.get(spec.name)
+        known = self._rendered.get(spec.name)
         if known is not None and known[0] is tool and known[1] == bool(budget):
             return known[2]
-        made = shown_tool(spec, paged=bool(budget))
-        self._shown[spec.name] = (tool, bool(budget), made)
+        made = to_mcp_tool(spec, paged=bool(budget))
+        self._rendered[spec.name] = (tool, bool(budget), made)
         return made
 
     def resource(self, principal: Principal, part: BoardSelection, uri: str) -> ResourceTool | None:
         """The resource or template that a board URI means, if this caller is shown it."""
-        shown = part.shown_uri(uri)
+        shown = part.client_uri(uri)
         found = self.listing("resources", principal, part).find(shown)
         if found is not None:
             return found
@@ -158,37 +158,37 @@ class Catalogue:
             case "tools":
                 for tool in self._registry.visible(principal):
                     if part.has(tool.spec):
-                        yield self._tool_entry(tool, part.shown_name(tool.spec))
+                        yield self._tool_entry(tool, part.client_name(tool.spec))
             case "prompts":
                 for offered in self._registry.offers.prompts(principal):
                     if part.has(offered.spec):
-                        yield _prompt_entry(offered, part.shown_name(offered.spec))
+                        yield _prompt_entry(offered, part.client_name(offered.spec))
             case "resources" | "templates":
                 for offered in self._registry.offers.resources(principal):
                     wanted = offered.resource.spec.is_template == (kind == "templates")
                     if wanted and part.has(offered.spec):
-                        yield _resource_entry(offered, part.shown_uri(offered.uri))
+                        yield _resource_entry(offered, part.client_uri(offered.uri))
 
     def _tool_entry(self, tool: Tool, name: str) -> _Entry:
-        return _Entry(name, tool, lambda: self.shown(tool).named(name))
+        return _Entry(name, tool, lambda: self.render_tool(tool).with_name(name))
 
-    def _changed(self, kind: ChangeKind, _uri: str) -> None:
+    def _on_change(self, kind: ChangeKind, _uri: str) -> None:
         self._versions[kind] = self._versions.get(kind, 0) + 1
-        if kind == "tools" and len(self._shown) > 2 * len(self._registry) + self._page:
-            self._shown.clear()  # tools that came and went
+        if kind == "tools" and len(self._rendered) > 2 * len(self._registry) + self._page:
+            self._rendered.clear()  # tools that came and went
 
 
 def _prompt_entry(offered: OfferedPrompt, name: str) -> _Entry:
     spec = offered.prompt.spec
-    return _Entry(name, offered, lambda: shown_prompt(spec, name))
+    return _Entry(name, offered, lambda: to_mcp_prompt(spec, name))
 
 
 def _resource_entry(offered: ResourceTool, uri: str) -> _Entry:
     spec = offered.resource.spec
-    return _Entry(uri, offered, lambda: shown_resource(spec, uri))
+    return _Entry(uri, offered, lambda: to_mcp_resource(spec, uri))
 
 
-def _place(cursor: str) -> str:
+def _cursor_key(cursor: str) -> str:
     try:
         place = place_of(cursor, str)
     except InvalidRequest as error:

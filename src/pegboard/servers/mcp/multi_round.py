@@ -8,23 +8,23 @@ from pegboard.core.elicitation import Elicitor
 from pegboard.core.event import digest_of
 from pegboard.errors import InvalidRequest
 from pegboard.servers.mcp.callers import Caller, Callers, is_modern
-from pegboard.servers.mcp.elicitation import SessionAsker
+from pegboard.servers.mcp.elicitation import SessionElicitor
 from pegboard.servers.mcp.progress import ProgressReporter, Request
-from pegboard.servers.mcp.suspended_calls import ParkedCall, SuspendedCalls
+from pegboard.servers.mcp.suspended_calls import SuspendedCall, SuspendedCalls
 
 KEY = "pegboard/idempotencyKey"
 """In a request's `_meta`: the same key and arguments give the first outcome again."""
 
-_LONGEST_KEY = 255
+_MAX_KEY_LENGTH = 255
 Work = Callable[[ToolContext[Any]], Awaitable[Any]]
 
 
 class MultiRoundRequests:
     """Runs the work of a request so that it can tell and ask its client."""
 
-    def __init__(self, callers: Callers, parking: SuspendedCalls) -> None:
+    def __init__(self, callers: Callers, suspended: SuspendedCalls) -> None:
         self._callers = callers
-        self._parking = parking
+        self._suspended = suspended
 
     async def run(
         self, work: Work, request: Request, caller: Caller, params: Any, *, name: str
@@ -42,50 +42,50 @@ class MultiRoundRequests:
             MCPError: The state is not one of ours for this request.
         """
         if not is_modern(request):
-            asker = SessionAsker(request, caller.abilities)
-            return await self._told(work, request, caller, asker, name)
+            elicitor = SessionElicitor(request, caller.abilities)
+            return await self._run_once(work, request, caller, elicitor, name)
         if params.request_state is not None:
-            return await self._parking.resume(
+            return await self._suspended.resume(
                 params.request_state,
                 params.input_responses or {},
                 owner=_owner(request, caller, params),
                 request=request,
             )
         if not caller.abilities.any:
-            asker = SessionAsker(request, caller.abilities)
-            return await self._told(work, request, caller, asker, name)
-        telling = self._telling(request, name)
+            elicitor = SessionElicitor(request, caller.abilities)
+            return await self._run_once(work, request, caller, elicitor, name)
+        reporter = self._reporter(request, name)
         owner = _owner(request, caller, params)
         given: dict[str, Any] = dict(params.input_responses or {})
-        call = ParkedCall(owner, caller.abilities, telling, given)
-        context = _context(request, caller, telling, call)
+        call = SuspendedCall(owner, caller.abilities, reporter, given)
+        context = _context(request, caller, reporter, call)
 
-        async def parked() -> Any:
+        async def suspendable() -> Any:
             return await work(context)
 
-        return await self._parking.start(call, parked())
+        return await self._suspended.start(call, suspendable())
 
-    async def _told(
-        self, work: Work, request: Request, caller: Caller, asker: Elicitor, name: str
+    async def _run_once(
+        self, work: Work, request: Request, caller: Caller, elicitor: Elicitor, name: str
     ) -> Any:
-        telling = self._telling(request, name)
-        outcome = await work(_context(request, caller, telling, asker))
-        await telling.sent()
+        reporter = self._reporter(request, name)
+        outcome = await work(_context(request, caller, reporter, elicitor))
+        await reporter.flush()
         return outcome
 
-    def _telling(self, request: Request, name: str) -> ProgressReporter:
+    def _reporter(self, request: Request, name: str) -> ProgressReporter:
         return ProgressReporter(request, tool=name, levels=self._callers.levels(request))
 
 
 def _context(
-    request: Request, caller: Caller, telling: ProgressReporter, asker: Elicitor
+    request: Request, caller: Caller, reporter: ProgressReporter, elicitor: Elicitor
 ) -> ToolContext[Any]:
     return ToolContext(
         principal=caller.principal,
         idempotency_key=_key(request),
-        on_progress=telling.on_progress,
-        on_log=telling.on_log,
-        elicitor=asker,
+        on_progress=reporter.on_progress,
+        on_log=reporter.on_log,
+        elicitor=elicitor,
     )
 
 
@@ -93,8 +93,8 @@ def _key(request: Request) -> str | None:
     key: object = dict(request.meta or {}).get(KEY)
     if key is None:
         return None
-    if not isinstance(key, str) or not 0 < len(key) <= _LONGEST_KEY:
-        raise InvalidRequest(f"_meta['{KEY}'] is a text of 1 to {_LONGEST_KEY} characters")
+    if not isinstance(key, str) or not 0 < len(key) <= _MAX_KEY_LENGTH:
+        raise InvalidRequest(f"_meta['{KEY}'] is a text of 1 to {_MAX_KEY_LENGTH} characters")
     return key
 
 

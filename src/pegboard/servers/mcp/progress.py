@@ -14,7 +14,7 @@ from pegboard.core.context import Progress
 from pegboard.core.elicitation import LogLevel, LogLine
 
 Request = ServerRequestContext[Any, Any]
-_MOST_WAITING = 1_000
+_MAX_WAITING = 1_000
 _LOG = logging.getLogger("pegboard.mcp")
 
 
@@ -48,7 +48,7 @@ class ProgressReporter:
         """For a tool context; None when the client wants no log lines."""
         return self._listener(self._log) if self._levels else None
 
-    async def sent(self) -> None:
+    async def flush(self) -> None:
         """Return once everything told so far is on its way."""
         if self._sender is not None:
             await self._sender
@@ -81,7 +81,7 @@ class ProgressReporter:
             self._put(told)
 
     def _put(self, told: Progress | LogLine) -> None:
-        if self.request is None or len(self._waiting) >= _MOST_WAITING:
+        if self.request is None or len(self._waiting) >= _MAX_WAITING:
             return
         self._waiting.append(told)
         if self._sender is None or self._sender.done():

@@ -14,8 +14,8 @@ from pegboard.errors import InvalidRequest, shorten_name
 from pegboard.runtime import Pegboard
 
 _WILD = frozenset("*?[")
-_MOST = 50
-_MOST_NAMED = 20
+_MAX_VALUES = 50
+_MAX_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +55,8 @@ class BoardSelection:
             raise InvalidRequest(
                 f"There is no parameter '{unknown[0][:40]}'; known are {', '.join(known)}"
             )
-        if sum(map(len, given.values())) > _MOST:
-            raise InvalidRequest(f"The address names more than {_MOST} things.")
+        if sum(map(len, given.values())) > _MAX_VALUES:
+            raise InvalidRequest(f"The address names more than {_MAX_VALUES} things.")
         chosen = {known[name]: tuple(values) for name, values in given.items()}
         return cls(own=own, **chosen)
 
@@ -72,7 +72,7 @@ class BoardSelection:
             return False
         return not _matches(spec.name, self.exclude)
 
-    def shown_name(self, spec: ToolSpec) -> str:
+    def client_name(self, spec: ToolSpec) -> str:
         """What a client calls it."""
         if not self.own:
             return spec.name
@@ -86,7 +86,7 @@ class BoardSelection:
         source, _ = split_wire_name(shown)
         return shown if source == self.own else wire_name(self.own, shown)
 
-    def shown_uri(self, uri: str) -> str:
+    def client_uri(self, uri: str) -> str:
         """The URI that a client knows."""
         if not self.own:
             return uri
@@ -154,9 +154,9 @@ def unknown_source(name: str, board: Pegboard) -> str:
     """That the board has no source of this name, and which it has."""
     known = [state.name for state in board.sources]
     listed = sorted(known)
-    left = len(listed) - _MOST_NAMED
+    left = len(listed) - _MAX_NAMED
     more = f" and {left} more" if left > 0 else ""
-    there = f"it has {', '.join(listed[:_MOST_NAMED]) or 'none'}{more}."
+    there = f"it has {', '.join(listed[:_MAX_NAMED]) or 'none'}{more}."
     hint = did_you_mean(name, known, most=3, otherwise=there)
     return f"There is no source '{shorten_name(name)}' on the board; {hint}"
 
@@ -181,10 +181,10 @@ def _may_mean(glob: str, source: str) -> bool:
     if named:
         return named == source
     before = glob.partition("__")[0]
-    return any(char in _WILD for char in before) and fnmatchcase(f"{source}__", _begun(glob))
+    return any(char in _WILD for char in before) and fnmatchcase(f"{source}__", _source_glob(glob))
 
 
-def _begun(glob: str) -> str:
+def _source_glob(glob: str) -> str:
     """What a name must look like as far as its source."""
     source, separator, _ = glob.partition("__")
     return f"{source}{separator}" if separator else f"{glob.partition('*')[0]}*"

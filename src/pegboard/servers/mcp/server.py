@@ -11,7 +11,7 @@ from mcp.server.models import InitializationOptions
 from pegboard import __version__
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.callers import CURRENT, Callers
-from pegboard.servers.mcp.change_notifications import DEBOUNCE, MOST_FOLLOWED, ChangeNotifications
+from pegboard.servers.mcp.change_notifications import DEBOUNCE, MAX_FOLLOWED, ChangeNotifications
 from pegboard.servers.mcp.handlers import Handlers
 from pegboard.servers.mcp.listings import PAGE, Catalogue
 from pegboard.servers.mcp.multi_round import MultiRoundRequests
@@ -41,8 +41,8 @@ class BoardServer:
         part: What is served where no address says it, as over stdio.
         page: How many things stand on a page of a list.
         debounce: Seconds between a change and telling of it.
-        most_followed: Resources that one session may follow.
-        parking: Where calls wait for answers, closed with it; as usual unless it is given.
+        max_followed: Resources that one session may follow.
+        suspended: Where calls wait for answers, closed with it; as usual unless it is given.
     """
 
     def __init__(
@@ -52,15 +52,15 @@ class BoardServer:
         part: BoardSelection = WHOLE,
         page: int = PAGE,
         debounce: float = DEBOUNCE,
-        most_followed: int = MOST_FOLLOWED,
-        parking: SuspendedCalls | None = None,
+        max_followed: int = MAX_FOLLOWED,
+        suspended: SuspendedCalls | None = None,
     ) -> None:
         self._catalogue = Catalogue(board.registry, page=page)
         self._watching = ChangeNotifications(board.registry, self._catalogue, debounce=debounce)
-        self._callers = Callers(self._watching, part=part, most_followed=most_followed)
-        self._parking = parking or SuspendedCalls()
+        self._callers = Callers(self._watching, part=part, max_followed=max_followed)
+        self._suspended = suspended or SuspendedCalls()
         self._board = board
-        rounds = MultiRoundRequests(self._callers, self._parking)
+        rounds = MultiRoundRequests(self._callers, self._suspended)
         handlers = Handlers(board, callers=self._callers, catalogue=self._catalogue, rounds=rounds)
         self.sdk = self._sdk(handlers)
 
@@ -70,7 +70,7 @@ class BoardServer:
 
     async def close(self) -> None:
         """Cancel calls that wait for answers, and end streams of changes."""
-        await self._parking.close()
+        await self._suspended.close()
         await self._watching.close()
         self._catalogue.close()
 
@@ -90,7 +90,7 @@ class BoardServer:
         for method, params, handle in handlers.table():
             server.add_request_handler(method, params, handle)
         server.add_notification_handler(
-            "notifications/initialized", types.NotificationParams, self._initialized
+            "notifications/initialized", types.NotificationParams, self._on_initialized
         )
         return server
 
@@ -100,9 +100,9 @@ class BoardServer:
         if caller is None:
             return None
         found = self._catalogue.listing("tools", caller.principal, caller.part).find(name)
-        return None if found is None else self._catalogue.shown(found).body["inputSchema"]
+        return None if found is None else self._catalogue.render_tool(found).body["inputSchema"]
 
-    async def _initialized(self, request: Request, _params: types.NotificationParams) -> None:
+    async def _on_initialized(self, request: Request, _params: types.NotificationParams) -> None:
         self._callers.session(request)
 
     async def _listen(

@@ -16,95 +16,105 @@ from mcp.shared.exceptions import MCPError
 
 from pegboard.core.elicitation import Answer, Question, Sample, SampleRequest
 from pegboard.errors import ToolFailed, Unavailable
-from pegboard.servers.mcp.elicitation import Abilities, answer_of, elicitation, sample_of, sampling
+from pegboard.servers.mcp.elicitation import (
+    ClientAbilities,
+    answer_of,
+    elicitation,
+    sample_of,
+    sampling,
+)
 from pegboard.servers.mcp.progress import ProgressReporter, Request
 
-LONGEST = 600.0
+WAIT_TIMEOUT = 600.0
 """Seconds that a call waits for its answers before it is cancelled."""
 
-MOST = 1_000
-_MOST_EACH = 100
+MAX_SUSPENDED = 1_000
+_MAX_PER_CALLER = 100
 
 
 @dataclass(eq=False, slots=True)
-class _Asked:
+class _PendingQuestion:
     request: types.ElicitRequest | types.CreateMessageRequest
     read: Callable[[Any], Any]
     answer: "asyncio.Future[Any]"
 
 
 @dataclass(eq=False, slots=True)
-class ParkedCall:
+class SuspendedCall:
     """A call that can outlive the request that began it; asks as an `Asker`.
 
     Attributes:
         owner: Who may resume it, and by which request; the caller first.
-        telling: Its way to the request that waits for it.
+        reporter: Its way to the request that waits for it.
         given: Answers that came with the first request, by name of the question.
     """
 
     owner: tuple[Hashable, ...]
-    abilities: Abilities
-    telling: ProgressReporter
+    abilities: ClientAbilities
+    reporter: ProgressReporter
     given: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    asked: dict[str, _Asked] = field(default_factory=dict[str, _Asked])
-    has_asked: asyncio.Event = field(default_factory=asyncio.Event)
+    pending: dict[str, _PendingQuestion] = field(default_factory=dict[str, _PendingQuestion])
+    has_question: asyncio.Event = field(default_factory=asyncio.Event)
     task: "asyncio.Task[Any] | None" = None
     expiry: asyncio.TimerHandle | None = None
     count: int = 0
 
     @property
     def takes_questions(self) -> bool:
-        """Whether a person can be asked."""
+        """Whether a person can be pending."""
         return self.abilities.takes_questions
 
     @property
     def takes_samples(self) -> bool:
-        """Whether the client's model can be asked."""
+        """Whether the client's model can be pending."""
         return self.abilities.takes_samples
 
     async def ask(self, question: Question) -> Answer:
         """Ask the person, by way of the answer to the request that waits."""
         self.abilities.check(question)
         return await self._put(
-            question.name, elicitation(question), lambda found: _elicited(question, found)
+            question.name, elicitation(question), lambda found: _read_answer(question, found)
         )
 
     async def sample(self, request: SampleRequest) -> Sample:
         """Ask the client's model in the same way."""
-        return await self._put(request.name, sampling(request), _sampled)
+        return await self._put(request.name, sampling(request), _read_sample)
 
     async def _put(self, name: str, request: Any, read: Callable[[Any], Any]) -> Any:
         self.count += 1
-        key = name if name and name not in self.asked else f"{name or 'question'}-{self.count}"
+        key = name if name and name not in self.pending else f"{name or 'question'}-{self.count}"
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        asked = self.asked[key] = _Asked(request, read, answer)
-        _settle(asked, self.given.get(key))
+        pending = self.pending[key] = _PendingQuestion(request, read, answer)
+        _settle(pending, self.given.get(key))
         if not answer.done():
-            self.has_asked.set()
+            self.has_question.set()
         try:
             return await answer
         finally:
-            self.asked.pop(key, None)
+            self.pending.pop(key, None)
 
 
 class SuspendedCalls:
     """Where such calls wait.
 
     Args:
-        longest: Seconds until one that nobody resumes is cancelled.
-        most: How many may wait at once.
-        most_each: How many of one caller.
+        timeout: Seconds until one that nobody resumes is cancelled.
+        max_calls: How many may wait at once.
+        max_per_caller: How many of one caller.
     """
 
     def __init__(
-        self, *, longest: float = LONGEST, most: int = MOST, most_each: int = _MOST_EACH
+        self,
+        *,
+        timeout: float = WAIT_TIMEOUT,
+        max_calls: int = MAX_SUSPENDED,
+        max_per_caller: int = _MAX_PER_CALLER,
     ) -> None:
-        self._longest, self._most, self._most_each = longest, most, most_each
-        self._parked: dict[str, ParkedCall] = {}
+        self._timeout, self._max_calls, self._max_per_caller = timeout, max_calls, max_per_caller
+        self._suspended: dict[str, SuspendedCall] = {}
         self._running: set[asyncio.Task[Any]] = set()
 
-    async def start(self, call: ParkedCall, work: Coroutine[Any, Any, Any]) -> Any:
+    async def start(self, call: SuspendedCall, work: Coroutine[Any, Any, Any]) -> Any:
         """Begin; the outcome of the work, or the `input_required` result."""
         call.task = asyncio.create_task(work)
         self._running.add(call.task)
@@ -124,42 +134,42 @@ class SuspendedCalls:
         Raises:
             MCPError: There is no such call, or it is not the caller's, or not of this request.
         """
-        call = self._parked.get(state)
+        call = self._suspended.get(state)
         if call is None or call.owner != owner:
             raise MCPError(
                 types.INVALID_PARAMS, "requestState is unknown, was used before, or has expired"
             )
-        del self._parked[state]
+        del self._suspended[state]
         if call.expiry is not None:
             call.expiry.cancel()
-        for key, asked in list(call.asked.items()):
-            _settle(asked, answers.get(key))
-        call.telling.request = request
-        if any(not asked.answer.done() for asked in call.asked.values()):
-            return self._park(call)
-        call.has_asked.clear()
+        for key, pending in list(call.pending.items()):
+            _settle(pending, answers.get(key))
+        call.reporter.request = request
+        if any(not pending.answer.done() for pending in call.pending.values()):
+            return self._suspend(call)
+        call.has_question.clear()
         return await self._until_asked(call)
 
     async def close(self) -> None:
         """Cancel whatever waits or runs, and return once it is recorded."""
-        for call in self._parked.values():
+        for call in self._suspended.values():
             if call.expiry is not None:
                 call.expiry.cancel()
-        self._parked.clear()
+        self._suspended.clear()
         running = list(self._running)
         for task in running:
             task.cancel()
         if running:
             await asyncio.wait(running, timeout=3.0)
 
-    async def _until_asked(self, call: ParkedCall) -> Any:
+    async def _until_asked(self, call: SuspendedCall) -> Any:
         task = call.task
         assert task is not None  # noqa: S101 - `start` set it
-        asking = asyncio.create_task(call.has_asked.wait())
+        asking = asyncio.create_task(call.has_question.wait())
         try:
             await asyncio.wait((task, asking), return_when=asyncio.FIRST_COMPLETED)
             if not task.done():
-                await asyncio.sleep(0)  # what is asked at once is asked together
+                await asyncio.sleep(0)  # what is pending at once is pending together
         except asyncio.CancelledError:
             # the client closed the stream of its answer, which is how it cancels
             task.cancel()
@@ -167,58 +177,60 @@ class SuspendedCalls:
             raise
         finally:
             asking.cancel()
-        await call.telling.sent()
+        await call.reporter.flush()
         if task.cancelled():
             raise MCPError(types.INTERNAL_ERROR, "The call was cancelled")
         if task.done():
             return task.result()
         if self._is_full(call):
-            for asked in call.asked.values():
-                asked.answer.set_exception(Unavailable("Too many calls wait for an answer."))
-            call.has_asked.clear()
+            for pending in call.pending.values():
+                pending.answer.set_exception(Unavailable("Too many calls wait for an answer."))
+            call.has_question.clear()
             return await self._until_asked(call)
-        return self._park(call)
+        return self._suspend(call)
 
-    def _is_full(self, call: ParkedCall) -> bool:
-        if len(self._parked) >= self._most:
+    def _is_full(self, call: SuspendedCall) -> bool:
+        if len(self._suspended) >= self._max_calls:
             return True
-        mine = sum(item.owner[0] == call.owner[0] for item in self._parked.values())
-        return mine >= self._most_each
+        mine = sum(item.owner[0] == call.owner[0] for item in self._suspended.values())
+        return mine >= self._max_per_caller
 
-    def _park(self, call: ParkedCall) -> types.InputRequiredResult:
+    def _suspend(self, call: SuspendedCall) -> types.InputRequiredResult:
         state = secrets.token_urlsafe(32)
-        self._parked[state] = call
-        call.telling.request = None
-        call.expiry = asyncio.get_running_loop().call_later(self._longest, self._expire, state)
+        self._suspended[state] = call
+        call.reporter.request = None
+        call.expiry = asyncio.get_running_loop().call_later(self._timeout, self._expire, state)
         requests: types.InputRequests = {
-            key: asked.request for key, asked in call.asked.items() if not asked.answer.done()
+            key: pending.request
+            for key, pending in call.pending.items()
+            if not pending.answer.done()
         }
         return types.InputRequiredResult(input_requests=requests, request_state=state)
 
     def _expire(self, state: str) -> None:
-        call = self._parked.pop(state, None)
+        call = self._suspended.pop(state, None)
         if call is not None and call.task is not None:
             call.task.cancel()
 
 
-def _settle(asked: _Asked, found: Any) -> None:
-    """Hand over an answer; one that is missing or of another kind is asked for again."""
-    if found is None or asked.answer.done():
+def _settle(pending: _PendingQuestion, found: Any) -> None:
+    """Hand over an answer; one that is missing or of another kind is pending for again."""
+    if found is None or pending.answer.done():
         return
     try:
-        value = asked.read(found)
+        value = pending.read(found)
     except (ToolFailed, TypeError):
         return
-    asked.answer.set_result(value)
+    pending.answer.set_result(value)
 
 
-def _elicited(question: Question, found: Any) -> Answer:
+def _read_answer(question: Question, found: Any) -> Answer:
     if not isinstance(found, types.ElicitResult):
         raise TypeError("not an answer to a question")
     return answer_of(question, found)
 
 
-def _sampled(found: Any) -> Sample:
+def _read_sample(found: Any) -> Sample:
     if not isinstance(found, types.CreateMessageResult):
         raise TypeError("not an answer of a model")
     return sample_of(found)

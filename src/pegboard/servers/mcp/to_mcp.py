@@ -26,7 +26,7 @@ PAGED = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownTool:
+class McpTool:
     """A tool as it is listed, rendered once.
 
     Attributes:
@@ -39,16 +39,16 @@ class ShownTool:
     promises: bool
     wraps: bool
 
-    def named(self, name: str) -> dict[str, Any]:
+    def with_name(self, name: str) -> dict[str, Any]:
         """The whole, under this name."""
         return {"name": name, **self.body}
 
 
-NOTHING = ShownTool(body={}, promises=False, wraps=False)
+NOTHING = McpTool(body={}, promises=False, wraps=False)
 """Of a tool that is not there."""
 
 
-def shown_tool(spec: ToolSpec, *, paged: bool) -> ShownTool:
+def to_mcp_tool(spec: ToolSpec, *, paged: bool) -> McpTool:
     """Render a tool.
 
     Args:
@@ -65,19 +65,19 @@ def shown_tool(spec: ToolSpec, *, paged: bool) -> ShownTool:
     output, wraps = _output(spec.output_schema, paged=paged)
     if output is not None:
         body["outputSchema"] = output
-    return ShownTool(body=body, promises=output is not None, wraps=wraps)
+    return McpTool(body=body, promises=output is not None, wraps=wraps)
 
 
-def shown_resource(spec: ResourceSpec, uri: str) -> dict[str, Any]:
+def to_mcp_resource(spec: ResourceSpec, uri: str) -> dict[str, Any]:
     """Render a resource or a template."""
     shown: dict[str, Any] = {
         "uriTemplate" if spec.is_template else "uri": uri,
         "name": spec.name,
-        **_said(title=spec.title, description=spec.description, mimeType=spec.media_type),
+        **_without_empty(title=spec.title, description=spec.description, mimeType=spec.media_type),
     }
     if spec.size is not None and not spec.is_template:
         shown["size"] = spec.size
-    annotations: dict[str, Any] = _said(audience=list(spec.audience))
+    annotations: dict[str, Any] = _without_empty(audience=list(spec.audience))
     if spec.priority is not None:
         annotations["priority"] = spec.priority
     if annotations:
@@ -85,19 +85,19 @@ def shown_resource(spec: ResourceSpec, uri: str) -> dict[str, Any]:
     return shown
 
 
-def shown_prompt(spec: PromptSpec, name: str) -> dict[str, Any]:
+def to_mcp_prompt(spec: PromptSpec, name: str) -> dict[str, Any]:
     """Render a prompt."""
     arguments = [
         {
             "name": item.name,
             "required": item.required,
-            **_said(title=item.title, description=item.description),
+            **_without_empty(title=item.title, description=item.description),
         }
         for item in spec.arguments
     ]
     return {
         "name": name,
-        **_said(title=spec.title, description=spec.description, arguments=arguments),
+        **_without_empty(title=spec.title, description=spec.description, arguments=arguments),
     }
 
 
@@ -153,5 +153,5 @@ def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
     return json.decode(json.encode(dict(schema)))
 
 
-def _said(**values: Any) -> dict[str, Any]:
+def _without_empty(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}

@@ -10,7 +10,11 @@ from tests.servers.http.made import LOOPBACK, TOKEN, a_board, client_of
 
 from pegboard.errors import ConfigError
 from pegboard.runtime import Pegboard, Settings
-from pegboard.servers.http.middleware.authentication import AuthenticationSettings, Gate, admission
+from pegboard.servers.http.middleware.authentication import (
+    AuthenticationMiddleware,
+    AuthenticationSettings,
+    authentication_settings,
+)
 
 PATHS = ["/tools", "/tools/add", "/history", "/sources", "/metrics", "/openapi.json", "/nothing"]
 PROBES = ["/healthz", "/readyz", "/v1/healthz", "/v1/readyz"]
@@ -182,19 +186,19 @@ async def test_a_probe_may_come_under_any_name_and_learns_less(tmp_path: Path) -
     ],
 )
 def test_the_name_that_the_operator_gave_is_a_local_one(host: str, names: set[str]) -> None:
-    assert admission(Settings(host=host)).hosts == names
+    assert authentication_settings(Settings(host=host)).hosts == names
 
 
 @pytest.mark.parametrize("token", ["", "   "])
 def test_an_empty_token_is_a_mistake(token: str) -> None:
     with pytest.raises(ConfigError, match="PEGBOARD_TOKEN is empty"):
-        admission(Settings(token=SecretStr(token)))
+        authentication_settings(Settings(token=SecretStr(token)))
 
 
 def test_the_token_is_not_shown(tmp_path: Path) -> None:
     board = a_board(tmp_path, token=SecretStr(TOKEN))
 
-    assert TOKEN not in repr(admission(board.settings))
+    assert TOKEN not in repr(authentication_settings(board.settings))
 
 
 @pytest.mark.parametrize(("sent", "let_in"), [(b"", False), (f"Bearer {TOKEN}".encode(), True)])
@@ -211,7 +215,7 @@ async def test_a_web_socket_needs_the_token_too(sent: bytes, let_in: bool) -> No
     async def send(message: Message) -> None:
         answers.append(message)
 
-    gate = Gate(app, AuthenticationSettings(token=TOKEN))
+    gate = AuthenticationMiddleware(app, AuthenticationSettings(token=TOKEN))
     scope: Scope = {"type": "websocket", "path": "/ws", "headers": [(b"authorization", sent)]}
     await gate(scope, receive, send)
     await gate({"type": "lifespan"}, receive, send)
@@ -236,6 +240,6 @@ async def test_a_ticket_is_taken_out_of_the_address_of_the_socket_alone(
 
     headers = [(b"host", b"localhost")]
     scope: Scope = {"type": "http", "path": path, "headers": headers, "query_string": b"ticket=abc"}
-    await Gate(app, AuthenticationSettings(token=None))(scope, unused, unused)
+    await AuthenticationMiddleware(app, AuthenticationSettings(token=None))(scope, unused, unused)
 
     assert seen == [query]

@@ -81,7 +81,7 @@ async def test_an_answer_that_has_begun_is_not_begun_again(
     assert "too late" in caplog.text
 
 
-async def cut_short(method: str, *messages: Message, has_begun: bool = False) -> list[Message]:
+async def cut_off_error(method: str, *messages: Message, has_begun: bool = False) -> list[Message]:
     """What a client is told whose request is being answered when the server ends."""
     coming, sent = list(messages), list[Message]()
     reading = asyncio.Event()
@@ -131,7 +131,7 @@ def part(*, more: bool) -> Message:
 async def test_the_end_of_the_server_says_whether_a_request_may_be_made_again(
     method: str, messages: tuple[Message, ...], retryable: bool
 ) -> None:
-    start, body = await cut_short(method, *messages)
+    start, body = await cut_off_error(method, *messages)
 
     headers, told = Headers(raw=start["headers"]), json.loads(body["body"])
     assert (start["status"], told["code"], told["retryable"]) == (503, "unavailable", retryable)
@@ -139,7 +139,7 @@ async def test_the_end_of_the_server_says_whether_a_request_may_be_made_again(
 
 
 async def test_the_end_of_the_server_begins_no_answer_twice() -> None:
-    sent = await cut_short("POST", part(more=False), has_begun=True)
+    sent = await cut_off_error("POST", part(more=False), has_begun=True)
 
     assert [message["type"] for message in sent] == ["http.response.start"]
 

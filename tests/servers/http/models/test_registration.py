@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from pegboard.runtime.board_file.models import ToolEntry
 from pegboard.runtime.registrations.source_config import RUNNERS
 from pegboard.servers.http.models.registration import (
-    MOST_AT_ONCE,
+    MAX_REGISTRATIONS,
     BulkBody,
     Registration,
     definitions_of,
@@ -100,14 +100,14 @@ async def test_only_so_many_faults_are_looked_for() -> None:
 
 
 def test_more_than_may_come_at_once_are_not_even_looked_at() -> None:
-    BulkBody.model_validate({"tools": [7] * MOST_AT_ONCE})
+    BulkBody.model_validate({"tools": [7] * MAX_REGISTRATIONS})
     with pytest.raises(ValidationError, match="at most 20000"):
-        BulkBody.model_validate({"tools": [7] * (MOST_AT_ONCE + 1)})
+        BulkBody.model_validate({"tools": [7] * (MAX_REGISTRATIONS + 1)})
 
 
 def test_the_document_describes_each_of_many() -> None:
     schema = BulkBody.model_json_schema()
 
     assert schema["properties"]["tools"]["items"] == {"$ref": "#/$defs/Registration"}
-    assert schema["properties"]["tools"]["maxItems"] == MOST_AT_ONCE
+    assert schema["properties"]["tools"]["maxItems"] == MAX_REGISTRATIONS
     assert schema["$defs"]["Registration"]["additionalProperties"] is False

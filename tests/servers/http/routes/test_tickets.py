@@ -13,7 +13,7 @@ from tests.servers.http.made import TOKEN, a_board, client_of
 from tests.servers.http.websocket.sockets import connected, served
 from websockets.exceptions import InvalidStatus
 
-from pegboard.servers.http.websocket.tickets import MOST_TICKETS
+from pegboard.servers.http.websocket.tickets import MAX_TICKETS
 
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
 PAGE = "https://board.example"
@@ -127,7 +127,7 @@ async def test_a_server_without_a_token_gives_tickets_and_asks_for_none(tmp_path
 @pytest.mark.timeout(60)
 async def test_more_than_wait_to_be_used_are_told_to_come_later(tmp_path: Path) -> None:
     async with client_of(a_board(tmp_path)) as client:
-        answers = [await client.post("/ws/tickets") for _ in range(MOST_TICKETS + 1)]
+        answers = [await client.post("/ws/tickets") for _ in range(MAX_TICKETS + 1)]
 
     assert {answer.status_code for answer in answers[:-1]} == {201}
     assert (answers[-1].status_code, answers[-1].json()["code"]) == (503, "overloaded")

@@ -12,11 +12,14 @@ from websockets.exceptions import ConnectionClosed
 
 from pegboard import Pegboard
 from pegboard.servers.http import create_app
-from pegboard.servers.http.bind_address import bound_socket, url_of
-from pegboard.servers.http.middleware.authentication import Gate, admission
+from pegboard.servers.http.bind_address import bind_socket, url_of
+from pegboard.servers.http.middleware.authentication import (
+    AuthenticationMiddleware,
+    authentication_settings,
+)
 from pegboard.servers.http.uvicorn_server import quiet_server
-from pegboard.servers.http.websocket.connection import Limits
-from pegboard.servers.http.websocket.endpoint import WebSocketDoor
+from pegboard.servers.http.websocket.connection import ConnectionLimits
+from pegboard.servers.http.websocket.endpoint import WebSocketEndpoint
 
 Json = dict[str, Any]
 
@@ -29,7 +32,7 @@ async def nothing() -> None:
 async def served(
     board: Pegboard,
     *,
-    limits: Limits | None = None,
+    limits: ConnectionLimits | None = None,
     most: int | None = None,
     ping: float = 20.0,
     max_message: int = 1_000_000,
@@ -37,9 +40,9 @@ async def served(
     """The address of a server of an open board; with limits of one's own only its sockets."""
     app: Any = create_app(board)
     if limits is not None or most is not None:
-        door = WebSocketDoor(board, limits=limits, most=most or 256)
-        app = Gate(door, admission(board.settings))
-    listening: socket.socket = bound_socket(board.settings.replace(port=0))
+        door = WebSocketEndpoint(board, limits=limits, most=most or 256)
+        app = AuthenticationMiddleware(door, authentication_settings(board.settings))
+    listening: socket.socket = bind_socket(board.settings.replace(port=0))
     ready = asyncio.Event()
     server = quiet_server(
         app, grace=1, started=ready.set, ending=nothing, max_message=max_message, ping=ping

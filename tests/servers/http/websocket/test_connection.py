@@ -18,8 +18,8 @@ from websockets.exceptions import ConnectionClosed
 from pegboard import Pegboard, tool
 from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.servers.http import uvicorn_server
-from pegboard.servers.http.websocket.connection import SLOW_READER, Limits
-from pegboard.servers.http.websocket.send_queue import Outbox
+from pegboard.servers.http.websocket.connection import SLOW_READER, ConnectionLimits
+from pegboard.servers.http.websocket.send_queue import SendQueue
 
 LINGER = {"type": "call", "body": {"name": "wait"}}
 
@@ -158,7 +158,7 @@ async def test_a_long_wrong_text_does_not_come_back(client: Client) -> None:
 async def test_more_requests_than_may_be_under_way_are_told_to_come_later(
     board: Pegboard,
 ) -> None:
-    limits = Limits(in_flight=3)
+    limits = ConnectionLimits(in_flight=3)
     async with served(board, limits=limits) as url, connected(url) as client:
         for _ in range(3):
             await client.send("call", body={"name": "wait"})
@@ -208,17 +208,17 @@ async def test_a_message_in_many_pieces_is_bounded_as_well(board: Pegboard) -> N
 async def test_a_client_that_does_not_read_is_told_and_disconnected(
     board: Pegboard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    deliver, gave_up = Outbox.deliver, asyncio.Event()
+    deliver, gave_up = SendQueue.deliver, asyncio.Event()
 
-    async def watched(outbox: Outbox) -> None:
+    async def watched(outbox: SendQueue) -> None:
         try:
             await deliver(outbox)
         finally:
             gave_up.set()
 
-    monkeypatch.setattr(Outbox, "deliver", watched)
-    monkeypatch.setattr(uvicorn_server, "_LAST_WORDS", 60.0)
-    limits = Limits(in_flight=400, patience=0.3)
+    monkeypatch.setattr(SendQueue, "deliver", watched)
+    monkeypatch.setattr(uvicorn_server, "_CLOSE_TIMEOUT", 60.0)
+    limits = ConnectionLimits(in_flight=400, patience=0.3)
     async with served(board, limits=limits) as url, connected(url, max_queue=1) as client:
         with suppress(ConnectionClosed):
             for _ in range(400):
@@ -232,7 +232,7 @@ async def test_a_client_that_does_not_read_is_told_and_disconnected(
 
 async def test_a_client_that_never_reads_again_holds_nothing(board: Pegboard) -> None:
     text = json.dumps({"id": "w", "type": "call", "body": {"name": "wait"}})
-    async with served(board, limits=Limits(patience=0.2)) as url, raw(url) as (_, writer):
+    async with served(board, limits=ConnectionLimits(patience=0.2)) as url, raw(url) as (_, writer):
         writer.write(frame(text))
         for number in range(300):
             call = {"name": "weigh", "input": {"size": 900_000}}
@@ -315,6 +315,6 @@ async def test_a_fault_of_ours_shows_an_error_id_alone(
 
 
 async def test_a_closed_board_answers_that_later_may_help(board: Pegboard) -> None:
-    async with served(board, limits=Limits()) as url, connected(url) as client:
+    async with served(board, limits=ConnectionLimits()) as url, connected(url) as client:
         await board.close()
         assert problem_in(await client.call("add", a=1))[1:] == ("overloaded", 503)

@@ -14,7 +14,7 @@ from websockets.exceptions import InvalidStatus
 
 from pegboard import Pegboard
 from pegboard.servers.http import create_app
-from pegboard.servers.http.websocket.endpoint import WebSocketDoor
+from pegboard.servers.http.websocket.endpoint import WebSocketEndpoint
 
 
 async def refused(url: str, **options: Any) -> tuple[int, str]:
@@ -171,7 +171,7 @@ async def test_a_server_that_breaks_the_protocol_is_told_so(
     async def send(message: Message) -> None:
         sent.append(message)
 
-    door = WebSocketDoor(board)
+    door = WebSocketEndpoint(board)
     state = {"principal": None}
     await door({"type": "websocket", "headers": [], "state": state}, receive, send)
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from tests.servers.http.live import until
 
-from pegboard.servers.http.websocket.send_queue import MOST_WAITING, Outbox
+from pegboard.servers.http.websocket.send_queue import MAX_WAITING, SendQueue
 
 
-async def said(outbox: Outbox, sent: list[str], count: int) -> list[Any]:
+async def said(outbox: SendQueue, sent: list[str], count: int) -> list[Any]:
     delivering = asyncio.create_task(outbox.deliver())
 
     async def is_all() -> bool:
@@ -26,7 +26,7 @@ async def test_messages_go_out_in_order_and_progress_before_what_follows_it() ->
     async def send(text: str) -> None:
         sent.append(text)
 
-    outbox = Outbox(send, patience=1)
+    outbox = SendQueue(send, patience=1)
     outbox.progress({"id": 1, "done": 1})
     outbox.progress({"id": 1, "done": 2})
     outbox.progress({"id": 2, "done": 7})
@@ -45,14 +45,14 @@ async def test_whoever_has_too_much_to_say_waits_for_room() -> None:
     async def send(text: str) -> None:
         sent.append(text)
 
-    outbox = Outbox(send, patience=1)
-    for number in range(MOST_WAITING):
+    outbox = SendQueue(send, patience=1)
+    for number in range(MAX_WAITING):
         await outbox.say({"id": number})
     one_more = asyncio.create_task(outbox.say({"id": "more"}))
     await asyncio.sleep(0.01)
     assert not one_more.done()
 
-    await said(outbox, sent, MOST_WAITING + 1)
+    await said(outbox, sent, MAX_WAITING + 1)
     await one_more
 
     assert json.loads(sent[-1]) == {"id": "more"}
@@ -62,7 +62,7 @@ async def test_a_message_that_nobody_takes_ends_it() -> None:
     async def send(_: str) -> None:
         await asyncio.sleep(60)
 
-    outbox = Outbox(send, patience=0.01)
+    outbox = SendQueue(send, patience=0.01)
     await outbox.say({"id": 1})
 
     with pytest.raises(TimeoutError):
@@ -75,7 +75,7 @@ async def test_what_json_cannot_say_is_no_reason_to_fail() -> None:
     async def send(text: str) -> None:
         sent.append(text)
 
-    outbox = Outbox(send, patience=1)
+    outbox = SendQueue(send, patience=1)
     await outbox.say({"id": 1, "half": "\ud800", "no": [float("inf")]})
 
     assert await said(outbox, sent, 1) == [{"id": 1, "half": "\ud800", "no": [None]}]

@@ -9,7 +9,7 @@ from pegboard import Pegboard, tool
 from pegboard.core.event import SourceChanged
 from pegboard.core.principal import LOCAL
 from pegboard.core.tool import ToolSpec
-from pegboard.servers.http.websocket.subscriptions import MOST_NAMES, BoardSubscriptions
+from pegboard.servers.http.websocket.subscriptions import MAX_NAMES, BoardSubscriptions
 from pegboard.tools import SchemaTool
 
 
@@ -101,7 +101,7 @@ async def test_a_subscription_ends_when_it_is_cancelled(client: Client, board: P
 
 async def test_what_changes_on_another_thread_is_told_too(board: Pegboard) -> None:
     news = BoardSubscriptions(board.registry)
-    with news.subscribed(LOCAL) as coming:
+    with news.subscribe(LOCAL) as coming:
         async with aclosing(coming) as events:
             thread = threading.Thread(target=board.registry.add, args=(sprout,))
             thread.start()
@@ -113,9 +113,9 @@ async def test_what_changes_on_another_thread_is_told_too(board: Pegboard) -> No
 
 async def test_very_many_changes_are_told_without_their_names(board: Pegboard) -> None:
     news = BoardSubscriptions(board.registry)
-    with news.subscribed(LOCAL) as coming:
+    with news.subscribe(LOCAL) as coming:
         async with aclosing(coming) as events:
-            for number in range(MOST_NAMES + 1):
+            for number in range(MAX_NAMES + 1):
                 spec = ToolSpec(name=f"t{number}", input_schema={"type": "object"})
                 board.registry.add(SchemaTool(spec=spec, run=nothing))
             event = await anext(events)

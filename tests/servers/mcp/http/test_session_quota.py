@@ -8,7 +8,7 @@ from pegboard.servers.mcp.http.session_quota import SessionQuota, SessionSlot
 
 
 def place_of(shares: SessionQuota, holder: str) -> SessionSlot:
-    found = shares.place(holder)
+    found = shares.acquire(holder)
     assert found is not None
     return found
 
@@ -27,48 +27,48 @@ def test_each_caller_has_a_share_of_their_own() -> None:
     first = place_of(shares, "ada")
     place_of(shares, "ada")
 
-    assert shares.place("ada") is None
-    assert shares.place("eve") is not None
+    assert shares.acquire("ada") is None
+    assert shares.acquire("eve") is not None
     assert len(shares) == 3
 
-    first.leave()
-    first.leave()
+    first.release()
+    first.release()
 
     assert len(shares) == 2
-    assert shares.place("ada") is not None
+    assert shares.acquire("ada") is not None
 
 
 def test_the_refusal_says_what_to_do() -> None:
     answer = SessionQuota(250).refusal()
 
     assert answer.status_code == 429
-    assert b"You have 250 sessions open" in bytes(answer.body)
+    assert b"250 sessions are open" in bytes(answer.body)
     assert b"DELETE with their Mcp-Session-Id" in bytes(answer.body)
 
 
 async def test_a_session_that_is_ended_is_out_of_its_place_before_its_owner_is_told() -> None:
     shares = SessionQuota(1)
-    await shares.telling(place_of(shares, "ada"), nowhere)(start(200, "s1"))
+    await shares.watch_start(place_of(shares, "ada"), nowhere)(start(200, "s1"))
 
-    await shares.ending("s1", nowhere)(start(404))
-    assert shares.place("ada") is None
-    await shares.ending("s2", nowhere)(start(200))
-    assert shares.place("ada") is None
+    await shares.watch_end("s1", nowhere)(start(404))
+    assert shares.acquire("ada") is None
+    await shares.watch_end("s2", nowhere)(start(200))
+    assert shares.acquire("ada") is None
 
     async def told(message: Message) -> None:
         assert len(shares) == 0
 
-    await shares.ending("s1", told)(start(200))
-    assert shares.place("ada") is not None
+    await shares.watch_end("s1", told)(start(200))
+    assert shares.acquire("ada") is not None
 
 
 async def test_a_session_that_ended_before_its_id_was_told_is_not_remembered() -> None:
     shares = SessionQuota(1)
     place = place_of(shares, "ada")
-    place.leave()
+    place.release()
 
-    await shares.telling(place, nowhere)(start(200, "s1"))
+    await shares.watch_start(place, nowhere)(start(200, "s1"))
     second = place_of(shares, "ada")
-    await shares.ending("s1", nowhere)(start(200))
+    await shares.watch_end("s1", nowhere)(start(200))
 
     assert second.is_held

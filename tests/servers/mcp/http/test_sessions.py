@@ -1,4 +1,4 @@
-"""Sessions of streamable HTTP: bounded, ended when idle, and nobody else's."""
+"""HttpSessions of streamable HTTP: bounded, ended when idle, and nobody else's."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from pegboard import tool
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.callers import CURRENT
-from pegboard.servers.mcp.http.sessions import Sessions
+from pegboard.servers.mcp.http.sessions import HttpSessions
 from pegboard.servers.mcp.protocol_errors import DUPLICATE_ID
 from pegboard.servers.mcp.selection import WHOLE
 
@@ -40,7 +40,7 @@ def called(number: Any) -> dict[str, Any]:
 class Door:
     """An ASGI application that takes the caller from a header, as a gate would."""
 
-    def __init__(self, sessions: Sessions) -> None:
+    def __init__(self, sessions: HttpSessions) -> None:
         self._sessions = sessions
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -52,13 +52,13 @@ class Door:
 
 @pytest.fixture
 async def opened(board: Pegboard, request: pytest.FixtureRequest) -> Any:
-    sessions = await Sessions.open(board, **getattr(request, "param", {}))
+    sessions = await HttpSessions.open(board, **getattr(request, "param", {}))
     yield sessions
     await sessions.close()
 
 
 def client(
-    sessions: Sessions, caller: str = "", *, address: str = "127.0.0.1"
+    sessions: HttpSessions, caller: str = "", *, address: str = "127.0.0.1"
 ) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
         transport=httpx2.ASGITransport(app=Door(sessions), client=(address, 1)),
@@ -72,7 +72,7 @@ async def begun(http: httpx2.AsyncClient) -> dict[str, str]:
     return {"Mcp-Session-Id": answer.headers["mcp-session-id"]}
 
 
-async def test_a_session_answers_nobody_but_who_began_it(opened: Sessions) -> None:
+async def test_a_session_answers_nobody_but_who_began_it(opened: HttpSessions) -> None:
     async with client(opened, "ada") as ada, client(opened, "eve") as eve:
         session = await begun(ada)
         own = await ada.post("/", json=PING, headers=session)
@@ -83,8 +83,8 @@ async def test_a_session_answers_nobody_but_who_began_it(opened: Sessions) -> No
     assert CURRENT.get() is None
 
 
-@pytest.mark.parametrize("opened", [{"most": 2}], indirect=True)
-async def test_there_are_no_more_sessions_than_there_is_room_for(opened: Sessions) -> None:
+@pytest.mark.parametrize("opened", [{"max_sessions": 2}], indirect=True)
+async def test_there_are_no_more_sessions_than_there_is_room_for(opened: HttpSessions) -> None:
     async with client(opened) as http:
         first = await begun(http)
         await begun(http)
@@ -95,8 +95,8 @@ async def test_there_are_no_more_sessions_than_there_is_room_for(opened: Session
     assert (refused.status_code, again.status_code) == (503, 200)
 
 
-@pytest.mark.parametrize("opened", [{"idle": 0.1}], indirect=True)
-async def test_a_session_that_nobody_uses_ends(opened: Sessions) -> None:
+@pytest.mark.parametrize("opened", [{"idle_timeout": 0.1}], indirect=True)
+async def test_a_session_that_nobody_uses_ends(opened: HttpSessions) -> None:
     async with client(opened) as http:
         session = await begun(http)
         await until(lambda: not opened._manager._server_instances)
@@ -105,8 +105,8 @@ async def test_a_session_that_nobody_uses_ends(opened: Sessions) -> None:
     assert answer.status_code == 404
 
 
-@pytest.mark.parametrize("opened", [{"most": 5, "share": 2}], indirect=True)
-async def test_one_caller_has_no_more_than_a_share_of_them(opened: Sessions) -> None:
+@pytest.mark.parametrize("opened", [{"max_sessions": 5, "max_per_caller": 2}], indirect=True)
+async def test_one_caller_has_no_more_than_a_share_of_them(opened: HttpSessions) -> None:
     async with (
         client(opened, "ada") as ada,
         client(opened, "eve") as eve,
@@ -122,14 +122,14 @@ async def test_one_caller_has_no_more_than_a_share_of_them(opened: Sessions) -> 
 
     assert refused.status_code == 429
     assert refused.json()["id"] is None
-    assert "You have 2 sessions open, as many as one caller may have" in refused.text
+    assert "2 sessions are open, as many as one caller may have" in refused.text
     assert [answer.status_code for answer in others] == [200, 200]
     assert alone.status_code == 200
     assert again.status_code == 200
 
 
-@pytest.mark.parametrize("opened", [{"share": 1}], indirect=True)
-async def test_what_begins_no_session_takes_no_place(opened: Sessions) -> None:
+@pytest.mark.parametrize("opened", [{"max_per_caller": 1}], indirect=True)
+async def test_what_begins_no_session_takes_no_place(opened: HttpSessions) -> None:
     async with client(opened) as http:
         for body in (b"no json", json.dumps(PING).encode(), b"{}"):
             assert (await http.post("/", content=body)).status_code == 400
@@ -139,8 +139,8 @@ async def test_what_begins_no_session_takes_no_place(opened: Sessions) -> None:
     assert begins.status_code == 200
 
 
-@pytest.mark.parametrize("opened", [{"share": 1, "idle": 0.1}], indirect=True)
-async def test_the_place_of_a_session_that_nobody_uses_is_free_again(opened: Sessions) -> None:
+@pytest.mark.parametrize("opened", [{"max_per_caller": 1, "idle_timeout": 0.1}], indirect=True)
+async def test_the_place_of_a_session_that_nobody_uses_is_free_again(opened: HttpSessions) -> None:
     async with client(opened) as http:
         await begun(http)
         await until(lambda: not opened._manager._server_instances)
@@ -150,7 +150,7 @@ async def test_the_place_of_a_session_that_nobody_uses_is_free_again(opened: Ses
 
 
 async def test_of_two_requests_with_one_id_the_second_is_refused_and_the_first_answered(
-    opened: Sessions, board: Pegboard
+    opened: HttpSessions, board: Pegboard
 ) -> None:
     holding, release = asyncio.Event(), asyncio.Event()
 

@@ -18,8 +18,8 @@ def asked(key: Any, method: str = "tools/call") -> JSONRPCMessage:
 
 
 def answer_with(unanswered: PendingRequests, answer: JSONRPCMessage) -> None:
-    unanswered.sending(answer)
-    unanswered.sent(answer)
+    unanswered.release(answer)
+    unanswered.settle(answer)
 
 
 async def is_waiting(unanswered: PendingRequests) -> bool:
@@ -33,8 +33,8 @@ async def is_waiting(unanswered: PendingRequests) -> bool:
 )
 async def test_a_request_is_open_until_it_is_answered(answer: JSONRPCMessage) -> None:
     unanswered = PendingRequests()
-    unanswered.received(asked("a"))
-    unanswered.received(asked(1))
+    unanswered.track(asked("a"))
+    unanswered.track(asked(1))
     answer_with(unanswered, message(id=1, result={}))
     assert await is_waiting(unanswered)
 
@@ -45,21 +45,21 @@ async def test_a_request_is_open_until_it_is_answered(answer: JSONRPCMessage) ->
 
 async def test_a_request_that_is_taken_back_is_not_answered() -> None:
     unanswered = PendingRequests()
-    unanswered.received(asked(1))
+    unanswered.track(asked(1))
     for params in (None, {"requestId": [1]}, {"requestId": 2}):
-        unanswered.received(message(method="notifications/cancelled", params=params))
+        unanswered.track(message(method="notifications/cancelled", params=params))
     assert await is_waiting(unanswered)
 
-    unanswered.received(message(method="notifications/cancelled", params={"requestId": 1}))
+    unanswered.track(message(method="notifications/cancelled", params={"requestId": 1}))
 
     assert not await is_waiting(unanswered)
 
 
 async def test_nothing_else_keeps_anybody_waiting() -> None:
     unanswered = PendingRequests()
-    unanswered.received(asked(1, "subscriptions/listen"))
-    unanswered.received(message(method="notifications/initialized"))
-    unanswered.received(message(id=7, result={}))
+    unanswered.track(asked(1, "subscriptions/listen"))
+    unanswered.track(message(method="notifications/initialized"))
+    unanswered.track(message(id=7, result={}))
     answer_with(unanswered, asked(8, "sampling/createMessage"))
     answer_with(unanswered, message(method="notifications/message", params={}))
 
@@ -68,19 +68,17 @@ async def test_nothing_else_keeps_anybody_waiting() -> None:
 
 async def test_an_id_is_taken_until_its_request_is_answered_or_taken_back() -> None:
     unanswered = PendingRequests()
-    unanswered.received(asked(1))
-    unanswered.received(asked("listening", "subscriptions/listen"))
+    unanswered.track(asked(1))
+    unanswered.track(asked("listening", "subscriptions/listen"))
 
     assert unanswered.has(1)
     assert unanswered.has("1")
     assert unanswered.has("listening")
     assert not unanswered.has(2)
 
-    unanswered.sending(message(method="notifications/message", params={}))
-    unanswered.sending(message(id=1, result={}))
-    unanswered.received(
-        message(method="notifications/cancelled", params={"requestId": "listening"})
-    )
+    unanswered.release(message(method="notifications/message", params={}))
+    unanswered.release(message(id=1, result={}))
+    unanswered.track(message(method="notifications/cancelled", params={"requestId": "listening"}))
 
     assert not unanswered.has("1")
     assert not unanswered.has("listening")
@@ -88,15 +86,15 @@ async def test_an_id_is_taken_until_its_request_is_answered_or_taken_back() -> N
 
 async def test_an_id_that_is_used_again_while_its_answer_is_written_is_open() -> None:
     unanswered = PendingRequests()
-    unanswered.received(asked(1))
-    unanswered.sending(message(id=1, result={}))
-    unanswered.received(asked(1))
-    unanswered.sent(message(id=1, result={}))
+    unanswered.track(asked(1))
+    unanswered.release(message(id=1, result={}))
+    unanswered.track(asked(1))
+    unanswered.settle(message(id=1, result={}))
 
     assert unanswered.has(1)
     assert await is_waiting(unanswered)
 
-    unanswered.sending(message(id=1, result={}))
-    unanswered.sent(message(id=1, result={}))
+    unanswered.release(message(id=1, result={}))
+    unanswered.settle(message(id=1, result={}))
 
     assert not await is_waiting(unanswered)

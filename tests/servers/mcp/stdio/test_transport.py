@@ -13,7 +13,7 @@ from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 from tests.servers.mcp.made import until
 
 from pegboard.servers.mcp.protocol_errors import DUPLICATE_ID
-from pegboard.servers.mcp.stdio.transport import Wire, streams
+from pegboard.servers.mcp.stdio.transport import StdioStreams, open_streams
 
 PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
 
@@ -21,7 +21,7 @@ PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
 class Ends:
     """The client's ends of both pipes."""
 
-    def __init__(self, wire: Wire, writing: int, reading: int) -> None:
+    def __init__(self, wire: StdioStreams, writing: int, reading: int) -> None:
         self.wire = wire
         self.writing, self.reading = writing, reading
 
@@ -31,12 +31,12 @@ class Ends:
 
 
 @asynccontextmanager
-async def ends(*, longest: int = 1_000) -> AsyncGenerator[Ends]:
+async def ends(*, max_bytes: int = 1_000) -> AsyncGenerator[Ends]:
     read_in, write_in = os.pipe()
     read_out, write_out = os.pipe()
     descriptors = {read_in, write_in, read_out, write_out}
     try:
-        async with streams(read_in, write_out, longest=longest, patience=0.5) as wire:
+        async with open_streams(read_in, write_out, max_bytes=max_bytes, grace=0.5) as wire:
             yield Ends(wire, write_in, read_out)
             if not wire.ended.is_set():
                 os.close(write_in)  # so that the thread that reads ends
@@ -102,7 +102,7 @@ async def test_of_two_requests_with_one_id_the_second_is_refused_and_the_first_a
 
 
 async def test_a_message_that_is_too_long_is_answered_once_and_passed_over() -> None:
-    async with ends(longest=100_000) as client:
+    async with ends(max_bytes=100_000) as client:
         writing = asyncio.to_thread(os.write, client.writing, b"x" * 300_000 + b"\n" + PING)
         sending = asyncio.create_task(writing)
         refused = await client.read()

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import ConfigError
 from pegboard.runtime import Settings
-from pegboard.servers.http.problem_details import problem
+from pegboard.servers.http.problem_details import problem_response
 from pegboard.servers.http.websocket.tickets import SOCKET_PATHS, Tickets, take_ticket
 
 TOKEN_HOLDER = Principal(id="token", kind="service", scopes=frozenset({"*"}))
@@ -33,7 +33,7 @@ class AuthenticationSettings:
     hosts: frozenset[str] = frozenset()
 
 
-def admission(settings: Settings) -> AuthenticationSettings:
+def authentication_settings(settings: Settings) -> AuthenticationSettings:
     """What the settings say of it.
 
     Raises:
@@ -47,22 +47,22 @@ def admission(settings: Settings) -> AuthenticationSettings:
     )
 
 
-class Gate:
+class AuthenticationMiddleware:
     """ASGI middleware: names the caller, or answers 401 or 403.
 
     Args:
         app: What is behind it.
-        admission: Whom it lets in.
+        settings: Whom it lets in.
         tickets: Which a WebSocket may bring instead of the token; None gives none.
     """
 
     def __init__(
-        self, app: ASGIApp, admission: AuthenticationSettings, *, tickets: Tickets | None = None
+        self, app: ASGIApp, settings: AuthenticationSettings, *, tickets: Tickets | None = None
     ) -> None:
         self._app = app
         self._tickets = tickets or Tickets()
-        self._token = None if admission.token is None else admission.token.encode()
-        self._hosts = admission.hosts
+        self._token = None if settings.token is None else settings.token.encode()
+        self._hosts = settings.hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or answer it here."""
@@ -137,28 +137,28 @@ def _without_port(host: str) -> str:
     return host.partition(":")[0]
 
 
-_NO_TOKEN = problem(
+_NO_TOKEN = problem_response(
     401,
     "This needs the header 'Authorization: Bearer TOKEN'.",
     headers={"WWW-Authenticate": 'Bearer realm="pegboard"'},
 )
-_WRONG_TOKEN = problem(
+_WRONG_TOKEN = problem_response(
     401,
     "The token is not the one that this server knows.",
     headers={"WWW-Authenticate": 'Bearer realm="pegboard", error="invalid_token"'},
 )
-_WRONG_TICKET = problem(
+_WRONG_TICKET = problem_response(
     401,
     "The ticket is none that this server gave to this page and that is still good: get one with "
     "'POST /ws/tickets' for each connection.",
     headers={"WWW-Authenticate": 'Bearer realm="pegboard", error="invalid_token"'},
 )
-_NOT_LOCAL = problem(
+_NOT_LOCAL = problem_response(
     403,
     "A server without PEGBOARD_TOKEN answers only under a local name, such as localhost.",
     code="host_not_allowed",
 )
-_NOT_OURS = problem(
+_NOT_OURS = problem_response(
     403,
     "A server without PEGBOARD_TOKEN takes no WebSocket from a page of another origin.",
     code="origin_not_allowed",

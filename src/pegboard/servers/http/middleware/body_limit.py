@@ -6,7 +6,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pegboard.servers.http.problem_details import problem
+from pegboard.servers.http.problem_details import problem_response
 
 _UPLOAD_TIMEOUT = 60.0
 
@@ -59,7 +59,7 @@ class BodyLimit:
         return receiving
 
     def _too_large(self) -> ASGIApp:
-        return problem(413, self._detail(), headers=_CLOSE)
+        return problem_response(413, self._detail(), headers=_CLOSE)
 
     def _detail(self) -> str:
         return f"The body has more than {self._max_bytes} bytes."

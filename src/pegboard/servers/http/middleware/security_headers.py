@@ -5,8 +5,8 @@ import asyncio
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pegboard.servers.http.problem_details import internal_problem, problem_of
-from pegboard.servers.shutdown import cut_short, not_begun
+from pegboard.servers.http.problem_details import error_response, internal_error_response
+from pegboard.servers.shutdown import cut_off_error, not_started_error
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _HEADERS = {
@@ -50,11 +50,11 @@ class SecurityHeaders:
             await self._app(scope, progress.receive, sending)
         except asyncio.CancelledError:  # the server shuts down and the grace period is over
             if not started:
-                why = cut_short() if progress.may_be_begun else not_begun()
-                await problem_of(why)(scope, receive, sending)
+                why = cut_off_error() if progress.may_be_begun else not_started_error()
+                await error_response(why)(scope, receive, sending)
             raise
         except Exception as error:  # noqa: BLE001 - the last resort: logged, answered with its id
-            answer = internal_problem(error, during=f"{scope['method']} {scope['path']}")
+            answer = internal_error_response(error, during=f"{scope['method']} {scope['path']}")
             if not started:
                 await answer(scope, receive, sending)
 

@@ -23,9 +23,9 @@ from pegboard.runtime.board_file.models import RetryPolicyEntry, ToolEntry
 from pegboard.runtime.registrations.shorthand_schema import WORDS, schema_of
 from pegboard.schemas.validator import compile_schema
 from pegboard.servers.http.models.requests import integral
-from pegboard.servers.http.problem_details import MOST_FAULTS
+from pegboard.servers.http.problem_details import MAX_FAULTS
 
-MOST_AT_ONCE = 20_000
+MAX_REGISTRATIONS = 20_000
 _DAY_MS = 24 * 3600 * 1000
 _WORD: dict[str, Any] = {"enum": list(WORDS)}
 _PROPERTY: dict[str, Any] = {
@@ -67,7 +67,7 @@ _SCHEMA: dict[str, Any] = {
 _CHECK = compile_schema("the registration", _SCHEMA)
 
 
-def _checked(value: Any) -> Any:
+def _check_schema(value: Any) -> Any:
     """Only what the document promises: a shorthand one level deep, or a JSON Schema."""
     given: Any = value
     if isinstance(given, dict):
@@ -96,7 +96,7 @@ def _wrong(given: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
             yield InitErrorDetails(type=kind, loc=(name,), input=item)
 
 
-_Schema = Annotated[dict[str, Any] | None, BeforeValidator(_checked), WithJsonSchema(_SCHEMA)]
+_Schema = Annotated[dict[str, Any] | None, BeforeValidator(_check_schema), WithJsonSchema(_SCHEMA)]
 _Words = Annotated[str, Field(max_length=200)]
 _List = Annotated[
     tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(max_length=100)
@@ -207,7 +207,7 @@ class BulkBody(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     tools: Annotated[
-        list[Annotated[Registration, WrapValidator(_as_it_is)]], Field(max_length=MOST_AT_ONCE)
+        list[Annotated[Registration, WrapValidator(_as_it_is)]], Field(max_length=MAX_REGISTRATIONS)
     ]
 
 
@@ -227,7 +227,7 @@ async def definitions_of(tools: Sequence[Any]) -> list[dict[str, Any]]:
                 {**item, "loc": ("body", "tools", index, *item["loc"])}
                 for item in error.errors(include_url=False, include_input=False)
             ]
-            if len(faults) >= MOST_FAULTS:
+            if len(faults) >= MAX_FAULTS:
                 break
     if faults:
         raise RequestValidationError(faults, body={"tools": tools})

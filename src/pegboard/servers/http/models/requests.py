@@ -4,9 +4,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_validator
 
-MOST_TOOLS = 500
-MOST_CALLS = 1_000
-LONGEST_TIMEOUT_MS = 24 * 3600 * 1000
+MAX_TOOLS = 500
+MAX_CALLS = 1_000
+MAX_TIMEOUT_MS = 24 * 3600 * 1000
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
 
@@ -32,7 +32,7 @@ Status = Annotated[
 Cursor = Annotated[
     str, Field(max_length=200, description="`next_cursor` of the page before; empty at first.")
 ]
-Page = Annotated[int, Field(ge=1, le=MOST_TOOLS, description="Tools on a page.")]
+Page = Annotated[int, Field(ge=1, le=MAX_TOOLS, description="Tools on a page.")]
 
 
 def integral(value: Any) -> Any:
@@ -85,7 +85,7 @@ class ExecutionConfig(BaseModel):
         Strict(),
         Field(
             gt=0,
-            le=LONGEST_TIMEOUT_MS,
+            le=MAX_TIMEOUT_MS,
             description="Milliseconds for the whole call; never longer than the server allows.",
         ),
     ] = None
@@ -155,7 +155,7 @@ class HistoryFilter(BaseModel):
     unfinished: Annotated[
         bool, Field(description="Only writes that started and whose outcome is unknown.")
     ] = False
-    limit: Annotated[int, Field(ge=1, le=MOST_CALLS, description="Calls on a page.")] = 50
+    limit: Annotated[int, Field(ge=1, le=MAX_CALLS, description="Calls on a page.")] = 50
     cursor: Cursor = ""
 
 

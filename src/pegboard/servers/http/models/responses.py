@@ -202,10 +202,10 @@ class ProblemItem(BaseModel):
     kind: str
 
 
-class Problem(BaseModel):
+class ProblemDocument(BaseModel):
     """What went wrong (RFC 9457)."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", title="Problem")
 
     type: str
     title: str

@@ -22,7 +22,7 @@ from pegboard.servers.http.models.registration import BulkBody, Registration, de
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.routes.execute import Key
 from pegboard.servers.http.routes.tools import ToolName
-from pegboard.servers.http.tool_listing import known_tool
+from pegboard.servers.http.tool_views import find_visible_tool
 
 router = APIRouter(route_class=JsonRoute, tags=["catalogue"])
 
@@ -110,7 +110,7 @@ async def remove_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
 @router.get("/tools/{tool}/versions", response_model=VersionList, responses=refusals(404))
 async def list_versions(board: Board, caller: Caller, tool: ToolName) -> Response:
     """List every version of a tool, the oldest first, with where each came from."""
-    known_tool(board, tool, caller)
+    find_visible_tool(board, tool, caller)
     return JsonResponse({"versions": board.catalogue.history(tool)})
 
 
@@ -119,7 +119,7 @@ async def diff_versions(
     board: Board, caller: Caller, tool: ToolName, wanted: Annotated[DiffFilter, Query()]
 ) -> Response:
     """Tell how one version of a tool differs from another, and what that means for its users."""
-    known_tool(board, tool, caller)
+    find_visible_tool(board, tool, caller)
     return JsonResponse(board.catalogue.diff(tool, wanted.from_, wanted.to))
 
 
@@ -154,7 +154,7 @@ async def deprecate_tool(
 @router.get("/tools/{tool}/health", response_model=ToolHealthAnswer, responses=refusals(404))
 async def show_health(board: Board, caller: Caller, tool: ToolName) -> Response:
     """Tell how a tool is doing, by its calls, its source and what it needs."""
-    spec = known_tool(board, tool, caller).spec
+    spec = find_visible_tool(board, tool, caller).spec
     return JsonResponse(board.tool_health.to_dict(spec.id))
 
 
@@ -170,4 +170,4 @@ async def show_replacements(board: Board, caller: Caller, tool: ToolName) -> Res
 def _check_known(board: Board, caller: Caller, tool: str) -> None:
     """A tool that is hidden from the caller is not found, as one that is not there."""
     if tool in board.registry:
-        known_tool(board, tool, caller)
+        find_visible_tool(board, tool, caller)

@@ -19,12 +19,12 @@ from pegboard.rendering.svg import dependencies
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
-from pegboard.servers.http.picture_responses import PICTURE, chosen, picture
+from pegboard.servers.http.picture_responses import PICTURE, choose_format, svg_response
 
 router = APIRouter(route_class=JsonRoute, tags=["graph"])
 
-_MOST = 2**53
-_Version = Annotated[int, Field(ge=0, le=_MOST)]
+_MAX_VERSION = 2**53
+_Version = Annotated[int, Field(ge=0, le=_MAX_VERSION)]
 
 
 class GraphFilter(BaseModel):
@@ -32,9 +32,9 @@ class GraphFilter(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    version: Annotated[int | None, Field(ge=0, le=_MOST, description="By default the newest.")] = (
-        None
-    )
+    version: Annotated[
+        int | None, Field(ge=0, le=_MAX_VERSION, description="By default the newest.")
+    ] = None
     around: Annotated[
         str, Field(max_length=128, description="Only what is near this tool, by id or name.")
     ] = ""
@@ -56,9 +56,9 @@ class BreaksFilter(BaseModel):
     tool: Annotated[
         str, Field(min_length=1, max_length=128, description="What fails, by id or name.")
     ]
-    version: Annotated[int | None, Field(ge=0, le=_MOST, description="By default the newest.")] = (
-        None
-    )
+    version: Annotated[
+        int | None, Field(ge=0, le=_MAX_VERSION, description="By default the newest.")
+    ] = None
     alternatives: Annotated[
         bool,
         Field(description="Leave out what another tool would serve, without a doubt, instead."),
@@ -71,7 +71,9 @@ class GraphDiffFilter(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     from_: Annotated[_Version, Field(alias="from")]
-    to: Annotated[int | None, Field(ge=0, le=_MOST, description="By default the newest.")] = None
+    to: Annotated[
+        int | None, Field(ge=0, le=_MAX_VERSION, description="By default the newest.")
+    ] = None
 
 
 @router.get("/graph", response_model=DependencyGraphAnswer, responses=refusals(400, 404) | PICTURE)
@@ -85,9 +87,9 @@ async def show_graph(
     if wanted.around:
         node = service.node(wanted.around)
         graph = graph.around(node, depth=wanted.depth, direction=wanted.direction)
-    if chosen(request, wanted.format) == "svg":
-        return picture(dependencies(_shown(board, graph)))
-    return JsonResponse(_shown(board, graph))
+    if choose_format(request, wanted.format) == "svg":
+        return svg_response(dependencies(_to_dict(board, graph)))
+    return JsonResponse(_to_dict(board, graph))
 
 
 @router.post(
@@ -109,7 +111,7 @@ async def update_graph(
     graph = await service.update(change, principal=caller)
     named = [*change.add_nodes, *(node for edge in change.add_edges for node in edge)]
     near = graph.only(map(service.node, named))
-    return JsonResponse(_shown(board, service.filter_visible(caller, near)))
+    return JsonResponse(_to_dict(board, service.filter_visible(caller, near)))
 
 
 @router.get("/graph/breaks", response_model=BreaksAnswer, responses=refusals(404))
@@ -160,5 +162,5 @@ async def diff_graph(
     )
 
 
-def _shown(board: Board, graph: DependencyGraph) -> dict[str, Any]:
+def _to_dict(board: Board, graph: DependencyGraph) -> dict[str, Any]:
     return graph_dict(graph, board.dependencies.names(graph.nodes))

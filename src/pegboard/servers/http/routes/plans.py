@@ -12,11 +12,17 @@ from pegboard.features.runs.schemas import RunAnswer, RunPlanBody
 from pegboard.rendering.svg import chart
 from pegboard.rendering.text import mermaid
 from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.execute_call import to_accepted_answer
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
-from pegboard.servers.http.picture_responses import DRAWINGS, Format, chosen, flow_chart, picture
+from pegboard.servers.http.picture_responses import (
+    DRAWINGS,
+    Format,
+    choose_format,
+    mermaid_response,
+    svg_response,
+)
 from pegboard.servers.http.routes.execute import Key
-from pegboard.servers.http.routes.runs import started
 
 router = APIRouter(route_class=JsonRoute, tags=["plans"])
 
@@ -65,11 +71,11 @@ async def show_kept_plan(
 ) -> Response:
     """Show a plan, checked against the board as it is now, or draw it."""
     made = await board.plans.get(plan_id, principal=caller)
-    match chosen(request, wanted):
+    match choose_format(request, wanted):
         case "svg":
-            return picture(chart(made.graph))
+            return svg_response(chart(made.graph))
         case "mermaid":
-            return flow_chart(mermaid(made.graph))
+            return mermaid_response(mermaid(made.graph))
         case _:
             return JsonResponse(show_plan(made, mermaid))
 
@@ -88,4 +94,5 @@ async def run_plan(
     key: Key = "",
 ) -> Response:
     """Start a run of a plan; poll it, or follow its events."""
-    return started(await board.runs.start_plan(plan_id, wanted.params, principal=caller, key=key))
+    view = await board.runs.start_plan(plan_id, wanted.params, principal=caller, key=key)
+    return to_accepted_answer(view).response()

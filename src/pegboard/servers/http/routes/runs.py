@@ -27,10 +27,16 @@ from pegboard.rendering.svg import chart, timeline
 from pegboard.rendering.text import mermaid
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.dependencies import Board, Caller
-from pegboard.servers.http.execute_call import to_accepted_response
+from pegboard.servers.http.execute_call import to_accepted_answer
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
-from pegboard.servers.http.picture_responses import DRAWINGS, RunShown, chosen, flow_chart, picture
+from pegboard.servers.http.picture_responses import (
+    DRAWINGS,
+    RunViewFilter,
+    choose_format,
+    mermaid_response,
+    svg_response,
+)
 from pegboard.servers.http.routes.execute import Key
 
 router = APIRouter(route_class=JsonRoute, tags=["runs"])
@@ -39,11 +45,6 @@ RunId = Annotated[str, Path(min_length=1, max_length=200)]
 _EVENTS = "text/event-stream"
 _BEAT = 15.0
 """Seconds after which a stream without news says that it is alive."""
-
-
-def started(view: RunView) -> Response:
-    """The answer for a run that goes on while the caller does something else."""
-    return to_accepted_response(view).response()
 
 
 @router.post(
@@ -63,7 +64,7 @@ async def start_run(
         view = await board.runs.start_graph(
             graph, wanted.params, principal=caller, key=key, as_plan=is_plan(wanted.graph)
         )
-    return started(view)
+    return to_accepted_answer(view).response()
 
 
 @router.get("/runs", response_model=RunListAnswer, responses=refusals(404))
@@ -85,22 +86,24 @@ async def show_run(
     board: Board,
     caller: Caller,
     run_id: RunId,
-    wanted: Annotated[RunShown, Query()],
+    wanted: Annotated[RunViewFilter, Query()],
 ) -> Response:
     """Show or draw a run, at once or when it rests: has ended, or waits for somebody."""
-    view = await _rested(board, caller, run_id, wanted.wait)
-    match chosen(request, wanted.format):
+    view = await _wait_until_suspended(board, caller, run_id, wanted.wait)
+    match choose_format(request, wanted.format):
         case "svg":
-            return picture(chart(view.graph, view.result))
+            return svg_response(chart(view.graph, view.result))
         case "timeline":
-            return picture(timeline(view.result))
+            return svg_response(timeline(view.result))
         case "mermaid":
-            return flow_chart(mermaid(view.graph, view.result))
+            return mermaid_response(mermaid(view.graph, view.result))
         case _:
             return JsonResponse(view.to_dict())
 
 
-async def _rested(board: Pegboard, caller: Principal, run_id: str, seconds: float) -> RunView:
+async def _wait_until_suspended(
+    board: Pegboard, caller: Principal, run_id: str, seconds: float
+) -> RunView:
     if seconds:
         with suppress(TimeoutError):  # it is shown as it is
             async with asyncio.timeout(seconds):
@@ -139,7 +142,7 @@ async def follow_run(
     await board.runs.get(run_id, principal=caller)
     first = max(after, int(last_event_id or 0))
     events = board.runs.events(run_id, after=first, principal=caller)
-    return StreamingResponse(_sent(events), media_type=_EVENTS)
+    return StreamingResponse(_stream(events), media_type=_EVENTS)
 
 
 @router.post("/runs/{run_id}/cancel", response_model=RunAnswer, responses=refusals(404))
@@ -168,7 +171,7 @@ async def resume_run(board: Board, caller: Caller, run_id: RunId) -> Response:
 async def answer_run(
     board: Board, caller: Caller, run_id: RunId, given: Annotated[AnswerBody, Body()]
 ) -> Response:
-    """Answer what a run asks: a question, an approval, or what happened to a call."""
+    """SuccessAnswer what a run asks: a question, an approval, or what happened to a call."""
     view = await board.runs.answer(run_id, given.pending_id, given.answer, principal=caller)
     return JsonResponse(view.to_dict())
 
@@ -186,7 +189,7 @@ async def send_message(
     return JsonResponse(view.to_dict())
 
 
-async def _sent(events: AsyncIterator[RunEvent]) -> AsyncIterator[bytes]:
+async def _stream(events: AsyncIterator[RunEvent]) -> AsyncIterator[bytes]:
     """Events as a browser's EventSource reads them, and a comment when there are none."""
     coming = asyncio.ensure_future(anext(events, None))
     try:

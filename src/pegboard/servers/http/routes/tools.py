@@ -12,7 +12,7 @@ from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.models.requests import SearchRequest, ToolFilter
 from pegboard.servers.http.models.responses import ToolDetail, ToolExplanation, ToolList
 from pegboard.servers.http.openapi import refusals
-from pegboard.servers.http.tool_listing import known_tool, tool_detail, tool_page
+from pegboard.servers.http.tool_views import find_visible_tool, tool_detail, tool_page
 
 router = APIRouter(route_class=JsonRoute, tags=["tools"])
 
@@ -51,7 +51,7 @@ async def search_tools(
 async def show_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
     """Show the whole spec of a tool, with its schemas; a hidden one is not found."""
     try:
-        found = known_tool(board, tool, caller)
+        found = find_visible_tool(board, tool, caller)
     except ToolNotFound:
         if tool in {"search", "register", "bulk"}:  # what else stands at this path takes POST alone
             raise HTTPException(405, headers={"Allow": "POST"}) from None

@@ -12,15 +12,15 @@ from pegboard.core.context import Progress
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, Overloaded, PegboardError
 from pegboard.runtime import Pegboard
-from pegboard.servers.http.execute_call import Answer
+from pegboard.servers.http.execute_call import SuccessAnswer
 from pegboard.servers.http.problem_details import (
     ProblemAnswer,
+    error_answer,
+    internal_error_answer,
     problem_answer,
-    told_internal,
-    told_invalid,
-    told_of,
+    validation_answer,
 )
-from pegboard.servers.http.websocket.dispatch import answered
+from pegboard.servers.http.websocket.dispatch import dispatch
 from pegboard.servers.http.websocket.messages import (
     READER,
     CancelMessage,
@@ -32,7 +32,7 @@ from pegboard.servers.http.websocket.messages import (
     read_object,
     schema_for,
 )
-from pegboard.servers.http.websocket.send_queue import Outbox
+from pegboard.servers.http.websocket.send_queue import SendQueue
 from pegboard.servers.http.websocket.subscriptions import BoardSubscriptions
 from pegboard.servers.shutdown import cancel_and_wait
 
@@ -43,7 +43,7 @@ CANCELLED = 499
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ConnectionLimits:
     """What one connection may take.
 
     Attributes:
@@ -75,7 +75,7 @@ class Connection:
         board: Pegboard,
         caller: Principal,
         news: Callable[[], BoardSubscriptions],
-        limits: Limits,
+        limits: ConnectionLimits,
     ) -> None:
         self._receive = receive
         self._send = send
@@ -83,7 +83,7 @@ class Connection:
         self._caller = caller
         self._news = news
         self._limits = limits
-        self._outbox = Outbox(self._send_text, patience=limits.patience)
+        self._outbox = SendQueue(self._send_text, patience=limits.patience)
         self._tasks: dict[Id, asyncio.Task[None]] = {}
         self._ended = False
 
@@ -131,13 +131,13 @@ class Connection:
                 case PingMessage():
                     await self._outbox.say({"id": message.id, "type": "pong"})
                 case CancelMessage():
-                    await self._say(message.id, self._cancelled(message.request))
+                    await self._say(message.id, self._cancel(message.request))
                 case _:
                     await self._begin(message)
         except ValidationError as error:
-            await self._say(known, told_invalid(faults_of(error), schema=schema_for(given)))
+            await self._say(known, validation_answer(faults_of(error), schema=schema_for(given)))
         except PegboardError as error:
-            await self._say(known, told_of(error))
+            await self._say(known, error_answer(error))
 
     async def _begin(self, message: Work) -> None:
         if message.id in self._tasks:
@@ -154,32 +154,34 @@ class Connection:
         task.add_done_callback(lambda _: self._tasks.pop(message.id, None))
         await asyncio.sleep(0)  # one that is cancelled before it has begun would answer nothing
 
-    def _cancelled(self, request: Id) -> Answer | ProblemAnswer:
+    def _cancel(self, request: Id) -> SuccessAnswer | ProblemAnswer:
         task = self._tasks.get(request)
         if task is None:
             return problem_answer(404, f"No request with the id {request!r} is under way.")
         task.cancel()
-        return Answer(body={"request": request})
+        return SuccessAnswer(body={"request": request})
 
     async def _answer(self, message: Work) -> None:
-        teller = _Teller(message.id, self._outbox)
+        updates = _Updates(message.id, self._outbox)
         try:
             if not self._board.is_open:
-                answer = told_of(_not_open())
+                answer = error_answer(_not_open())
             else:
-                answer = await answered(message, self._board, self._caller, teller, news=self._news)
+                answer = await dispatch(
+                    message, self._board, self._caller, updates, news=self._news
+                )
         except PegboardError as error:
-            answer = told_of(error)
+            answer = error_answer(error)
         except asyncio.CancelledError:
             if self._ended:
                 raise
             answer = problem_answer(CANCELLED, "The request was cancelled.", code="cancelled")
         except Exception as error:  # noqa: BLE001 - the door's last resort: logged, and told by its id
-            answer = told_internal(error, during=f"/ws {message.type}")
-        teller.end()
+            answer = internal_error_answer(error, during=f"/ws {message.type}")
+        updates.end()
         await self._say(message.id, answer)
 
-    async def _say(self, known: Id | None, answer: Answer | ProblemAnswer) -> None:
+    async def _say(self, known: Id | None, answer: SuccessAnswer | ProblemAnswer) -> None:
         if isinstance(answer, ProblemAnswer):
             message = {"id": known, "type": "error", "problem": answer.body}
         else:
@@ -187,10 +189,10 @@ class Connection:
         await self._outbox.say(message)
 
 
-class _Teller:
+class _Updates:
     """What one request says before its answer."""
 
-    def __init__(self, request: Id, outbox: Outbox) -> None:
+    def __init__(self, request: Id, outbox: SendQueue) -> None:
         self._id = request
         self._outbox = outbox
         self._loop = asyncio.get_running_loop()

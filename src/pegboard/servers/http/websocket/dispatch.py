@@ -10,7 +10,7 @@ from pegboard.features.approvals.schemas import approval_to_dict
 from pegboard.features.runs import RunView
 from pegboard.graphs.documents.read import is_plan, read_apart
 from pegboard.runtime import Pegboard
-from pegboard.servers.http.execute_call import Answer, execute_call, to_accepted_response
+from pegboard.servers.http.execute_call import SuccessAnswer, execute_call, to_accepted_answer
 from pegboard.servers.http.problem_details import ProblemAnswer
 from pegboard.servers.http.websocket.messages import (
     AnswerRunMessage,
@@ -27,7 +27,7 @@ from pegboard.servers.http.websocket.messages import (
 from pegboard.servers.http.websocket.subscriptions import BoardSubscriptions
 
 
-class Teller(Protocol):
+class RequestUpdates(Protocol):
     """Says what comes before the answer of a request."""
 
     async def event(self, event: Mapping[str, Any]) -> None:
@@ -39,14 +39,14 @@ class Teller(Protocol):
         ...
 
 
-async def answered(
+async def dispatch(
     message: Work,
     board: Pegboard,
     caller: Principal,
-    teller: Teller,
+    updates: RequestUpdates,
     *,
     news: Callable[[], BoardSubscriptions],
-) -> Answer | ProblemAnswer:
+) -> SuccessAnswer | ProblemAnswer:
     """Do what a message asks for.
 
     Raises:
@@ -54,17 +54,17 @@ async def answered(
     """
     match message:
         case CallMessage():
-            return await execute_call(board, caller, message.body, on_progress=teller.progress)
+            return await execute_call(board, caller, message.body, on_progress=updates.progress)
         case FollowRunMessage():
-            return await _followed(message, board, caller, teller)
+            return await _follow(message, board, caller, updates)
         case SubscribeMessage():
-            return await _subscribed(news(), caller, teller)
+            return await _subscribe(news(), caller, updates)
         case DecideMessage():
-            return await _decided(message, board, caller)
+            return await _decide(message, board, caller)
         case StartRunMessage():
-            return await _started(message, board, caller)
+            return await _start(message, board, caller)
         case _:
-            return Answer(body=(await _of_a_run(message, board, caller)).to_dict())
+            return SuccessAnswer(body=(await _of_a_run(message, board, caller)).to_dict())
 
 
 async def _of_a_run(
@@ -94,7 +94,7 @@ async def _of_a_run(
             assert_never(message)
 
 
-async def _started(message: StartRunMessage, board: Pegboard, caller: Principal) -> Answer:
+async def _start(message: StartRunMessage, board: Pegboard, caller: Principal) -> SuccessAnswer:
     wanted, key = message.body, message.key
     if wanted.plan_id:
         view = await board.runs.start_plan(wanted.plan_id, wanted.params, principal=caller, key=key)
@@ -103,32 +103,34 @@ async def _started(message: StartRunMessage, board: Pegboard, caller: Principal)
         view = await board.runs.start_graph(
             graph, wanted.params, principal=caller, key=key, as_plan=is_plan(wanted.graph)
         )
-    return to_accepted_response(view)
+    return to_accepted_answer(view)
 
 
-async def _followed(
-    message: FollowRunMessage, board: Pegboard, caller: Principal, teller: Teller
-) -> Answer:
+async def _follow(
+    message: FollowRunMessage, board: Pegboard, caller: Principal, updates: RequestUpdates
+) -> SuccessAnswer:
     last = message.after
     following = board.runs.events(message.run_id, after=message.after, principal=caller)
     async with aclosing(following) as events:
         async for event in events:
             last = event.sequence
             told = {"sequence": last, "kind": event.kind, "at": event.at, **event.data}
-            await teller.event(told)
-    return Answer(body={"run_id": message.run_id, "last": last})
+            await updates.event(told)
+    return SuccessAnswer(body={"run_id": message.run_id, "last": last})
 
 
-async def _subscribed(news: BoardSubscriptions, caller: Principal, teller: Teller) -> Answer:
-    with news.subscribed(caller) as coming:
-        await teller.event({"kind": "subscribed"})
+async def _subscribe(
+    news: BoardSubscriptions, caller: Principal, updates: RequestUpdates
+) -> SuccessAnswer:
+    with news.subscribe(caller) as coming:
+        await updates.event({"kind": "subscribed"})
         async with aclosing(coming) as events:
             async for event in events:
-                await teller.event(event)
-    return Answer(body={})
+                await updates.event(event)
+    return SuccessAnswer(body={})
 
 
-async def _decided(message: DecideMessage, board: Pegboard, caller: Principal) -> Answer:
+async def _decide(message: DecideMessage, board: Pegboard, caller: Principal) -> SuccessAnswer:
     wanted = message.body
     decided = await board.approvals.decide(
         message.approval_id,
@@ -137,4 +139,4 @@ async def _decided(message: DecideMessage, board: Pegboard, caller: Principal) -
         arguments=wanted.arguments,
         principal=caller,
     )
-    return Answer(body=approval_to_dict(decided))
+    return SuccessAnswer(body=approval_to_dict(decided))

@@ -9,16 +9,16 @@ from starlette.types import Receive, Scope, Send
 from pegboard.core.principal import Principal
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.problem_details import ProblemAnswer, problem_answer
-from pegboard.servers.http.websocket.connection import Connection, Limits
+from pegboard.servers.http.websocket.connection import Connection, ConnectionLimits
 from pegboard.servers.http.websocket.subscriptions import BoardSubscriptions
 
-MOST_CONNECTIONS = 256
+MAX_CONNECTIONS = 256
 _FAILED = 1011
 _LATER = 1013
 _LOG = logging.getLogger("pegboard.http")
 
 
-class WebSocketDoor:
+class WebSocketEndpoint:
     """Serves a board over WebSockets.
 
     Args:
@@ -28,10 +28,14 @@ class WebSocketDoor:
     """
 
     def __init__(
-        self, board: Pegboard, *, limits: Limits | None = None, most: int = MOST_CONNECTIONS
+        self,
+        board: Pegboard,
+        *,
+        limits: ConnectionLimits | None = None,
+        most: int = MAX_CONNECTIONS,
     ) -> None:
         self._board = board
-        self._limits = limits or Limits()
+        self._limits = limits or ConnectionLimits()
         self._most = most
         self._count = 0
         self._news: BoardSubscriptions | None = None

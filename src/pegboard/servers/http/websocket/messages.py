@@ -8,13 +8,13 @@ from pegboard.core.tool import JsonSchema
 from pegboard.errors import InvalidRequest
 from pegboard.features.approvals.schemas import DecisionRequest
 from pegboard.features.runs.schemas import AnswerBody, MessageBody, RunBody
-from pegboard.servers.http.json_body import parsed
+from pegboard.servers.http.json_body import decode_json
 from pegboard.servers.http.models.requests import ExecuteRequest
 from pegboard.servers.http.validation_messages import schema_of_type
 
 _CLOSED = ConfigDict(extra="forbid", frozen=True)
-_LONGEST_ID = 128
-_MOST_SEQUENCE = 2**53
+_MAX_ID_LENGTH = 128
+_MAX_SEQUENCE = 2**53
 
 Id = str | int
 """Chosen by the client; another one for each request that is under way."""
@@ -22,13 +22,13 @@ Id = str | int
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Key = Annotated[str, Field(max_length=255, description="As the header `Idempotency-Key`.")]
 _Id = Annotated[
-    Annotated[str, Strict(), Field(min_length=1, max_length=_LONGEST_ID)]
-    | Annotated[int, Strict(), Field(ge=-_MOST_SEQUENCE, le=_MOST_SEQUENCE)],
+    Annotated[str, Strict(), Field(min_length=1, max_length=_MAX_ID_LENGTH)]
+    | Annotated[int, Strict(), Field(ge=-_MAX_SEQUENCE, le=_MAX_SEQUENCE)],
     Field(description="Whatever answers the message has it."),
 ]
 
 _FORMS_OF_ID = ("constrained-str", "constrained-int")
-_WANTED_ID = f"Write a text of 1 to {_LONGEST_ID} characters, or an integer up to 2^53"
+_WANTED_ID = f"Write a text of 1 to {_MAX_ID_LENGTH} characters, or an integer up to 2^53"
 
 
 class _Message(BaseModel):
@@ -71,7 +71,7 @@ class FollowRunMessage(_RunMessage):
     after: Annotated[
         int,
         Strict(),
-        Field(ge=0, le=_MOST_SEQUENCE, description="Only events with a greater number."),
+        Field(ge=0, le=_MAX_SEQUENCE, description="Only events with a greater number."),
     ] = 0
 
 
@@ -157,7 +157,7 @@ def read_object(text: str) -> dict[str, Any]:
         content = text.encode()
     except UnicodeEncodeError as error:  # no frame brings one, but a foreign server may
         raise InvalidRequest("The message is not UTF-8.") from error
-    value = parsed(content)
+    value = decode_json(content)
     if not isinstance(value, dict):
         raise InvalidRequest("A message is a JSON object with an 'id' and a 'type'.")
     return cast("dict[str, Any]", value)
@@ -167,10 +167,10 @@ def id_of(message: dict[str, Any]) -> Id | None:
     """What an answer is addressed to, as far as it is known; None for nothing."""
     given = message.get("id")
     if isinstance(given, str):
-        return given if 0 < len(given) <= _LONGEST_ID else None
+        return given if 0 < len(given) <= _MAX_ID_LENGTH else None
     if not isinstance(given, int) or isinstance(given, bool):
         return None
-    return given if abs(given) <= _MOST_SEQUENCE else None
+    return given if abs(given) <= _MAX_SEQUENCE else None
 
 
 def faults_of(error: ValidationError) -> list[dict[str, Any]]:

@@ -5,16 +5,16 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from pegboard.servers.http.json_body import written
+from pegboard.servers.http.json_body import encode_json
 from pegboard.servers.http.websocket.messages import Id
 
-MOST_WAITING = 256
+MAX_WAITING = 256
 """Messages that wait; whoever has one more to say waits for room."""
 
 Send = Callable[[str], Awaitable[None]]
 
 
-class Outbox:
+class SendQueue:
     """Says things in order, as fast as the client reads them.
 
     Progress is news only while it is new: of each request the last one is kept that has not been
@@ -39,10 +39,10 @@ class Outbox:
         for item in (last, message):
             if item is None:
                 continue
-            while len(self._waiting) >= MOST_WAITING:
+            while len(self._waiting) >= MAX_WAITING:
                 self._room.clear()
                 await self._room.wait()
-            self._waiting.append(written(item).decode())
+            self._waiting.append(encode_json(item).decode())
             self._news.set()
 
     def progress(self, message: Mapping[str, Any]) -> None:
@@ -67,6 +67,6 @@ class Outbox:
         if self._waiting:
             text = self._waiting.popleft()
         else:
-            text = written(self._progress.pop(next(iter(self._progress)))).decode()
+            text = encode_json(self._progress.pop(next(iter(self._progress)))).decode()
         async with asyncio.timeout(self._patience):
             await self._send(text)

@@ -14,7 +14,7 @@ from pegboard.registry.change_notifier import ChangeKind
 DEBOUNCE = 0.1
 """Seconds after a change until it is told: a source that is listed anew is many changes."""
 
-MOST_NAMES = 500
+MAX_NAMES = 500
 """Names in one event; where more have changed, it says only so."""
 
 
@@ -33,7 +33,7 @@ class BoardSubscriptions:
         registry.kit.emitter.add(self)
 
     @contextmanager
-    def subscribed(self, principal: Principal) -> Generator[AsyncGenerator[Mapping[str, Any]]]:
+    def subscribe(self, principal: Principal) -> Generator[AsyncGenerator[Mapping[str, Any]]]:
         """What changes from now on, as far as this caller may see it."""
         subscription = _Subscription(self.registry, principal)
         self._subscriptions.add(subscription)
@@ -99,7 +99,7 @@ class _Subscription:
             before, self._seen = self._seen, now
             changed = _difference(before, now)
             if any(changed.values()):
-                yield {"kind": "tools_changed", **_bounded(changed)}
+                yield {"kind": "tools_changed", **_limit_names(changed)}
 
     def _visible(self) -> dict[str, ToolSpec]:
         tools = self._registry.visible(self._principal)
@@ -120,7 +120,7 @@ def _difference(
     }
 
 
-def _bounded(changed: Mapping[str, list[str]]) -> Mapping[str, Any]:
-    if sum(map(len, changed.values())) <= MOST_NAMES:
+def _limit_names(changed: Mapping[str, list[str]]) -> Mapping[str, Any]:
+    if sum(map(len, changed.values())) <= MAX_NAMES:
         return {**changed, "named": True}
     return {"added": [], "removed": [], "changed": [], "named": False}

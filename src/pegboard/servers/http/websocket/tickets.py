@@ -19,14 +19,14 @@ SOCKET_PATHS = ("/ws", "/v1/ws")
 LIFETIME = 30.0
 """Seconds from the request for a ticket to the handshake that brings it."""
 
-MOST_TICKETS = 1024
+MAX_TICKETS = 1024
 """Tickets that wait to be used."""
 
 _FIELD = "ticket"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Given:
+class _Ticket:
     principal: Principal
     origin: str | None
     until: float
@@ -54,13 +54,13 @@ class Tickets:
         self,
         *,
         lifetime: float = LIFETIME,
-        most: int = MOST_TICKETS,
+        most: int = MAX_TICKETS,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.lifetime = lifetime
         self._most = most
         self._now = now
-        self._given: dict[bytes, _Given] = {}
+        self._given: dict[bytes, _Ticket] = {}
 
     def give(self, principal: Principal, *, origin: str | None) -> str:
         """A ticket for one connection of this caller.
@@ -82,12 +82,12 @@ class Tickets:
             )
         ticket = secrets.token_urlsafe(32)
         until = now + self.lifetime
-        self._given[_hashed(ticket)] = _Given(principal=principal, origin=origin, until=until)
+        self._given[_hash(ticket)] = _Ticket(principal=principal, origin=origin, until=until)
         return ticket
 
     def redeem(self, ticket: str, *, origin: str | None) -> Principal | None:
         """Who may connect with this ticket, if anybody; whatever comes of it, it is used now."""
-        given = self._given.pop(_hashed(ticket), None)
+        given = self._given.pop(_hash(ticket), None)
         if given is None or given.until <= self._now():
             return None
         return given.principal if given.origin in {None, origin} else None
@@ -109,5 +109,5 @@ def take_ticket(scope: Scope) -> str | None:
     return brought[-1] if brought else None
 
 
-def _hashed(ticket: str) -> bytes:
+def _hash(ticket: str) -> bytes:
     return sha256(ticket.encode("utf-8", "surrogatepass")).digest()

@@ -20,45 +20,57 @@ from pegboard.servers.mcp.http.message_checks import (
     without_last_event_id,
 )
 from pegboard.servers.mcp.http.request_ids import RequestIdGuard
-from pegboard.servers.mcp.http.session_quota import PLACE, SessionQuota
+from pegboard.servers.mcp.http.session_quota import SLOT, SessionQuota
 from pegboard.servers.mcp.selection import BoardSelection
 from pegboard.servers.mcp.server import BoardServer
-from pegboard.servers.shutdown import not_begun
+from pegboard.servers.shutdown import not_started_error
 
-MOST = 1_000
-"""Sessions at once; one more is refused until another ends."""
+MAX_SESSIONS = 1_000
+"""HttpSessions at once; one more is refused until another ends."""
 
-SHARE = MOST // 4
-"""Sessions that one caller may have at once: of one token, or none, from one address."""
+MAX_SESSIONS_PER_CALLER = MAX_SESSIONS // 4
+"""HttpSessions that one caller may have at once: of one token, or none, from one address."""
 
-IDLE = 30 * 60.0
+IDLE_TIMEOUT = 30 * 60.0
 """Seconds without a request after which a session ends."""
 
 
-class Sessions:
+class HttpSessions:
     """Open while its task runs; made by `open`."""
 
-    def __init__(self, board: Pegboard, *, most: int, share: int, idle: float) -> None:
+    def __init__(
+        self, board: Pegboard, *, max_sessions: int, max_per_caller: int, idle_timeout: float
+    ) -> None:
         self._server = BoardServer(board)
         self._manager = StreamableHTTPSessionManager(
             self._server.sdk,
             max_request_body_size=board.settings.max_request_bytes,
-            session_idle_timeout=idle,
-            max_sessions=most,
+            session_idle_timeout=idle_timeout,
+            max_sessions=max_sessions,
         )
-        self._shares = SessionQuota(share)
-        self._server.sdk.middleware.append(self._shares)
-        self._unique = RequestIdGuard(self._manager.handle_request)
+        self._quota = SessionQuota(max_per_caller)
+        self._server.sdk.middleware.append(self._quota)
+        self._guard = RequestIdGuard(self._manager.handle_request)
         self._ending = asyncio.Event()
         self._is_ending = False
         self._task: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(
-        cls, board: Pegboard, *, most: int = MOST, share: int = SHARE, idle: float = IDLE
+        cls,
+        board: Pegboard,
+        *,
+        max_sessions: int = MAX_SESSIONS,
+        max_per_caller: int = MAX_SESSIONS_PER_CALLER,
+        idle_timeout: float = IDLE_TIMEOUT,
     ) -> Self:
         """Open, in a task of its own: the sessions outlive the request that needs them first."""
-        sessions = cls(board, most=most, share=share, idle=idle)
+        sessions = cls(
+            board,
+            max_sessions=max_sessions,
+            max_per_caller=max_per_caller,
+            idle_timeout=idle_timeout,
+        )
         ready = asyncio.Event()
         sessions._task = asyncio.create_task(sessions._keep(ready))
         await ready.wait()
@@ -85,7 +97,7 @@ class Sessions:
             except ClientDisconnect:
                 return
         if self._is_ending:
-            raise not_begun()
+            raise not_started_error()
         scope["state"][PART] = part
         owner = principal.owner
         token = AccessToken(token="", client_id=owner, scopes=[])
@@ -101,27 +113,27 @@ class Sessions:
     ) -> None:
         session = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
         if session is not None and scope["method"] == "DELETE":
-            ending = self._shares.ending(session, send)
+            ending = self._quota.watch_end(session, send)
             await self._manager.handle_request(scope, receive, ending)
         elif is_stateless(scope) or scope["method"] != "POST":
             await self._manager.handle_request(without_last_event_id(scope), receive, send)
         elif session is not None:
-            await self._unique.handle(scope, receive, send, body=body, owner=owner, session=session)
+            await self._guard.handle(scope, receive, send, body=body, owner=owner, session=session)
         else:
             await self._begin(scope, receive, send, holder=f"{owner} {_address(scope)}")
 
     async def _begin(self, scope: Scope, receive: Receive, send: Send, *, holder: str) -> None:
-        place = self._shares.place(holder)
-        if place is None:
-            await self._shares.refusal()(scope, receive, send)
+        slot = self._quota.acquire(holder)
+        if slot is None:
+            await self._quota.refusal()(scope, receive, send)
             return
-        scope["state"][PLACE] = place
+        scope["state"][SLOT] = slot
         try:
-            telling = self._shares.telling(place, send)
-            await self._manager.handle_request(scope, receive, telling)
+            sending = self._quota.watch_start(slot, send)
+            await self._manager.handle_request(scope, receive, sending)
         finally:
-            if not place.is_begun:
-                place.leave()
+            if not slot.is_begun:
+                slot.release()
 
     def end_streams(self) -> None:
         """End the streams that only wait for changes; calls go on."""

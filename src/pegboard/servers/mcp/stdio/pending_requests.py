@@ -21,7 +21,7 @@ class PendingRequests:
         """Whether a request with this id is open; the SDK takes `1` and `"1"` for one."""
         return str(key) in self._ids
 
-    def received(self, message: JSONRPCMessage) -> None:
+    def track(self, message: JSONRPCMessage) -> None:
         """The client says this: a request is to be answered, unless it takes it back."""
         if isinstance(message, JSONRPCRequest):
             self._ids.add(str(message.id))
@@ -32,20 +32,20 @@ class PendingRequests:
             message.method == "notifications/cancelled"
         ):
             key = (message.params or {}).get("requestId")
-            self._release(key)
-            self._settle(key)
+            self._release_id(key)
+            self._settle_id(key)
 
-    def sending(self, message: JSONRPCMessage) -> None:
+    def release(self, message: JSONRPCMessage) -> None:
         """The client is about to be told this: it may use the id again as soon as it reads it."""
         if not isinstance(message, (JSONRPCRequest, JSONRPCNotification)):
-            self._release(message.id)
+            self._release_id(message.id)
 
-    def sent(self, message: JSONRPCMessage) -> None:
+    def settle(self, message: JSONRPCMessage) -> None:
         """The client has been told this."""
         if isinstance(message, (JSONRPCRequest, JSONRPCNotification)):
             return
         if message.id is None or not self.has(message.id):
-            self._settle(message.id)
+            self._settle_id(message.id)
 
     async def wait(self, seconds: float) -> None:
         """Until every request is answered, and no longer than this."""
@@ -53,11 +53,11 @@ class PendingRequests:
             async with asyncio.timeout(seconds):
                 await self._none.wait()
 
-    def _release(self, key: object) -> None:
+    def _release_id(self, key: object) -> None:
         if isinstance(key, (str, int)):
             self._ids.discard(str(key))
 
-    def _settle(self, key: object) -> None:
+    def _settle_id(self, key: object) -> None:
         if isinstance(key, (str, int)):
             self._open.discard(str(key))
         if not self._open:

@@ -10,11 +10,11 @@ from pegboard.errors import ConfigError, InvalidRequest
 from pegboard.runtime import Pegboard, Settings
 from pegboard.servers.extras import require_mcp_extra
 from pegboard.servers.mcp.selection import WHOLE, BoardSelection, check_globs, check_part
-from pegboard.servers.shutdown import LAST_WORDS, cancel_and_wait, exit_process
+from pegboard.servers.shutdown import CANCEL_TIMEOUT, cancel_and_wait, exit_process
 
 if TYPE_CHECKING:
     from pegboard.servers.mcp.server import BoardServer
-    from pegboard.servers.mcp.stdio.transport import Wire
+    from pegboard.servers.mcp.stdio.transport import StdioStreams
 
 GRACE = 8.0
 """Seconds that running requests have at the end of stdin, as at the end of an HTTP server."""
@@ -60,34 +60,34 @@ async def _run_to_the_end(
 
 async def _serve(settings: Settings, part: BoardSelection, reading: int, writing: int) -> None:
     from pegboard.servers.mcp.server import BoardServer
-    from pegboard.servers.mcp.stdio.transport import streams
+    from pegboard.servers.mcp.stdio.transport import open_streams
 
     async with Pegboard(settings=settings) as board:
         try:
             check_part(part, board)
-            for told in check_globs(part, board):
-                sys.stderr.write(f"pegboard: {told}\n")
+            for warning in check_globs(part, board):
+                sys.stderr.write(f"pegboard: {warning}\n")
         except InvalidRequest as error:
             raise ConfigError(error.message) from error
         if settings.reload != "off":
             board.watch()
         server = BoardServer(board, part=part)
         try:
-            longest = settings.max_request_bytes
-            async with streams(reading, writing, longest=longest, patience=GRACE) as wire:
-                await _converse(server, wire)
+            max_bytes = settings.max_request_bytes
+            async with open_streams(reading, writing, max_bytes=max_bytes, grace=GRACE) as streams:
+                await _converse(server, streams)
         finally:
             await server.close()
 
 
-async def _converse(server: "BoardServer", wire: "Wire") -> None:
+async def _converse(server: "BoardServer", streams: "StdioStreams") -> None:
     """Until the client has closed its end; a call that ignores its cancellation is left alone."""
     options = server.sdk.create_initialization_options()
-    running = asyncio.create_task(server.sdk.run(wire.incoming, wire.outgoing, options))
-    ended = asyncio.create_task(wire.ended.wait())
+    running = asyncio.create_task(server.sdk.run(streams.incoming, streams.outgoing, options))
+    ended = asyncio.create_task(streams.ended.wait())
     try:
         await asyncio.wait((running, ended), return_when=asyncio.FIRST_COMPLETED)
-        await asyncio.wait((running,), timeout=LAST_WORDS)
+        await asyncio.wait((running,), timeout=CANCEL_TIMEOUT)
         if running.done():
             running.result()
     finally:

@@ -53,7 +53,7 @@ def claim_stdio() -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wire:
+class StdioStreams:
     """Streams of messages.
 
     Attributes:
@@ -66,9 +66,9 @@ class Wire:
 
 
 @asynccontextmanager
-async def streams(
-    reading: int, writing: int, *, longest: int, patience: float
-) -> AsyncGenerator[Wire]:
+async def open_streams(
+    reading: int, writing: int, *, max_bytes: int, grace: float
+) -> AsyncGenerator[StdioStreams]:
     """The wire of these descriptors.
 
     Reading and writing have threads of their own that nobody waits for: a client that neither
@@ -77,25 +77,25 @@ async def streams(
     Args:
         reading: Descriptor of what the client writes.
         writing: Descriptor of what the client reads.
-        longest: Bytes of the longest message that is read.
-        patience: Seconds that open requests have to be answered once the client writes no more.
+        max_bytes: Bytes of the max_bytes message that is read.
+        grace: Seconds that open requests have to be answered once the client writes no more.
     """
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
     writer, ended = _Writer(writing), asyncio.Event()
-    lines, unanswered = _Lines(reading, longest=longest), PendingRequests()
+    lines, pending = _Lines(reading, max_bytes=max_bytes), PendingRequests()
 
     async def read() -> None:
         async with to_server:
-            await _read(lines, to_server, writer, unanswered)
-            await unanswered.wait(patience)
+            await _read(lines, to_server, writer, pending)
+            await pending.wait(grace)
         ended.set()
 
     async with anyio.create_task_group() as group:
         group.start_soon(read)
-        group.start_soon(_write, from_server, writer, unanswered)
+        group.start_soon(_write, from_server, writer, pending)
         try:
-            yield Wire(incoming=incoming, outgoing=outgoing, ended=ended)
+            yield StdioStreams(incoming=incoming, outgoing=outgoing, ended=ended)
         finally:
             group.cancel_scope.cancel()
             writer.close()
@@ -107,7 +107,7 @@ async def _read(
     lines: "_Lines",
     to_server: MemoryObjectSendStream[SessionMessage | Exception],
     writer: "_Writer",
-    unanswered: PendingRequests,
+    pending: PendingRequests,
 ) -> None:
     while (line := await lines.next()) is not None:
         if not line.strip():
@@ -115,23 +115,23 @@ async def _read(
         found = _message(line)
         if isinstance(found, JSONRPCError) and found.id is None:
             await writer.write(found)
-        elif isinstance(found, JSONRPCRequest) and unanswered.has(found.id):
+        elif isinstance(found, JSONRPCRequest) and pending.has(found.id):
             await writer.write(_refusal(INVALID_REQUEST, DUPLICATE_ID, request_id=found.id))
         else:
-            unanswered.received(found)
+            pending.track(found)
             await to_server.send(SessionMessage(found))
 
 
 async def _write(
     from_server: MemoryObjectReceiveStream[SessionMessage],
     writer: "_Writer",
-    unanswered: PendingRequests,
+    pending: PendingRequests,
 ) -> None:
     async with from_server:
         async for item in from_server:
-            unanswered.sending(item.message)
+            pending.release(item.message)
             await writer.write(item.message)
-            unanswered.sent(item.message)
+            pending.settle(item.message)
 
 
 def _message(line: bytes) -> JSONRPCMessage:
@@ -165,8 +165,8 @@ TOO_LONG = b"(too long)"
 class _Lines:
     """Lines of a descriptor, read by a daemon thread."""
 
-    def __init__(self, descriptor: int, *, longest: int) -> None:
-        self._descriptor, self._longest = descriptor, longest
+    def __init__(self, descriptor: int, *, max_bytes: int) -> None:
+        self._descriptor, self._max_bytes = descriptor, max_bytes
         self._loop = asyncio.get_running_loop()
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue(maxsize=100)
         threading.Thread(target=self._read, name="pegboard-mcp-stdin", daemon=True).start()
@@ -182,9 +182,9 @@ class _Lines:
                 *whole, held = (held + chunk).split(b"\n")
                 for line in whole:
                     if not skipping:
-                        self._put(line if len(line) <= self._longest else TOO_LONG)
+                        self._put(line if len(line) <= self._max_bytes else TOO_LONG)
                     skipping = False
-                if len(held) > self._longest:
+                if len(held) > self._max_bytes:
                     if not skipping:
                         self._put(TOO_LONG)
                     held, skipping = b"", True

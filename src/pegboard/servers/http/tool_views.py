@@ -39,7 +39,7 @@ def tool_page(
     if unavailable:
         specs += registry.unavailable(wanted, principal=principal)
     if wanted.query.strip():
-        first, mark = _ranked(specs, cursor)
+        first, mark = _page_by_rank(specs, cursor)
     else:
         specs.sort(key=lambda spec: spec.name)
         first, mark = next((i for i, s in enumerate(specs) if s.name > cursor), len(specs)), ""
@@ -50,7 +50,7 @@ def tool_page(
     return {"tools": [_summary(spec) for spec in page], "next_cursor": following}
 
 
-def known_tool(board: Pegboard, name: str, principal: Principal) -> Tool:
+def find_visible_tool(board: Pegboard, name: str, principal: Principal) -> Tool:
     """The tool of a wire name or id, also one that cannot be used now, if it is not hidden.
 
     One that is turned off is hidden, unless the caller looks after the tools.
@@ -76,18 +76,20 @@ def tool_detail(board: Pegboard, tool: Tool, principal: Principal) -> dict[str, 
         detail["registered"] = registered
     for told in (detail, registered or {}):
         if "dependencies" in told:
-            hidden = _hidden(board.registry, told["dependencies"], principal)
+            hidden = _find_hidden(board.registry, told["dependencies"], principal)
             names = {name for spec in hidden for name in (spec.id, spec.name)}
             told["dependencies"] = [item for item in told["dependencies"] if item not in names]
     return detail
 
 
-def _hidden(registry: ToolRegistry, ids: Sequence[str], principal: Principal) -> list[ToolSpec]:
+def _find_hidden(
+    registry: ToolRegistry, ids: Sequence[str], principal: Principal
+) -> list[ToolSpec]:
     known = [tool.spec for tool in map(registry.find, ids) if tool is not None]
     return [s for s in known if not registry.explain(s.name, principal=principal).visible]
 
 
-def _ranked(specs: list[ToolSpec], cursor: str) -> tuple[int, str]:
+def _page_by_rank(specs: list[ToolSpec], cursor: str) -> tuple[int, str]:
     names = "\n".join(spec.name for spec in specs)
     mark = hashlib.sha256(names.encode()).hexdigest()[:16]
     if not cursor:

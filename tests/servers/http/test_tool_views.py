@@ -15,7 +15,7 @@ from pegboard.core.principal import LOCAL
 from pegboard.core.tool import Effect, ToolSpec
 from pegboard.registry.search import ToolQuery
 from pegboard.runtime import Pegboard
-from pegboard.servers.http.tool_listing import tool_page
+from pegboard.servers.http.tool_views import tool_page
 from pegboard.tools import SchemaTool
 
 
