@@ -122,8 +122,8 @@ def test_an_entry_is_shown_with_all_that_would_come_of_it(pegboard: Command, mar
         "found by: weather (keyword)\n",
         "starts on this machine: npx -y @someone/weather@1.0.2\n",
         "needs: API_KEY (variable, secret): MARKET_WEATHER_API_KEY is not set.\n",
-        "! It starts a program of somebody else on this machine with 'npx'",
-        "Its tools are not known: a review starts no program",
+        "! It runs a third-party program on this machine with 'npx'",
+        "Its tools are unknown: only its program can list them",
         "      API_KEY: ${MARKET_WEATHER_API_KEY}\n",
     ):
         assert line in done.stdout
@@ -166,7 +166,7 @@ def test_what_has_changed_is_not_put_there(pegboard: Command, market: Path) -> N
     done = pegboard("market", "add", ENTRY, "--digest", digest, MARKET_WEATHER_API_KEY="k")
 
     assert done.returncode == 2
-    assert "is not what was looked at any more" in done.stderr
+    assert "has changed since it was reviewed" in done.stderr
     assert "sources:" not in (market / "board.yaml").read_text()
 
 
@@ -256,7 +256,7 @@ def test_what_the_audit_trail_does_not_hear_of_is_told(
     [
         pytest.param(("show", "official"), "write MARKET/ENTRY", id="no entry"),
         pytest.param(("show", "other/x"), "there are: apis, official", id="no marketplace"),
-        pytest.param(("show", ENTRY, "--way", "x"), "there are: package-1", id="no way"),
+        pytest.param(("show", ENTRY, "--way", "x"), "available: package-1", id="no way"),
         pytest.param(("list", "--cursor", "?"), "cursor", id="no page"),
     ],
 )
@@ -276,8 +276,8 @@ def test_what_cannot_be_had_is_not_put_there(pegboard: Command, market: Path) ->
     shown = pegboard("market", "show", ENTRY)
     done = pegboard("market", "add", ENTRY, "-y")
 
-    assert "It cannot be had this way: packages of 'cargo' are not started from here" in (
+    assert "It cannot be installed this way: packages of 'cargo' are not supported" in (
         shown.stdout
     )
     assert done.returncode == 2
-    assert "It cannot be had this way" in done.stderr
+    assert "It cannot be installed this way" in done.stderr

@@ -104,7 +104,7 @@ def test_all_that_waits_is_told_as_json(changed: Command) -> None:
     [
         (("approve", "orders"), "or approve whatever waits with --all"),
         (("approve", "orders", "find", "--all"), "or approve whatever waits with --all"),
-        (("approve", "orders", "find", "--digest", "0"), "look at its diff first"),
+        (("approve", "orders", "find", "--digest", "0"), "review its changes first"),
         (("show", "orders", "pay"), "No definition of 'pay'"),
     ],
     ids=["nothing named", "both", "another digest", "unknown"],

@@ -80,7 +80,7 @@ class IdempotentRequests:
             digest=digest_of(request),
             created_at=kit.now(),
         )
-        wish = KeyClaim(
+        key_claim = KeyClaim(
             claim=claim,
             by=new_call_id(),
             key=key,
@@ -89,15 +89,15 @@ class IdempotentRequests:
             noun="request",
             late=Unavailable,
         )
-        flight = await acquire_local_key(kit, wish)
+        flight = await acquire_local_key(kit, key_claim)
         try:
-            first = await claim_or_first_outcome(kit, flight, wish)
+            first = await claim_or_first_outcome(kit, flight, key_claim)
             if first is None:
                 with KeyLease(kit, flight.claim):
-                    return await self._run_once(work, flight, wish)
+                    return await self._run_once(work, flight, key_claim)
         finally:
             kit.flights.end(flight)
-        return cast("Answer", (first.result or _unknown(wish)).unwrap())
+        return cast("Answer", (first.result or _unknown(key_claim)).unwrap())
 
     async def at_once(
         self,
@@ -135,15 +135,15 @@ class IdempotentRequests:
         return await work()
 
     async def _run_once(
-        self, work: Callable[[], Awaitable[Answer]], flight: InFlightCall, wish: KeyClaim
+        self, work: Callable[[], Awaitable[Answer]], flight: InFlightCall, key_claim: KeyClaim
     ) -> Answer:
         try:
             answer = await work()
         except BaseException as error:
-            if wish.may_repeat or not _is_cut_off(error):
+            if key_claim.may_repeat or not _is_cut_off(error):
                 await release_key(self._kit, flight)
             else:
-                await self._store_result(flight, _unknown(wish))
+                await self._store_result(flight, _unknown(key_claim))
             raise
         await self._store_result(flight, ToolResult(structured=dict(answer)))
         return answer
@@ -159,10 +159,10 @@ def _is_cut_off(error: BaseException) -> bool:
     return isinstance(error, asyncio.CancelledError)
 
 
-def _unknown(wish: KeyClaim) -> ToolResult:
+def _unknown(key_claim: KeyClaim) -> ToolResult:
     """What is told of a first request that was cut off midway."""
     error = IdempotencyConflict(
-        f"The first request with the idempotency key '{wish.key}' never ended: whether it took "
-        "effect is unknown. Look before you ask for it again under another key."
+        f"The first request with the idempotency key '{key_claim.key}' did not finish: whether it "
+        "took effect is unknown. Check before you repeat it under another key."
     )
     return ToolResult(is_error=True, error=error)

@@ -85,7 +85,7 @@ class BackgroundQueue(Generic[Item]):
             try:
                 self._consume(batch)
             except Exception:  # noqa: BLE001 -- events are recorded here: later ones must get through
-                _LOG.exception("%d events were lost", len(batch))
+                _LOG.exception("observability: %d events were lost", len(batch))
                 self.lose(len(batch))
             with self._changed:
                 self._handled += len(batch)

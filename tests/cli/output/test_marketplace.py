@@ -83,5 +83,8 @@ async def test_all_that_it_says_is_told(capsys: pytest.CaptureFixture[str]) -> N
     assert "way: remote-1 (there are also: package-1)\n" in told
     assert "needs: KEY (header): MARKET_B_KEY is set. Ask for it.\n" in told
     assert "! It is old.\n! Look out.\n" in told
-    assert "Its tools are not known: its server is not asked while something is missing.\n" in told
+    assert (
+        "Its tools are unknown: its server is not queried while required values are missing.\n"
+        in told
+    )
     assert "secret" not in told

@@ -112,7 +112,7 @@ async def test_a_denied_call_never_runs_and_says_why() -> None:
         ("edit", None, InvalidRequest, "needs 'arguments'"),
         ("approve", {"order": 1}, InvalidRequest, "go with 'edit'"),
         ("edit", {"order": "x"}, ToolArgumentError, "order"),
-        ("edit", {"order": 1, "why": "[redacted]"}, InvalidRequest, "still hold"),
+        ("edit", {"order": 1, "why": "[redacted]"}, InvalidRequest, "still contain"),
     ],
     ids=["no arguments", "arguments too many", "they do not fit", "a mask"],
 )
@@ -141,7 +141,7 @@ async def test_of_two_who_decide_at_once_one_is_told_that_the_other_was_first() 
     lost = [item for item in outcomes if isinstance(item, ApprovalDecided)]
     won = [item for item in outcomes if isinstance(item, Approval)]
     assert (len(lost), len(won)) == (1, 1)
-    assert str(lost[0]) == f"This approval is {won[0].state} already, by {won[0].decided_by}."
+    assert str(lost[0]) == f"This approval was already {won[0].state} by {won[0].decided_by}."
 
 
 async def _all(*work: Any) -> list[Any]:

@@ -24,7 +24,7 @@ async def test_every_fault_is_told_with_its_place_and_nothing_is_registered(
         await service(storage, registry).register(wrong)
 
     first, second, third = raised.value.message.splitlines()
-    assert (first, second) == ("Nothing is registered:", "- [3] name: missing")
+    assert (first, second) == ("Nothing was registered:", "- [3] name: missing")
     assert third.startswith("- [4] Tool 'shop__x' from registration [4] cannot be called so")
     assert (len(registry), await storage.catalogue.versions()) == (0, [])
 

@@ -83,7 +83,7 @@ async def test_a_version_that_cannot_be_made_any_more_leaves_the_others(
     await service(storage, registry).load()
 
     assert registry.names() == ("taken", "a")
-    assert "taken is not put on the board" in caplog.text
+    assert "catalogue: taken is not restored" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ async def test_a_day_that_is_over_is_taken_and_noted(storage: MemoryStorage) -> 
     await catalogue.register([{"name": "a"}])
     made = await catalogue.deprecate("a", on=date(2001, 1, 1))
 
-    assert made.note == "2001-01-01 is past: nobody should rely on this version any more."
+    assert made.note == "2001-01-01 is past: this version should no longer be used."
     assert [row["deprecated_on"] for row in catalogue.history("a")] == ["2001-01-01"]
 
 

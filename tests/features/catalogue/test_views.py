@@ -14,7 +14,7 @@ def test_nothing_is_said_of_a_day_while_it_lasts_somewhere(day: date | None) -> 
 
 def test_it_is_said_that_a_day_is_over() -> None:
     assert deprecation_note(date(2030, 1, 29), NOON) == (
-        "2030-01-29 is past: nobody should rely on this version any more."
+        "2030-01-29 is past: this version should no longer be used."
     )
 
 

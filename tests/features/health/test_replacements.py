@@ -78,7 +78,7 @@ def test_a_tool_that_went_is_known_by_its_name_and_its_id(name: str) -> None:
     after = replacements.find(name)
 
     assert before == after
-    assert (after.is_gone, after.health.reason) == (True, "there is no such tool now")
+    assert (after.is_gone, after.health.reason) == (True, "there is no such tool")
     assert [item.tool.name for item, _ in after.proposals] == ["bing"]
     assert [spec.name for spec in replacements.find_certain(name)] == ["bing"]
 

@@ -162,7 +162,7 @@ def test_a_check_of_a_source_counts_for_its_tools() -> None:
 @pytest.mark.parametrize(
     ("ask", "reason"),
     [
-        (lambda health: health.own("away_v1"), "there is no such tool now"),
+        (lambda health: health.own("away_v1"), "there is no such tool"),
         (lambda health: health.tool("needy_v1"), "needs 'away_v1', which is unhealthy: "),
         (lambda health: health.tool("lost_v1"), "no key"),
     ],

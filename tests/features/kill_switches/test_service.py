@@ -155,12 +155,12 @@ async def test_nobody_else_may(
 @pytest.mark.parametrize(
     ("kind", "name", "said"),
     [
-        ("tool", "", "a glob over names"),
-        ("tool", "shop find", "a glob over names"),
-        ("tool", "pay\n", "a glob over names"),
-        ("tool", "p" * 201, "a glob over names"),
-        ("source", "shop*", "Name a source"),
-        ("writes", "pay", "have no name"),
+        ("tool", "", "a glob such as"),
+        ("tool", "shop find", "a glob such as"),
+        ("tool", "pay\n", "a glob such as"),
+        ("tool", "p" * 201, "a glob such as"),
+        ("source", "shop*", "Give the name of a listed source"),
+        ("writes", "pay", "takes no name"),
     ],
     ids=str,
 )
@@ -196,7 +196,7 @@ async def test_what_is_not_off_is_not_found_and_what_is_off_is_named(server: Ser
         await server.switches.on("tool", "pay")
     await server.switches.off("tool", "p*")
     await server.switches.off("writes")
-    with pytest.raises(SwitchNotFound, match=r"Off are: 'tool p\*', 'all writes'\.$"):
+    with pytest.raises(SwitchNotFound, match=r"Turned off: 'tool p\*', 'all writes'\.$"):
         await server.switches.on("tool", "pay")
 
 

@@ -211,7 +211,7 @@ async def test_at_the_end_it_is_tried_once_more_and_what_is_lost_is_said(
         store.error = None
     await switches.unsaved.close()
 
-    told = "on again after a restart, for it could not be stored: tool pay, all writes (locked)"
+    told = "not stored, on again after a restart: tool pay, all writes: locked"
     assert (told in caplog.text) is not is_back
     assert len(await store.switches()) == (2 if is_back else 0)
     assert await is_off(registry)

@@ -71,7 +71,7 @@ async def test_what_was_read_before_it_hung_is_there(
     assert [entry.id for entry in stock.entries] == ["io.github.someone/weather"]
     assert (stock.status, stock.problem) == (
         "degraded",
-        "It is not read to its end: it took more than 0.3 s.",
+        "It is incomplete: it took more than 0.3 s.",
     )
 
 
@@ -82,7 +82,7 @@ async def test_pages_that_never_end_are_left(web: Web) -> None:
     stock = await catalogues.read(registry(server))
 
     assert len(server.requests) == 2
-    assert "goes on after 2 pages, or in a circle" in stock.problem
+    assert "more than 2 pages, or its pages form a loop" in stock.problem
     assert len(stock.entries) == 1
 
 
@@ -90,11 +90,13 @@ async def test_pages_that_never_end_are_left(web: Web) -> None:
     ("raw", "problem"),
     [
         pytest.param(reply(b"no", status=503), "its server answered 503.", id="an error"),
-        pytest.param(reply(b"{"), "it is no JSON.", id="half a document"),
-        pytest.param(reply(b'"\xff"'), "it is no JSON.", id="no text"),
-        pytest.param(reply(b"[" * 100_000), "it is nested too deep.", id="deep"),
-        pytest.param(reply(b"<html>"), "it is no JSON.", id="a page"),
-        pytest.param(reply(b"{}"), "it is no MCP registry's list: it has no", id="another format"),
+        pytest.param(reply(b"{"), "it is not JSON.", id="half a document"),
+        pytest.param(reply(b'"\xff"'), "it is not JSON.", id="no text"),
+        pytest.param(reply(b"[" * 100_000), "it is nested too deeply.", id="deep"),
+        pytest.param(reply(b"<html>"), "it is not JSON.", id="a page"),
+        pytest.param(
+            reply(b"{}"), "it is not the list of an MCP registry: it has no", id="another format"
+        ),
         pytest.param(
             reply(b"", status=302, headers={"Location": "http://10.0.0.1/x"}),
             "it leads to a private address",
@@ -178,7 +180,7 @@ async def test_a_file_is_read_and_a_missing_one_is_told(tmp_path: Path) -> None:
     assert len((await catalogues.read(good)).entries) == 1
     assert "the file cannot be read: No such file" in (await catalogues.read(missing)).problem
     assert "it is a folder" in (await catalogues.read(folder)).problem
-    assert (await catalogues.read(remote)).problem == "this board has no network"
+    assert (await catalogues.read(remote)).problem == "this board has no network access"
 
 
 async def test_what_it_said_is_kept_for_a_minute_and_shown_while_it_is_down(web: Web) -> None:
@@ -198,7 +200,7 @@ async def test_what_it_said_is_kept_for_a_minute_and_shown_while_it_is_down(web:
 
     assert first is again
     assert (later.status, later.entries) == ("degraded", first.entries)
-    assert later.problem == "its server answered 500. What it said before is shown."
+    assert later.problem == "its server answered 500. The last known entries are shown."
     assert (anew.status, anew.entries) == ("failed", ())
 
 

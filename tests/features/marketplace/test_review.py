@@ -79,24 +79,24 @@ async def review(
         ),
         pytest.param(
             InstallOption(name="w", source_kind="mcp", config={"url": "u", "headers": {"A": "1"}}),
-            "It is sent headers, which",
+            "It needs headers, which",
             id="headers",
         ),
         pytest.param(
             InstallOption(
                 name="w", source_kind="mcp", config={"transport": "sse"}, address="https://a/mcp"
             ),
-            "Its transport has to be said",
+            "Its transport must be set",
             id="a transport",
         ),
         pytest.param(
             InstallOption(
                 name="w", source_kind="mcp", config={"transport": "http"}, address="https://a/sse"
             ),
-            "Its transport has to be said",
+            "Its transport must be set",
             id="the other transport",
         ),
-        pytest.param(WAY, "Its tools are not known: It does not answer.", id="no answer"),
+        pytest.param(WAY, "Its tools are unknown: It does not answer.", id="no answer"),
     ],
 )
 async def test_what_cannot_be_registered_says_why(way: InstallOption, why_not: str) -> None:
@@ -111,7 +111,7 @@ async def test_an_entry_without_a_way_cannot_be_had() -> None:
     made = await review(an_entry())
 
     assert (made.source, made.shown["board_file"]) == (None, "")
-    assert made.shown["why_not"] == "Its catalogue does not say how to have it."
+    assert made.shown["why_not"] == "Its catalogue does not say how to install it."
 
 
 async def test_a_server_without_tools_offers_none() -> None:
@@ -125,10 +125,10 @@ async def test_tools_that_cannot_be_used_are_not_registered() -> None:
     alone = await review(an_entry(WAY), look=has(broken, large))
     beside = await review(an_entry(WAY), look=has(broken, a_tool()))
 
-    assert alone.shown["why_not"] == "None of its tools can be used as it is."
+    assert alone.shown["why_not"] == "None of its tools can be used."
     assert [row["unavailable"] for row in alone.shown["tools"]] == [
         "It is broken.",
-        "What it takes is described at too great a length.",
+        "Its input schema is too large.",
     ]
     assert [item["tool"] for item in beside.registrations] == ["find"]
 
@@ -164,7 +164,7 @@ async def test_a_tool_of_another_board_that_is_not_listed_over_mcp_says_so() -> 
 
     made = await review(an_entry(way), look=has(a_tool()))
 
-    assert "lists no 'gone' over MCP" in made.shown["why_not"]
+    assert "lists no tool 'gone' over MCP" in made.shown["why_not"]
 
 
 async def test_the_digest_covers_what_is_told_and_not_what_is_set_here() -> None:

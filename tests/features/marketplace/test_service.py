@@ -86,7 +86,7 @@ async def test_all_tools_that_can_be_used_are_added_and_the_others_say_why(tmp_p
         assert "needs a credential" in rows["getSecret"]["unavailable"]
         assert review.shown["warnings"] == [
             "1 of its 3 tools may change something.",
-            "1 of its 3 tools cannot be used as they are.",
+            "1 of its 3 tools cannot be used.",
         ]
 
 
@@ -112,10 +112,10 @@ async def test_what_has_changed_since_it_was_looked_at_is_not_added(tmp_path: Pa
 
         with pytest.raises(DefinitionChanged) as caught:
             await board.marketplace.add("apis", SHOP, ONE, digest=review.digest)
-        with pytest.raises(DefinitionChanged, match="Look at it again") as unknown:
+        with pytest.raises(DefinitionChanged, match="Review it again") as unknown:
             await board.marketplace.add("apis", SHOP, ONE, digest="0" * 64)
 
-        assert "What changed: title, tools.getOrder." in str(caught.value)
+        assert "Changed: title, tools.getOrder." in str(caught.value)
         assert "What changed" not in str(unknown.value)
         assert "orders__getOrder" not in board.registry
 
@@ -216,7 +216,9 @@ async def test_what_there_is_not_is_told_with_what_there_is(tmp_path: Path) -> N
             await board.marketplace.review("apos", SHOP)
         with pytest.raises(EntryNotFound, match="has no entry 'nothing'"):
             await board.marketplace.review("apis", "nothing")
-        with pytest.raises(EntryNotFound, match="no way 'package-1'; there are: document"):
+        with pytest.raises(
+            EntryNotFound, match="no install option 'package-1'; available: document"
+        ):
             await board.marketplace.review("apis", SHOP, EntrySelection(way="package-1"))
         with pytest.raises(EntryNotFound, match="no tool 'getNothing'"):
             await board.marketplace.review("apis", SHOP, EntrySelection(tools=("getNothing",)))
@@ -254,7 +256,7 @@ async def test_a_program_is_shown_and_not_started(tmp_path: Path) -> None:
         assert review.shown["board_file"].endswith(
             "    env:\n      API_KEY: ${MARKET_WEATHER_API_KEY}\n      UNITS: metric\n"
         )
-        with pytest.raises(InvalidRequest, match="only because the operator writes it"):
+        with pytest.raises(InvalidRequest, match="can only be added in the board file"):
             await board.marketplace.add(
                 "official", "io.github.someone/weather", digest=review.digest
             )
@@ -318,7 +320,7 @@ async def test_an_mcp_server_elsewhere_is_added_and_called(tmp_path: Path) -> No
     texts = {task.result().text for task in answers[0]}
     assert texts == {"Hello a!", "Hello b!"}
     assert review.shown["runs"] == "elsewhere"
-    assert "It is not encrypted" in " ".join(review.shown["warnings"])
+    assert "Its connection is not encrypted" in " ".join(review.shown["warnings"])
 
 
 async def test_a_server_that_hangs_is_not_waited_for(

@@ -104,7 +104,7 @@ async def test_all_that_waits_is_one_decision_and_what_somebody_else_decided_is_
         ("approved", "web__read"),
         ("failed", "web__look"),
     ]
-    assert trail.events[-1].detail["reason"] == "somebody else decided at the same time"
+    assert trail.events[-1].detail["reason"] == "another decision was made at the same time"
 
 
 async def test_a_store_that_goes_away_after_the_decision_is_told() -> None:

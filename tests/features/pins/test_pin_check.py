@@ -103,8 +103,8 @@ async def test_an_unavailable_tool_says_which_command_mends_it() -> None:
     ("state", "said_why"),
     [
         ("waiting", "waits for approval: 'pegboard"),
-        ("rejected", "the change was rejected; to take it all the same: 'pegboard"),
-        ("blocked", "the board blocks changes; to take it, write 'ask' under 'pinning:'"),
+        ("rejected", "the change was rejected; to accept it anyway: 'pegboard"),
+        ("blocked", "the board blocks changes; to accept it, write 'ask' under 'pinning:'"),
     ],
 )
 async def test_the_reason_says_where_the_change_stands(state: str, said_why: str) -> None:

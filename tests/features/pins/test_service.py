@@ -124,7 +124,7 @@ async def test_an_approval_does_not_undo_a_rejection_made_at_once() -> None:
     )
 
     assert isinstance(refused, DefinitionNotHeld)
-    assert "is rejected by now" in str(refused)
+    assert "is now rejected" in str(refused)
     assert isinstance(none, DefinitionNotHeld)
     assert [held.digest for held in (await board.pins.list_held(state="rejected")).items] == [shown]
     assert [event.action for event in heard.events] == ["rejected"]
@@ -139,7 +139,7 @@ async def test_a_definition_that_changes_while_it_is_decided_is_not_approved() -
         return await decide(decisions)
 
     board.store.decide = late
-    with pytest.raises(DefinitionChanged, match="Another definition of 'find' is held by now"):
+    with pytest.raises(DefinitionChanged, match="The held definition of 'find' has changed"):
         await board.pins.decide("web", "find", "approve", digest=shown)
 
     assert [held.definition["description"] for held in await board.store.list_held()] == ["Other."]
@@ -169,7 +169,7 @@ def test_who_writes_the_catalogue_may_approve() -> None:
 async def test_an_approval_of_what_was_shown_before_is_refused() -> None:
     board = await with_held("find")
 
-    with pytest.raises(DefinitionChanged, match="Another definition of 'find' is held by now"):
+    with pytest.raises(DefinitionChanged, match="The held definition of 'find' has changed"):
         await board.pins.decide("web", "find", "approve", digest="0" * 64)
 
 

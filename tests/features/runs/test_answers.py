@@ -47,7 +47,7 @@ async def test_an_answer_that_comes_late_is_told_so_too(service: Service) -> Non
     await service.runs.answer(run_id, question, "first", principal=ADA)
     await service.runs.wait(run_id, principal=ADA)
 
-    with pytest.raises(AlreadyAnswered, match="the first answer holds"):
+    with pytest.raises(AlreadyAnswered, match="has already been answered"):
         await service.runs.answer(run_id, question, "second", principal=ADA)
 
 

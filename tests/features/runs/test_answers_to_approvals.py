@@ -149,7 +149,7 @@ async def test_a_cancelled_run_asks_for_no_approval_any_more(service: Service) -
     await service.runs.cancel(run_id, principal=ADA)
     inbox = await service.approvals.list(ApprovalQuery(state="pending"))
     kept = await service.approvals.get(asked.approval_id)
-    with pytest.raises(ApprovalDecided, match="is withdrawn: the run was cancelled"):
+    with pytest.raises(ApprovalDecided, match="was withdrawn: the run was cancelled"):
         await service.approvals.decide(asked.approval_id, "approve", principal=BOSS)
     final = await service.runs.wait(run_id, principal=ADA)
 
@@ -168,7 +168,7 @@ async def test_what_a_crash_has_left_is_withdrawn_later(service: Service, look: 
     paused = await find_end_reason(service.store, run_id)
     await service.store.signal(run_id, told)
     if look == "decide":
-        with pytest.raises(ApprovalDecided, match="is withdrawn: the run was cancelled"):
+        with pytest.raises(ApprovalDecided, match="was withdrawn: the run was cancelled"):
             await service.approvals.decide(asked.approval_id, "approve", principal=BOSS)
     else:
         assert await service.approvals.withdraw_ended() == 1
@@ -186,7 +186,7 @@ async def test_a_failed_run_asks_for_no_approval_any_more(clock: FakeClock) -> N
         run_id, asked = await waiting(service, graph)
         kept = (await service.approvals.get(asked.approval_id)).state
         final = await until_ended(service, run_id)
-        with pytest.raises(ApprovalDecided, match="is withdrawn: the run has failed"):
+        with pytest.raises(ApprovalDecided, match="was withdrawn: the run has failed"):
             await service.approvals.decide(asked.approval_id, "approve", principal=BOSS)
         of_none = await find_end_reason(service.store, "nobody's")
         await service.durability.close()

@@ -177,7 +177,7 @@ async def test_a_store_that_is_gone_keeps_nobody_waiting(caplog: pytest.LogCaptu
     await asyncio.sleep(0.02)
     await feed.close()
 
-    assert "are not kept yet" in caplog.text
+    assert "are not stored yet" in caplog.text
     assert feed.is_behind("r")
 
 

@@ -134,7 +134,7 @@ def add(
         review = _reviewed(entry, choice, board, digest=digest)
         source = review.source
         if source is None:
-            raise InvalidRequest(f"It cannot be had this way: {review.way.problem}")
+            raise InvalidRequest(f"It cannot be installed this way: {review.way.problem}")
         path = settings(board).board or DEFAULT_BOARD
         loaded = load_board(path, environ())
         refuse_twin(loaded, source["kind"], source["config"])

@@ -221,13 +221,13 @@ class Approvals:
     async def watch(self, every: float) -> None:
         """Let go what has expired and catch up, now and from time to time, until cancelled."""
         while True:
-            with log_and_continue(_LOG, "approvals could not be looked through"):
+            with log_and_continue(_LOG, "approvals: the periodic check failed"):
                 try:
                     await self.expire()
                     await self.withdraw_ended()
                     await self.catch_up()
                 except PegboardError:
-                    _LOG.warning("approvals could not be looked through, and will be later")
+                    _LOG.warning("approvals: the periodic check failed and will be retried")
             await asyncio.sleep(every)
 
     async def _withdraw_of_ended(self, run_id: str) -> int:
@@ -254,10 +254,12 @@ class Approvals:
                 raise InvalidRequest(f"'arguments' go with 'edit', not with '{decision}'.")
             return None
         if arguments is None:
-            raise InvalidRequest("'edit' needs 'arguments': all of them, as they shall be.")
+            raise InvalidRequest("'edit' needs 'arguments': the complete new arguments.")
         edited = dict(arguments)
         if MASK in repr(edited):
-            raise InvalidRequest(f"The arguments still hold '{MASK}': write what it stands for.")
+            raise InvalidRequest(
+                f"The arguments still contain '{MASK}': replace it with the actual value."
+            )
         tool = self._registry.find(approval.tool)
         if tool is not None:  # one that is gone, or not open here, checks them when it is called
             CompiledTool(tool, keyed=False).read(edited)
@@ -278,7 +280,7 @@ class Approvals:
         except RunNotFound:
             return
         except PegboardError:
-            _LOG.warning("run %s could not be told of a decision", run_id)
+            _LOG.warning("approvals: run %s could not be notified of a decision", run_id)
 
 
 class ApprovalWithdrawalListener:
@@ -301,11 +303,15 @@ class ApprovalWithdrawalListener:
         """Take back what the runs have asked, one after the other, until cancelled."""
         while True:
             event = await self._ended.get()
-            with log_and_continue(_LOG, "what runs have asked is withdrawn later"):
+            with log_and_continue(
+                _LOG, "approvals: the approvals of an ended run are withdrawn later"
+            ):
                 try:
                     await self._approvals.withdraw(event.run_id, note=_END_NOTES[event.state])
                 except PegboardError:
-                    _LOG.warning("what the run %s has asked is withdrawn later", event.run_id)
+                    _LOG.warning(
+                        "approvals: the approvals of run %s are withdrawn later", event.run_id
+                    )
 
 
 def _about_to(decision: Decision, approval: Approval, *, by: str, at: float) -> AuditEntry:
@@ -323,8 +329,8 @@ def _about_to(decision: Decision, approval: Approval, *, by: str, at: float) -> 
 
 def _too_late(approval: Approval) -> PegboardError:
     if approval.state == "expired":
-        return ApprovalExpired("This approval has expired: the call has to be made again.")
+        return ApprovalExpired("This approval has expired: repeat the call to ask for a new one.")
     if approval.state == "withdrawn":
-        return ApprovalDecided(f"This approval is withdrawn: {approval.note}.")
-    by = approval.decided_by or "somebody"
-    return ApprovalDecided(f"This approval is {approval.state} already, by {by}.")
+        return ApprovalDecided(f"This approval was withdrawn: {approval.note}.")
+    by = approval.decided_by or "another caller"
+    return ApprovalDecided(f"This approval was already {approval.state} by {by}.")

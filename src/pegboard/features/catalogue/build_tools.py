@@ -24,7 +24,7 @@ async def draft_registrations(
     build: Build,
     *,
     drafts: Drafts,
-    shelf: RegisteredTools,
+    registered: RegisteredTools,
 ) -> list[Draft]:
     """The definitions as registrations, in their order; those that are known are not made anew.
 
@@ -37,13 +37,13 @@ async def draft_registrations(
     faults: list[tuple[int, PegboardError]] = []
     async for index, definition in iterate_cooperatively(enumerate(definitions)):
         digest = digest_of(definition)
-        known = shelf.find_by_digest(digest)
+        known = registered.find_by_digest(digest)
         draft = None if known is None else drafts.reuse(known)
         try:
             if draft is None:
                 draft = drafts.add(definition, digest, await build(definition))
             spec, asks = draft.tool.spec, f"registration [{index}]"
-            shelf.check_free(spec.name, tool_id=spec.id, asks=asks)
+            registered.check_free(spec.name, tool_id=spec.id, asks=asks)
             _check_names_differ(spec, taken, asks)
         except (ConfigError, DuplicateTool) as error:
             faults.append((index, error))
@@ -82,5 +82,5 @@ def _combine_faults(faults: Sequence[tuple[int, PegboardError]]) -> PegboardErro
         return InvalidRequest(f"[{first}] {error.message}")
     lines = [f"- [{index}] {error.message}" for index, error in faults[:_MAX_FAULTS]]
     if len(faults) > _MAX_FAULTS:
-        lines.append("- and more: they are told once these are mended")
-    return InvalidRequest("Nothing is registered:\n" + "\n".join(lines))
+        lines.append("- and more, reported once these are fixed")
+    return InvalidRequest("Nothing was registered:\n" + "\n".join(lines))

@@ -21,12 +21,12 @@ class CatalogueQueries:
 
     Args:
         registry: The board's tools.
-        shelf: What is kept of those that were registered.
+        registered: What is kept of those that were registered.
     """
 
-    def __init__(self, registry: ToolRegistry, shelf: RegisteredTools) -> None:
+    def __init__(self, registry: ToolRegistry, registered: RegisteredTools) -> None:
         self._registry = registry
-        self._shelf = shelf
+        self._registered = registered
 
     def history(self, name: str) -> list[dict[str, Any]]:
         """Every version of a tool, the oldest first; of a tool from elsewhere the one there is.
@@ -35,13 +35,13 @@ class CatalogueQueries:
             ToolNotFound: There is no such tool.
         """
         tool = self._registry.find(name)
-        wire = self._shelf.resolve_name(name)
-        if wire not in self._shelf.stored:
+        wire = self._registered.resolve_name(name)
+        if wire not in self._registered.stored:
             spec = self._registry.get(name).spec if tool is None else tool.spec
             return [only_row(spec)]
         versions = self._registry.versions
-        current = versions.current(wire).version if wire in self._shelf.active else ""
-        stored = {item.version: item for item in self._shelf.stored[wire]}
+        current = versions.current(wire).version if wire in self._registered.active else ""
+        stored = {item.version: item for item in self._registered.stored[wire]}
         return [
             version_row(item, stored.get(item.version), current=current, origin="api")
             for item in versions.history(wire)
@@ -61,20 +61,20 @@ class CatalogueQueries:
         old = old and meant(old, known, name=name)
         new = meant(new or current, known, name=name)
         old = old or known[max(0, known.index(new) - 1)]
-        wire = self._shelf.resolve_name(name)
+        wire = self._registered.resolve_name(name)
         told = {"name": wire, "from": old, "to": new}
-        if wire not in self._shelf.stored:
+        if wire not in self._registered.stored:
             return {**told, "kind": "", "changes": []}
         return {**told, **diff_dict(self._registry.versions.diff(wire, old, new))}
 
     def definition(self, spec: ToolSpec) -> dict[str, Any] | None:
         """As what a tool was registered, without secrets; None when it was not registered here."""
-        found = self._shelf.definition(spec)
+        found = self._registered.definition(spec)
         return None if found is None else show_definition(found, self._registry.kit.redact)
 
     def origin(self, name: str) -> str:
         """Where a tool came from: `api`, `bulk`, ...; empty when it was not registered here."""
-        stored = self._shelf.stored.get(self._shelf.resolve_name(name))
+        stored = self._registered.stored.get(self._registered.resolve_name(name))
         return stored[-1].origin if stored else ""
 
 

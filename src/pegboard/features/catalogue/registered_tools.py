@@ -169,7 +169,7 @@ class RegisteredTools:
                 versions.roll_back(name, version)
             self._registry.add(versions.current(name).tool, on_conflict="replace")
         except PegboardError as error:
-            _LOG.warning("%s is not put on the board: %s", name, error)
+            _LOG.warning("catalogue: %s is not restored: %s", name, error)
             if name in self.active:
                 self.take_off(name)
             return
@@ -197,7 +197,7 @@ class RegisteredTools:
         if tool is None:
             raise ToolNotFound(name, self._registry.nearest(name))
         where = f"the source '{tool.spec.source}'" if tool.spec.source else "the board file"
-        raise AccessDenied(name, f"it was not registered here, it comes from {where}")
+        raise AccessDenied(name, f"it was not registered by API; it comes from {where}")
 
 
 def _day(at: float | None) -> date | None:

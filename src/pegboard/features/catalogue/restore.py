@@ -19,10 +19,10 @@ async def restore_tools(
     build: Build,
     *,
     registry: ToolRegistry,
-    shelf: RegisteredTools,
+    registered: RegisteredTools,
     anew: bool,
 ) -> None:
-    """Let the shelf be as the store says.
+    """Let the registered be as the store says.
 
     Only names of which the store says something else are made anew, and each stays on the board
     until what takes its place is made.
@@ -31,7 +31,7 @@ async def restore_tools(
         store: What is kept.
         build: Makes tools of definitions.
         registry: The board's tools.
-        shelf: What is changed.
+        registered: What is changed.
         anew: Make all of them anew, because what may run has changed.
     """
     active = {item.name: item.version for item in await store.active()}
@@ -41,14 +41,14 @@ async def restore_tools(
     others = {
         name: items
         for name, items in stored.items()
-        if anew or not shelf.is_as_stored(name, items, active=active.get(name, ""))
+        if anew or not registered.is_as_stored(name, items, active=active.get(name, ""))
     }
     made = [(name, await _build_versions(items, build)) for name, items in others.items()]
     with registry.changes.together():
-        for name in shelf.stored.keys() - stored.keys():
-            shelf.restore(name, ())
+        for name in registered.stored.keys() - stored.keys():
+            registered.restore(name, ())
         for name, tools in made:
-            shelf.restore(name, tools, active=active.get(name, ""))
+            registered.restore(name, tools, active=active.get(name, ""))
 
 
 async def _build_versions(
@@ -61,5 +61,5 @@ async def _build_versions(
         try:
             made.append((item, await build(item.definition)))
         except PegboardError as error:
-            _LOG.warning("%s %s is not put on the board: %s", item.name, item.version, error)
+            _LOG.warning("catalogue: %s %s is not restored: %s", item.name, item.version, error)
     return made

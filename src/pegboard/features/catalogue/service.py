@@ -119,9 +119,9 @@ class CatalogueService(CatalogueQueries):
         attempts, by = _ATTEMPTS, principal.owner
         while True:
             await self._load()
-            drafts = Drafts(self._registry.versions, self._shelf.stored)
+            drafts = Drafts(self._registry.versions, self._registered.stored)
             made = await draft_registrations(
-                definitions, self._builds(), drafts=drafts, shelf=self._shelf
+                definitions, self._builds(), drafts=drafts, registered=self._registered
             )
             self._check([draft.tool.spec for draft in made])
             now = self._registry.kit.now()
@@ -129,7 +129,7 @@ class CatalogueService(CatalogueQueries):
                 (draft, draft.to_stored(now, by=by, origin=origin))
                 async for draft in iterate_cooperatively(made)
             ]
-            changing = [item for draft, item in pairs if self._shelf.changes(draft)]
+            changing = [item for draft, item in pairs if self._registered.changes(draft)]
             if changing and attempts == _ATTEMPTS:  # decided once, however often it is tried
                 about = ((item.name, item.digest) for _, item in pairs)
                 await deciding.enter_async_context(
@@ -144,10 +144,11 @@ class CatalogueService(CatalogueQueries):
                     raise
             else:
                 break
-        before = {item.name: self._shelf.version_of(item.name) for _, item in pairs}
+        before = {item.name: self._registered.version_of(item.name) for _, item in pairs}
         with self._registry.changes.together():
             found = [
-                self._shelf.put(draft, item) async for draft, item in iterate_cooperatively(pairs)
+                self._registered.put(draft, item)
+                async for draft, item in iterate_cooperatively(pairs)
             ]
         if changing:
             await self._follow_own_write()
@@ -163,15 +164,15 @@ class CatalogueService(CatalogueQueries):
         check_may_change_catalogue(principal, name)
         async with self._lock:
             await self._load()
-            wire = self._shelf.resolve_own_name(name)
-            if wire not in self._shelf.active:
+            wire = self._registered.resolve_own_name(name)
+            if wire not in self._registered.active:
                 raise ToolNotFound(name)
-            before = {wire: self._shelf.version_of(wire)}
+            before = {wire: self._registered.version_of(wire)}
             async with self._record_decision(
                 "remove", [(wire, "")], principal, version=before[wire]
             ):
                 await self._store.deactivate(wire)
-                self._shelf.take_off(wire)
+                self._registered.take_off(wire)
                 await self._follow_own_write()
         await self._announce("removed", before, principal)
 
@@ -189,14 +190,14 @@ class CatalogueService(CatalogueQueries):
         check_may_change_catalogue(principal, name)
         async with self._lock:
             await self._load()
-            wire = self._shelf.resolve_own_name(name)
+            wire = self._registered.resolve_own_name(name)
             version = self._registry.versions.get(wire, version).version
-            self._shelf.check_free(wire)
-            before = {wire: self._shelf.version_of(wire)}
+            self._registered.check_free(wire)
+            before = {wire: self._registered.version_of(wire)}
             async with self._record_decision("roll_back", [(wire, "")], principal, version=version):
                 await self._store.activate(wire, version)
                 tool = self._registry.versions.roll_back(wire, version)
-                self._shelf.swap(wire, tool)
+                self._registered.swap(wire, tool)
                 await self._follow_own_write()
         await self._announce("rolled_back", before, principal, version=version)
         return RegistrationResult(spec=tool.spec, version=version, is_current=True)
@@ -221,10 +222,10 @@ class CatalogueService(CatalogueQueries):
         check_may_change_catalogue(principal, name)
         async with self._lock:
             await self._load()
-            wire, versions = self._shelf.resolve_own_name(name), self._registry.versions
+            wire, versions = self._registered.resolve_own_name(name), self._registry.versions
             current = versions.current(wire).version
             version = versions.get(wire, version or current).version
-            is_current = version == current and wire in self._shelf.active
+            is_current = version == current and wire in self._registered.active
             async with self._record_decision("deprecate", [(wire, "")], principal, version=version):
                 await self._store.mark(
                     wire,
@@ -235,9 +236,9 @@ class CatalogueService(CatalogueQueries):
                 )
                 tool = versions.deprecate(wire, version, on=on)
                 if is_current:
-                    self._shelf.swap(wire, tool)
+                    self._registered.swap(wire, tool)
                 await self._follow_own_write()
-        before = {wire: self._shelf.version_of(wire)}
+        before = {wire: self._registered.version_of(wire)}
         await self._announce("deprecated", before, principal, version=version)
         note = deprecation_note(on, self._registry.kit.now())
         return RegistrationResult(spec=tool.spec, version=version, is_current=is_current, note=note)
@@ -248,7 +249,11 @@ class CatalogueService(CatalogueQueries):
         if revision == self._revision and not anew:
             return False
         await restore_tools(
-            self._store, self._builds(), registry=self._registry, shelf=self._shelf, anew=anew
+            self._store,
+            self._builds(),
+            registry=self._registry,
+            registered=self._registered,
+            anew=anew,
         )
         self._revision = revision
         return True
@@ -279,7 +284,7 @@ class CatalogueService(CatalogueQueries):
         self, action: str, before: Mapping[str, str], principal: Principal, **detail: Any
     ) -> None:
         kit = self._registry.kit
-        after = {name: self._shelf.version_of(name) for name in before}
+        after = {name: self._registered.version_of(name) for name in before}
         try:
             await self._changed()
         finally:  # it is done, whatever could not follow it

@@ -111,7 +111,7 @@ def deprecation_note(day: date | None, now: float) -> str:
     """
     if day is None or day >= datetime.fromtimestamp(now, UTC).date() - timedelta(days=1):
         return ""
-    return f"{day} is past: nobody should rely on this version any more."
+    return f"{day} is past: this version should no longer be used."
 
 
 def start_of_day(day: date | None) -> float | None:

@@ -30,7 +30,7 @@ Edge = tuple[str, str]
 _BOARD = "board"
 _SPEC = "spec"
 _TRIES = 8
-_LOST_RACE = "somebody else made the same change at the same time"
+_LOST_RACE = "the same change was made by another request at the same time"
 
 
 class DependencyService:
@@ -328,5 +328,5 @@ async def apply_and_store(
 
 
 def _too_busy() -> Unavailable:
-    said = "Others change the dependency graph all the time."
+    said = "The dependency graph is being changed by too many requests at once."
     return Unavailable(said, retry_after=1.0, nothing_done=True)

@@ -79,7 +79,7 @@ class LastKnownTools:
             status = Status(item.definition.get("status", Status.ACTIVE))
             return spec_of(item.definition).replace(version=version, id=item.id, status=status)
         except (PegboardError, TypeError, KeyError, ValueError):
-            _LOG.warning("what %s was cannot be read", item.name)
+            _LOG.warning("health: the stored definition of %s cannot be read", item.name)
             return None
 
     def _remember(self, items: Sequence[LastKnownTool]) -> None:
@@ -107,7 +107,7 @@ class LastKnownTools:
 def _to_seen_tool(spec: ToolSpec, now: float) -> LastKnownTool | None:
     """What is kept of a tool; None for one whose schemas cannot be read."""
     definition: Definition = {}
-    with log_and_continue(_LOG, f"what {spec.name} is cannot be kept"):
+    with log_and_continue(_LOG, f"health: the definition of {spec.name} cannot be stored"):
         said = {"version": spec.version, "status": spec.status.value}
         definition = definition_of(spec) | said
     if not definition:

@@ -181,5 +181,5 @@ class Replacements:
         return asked.allowed
 
     def _missing_health(self, name: str) -> Health:
-        reason = self._registry.kit.why_absent(name) or "there is no such tool now"
+        reason = self._registry.kit.why_absent(name) or "there is no such tool"
         return Health(status=HealthStatus.UNHEALTHY, reason=reason)

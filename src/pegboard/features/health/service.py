@@ -82,7 +82,7 @@ class BoardHealth:
         """How a tool is doing by itself; one that is gone is unhealthy."""
         tool = self._registry.find(tool_id)
         if tool is None:
-            return Health(status=HealthStatus.UNHEALTHY, reason="there is no such tool now")
+            return Health(status=HealthStatus.UNHEALTHY, reason="there is no such tool")
         spec = tool.spec
         self._take(spec)
         stated = stated_health(spec)

@@ -253,7 +253,7 @@ class KillSwitches:
         """Why nothing was turned on, and what else may keep it off."""
         sentence = f"Nothing is turned off as '{subject_of(kind, name)}'."
         thrown = ", ".join(f"'{subject_of(*place)}'" for place in sorted(self._kept)[:_MAX_NAMED])
-        return f"{sentence} Off are: {thrown}." if thrown else sentence
+        return f"{sentence} Turned off: {thrown}." if thrown else sentence
 
     def _count_tools(self, switch: Switch) -> int | None:
         names = self._registry.names()
@@ -332,7 +332,9 @@ class UnsavedSwitches:
             return await self._store_one(switch)
         except PegboardError as error:
             what = subject_of(switch.kind, switch.name)
-            _LOG.warning("%s is off here, and not stored yet: %s", what, error)
+            _LOG.warning(
+                "kill switches: %s is off in this process, but not stored yet: %s", what, error
+            )
             return False
         finally:  # also when who asked is gone
             if self._waiting and (self._task is None or self._task.done()):
@@ -348,7 +350,7 @@ class UnsavedSwitches:
                 await self._store_one(switch)
         except PegboardError as error:
             left = ", ".join(subject_of(*place) for place in self._waiting)
-            _LOG.error("on again after a restart, for it could not be stored: %s (%s)", left, error)
+            _LOG.error("kill switches: not stored, on again after a restart: %s: %s", left, error)
 
     async def _store_one(self, switch: Switch) -> bool:
         place = (switch.kind, switch.name)
@@ -364,7 +366,7 @@ class UnsavedSwitches:
         while self._waiting:
             await asyncio.sleep(pause)
             pause = min(2 * pause, _MAX_RETRY)
-            with log_and_continue(_LOG, "what is turned off is not stored yet"):
+            with log_and_continue(_LOG, "kill switches: a switch is not stored yet"):
                 for switch in list(self._waiting.values()):
                     try:
                         await self._store_one(switch)
@@ -388,9 +390,9 @@ def is_name(kind: SwitchKind, name: str) -> bool:
 
 NAME_HINTS: Mapping[SwitchKind, str] = MappingProxyType(
     {
-        "tool": "Name a tool as it is listed, or a glob over names such as 'shop__*'.",
-        "source": "Name a source as it is listed.",
-        "writes": "All writes have no name.",
+        "tool": "Give the name of a listed tool, or a glob such as 'shop__*'.",
+        "source": "Give the name of a listed source.",
+        "writes": "'writes' takes no name.",
     }
 )
 """What to write instead of a name that cannot be."""

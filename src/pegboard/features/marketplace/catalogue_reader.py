@@ -165,10 +165,10 @@ class CatalogueReader:
         if problem and not reading.pages:
             if not before.read_at:
                 return CatalogueSnapshot(problem=problem)
-            return replace(before, problem=f"{problem} What it said before is shown.")
+            return replace(before, problem=f"{problem} The last known entries are shown.")
         return CatalogueSnapshot(
             entries=tuple(reading.found[name] for name in sorted(reading.found)),
-            problem=f"It is not read to its end: {problem}" if problem else "",
+            problem=f"It is incomplete: {problem}" if problem else "",
             skipped=dict(reading.skipped),
             examples=reading.examples,
             read_at=self._clock.time(),
@@ -207,7 +207,9 @@ class _CatalogueScan:
         following, asked = first or format_.first(self._market), set[str]()
         while following:
             if following in asked or len(asked) >= self._bounds.pages:
-                raise UnusableEntry(f"it goes on after {len(asked)} pages, or in a circle")
+                raise UnusableEntry(
+                    f"it has more than {len(asked)} pages, or its pages form a loop"
+                )
             asked.add(following)
             following = await self._page(following, format_)
 
@@ -232,7 +234,7 @@ class _CatalogueScan:
         if not market.is_remote:
             return await asyncio.to_thread(_file, market, self._bounds.page)
         if self._http is None:
-            raise Unavailable("this board has no network")
+            raise Unavailable("this board has no network access")
         headers = {"accept": "application/json"}
         if market.token:
             headers["authorization"] = f"Bearer {market.token}"
@@ -264,7 +266,7 @@ def _parse(raw: bytes, market: Market, place: str, format_: Format) -> EntryPage
     try:
         document: Any = msgspec.json.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise UnusableEntry("it is no JSON") from error
+        raise UnusableEntry("it is not JSON") from error
     except RecursionError as error:
-        raise UnusableEntry("it is nested too deep") from error
+        raise UnusableEntry("it is nested too deeply") from error
     return format_.read(document, market, place)

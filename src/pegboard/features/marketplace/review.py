@@ -153,34 +153,37 @@ def _find_option(entry: MarketEntry, wanted: str) -> InstallOption:
             return way
     if not entry.ways:
         return InstallOption(
-            name="", source_kind="", problem="Its catalogue does not say how to have it."
+            name="", source_kind="", problem="Its catalogue does not say how to install it."
         )
     known = ", ".join(way.name for way in entry.ways)
-    raise EntryNotFound(f"There is no way '{line(wanted, most=40)}'; there are: {known}")
+    raise EntryNotFound(f"There is no install option '{line(wanted, most=40)}'; available: {known}")
 
 
 async def _tools(way: InstallOption, market: Market, look: ListTools) -> tuple[list[Tool], str]:
     """Its tools, or why they are not known."""
     if way.problem:
-        return [], f"It cannot be had this way: {way.problem}"
+        return [], f"It cannot be installed this way: {way.problem}"
     if way.runs_here:
         return [], (
-            "Its tools are not known: a review starts no program, and only the program could tell."
+            "Its tools are unknown: only its program can list them, and a review starts no program."
         )
     if way.needs:
-        return [], "Its tools are not known: its server is not asked while something is missing."
+        return (
+            [],
+            "Its tools are unknown: its server is not queried while required values are missing.",
+        )
     config = {key: value for key, value in way.config.items() if key != "include"}
     if "auth" in config:  # the board file's own word for it stands there, and here is its value
         config["auth"] = {"kind": "bearer", "token": market.token}
     try:
         found = await look(way.source_kind, config)
     except PegboardError as error:
-        return [], f"Its tools are not known: {error.message}"
+        return [], f"Its tools are unknown: {error.message}"
     if len(found) > _MAX_TOOLS:
         return [], f"It has more than {_MAX_TOOLS:,} tools."
     tools = [tool for tool in found if way.only in {"", action_of(tool)}]
     if way.only and not tools:
-        return [], f"Its server lists no '{way.only}' over MCP for whoever has this token."
+        return [], f"Its server lists no tool '{way.only}' over MCP for this token."
     return tools, ""
 
 
@@ -209,7 +212,7 @@ def _row(
         return row
     made = registration_of(tool, entry, way, prefix=name)
     if is_too_large(made):
-        row["unavailable"] = "What it takes is described at too great a length."
+        row["unavailable"] = "Its input schema is too large."
         return row
     return {**row, "effect": made["effect"], "registration": made}
 
@@ -223,21 +226,21 @@ def _why_not(
         return reason
     if len(rows) > MAX_REGISTRATIONS:
         return f"It has {len(rows)} tools: choose at most {MAX_REGISTRATIONS} of them."
-    return "None of its tools can be used as it is." if rows else "It has no tools."
+    return "None of its tools can be used." if rows else "It has no tools."
 
 
 def _why_no_registration(way: InstallOption) -> str:
     if way.runs_here:
-        return "A program is started only because the operator writes it into the board file."
+        return "A program can only be added in the board file, by the operator."
     if way.needs:
-        return "It needs values, which are written into the board file alone."
+        return "It needs values, which can only be given in the board file."
     if way.config.get("headers"):
-        return "It is sent headers, which are written into the board file alone."
+        return "It needs headers, which can only be given in the board file."
     is_sse = way.address.partition("?")[0].rstrip("/").endswith("/sse")
     if way.source_kind == "mcp" and way.config.get("transport", "http") != (
         "sse" if is_sse else "http"
     ):
-        return "Its transport has to be said, which only the board file can."
+        return "Its transport must be set, which is only possible in the board file."
     return ""
 
 
@@ -302,7 +305,7 @@ def _warnings(
         warnings.append(f"{writing} of its {len(rows)} tools may change something.")
     unusable = sum(bool(row["unavailable"]) for row in rows)
     if unusable:
-        warnings.append(f"{unusable} of its {len(rows)} tools cannot be used as they are.")
+        warnings.append(f"{unusable} of its {len(rows)} tools cannot be used.")
     return warnings
 
 

@@ -178,10 +178,10 @@ class Marketplace:
         if before is not None and before["entry"] == after["entry"]:
             places = differences(before, after)
             more = ", ..." if len(places) > _MAX_CHANGES else ""
-            told = f" What changed: {', '.join(places[:_MAX_CHANGES])}{more}."
+            told = f" Changed: {', '.join(places[:_MAX_CHANGES])}{more}."
         raise DefinitionChanged(
-            f"'{review.entry.id}' is not what was looked at any more.{told} Look at it again; its "
-            f"digest is {review.digest} now."
+            f"'{review.entry.id}' has changed since it was reviewed.{told} Review it again; its "
+            f"digest is now {review.digest}."
         )
 
     def _check_own(self, name: str, origin: str) -> None:

@@ -62,7 +62,7 @@ class PinClassification:
             item = read_definition(tool)
             found = tool if item is None else self._classify(item)
         except Exception as error:  # noqa: BLE001 - foreign schemas: recorded as the tool's reason
-            log_foreign(_LOG, f"definitions of {self.source} cannot be compared", error)
+            log_foreign(_LOG, f"pins: definitions of {self.source} cannot be compared", error)
             told = error.message if isinstance(error, PegboardError) else type(error).__name__
             found = make_unavailable(tool, f"its definition cannot be compared: {told}")
         self.tools.append(found)

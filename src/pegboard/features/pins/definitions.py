@@ -20,12 +20,12 @@ _SCHEMAS = ("input_schema", "output_schema")
 _MAX_KEY = 200
 _WHY: Mapping[State, str] = {
     "waiting": "waits for approval:",
-    "rejected": "the change was rejected; to take it all the same:",
-    "blocked": "the board blocks changes; to take it, write 'ask' under 'pinning:', and then:",
+    "rejected": "the change was rejected; to accept it anyway:",
+    "blocked": "the board blocks changes; to accept it, write 'ask' under 'pinning:', then run",
 }
 _WHY_NEW: Mapping[State, str] = {
     "waiting": "waits for approval:",
-    "rejected": "it was rejected; to take it all the same:",
+    "rejected": "it was rejected; to accept it anyway:",
     "blocked": "waits for approval:",
 }
 _SAID = tuple(field for field in DEFINING if field not in (*_FIXED, *_SCHEMAS))

@@ -121,7 +121,9 @@ class PinCheck:
             for name in sorting.over:
                 await self._store.drop(sorting.source, name=name)
         except PegboardError as error:
-            _LOG.warning("what %s lists could not be pinned: %s", sorting.source, error)
+            _LOG.warning(
+                "pins: the definitions of %s could not be pinned: %s", sorting.source, error
+            )
             sorting.cannot_pin(f"its definition could not be pinned: {error.message}")
             return f"its definitions could not be pinned: {error.message}"
         self._tell_held(sorting)

@@ -21,7 +21,7 @@ from pegboard.registry import ToolRegistry
 
 Decision = Literal["approve", "reject"]
 _DONE: Mapping[Decision, str] = {"approve": "approved", "reject": "rejected"}
-_LOST_RACE = "somebody else decided at the same time"
+_LOST_RACE = "another decision was made at the same time"
 
 
 async def _nothing(_source: str) -> None:
@@ -145,8 +145,8 @@ class Pins:
             by_now = await self.get(source, name, principal=principal)
             _check_same(by_now, digest, name)
             raise DefinitionNotHeld(
-                f"Somebody else decided about '{name[:100]}' at the same time: its definition is "
-                f"{state_of(by_now)} by now. Look at it again."
+                f"Another decision about '{name[:100]}' was made at the same time: its definition "
+                f"is now {state_of(by_now)}. Review it again."
             )
         return held
 
@@ -164,7 +164,9 @@ class Pins:
         waiting = [item for item in await self._store.list_held(source) if _waits(item)]
         approved = await self._decide(waiting, "approve", principal)
         if not approved:
-            raise DefinitionNotHeld(f"No definition of the source '{source[:100]}' waits.")
+            raise DefinitionNotHeld(
+                f"No definition of the source '{source[:100]}' is waiting for approval."
+            )
         return approved
 
     async def _decide(
@@ -245,8 +247,8 @@ class Pins:
 def _check_same(held: HeldDefinition, digest: str, name: str) -> None:
     if held.digest != digest:
         raise DefinitionChanged(
-            f"Another definition of '{name[:100]}' is held by now, with the digest "
-            f"{held.digest}: look at its diff first."
+            f"The held definition of '{name[:100]}' has changed; its digest is now "
+            f"{held.digest}: review its changes first."
         )
 
 

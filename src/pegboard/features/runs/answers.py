@@ -106,9 +106,7 @@ class RunAnswers:
         wanted = answer_id(pending_id)
         for item in await self._store.signals(run_id):
             if item.signal.id == wanted:
-                raise AlreadyAnswered(
-                    f"'{pending_id}' was answered already: the first answer holds."
-                )
+                raise AlreadyAnswered(f"'{pending_id}' has already been answered.")
 
 
 async def find_awaited_approvals(store: RunStore) -> dict[str, list[str]]:
@@ -165,7 +163,7 @@ def _read(asked: PendingStep, answer: Any) -> tuple[Literal["approve", "deny"], 
     decision, note = given.get("answer"), given.get("note", "")
     if decision not in ("approve", "deny"):
         choices = ", ".join(asked.choices)
-        raise InvalidRequest(f"The answer is one of {choices}; found {decision!r}.")
+        raise InvalidRequest(f"The answer must be one of {choices}, not {decision!r}.")
     if not isinstance(note, str):
-        raise InvalidRequest("The note of an answer is text.")
+        raise InvalidRequest("The note of an answer must be text.")
     return decision, note

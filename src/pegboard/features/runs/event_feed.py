@@ -128,13 +128,13 @@ class RunFeed:
         for run_id in list(self._waiting):
             is_kept = False
             with log_and_continue(
-                _LOG, "events of a run are not kept yet"
+                _LOG, "runs: events of a run are not stored yet"
             ):  # it holds up no other run
                 try:
                     await self._keep_waiting(run_id)
                     is_kept = True
                 except PegboardError as error:  # the store is away: for the others as well
-                    _LOG.warning("events of the run %s are not kept yet: %s", run_id, error)
+                    _LOG.warning("runs: events of run %s are not stored yet: %s", run_id, error)
                     return False
             is_all = is_all and is_kept
         return is_all

@@ -110,5 +110,5 @@ def test_nobody_is_asked_for_a_hundred_things() -> None:
     for number in range(40):
         inputs.value({"isRequired": True}, name=f"A{number}", place="variable")
 
-    with pytest.raises(UnusableEntry, match="asks for more than 40"):
+    with pytest.raises(UnusableEntry, match="requires more than 40"):
         inputs.value({"isRequired": True}, name="A40", place="variable")

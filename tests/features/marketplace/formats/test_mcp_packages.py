@@ -86,23 +86,31 @@ def test_a_package_is_started_so(said: Any, command: str) -> None:
         pytest.param({"registryType": "cargo"}, "packages of 'cargo'", id="another registry"),
         pytest.param({"registryType": None}, "packages of ''", id="no registry"),
         pytest.param({"registry_type": "npm"}, "before September 2025", id="an old form"),
-        pytest.param({"identifier": "--eval=1"}, "a name that no package", id="an option"),
-        pytest.param({"identifier": "a;rm -rf /"}, "a name that no package", id="a shell"),
-        pytest.param({"identifier": None}, "a name that no package", id="no name"),
-        pytest.param({"version": "1 --x"}, "a version that no package", id="not a version"),
-        pytest.param({"version": ["1"]}, "a version that no package", id="no version at all"),
+        pytest.param({"identifier": "--eval=1"}, "its package has an invalid name", id="an option"),
+        pytest.param({"identifier": "a;rm -rf /"}, "its package has an invalid name", id="a shell"),
+        pytest.param({"identifier": None}, "its package has an invalid name", id="no name"),
+        pytest.param(
+            {"version": "1 --x"}, "its package has an invalid version", id="not a version"
+        ),
+        pytest.param(
+            {"version": ["1"]}, "its package has an invalid version", id="no version at all"
+        ),
         pytest.param(
             {"transport": {"type": "streamable-http", "url": "http://localhost"}},
-            "it speaks 'streamable-http' on this machine",
+            "the transport 'streamable-http'; only stdio is supported",
             id="another transport",
         ),
         pytest.param(
-            {"environmentVariables": [{"name": "A=B"}]}, "no variable has", id="not a variable"
+            {"environmentVariables": [{"name": "A=B"}]},
+            "one of its variables has an invalid name",
+            id="not a variable",
         ),
-        pytest.param({"environmentVariables": [7]}, "no variable has", id="a number"),
+        pytest.param(
+            {"environmentVariables": [7]}, "one of its variables has an invalid name", id="a number"
+        ),
         pytest.param(
             {"packageArguments": [{"type": "named", "name": "-a b"}]},
-            "no argument has",
+            "one of its arguments has an invalid name",
             id="not an argument",
         ),
         pytest.param(
@@ -110,7 +118,7 @@ def test_a_package_is_started_so(said: Any, command: str) -> None:
         ),
         pytest.param(
             {"packageArguments": [{"type": "positional", "value": "${HOME}"}]},
-            "it has '${' in a value",
+            "a value contains '${'",
             id="reads a variable",
         ),
     ],
@@ -131,8 +139,8 @@ def test_what_to_know_before_is_told() -> None:
     )
 
     told = " ".join(way.warnings)
-    assert "It starts a program of somebody else" in told
-    assert "names no version" in told
+    assert "It runs a third-party program" in told
+    assert "pins no version" in told
     assert "arguments to 'npx' itself: --privileged" in told
     assert "starts it with 'bunx'" in told
-    assert "its package is of https://packages.example" in told
+    assert "to come from https://packages.example" in told

@@ -79,7 +79,7 @@ def test_every_form_of_the_format_is_read(document: Any) -> None:
     ],
 )
 def test_what_is_no_list_is_refused(document: Any) -> None:
-    with pytest.raises(UnusableEntry, match="no MCP registry's list"):
+    with pytest.raises(UnusableEntry, match="not the list of an MCP registry"):
         read(document)
 
 
@@ -144,7 +144,7 @@ def test_what_runs_elsewhere_and_needs_nothing_comes_first() -> None:
     assert [way.name for way in entry.ways] == ["remote-3", "remote-1", "package-1", "remote-2"]
     assert entry.ways[1].config["headers"] == {"X-Key": "${MARKET_WEATHER_X_KEY}"}
     assert entry.ways[1].warnings == ("It is sent your X-Key.",)
-    assert "it speaks 'odd'" in entry.ways[3].problem
+    assert "its transport is 'odd'" in entry.ways[3].problem
 
 
 def test_an_address_is_filled_in() -> None:
@@ -163,13 +163,19 @@ def test_an_address_is_filled_in() -> None:
     ("remote", "problem"),
     [
         pytest.param({"transport_type": "sse"}, "before September 2025", id="an old form"),
-        pytest.param({"url": "file:///etc"}, "no http(s) address", id="a file"),
-        pytest.param({"url": "https://u:p@x"}, "no http(s) address", id="a password"),
-        pytest.param({"url": None}, "a value is no text", id="none"),
-        pytest.param({"url": "https://x/${HOME}"}, "has '${' in a value", id="a variable"),
-        pytest.param({"headers": [{"name": "a b"}]}, "no header has", id="not a header"),
+        pytest.param({"url": "file:///etc"}, "not an http(s) address", id="a file"),
+        pytest.param({"url": "https://u:p@x"}, "not an http(s) address", id="a password"),
+        pytest.param({"url": None}, "a value is not text", id="none"),
+        pytest.param({"url": "https://x/${HOME}"}, "a value contains '${'", id="a variable"),
         pytest.param(
-            {"headers": [{"name": "a", "value": "x\r\ny"}]}, "cannot be seen", id="a line break"
+            {"headers": [{"name": "a b"}]},
+            "one of its headers has an invalid name",
+            id="not a header",
+        ),
+        pytest.param(
+            {"headers": [{"name": "a", "value": "x\r\ny"}]},
+            "unprintable characters",
+            id="a line break",
         ),
     ],
 )

@@ -74,7 +74,7 @@ def test_what_an_entry_does_not_say_is_made_up_of_its_name() -> None:
     ],
 )
 def test_what_is_no_directory_is_refused(document: Any) -> None:
-    with pytest.raises(UnusableEntry, match="no OpenAPI directory"):
+    with pytest.raises(UnusableEntry, match="not an OpenAPI directory"):
         read(document)
 
 
@@ -83,9 +83,9 @@ def test_what_is_no_directory_is_refused(document: Any) -> None:
     [
         pytest.param({"../x": {}}, "looks like a path", id="a path"),
         pytest.param({"x": 7}, "it has no versions", id="no entry"),
-        pytest.param({"x": {"versions": {"1": 7}}}, "names no http(s)", id="no version"),
-        pytest.param(directory("file:///etc/passwd"), "names no http(s)", id="a file"),
-        pytest.param(directory("../secret.json"), "names no http(s)", id="a path"),
+        pytest.param({"x": {"versions": {"1": 7}}}, "has no http(s)", id="no version"),
+        pytest.param(directory("file:///etc/passwd"), "has no http(s)", id="a file"),
+        pytest.param(directory("../secret.json"), "has no http(s)", id="a path"),
     ],
 )
 def test_a_broken_entry_costs_itself_alone(entry: Any, reason: str) -> None:

@@ -75,12 +75,12 @@ def test_a_broken_tool_costs_itself_alone() -> None:
     assert len(page.entries) == 1
     assert [reason for reason, _ in page.skipped] == [
         "it has no name",
-        "its name is too long, or has characters that no name has",
-        "its name is no tool name",
+        "its name is too long or has invalid characters",
+        "its name is not a valid tool name",
     ]
 
 
 @pytest.mark.parametrize("document", [{}, [], {"tools": {}}, None], ids=str)
 def test_what_is_no_list_is_refused(document: Any) -> None:
-    with pytest.raises(UnusableEntry, match="no Pegboard's list"):
+    with pytest.raises(UnusableEntry, match="not the list of a Pegboard"):
         pegboard.read_page(document, MARKET, "")

@@ -42,13 +42,17 @@ async def test_a_tool_is_turned_off_listed_and_on_again(client: httpx2.AsyncClie
         (
             {"turn": "off", "kind": "tool", "name": "a b"},
             "body.name",
-            "Name a tool as it is listed, or a glob over names such as 'shop__*'.",
+            "Give the name of a listed tool, or a glob such as 'shop__*'.",
         ),
-        ({"turn": "off", "kind": "tool", "name": "a\n"}, "body.name", "Name a tool"),
+        (
+            {"turn": "off", "kind": "tool", "name": "a\n"},
+            "body.name",
+            "Give the name of a listed tool",
+        ),
         (
             {"turn": "off", "kind": "source", "name": "*"},
             "body.name",
-            "Name a source as it is listed.",
+            "Give the name of a listed source.",
         ),
         ({"turn": "off", "kind": "writes", "name": "x"}, "body.name", "expected ''"),
         ({"turn": "away", "kind": "writes"}, "body.turn", "'off' or 'on'"),

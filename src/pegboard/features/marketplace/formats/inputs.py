@@ -81,7 +81,7 @@ class Inputs:
         word = _ILLEGAL.sub("_", name.upper()).strip("_")[:40] or "VALUE"
         variable = f"{self._prefix}_{word}"
         if variable not in self._needs and len(self._needs) >= _MAX_NEEDS:
-            raise UnusableEntry(f"it asks for more than {_MAX_NEEDS} values")
+            raise UnusableEntry(f"it requires more than {_MAX_NEEDS} values")
         need = RequiredValue(
             name=line(name, most=100),
             place=place,
@@ -95,7 +95,7 @@ class Inputs:
     def _to_config_text(self, raw: str) -> str:
         parts = raw.split(_MARK)
         if any("${" in part for part in parts[::2]):
-            raise UnusableEntry("it has '${' in a value, where a board file would read a variable")
+            raise UnusableEntry("a value contains '${', which a board file would expand")
         return "".join(f"${{{part}}}" if number % 2 else part for number, part in enumerate(parts))
 
 
@@ -110,9 +110,9 @@ def _plain(value: object) -> str:
     if isinstance(value, (int, float)):
         return str(value)
     if not isinstance(value, str):
-        raise UnusableEntry("a value is no text")
+        raise UnusableEntry("a value is not text")
     if len(value) > _MAX_VALUE_LENGTH:
         raise UnusableEntry(f"a value has more than {_MAX_VALUE_LENGTH} characters")
     if not value.isprintable():
-        raise UnusableEntry("a value has characters that cannot be seen")
+        raise UnusableEntry("a value has unprintable characters")
     return value

@@ -14,7 +14,7 @@ from pegboard.features.marketplace.entries import InstallOption, UnusableEntry
 from pegboard.features.marketplace.formats.inputs import Inputs
 from pegboard.features.marketplace.formats.sanitize import Node, items, line, node
 
-OLD = "it is written as registries did before September 2025"
+OLD = "it uses the registry format from before September 2025"
 
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,100}")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
@@ -67,13 +67,11 @@ def _way(said: Node, name: str, short: str) -> InstallOption:
     runner = _RUNNERS.get(registry)
     if runner is None:
         known = ", ".join(_RUNNERS)
-        raise UnusableEntry(
-            f"packages of '{registry}' are not started from here, only those of {known}"
-        )
+        raise UnusableEntry(f"packages of '{registry}' are not supported, only those of {known}")
     transport = line(node(said.get("transport")).get("type"), most=40) or "stdio"
     if transport != "stdio":
         raise UnusableEntry(
-            f"it speaks '{transport}' on this machine, and a board starts stdio alone"
+            f"its package uses the transport '{transport}'; only stdio is supported"
         )
     package, version = _package(said, runner)
     inputs = Inputs(short)
@@ -100,9 +98,9 @@ def _way(said: Node, name: str, short: str) -> InstallOption:
 def _package(said: Node, runner: _Runner) -> tuple[str, str]:
     identifier, version = said.get("identifier"), said.get("version") or ""
     if not isinstance(identifier, str) or not runner.identifier.fullmatch(identifier):
-        raise UnusableEntry("its package has a name that no package has")
+        raise UnusableEntry("its package has an invalid name")
     if not isinstance(version, str) or (version and not _VERSION.fullmatch(version)):
-        raise UnusableEntry("its package has a version that no package has")
+        raise UnusableEntry("its package has an invalid version")
     has_version = not version or (runner.between == ":" and _has_tag(identifier))
     return (identifier if has_version else f"{identifier}{runner.between}{version}"), version
 
@@ -116,7 +114,7 @@ def _env(said: Node, inputs: Inputs) -> dict[str, str]:
     for item in map(node, items(said.get("environmentVariables"))[:_MAX_ARGUMENTS]):
         name = item.get("name")
         if not isinstance(name, str) or not _ENV.fullmatch(name):
-            raise UnusableEntry("one of its variables has a name that no variable has")
+            raise UnusableEntry("one of its variables has an invalid name")
         value = inputs.value(item, name=name, place="variable")
         if value is not None:
             env[name] = value
@@ -137,7 +135,7 @@ def _arguments(said: object, inputs: Inputs) -> Iterator[str]:
                 yield value
             continue
         if not isinstance(flag, str) or not _FLAG.fullmatch(flag):
-            raise UnusableEntry("one of its arguments has a name that no argument has")
+            raise UnusableEntry("one of its arguments has an invalid name")
         is_bare = not item.keys() & {"value", "default"} and item.get("isRequired") is not True
         value = "" if is_bare else inputs.value(item, name=flag.strip("-"), place="argument")
         if value is not None:
@@ -146,16 +144,19 @@ def _arguments(said: object, inputs: Inputs) -> Iterator[str]:
 
 def _warnings(said: Node, runner: _Runner, *, runtime: list[str], version: str) -> Iterator[str]:
     yield (
-        f"It starts a program of somebody else on this machine with '{runner.command}', under your "
-        "account; a review does not start it, so that nobody has seen its tools."
+        f"It runs a third-party program on this machine with '{runner.command}', under your "
+        "account; a review does not start it, so its tools are unknown."
     )
     if not version:
-        yield "It names no version of its package: what is started may be another thing tomorrow."
+        yield "It pins no version of its package: what is started may change at any time."
     if runtime:
-        yield f"It gives arguments to '{runner.command}' itself: {line(' '.join(runtime))}"
+        yield f"It passes arguments to '{runner.command}' itself: {line(' '.join(runtime))}"
     hint = line(said.get("runtimeHint"), most=40)
     if hint and hint != runner.command:
-        yield f"Its publisher starts it with '{hint}'; here it is '{runner.command}'."
+        yield f"Its publisher starts it with '{hint}'; here it is started with '{runner.command}'."
     base = line(said.get("registryBaseUrl"))
     if base:
-        yield f"It says that its package is of {base}; '{runner.command}' asks where you have set."
+        yield (
+            f"Its package is declared to come from {base}; '{runner.command}' uses the registry "
+            "that you have configured."
+        )

@@ -77,7 +77,7 @@ def read_page(document: Any, market: Market, asked: str) -> EntryPage:
     elif isinstance(root.get("servers"), list):
         listed = items(root["servers"])
     else:
-        raise UnusableEntry("it is no MCP registry's list: it has no 'servers'")
+        raise UnusableEntry("it is not the list of an MCP registry: it has no 'servers'")
     skipped: list[tuple[str, str]] = []
     found: dict[str, tuple[_Rank, MarketEntry]] = {}
     for item in listed:
@@ -172,17 +172,17 @@ def _remote_way(said: Node, name: str, short: str) -> InstallOption:
     transport = _TRANSPORTS.get(line(said.get("type"), most=40))
     if transport is None:
         raise UnusableEntry(
-            f"it speaks '{line(said.get('type'), most=40)}', and a board http and sse"
+            f"its transport is '{line(said.get('type'), most=40)}'; only http and sse are supported"
         )
     inputs = Inputs(short)
     url = inputs.fill(said.get("url"), node(said.get("variables")), place="address")
     if not url.startswith("${") and not address(url.replace("${", "").replace("}", "")):
-        raise UnusableEntry("its address is no http(s) address")
+        raise UnusableEntry("its address is not an http(s) address")
     headers: dict[str, str] = {}
     for item in map(node, items(said.get("headers"))[:50]):
         header = item.get("name")
         if not isinstance(header, str) or not _HEADER.fullmatch(header):
-            raise UnusableEntry("one of its headers has a name that no header has")
+            raise UnusableEntry("one of its headers has an invalid name")
         value = inputs.value(item, name=header, place="header")
         if value is not None:
             headers[header] = value
@@ -192,7 +192,7 @@ def _remote_way(said: Node, name: str, short: str) -> InstallOption:
     secret = [need.name for need in inputs.needs if need.is_secret or need.place == "header"]
     warnings = [f"It is sent your {', '.join(secret)}."] if secret else []
     if url.startswith("http://"):
-        warnings.append("It is not encrypted: whoever is in between reads and changes it.")
+        warnings.append("Its connection is not encrypted: it can be read and changed on the way.")
     return InstallOption(
         name=name,
         source_kind="mcp",

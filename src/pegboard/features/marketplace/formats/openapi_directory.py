@@ -41,7 +41,7 @@ def read_page(document: Any, market: Market, asked: str) -> EntryPage:
     """
     del asked
     if isinstance(document, (list, str, int, float, NoneType)):
-        raise UnusableEntry("it is no OpenAPI directory: that is a mapping of APIs by their names")
+        raise UnusableEntry("it is not an OpenAPI directory (a mapping of APIs by name)")
     entries: list[MarketEntry] = []
     skipped: list[tuple[str, str]] = []
     for name, item in node(document).items():
@@ -50,7 +50,7 @@ def read_page(document: Any, market: Market, asked: str) -> EntryPage:
         except UnusableEntry as error:
             skipped.append((str(error), line(name, most=100)))
     if skipped and not entries:
-        raise UnusableEntry(f"it is no OpenAPI directory: of its first entry, {skipped[0][0]}")
+        raise UnusableEntry(f"it is not an OpenAPI directory: in its first entry, {skipped[0][0]}")
     return EntryPage(entries=tuple(entries), skipped=tuple(skipped))
 
 
@@ -65,7 +65,7 @@ def _entry(name: str, item: Node, market: Market) -> MarketEntry:
     info = node(said.get("info"))
     document = address(said.get("swaggerUrl")) or address(said.get("swaggerYamlUrl"))
     if not document:
-        raise UnusableEntry("it names no http(s) address of its document")
+        raise UnusableEntry("it has no http(s) address of its document")
     contact = node(info.get("contact"))
     provider, _, service = name.partition(":")
     return MarketEntry(

@@ -43,7 +43,7 @@ def read_page(document: Any, market: Market, asked: str) -> EntryPage:
     del asked
     root = node(document)
     if not isinstance(root.get("tools"), list):
-        raise UnusableEntry("it is no Pegboard's list: it has no 'tools'")
+        raise UnusableEntry("it is not the list of a Pegboard: it has no 'tools'")
     entries: list[MarketEntry] = []
     skipped: list[tuple[str, str]] = []
     for item in items(root["tools"]):
@@ -64,7 +64,7 @@ def _page(market: Market, cursor: str) -> str:
 def _entry(item: Node, market: Market) -> MarketEntry:
     name = entry_name(item.get("name"))
     if not is_wire_name(name):
-        raise UnusableEntry("its name is no tool name")
+        raise UnusableEntry("its name is not a valid tool name")
     unavailable = line(item.get("unavailable"))
     status = line(item.get("status"), most=20) or "active"
     effect = item.get("effect")
@@ -98,7 +98,7 @@ def _way(name: str, market: Market) -> InstallOption:
         config["auth"] = {"kind": "bearer", "token": market.token_as}
         warnings.append(f"It is sent the token of the marketplace '{market.name}'.")
     if market.place.startswith("http://"):
-        warnings.append("It is not encrypted: whoever is in between reads and changes it.")
+        warnings.append("Its connection is not encrypted: it can be read and changed on the way.")
     return InstallOption(
         name="mcp",
         source_kind="mcp",

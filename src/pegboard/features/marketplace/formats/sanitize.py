@@ -54,7 +54,7 @@ def entry_name(value: object) -> str:
     if not isinstance(value, str) or not value:
         raise UnusableEntry("it has no name")
     if not _ID.fullmatch(value) or not value.isprintable():
-        raise UnusableEntry("its name is too long, or has characters that no name has")
+        raise UnusableEntry("its name is too long or has invalid characters")
     if any(part in {"", ".", ".."} for part in value.split("/")):
         raise UnusableEntry("its name looks like a path")
     return value
