@@ -1,4 +1,4 @@
-"""What is asked of kill switches, and what is answered."""
+"""Requests and responses about kill switches."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -18,7 +18,7 @@ _CLOSED = ConfigDict(extra="forbid", frozen=True)
 
 
 def _check_name(kind: SwitchKind) -> AfterValidator:
-    """A name that may be; a sentence says what to write, and the document the pattern."""
+    """Validate a name: the error says what to write, the schema has the pattern."""
 
     def check(name: str) -> str:
         if not is_name(kind, name):
@@ -30,15 +30,15 @@ def _check_name(kind: SwitchKind) -> AfterValidator:
 
 Turn = Annotated[
     Literal["off", "on"],
-    Field(description="`on` takes back what was turned off under the same name."),
+    Field(description="`on` undoes `off` of the same name."),
 ]
 Reason = Annotated[
-    str, Field(max_length=MAX_REASON_LENGTH, description="Shown to whoever is refused.")
+    str, Field(max_length=MAX_REASON_LENGTH, description="Shown to refused callers.")
 ]
 
 
 class TurnTools(BaseModel):
-    """Turn tools off or on, for every caller."""
+    """Turn a tool, or all tools that match a glob, off or on for every caller."""
 
     model_config = _CLOSED
 
@@ -48,7 +48,7 @@ class TurnTools(BaseModel):
         str,
         _check_name("tool"),
         Field(
-            description="A tool, or a glob: `shop__*`.",
+            description="A tool name, or a glob such as `shop__*`.",
             json_schema_extra={"pattern": PATTERNS["tool"]},
         ),
     ]
@@ -65,21 +65,19 @@ class TurnSource(BaseModel):
     name: Annotated[
         str,
         _check_name("source"),
-        Field(description="A source.", json_schema_extra={"pattern": PATTERNS["source"]}),
+        Field(description="A source name.", json_schema_extra={"pattern": PATTERNS["source"]}),
     ]
     reason: Reason = ""
 
 
 class TurnWrites(BaseModel):
-    """Turn off or on whatever may change something."""
+    """Turn off or on all tools that may change something."""
 
     model_config = _CLOSED
 
     turn: Turn
     kind: Literal["writes"]
-    name: Annotated[
-        Literal[""], Field(description="Empty, as it is listed: they are all meant.")
-    ] = ""
+    name: Annotated[Literal[""], Field(description="Always empty.")] = ""
     reason: Reason = ""
 
 
@@ -92,19 +90,17 @@ class SwitchAnswer(BaseModel):
     name: Annotated[str, Field(description="Empty for `writes`.")]
     state: Literal["off", "on"]
     reason: str
-    at: Annotated[
-        float | None, Field(description="Unix seconds; null where a program has turned it off.")
-    ]
-    by: Annotated[str, Field(description="`tenant/principal`; empty for a program itself.")]
+    at: Annotated[float | None, Field(description="Unix seconds; null if a program turned it off.")]
+    by: Annotated[str, Field(description="`tenant/principal`; empty if a program turned it off.")]
     kept: Annotated[
         bool,
         Field(
-            description="Every server has it, and a restart keeps it; else this process alone, "
-            "for now where it could not be stored yet."
+            description="Whether it is stored, so that every server has it and a restart keeps it; "
+            "else only this process has it."
         ),
     ]
     tools: Annotated[
-        int | None, Field(description="How many tools it holds for now; null where nobody knows.")
+        int | None, Field(description="Number of tools that it covers; null if unknown.")
     ]
 
 

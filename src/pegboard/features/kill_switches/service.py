@@ -1,4 +1,4 @@
-"""What the service does with kill switches: throw them, take them back, and follow the others."""
+"""The `KillSwitches` service: turns tools and sources off and on while servers run."""
 
 import asyncio
 import logging
@@ -33,21 +33,20 @@ PATTERNS: Mapping[SwitchKind, str] = MappingProxyType(
         "writes": "^$",
     }
 )
-"""What may be named: a tool by a glob too."""
+"""Patterns of valid names; tools may be named by a glob."""
 MAX_REASON_LENGTH = 500
 MAX_SWITCHES = 1_000
-"""Names and globs that are off at once: each call and each list looks at all the globs."""
+"""Limit of tool switches: each call and each list checks every glob."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchResult:
-    """A switch as this board sees it.
+    """A kill switch as this board sees it.
 
     Attributes:
-        is_off: Whether it turns something off now; False once it is taken back.
-        is_kept: Whether every server has it and a restart keeps it; else a program has turned
-            something off in its own process.
-        tools: How many tools of this board it holds for now; None where no board is open.
+        is_off: Whether it is off now; False once it is turned on again.
+        is_kept: Whether it is stored, so that every server has it and a restart keeps it.
+        tools: Number of tools on this board that it covers; None while no board is open.
     """
 
     switch: Switch
@@ -57,7 +56,7 @@ class SwitchResult:
 
 
 class KillSwitches:
-    """Turns tools and sources off for every caller, on every server, with effect on the next call.
+    """Turns tools and sources off for every caller on every server, from the next call on.
 
     ```python
     await board.switches.off("tool", "shop__*", reason="it charges twice")
@@ -65,15 +64,16 @@ class KillSwitches:
     ```
 
     Args:
-        registry: Whose switches, clock and listeners are used.
-        store: Which switches are thrown.
-        prove: Has each turning on first, before it is done; turning off is prevented by nothing.
-        insists: Whether what cannot be stored is off in this process all the same, and is stored
-            once that can be; else it is refused, as where the process ends with the request.
+        registry: Its switches, clock and listeners are used.
+        store: Stores the switches.
+        prove: Writes each turning on to the audit trail before it takes effect. Turning off is
+            never delayed.
+        insists: Whether a switch that cannot be stored takes effect in this process anyway, and is
+            stored later; else it is refused, as where the process ends with the request.
 
     Attributes:
-        problem: Why the store could not be read when it was looked at last; empty when it could.
-        unkept: What is off in this process and could not be stored yet; whoever opens it closes it.
+        problem: Why the store could not be read the last time; empty when it could.
+        unsaved: Switches of this process that are not stored yet; its owner closes it.
     """
 
     def __init__(
@@ -95,10 +95,10 @@ class KillSwitches:
         self.problem = ""
 
     async def list(self, *, principal: Principal = LOCAL) -> Sequence[SwitchResult]:
-        """What is off, by kind and name; at the end what is off in this process alone.
+        """Return what is turned off, by kind and name; last what is off in this process only.
 
         Raises:
-            AccessDenied: The caller may not.
+            AccessDenied: The caller lacks the scope.
             Unavailable: The store cannot be read.
         """
         check_may_switch(principal)
@@ -119,22 +119,21 @@ class KillSwitches:
     async def off(
         self, kind: SwitchKind, name: str = "", *, reason: str = "", principal: Principal = LOCAL
     ) -> SwitchResult:
-        """Turn something off. A call that runs is not cut; the next one is refused.
+        """Turn something off: running calls finish, and the next call is refused.
 
         Args:
             kind: `tool`, `source` or `writes`.
-            name: A tool's name or a glob over names, a source's name, nothing for `writes`.
-            reason: Shown to whoever is refused.
-            principal: Who does it.
+            name: A tool name or a glob over names, a source name, or empty for `writes`.
+            reason: Shown to refused callers.
+            principal: The caller.
 
         Returns:
-            What holds from now on; where it insists, perhaps in this process alone for now.
+            The switch; `is_kept` is False while it could not be stored.
 
         Raises:
-            AccessDenied: The caller may not.
-            InvalidRequest: The name or the reason is missing, too long or too much; or so many
-                names are off that there is no room for another.
-            Unavailable: It could not be stored, and is not off: nobody insists.
+            AccessDenied: The caller lacks the scope.
+            InvalidRequest: The name or the reason is invalid, or too many names are off.
+            Unavailable: The switch could not be stored, and is not in effect (without `insists`).
         """
         check_may_switch(principal)
         _check(kind, name, reason)
@@ -147,7 +146,7 @@ class KillSwitches:
             by=principal.owner,
         )
         detail: dict[str, object] = {"reason": switch.reason}
-        if self._insists:  # it holds before anything is waited for
+        if self._insists:  # takes effect before anything is awaited
             self.unsaved.add(switch)
             self._use(self._kept)
             self._announce("turned_off", switch, principal, detail)
@@ -165,10 +164,10 @@ class KillSwitches:
         """Turn on what was turned off under the same name.
 
         Raises:
-            AccessDenied: The caller may not.
-            InvalidRequest: The name is missing, too long or too much.
-            SwitchNotFound: It is not off under this name; says what holds for it, if anything.
-            Unavailable: It could not be proved, where it has to be, or stored, and is still off.
+            AccessDenied: The caller lacks the scope.
+            InvalidRequest: The name is invalid.
+            SwitchNotFound: Nothing is off under this name; lists what is.
+            Unavailable: It could not be audited or stored, and is still off.
         """
         check_may_switch(principal)
         _check(kind, name)
@@ -185,7 +184,7 @@ class KillSwitches:
                 self._written += 1
                 self._use({at: item for at, item in self._kept.items() if at != place})
                 self._announce("turned_on", gone, principal, {})
-        if own is not None:  # whoever turned it off in this process is overruled
+        if own is not None:  # overrules the program that turned it off
             self._switches.turn_on(
                 tool=name if kind == "tool" else "",
                 source=name if kind == "source" else "",
@@ -197,10 +196,10 @@ class KillSwitches:
         )
 
     async def load(self) -> Sequence[Switch]:
-        """Let the board follow what is kept, by whichever server; what that is.
+        """Apply the stored switches to this board, and return them.
 
         Raises:
-            Unavailable: The store cannot be read: the board stays as it was.
+            Unavailable: The store cannot be read; the board stays as it was.
         """
         while True:
             written = self._written
@@ -224,7 +223,7 @@ class KillSwitches:
         return self._registry.kit.switches
 
     def _use_stored(self, switch: Switch) -> None:
-        """The store has it now."""
+        """Apply a switch that the store has accepted."""
         self._written += 1
         self._use({**self._kept, (switch.kind, switch.name): switch})
 
@@ -234,12 +233,12 @@ class KillSwitches:
             self._announce_change()
 
     def _announce_change(self) -> None:
-        """What callers may see is something else now."""
+        """Notify listeners that callers may see other tools now."""
         for kind in _SHOWN:
             self._registry.changes.tell(kind)
 
     def _check_room(self, kind: SwitchKind, name: str) -> None:
-        """A source, and all writes, can be turned off however much is off already."""
+        """Limit the number of tool switches; a source and all writes can always be turned off."""
         if kind != "tool" or (kind, name) in self._kept:
             return
         off = {**self._kept, **self.unsaved.waiting}
@@ -250,7 +249,7 @@ class KillSwitches:
             )
 
     def _not_off(self, kind: SwitchKind, name: str) -> str:
-        """Why nothing was turned on, and what else may keep it off."""
+        """Explain why nothing was turned on, and list what is off."""
         sentence = f"Nothing is turned off as '{subject_of(kind, name)}'."
         thrown = ", ".join(f"'{subject_of(*place)}'" for place in sorted(self._kept)[:_MAX_NAMED])
         return f"{sentence} Turned off: {thrown}." if thrown else sentence
@@ -265,7 +264,7 @@ class KillSwitches:
         return sum(tool is not None and alone.decision(tool.spec) is not None for tool in tools)
 
     def _about_to(self, action: str, switch: Switch, principal: Principal) -> AuditEntry:
-        """What the trail has of a decision before it is taken."""
+        """The audit entry of a decision before it takes effect."""
         subject = subject_of(switch.kind, switch.name)
         body = {"action": action, "subject": subject, "by": principal.id}
         at = self._registry.kit.now()
@@ -288,12 +287,12 @@ class KillSwitches:
 
 
 class UnsavedSwitches:
-    """Switches on their way into a store; what is on its way holds already.
+    """Switches that are in effect in this process and not stored yet.
 
     Args:
-        store: Where they go.
-        turn: Held while the store is changed, so that what is turned on again is not put back.
-        stored: Told of each that the store has now.
+        store: Stores them.
+        turn: Held while the store changes, so that a switch that was turned on is not stored again.
+        stored: Called with each switch that the store has accepted.
     """
 
     def __init__(
@@ -307,15 +306,15 @@ class UnsavedSwitches:
 
     @property
     def waiting(self) -> Mapping[Place, Switch]:
-        """Those that the store does not have yet."""
+        """Switches that are not stored yet."""
         return self._waiting
 
     def add(self, switch: Switch) -> None:
-        """This one holds from now on."""
+        """Add a switch."""
         self._waiting[switch.kind, switch.name] = switch
 
     def drop(self, switch: Switch) -> bool:
-        """It is turned on again; False when it was not on its way, or is off anew."""
+        """Remove a switch that was turned on; False if it is not here, or was turned off anew."""
         place = (switch.kind, switch.name)
         if self._waiting.get(place) is not switch:
             return False
@@ -323,10 +322,10 @@ class UnsavedSwitches:
         return True
 
     async def save(self, switch: Switch) -> bool:
-        """Store it; when that cannot be now, it is tried until it can.
+        """Store a switch, and keep trying in the background if that fails.
 
         Returns:
-            Whether it is stored.
+            Whether it is stored now.
         """
         try:
             return await self._store_one(switch)
@@ -336,12 +335,12 @@ class UnsavedSwitches:
                 "kill switches: %s is off in this process, but not stored yet: %s", what, error
             )
             return False
-        finally:  # also when who asked is gone
+        finally:  # also when the caller has disconnected
             if self._waiting and (self._task is None or self._task.done()):
                 self._task = asyncio.create_task(self._store_all(), name="keep kill switches")
 
     async def close(self) -> None:
-        """Try once more, and say what is on again after a restart."""
+        """Try to store everything once more, and log what is lost."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -384,7 +383,7 @@ def _check(kind: SwitchKind, name: str, reason: str = "") -> None:
 
 
 def is_name(kind: SwitchKind, name: str) -> bool:
-    """Whether this may be named."""
+    """Whether a switch of this kind may have this name."""
     return re.match(PATTERNS[kind], name) is not None and not name.endswith("\n")
 
 
@@ -395,4 +394,4 @@ NAME_HINTS: Mapping[SwitchKind, str] = MappingProxyType(
         "writes": "'writes' takes no name.",
     }
 )
-"""What to write instead of a name that cannot be."""
+"""What to write in place of an invalid name."""

@@ -1,4 +1,4 @@
-"""Answers to runs: each question has one, and whoever comes later is told so."""
+"""Answers to runs: questions, and the approvals that runs wait for."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, cast
@@ -22,12 +22,12 @@ _PAGE = 500
 
 
 class RunAnswers:
-    """Passes answers to the runs that ask.
+    """Delivers answers to waiting runs.
 
     Args:
-        registry: Who is told.
-        store: Where runs are kept.
-        runner: Plays them.
+        registry: Its call environment emits events and reads approvals.
+        store: Stores runs and their signals.
+        runner: Executes the runs.
     """
 
     def __init__(self, registry: ToolRegistry, store: RunStore, runner: GraphRunner) -> None:
@@ -44,11 +44,11 @@ class RunAnswers:
         approvals: Approvals | None,
         principal: Principal,
     ) -> None:
-        """Answer what a run asks; an approval is decided by it.
+        """Answer a question of a run; an approval that it waits for is decided.
 
         Raises:
-            InvalidRequest: It does not ask this, or the answer does not fit.
-            AlreadyAnswered: Somebody was first.
+            InvalidRequest: The run does not ask this, or the answer does not match.
+            AlreadyAnswered: Another answer came first.
         """
         run_id = run.start.run_id
         pending = (await self._runner.result(run_id, wait=False)).pending
@@ -64,13 +64,13 @@ class RunAnswers:
             kit.emitter.emit(answer_event(run, asked, answer, principal=principal, at=kit.now()))
 
     async def wait_until_settled(self, run_id: str) -> None:
-        """Return once a run has ended, or waits for what nobody has decided yet.
+        """Wait until a run has ended, or waits for something that is still undecided.
 
-        What was decided while nobody played the run, or while it was looking elsewhere, it is told.
+        Decisions that were made while no server executed the run are delivered to it.
 
         Raises:
             RunNotFound: There is no such run.
-            Unavailable: It cannot be played here and now.
+            Unavailable: The run cannot be executed here now.
         """
         told: set[str] = set()
         while True:
@@ -84,7 +84,7 @@ class RunAnswers:
                 await self.notify_decision(run_id, approval_id)
 
     async def notify_decision(self, run_id: str, approval_id: str) -> None:
-        """Let whatever waits for this approval call again: also a denied call hears it so.
+        """Let the steps that wait for this approval repeat their call; a denied one fails then.
 
         Raises:
             RunNotFound: There is no such run.
@@ -102,7 +102,7 @@ class RunAnswers:
         return found is not None and found.state != "pending"
 
     async def _check_unanswered(self, run_id: str, pending_id: str) -> None:
-        """What was answered is asked no longer: that is another thing than a wrong question."""
+        """Tell an answered question from one that was never asked."""
         wanted = answer_id(pending_id)
         for item in await self._store.signals(run_id):
             if item.signal.id == wanted:
@@ -110,7 +110,7 @@ class RunAnswers:
 
 
 async def find_awaited_approvals(store: RunStore) -> dict[str, list[str]]:
-    """The approvals that runs wait for, and those runs."""
+    """Return the ids of the runs that wait for each approval, by approval id."""
     found: dict[str, list[str]] = {}
     cursor = ""
     while True:
@@ -124,9 +124,9 @@ async def find_awaited_approvals(store: RunStore) -> dict[str, list[str]]:
 
 
 async def find_end_reason(store: RunStore, run_id: str) -> str:
-    """Why a run needs no approval any more; empty while it may, and for what is no stored run.
+    """Say why a run no longer needs an approval; empty while it may, and for an unknown run.
 
-    One that was told to end will, whoever plays it.
+    A run that was told to cancel counts as ended, whichever server executes it.
     """
     run = await store.get(run_id)
     if run is None:
@@ -144,13 +144,13 @@ async def _controls(store: RunStore, run_id: str) -> list[StoredSignal]:
 async def decide_approval(
     approvals: Approvals, asked: PendingStep, answer: Any, *, principal: Principal
 ) -> None:
-    """Decide the approval that a run asks for, as whoever answers the run.
+    """Decide the approval that a run waits for, as the caller who answers the run.
 
     Raises:
-        InvalidRequest: The answer is none.
-        AccessDenied: The caller may see the run, and not decide.
-        ApprovalDecided: Somebody was first.
-        ApprovalExpired: It is too late.
+        InvalidRequest: The answer is not a decision.
+        AccessDenied: The caller may see the run, but not decide.
+        ApprovalDecided: Another decision came first.
+        ApprovalExpired: The approval has expired.
     """
     decision, note = _read(asked, answer)
     await approvals.decide(asked.approval_id, decision, note=note, principal=principal)

@@ -1,4 +1,4 @@
-"""What people decide about runs, and what a run cannot know, for whoever has to prove it."""
+"""Audit events of runs: control requests, answers, unknown outcomes and failover."""
 
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ KIND = "run"
 
 
 def control_event(run: StoredRun, action: str, *, principal: Principal, at: float) -> BoardChanged:
-    """Somebody has paused, resumed or cancelled a run."""
+    """A caller has paused, resumed or cancelled a run."""
     return BoardChanged(
         kind=KIND,
         action=action,
@@ -25,7 +25,7 @@ def control_event(run: StoredRun, action: str, *, principal: Principal, at: floa
 def answer_event(
     run: StoredRun, asked: PendingStep, answer: Any, *, principal: Principal, at: float
 ) -> BoardChanged:
-    """Somebody has answered what a run asks; of free answers only the digest is told."""
+    """A caller has answered a run; of a free answer only the digest is recorded."""
     given = cast("dict[str, Any]", answer) if isinstance(answer, dict) else {"answer": answer}
     chosen = {"answer": given.get("answer")} if asked.choices else {}
     return BoardChanged(
@@ -40,7 +40,7 @@ def answer_event(
 
 
 def unknown_outcome_event(run: StoredRun, event: RunEvent) -> BoardChanged:
-    """Nobody knows whether a call of a run took effect; it was made for the run's principal."""
+    """A call of a run was interrupted, and it is unknown whether it took effect."""
     told = {name: event.data[name] for name in ("tool", "reason") if event.data.get(name)}
     return BoardChanged(
         kind=KIND,
@@ -53,7 +53,7 @@ def unknown_outcome_event(run: StoredRun, event: RunEvent) -> BoardChanged:
 
 
 def failover_event(run: StoredRun, event: RunEvent) -> BoardChanged:
-    """A tool that the plan does not name took the place of one that was not there."""
+    """A substitute was called in place of an unavailable tool."""
     told = {name: event.data.get(name, "") for name in ("tool", "instead_of", "state")}
     return BoardChanged(
         kind=KIND,

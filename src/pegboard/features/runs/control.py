@@ -1,4 +1,4 @@
-"""What people want of runs that go on: pause them, let them go on, cancel them."""
+"""Control of runs: pause, resume and cancel."""
 
 import asyncio
 from contextlib import suppress
@@ -13,23 +13,23 @@ from pegboard.registry import ToolRegistry
 
 RUNNING_STATES = frozenset({NodeState.PENDING, NodeState.READY, NodeState.IN_PROGRESS})
 _SOON = 1.0
-"""Seconds within which a run that only waited is played again up to where it waits; a large one
-needs them, and whoever steers it waits no longer."""
+"""Seconds to wait for a run that only waited to be replayed; the longest that a caller waits."""
 _AT_ONCE = 0.1
 _FIRST_LOOK = 0.002
 _LAST_LOOK = 0.1
 
 
 class RunControl:
-    """Passes on what people want of runs, and returns when that shows where it can be seen soon.
+    """Sends control requests to runs, and waits briefly until they show in the stored state.
 
-    Each wish has a run played again from its start, which makes it look as if it went on; whoever
-    has paused a run is told that it is paused. A wish that has been granted already does nothing.
+    A request makes the run replay from its start, during which it looks as if it were running; a
+    caller that has paused a run expects to see it paused. A request that already holds does
+    nothing.
 
     Args:
-        registry: Who is told, and what time it is.
-        store: Where runs are kept.
-        runner: Plays them.
+        registry: Its call environment emits events and gives the time.
+        store: Stores runs and their signals.
+        runner: Executes the runs.
     """
 
     def __init__(self, registry: ToolRegistry, store: RunStore, runner: GraphRunner) -> None:
@@ -38,18 +38,18 @@ class RunControl:
         self._runner = runner
 
     async def pause(self, run: StoredRun, *, principal: Principal) -> None:
-        """Start nothing new in a run; what is being done goes on to its end, however long."""
+        """Start no new steps of a run; running steps finish, however long they take."""
         run_id = run.start.run_id
         if run.finished_at is not None:
             return
         if run.state is not NodeState.PAUSED or await self._last_request(run_id) != "pause":
             await self._runner.pause(run_id)
             self._announce(run, "paused", principal)
-        # one that has rested before may do nothing; of one that has not, nobody knows yet
+        # a run that was suspended before may have nothing to do; of another that is unknown
         await self._wait_until_suspended(run_id, within=_AT_ONCE if run.result is None else _SOON)
 
     async def resume(self, run: StoredRun, *, principal: Principal) -> None:
-        """Let a run go on, also one whose process died."""
+        """Resume a run, also one whose process died."""
         run_id, now = run.start.run_id, self._registry.kit.now()
         if run.finished_at is not None:
             return
@@ -62,26 +62,26 @@ class RunControl:
             await self._wait_until_suspended(run_id)  # it waits for that still
 
     async def cancel(self, run: StoredRun, *, principal: Principal) -> None:
-        """Start nothing new in a run, and cancel what is being done."""
+        """Cancel a run and its running steps."""
         if run.finished_at is not None:
             return
         await self._runner.cancel(run.start.run_id)
         self._announce(run, "cancelled", principal)
 
     async def wait_until_ended(self, run_id: str) -> None:
-        """Return once a run that was cancelled has ended, or when what it does takes too long."""
+        """Wait until a cancelled run has ended, or a short time has passed."""
         await self._wait_until_suspended(run_id, is_ended=True)
 
     async def _last_request(self, run_id: str) -> str:
-        """What was wanted last of a run; empty for nothing."""
+        """The last control request of a run; empty for none."""
         known = await self._store.signals(run_id)
-        wishes = [item.signal.message for item in known if item.signal.topic == CONTROL]
-        return str(wishes[-1]) if wishes else ""
+        requests = [item.signal.message for item in known if item.signal.topic == CONTROL]
+        return str(requests[-1]) if requests else ""
 
     async def _wait_until_suspended(
         self, run_id: str, *, is_ended: bool = False, within: float = _SOON
     ) -> None:
-        """Return once a run rests or has ended, or when that takes too long."""
+        """Wait until a run is suspended or has ended, or the time is over."""
         pause = _FIRST_LOOK
         with suppress(TimeoutError):
             async with asyncio.timeout(within):

@@ -1,4 +1,4 @@
-"""Events of runs: stored as they happen, and read by whoever follows a run."""
+"""Events of runs: stored as they happen, and streamed to watchers."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ _ENDED = frozenset({"completed", "failed", "skipped", "cancelled"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Progress:
-    """What is kept of a run: the last state of each node, up to an event."""
+    """What is stored of a run: the last state of each node, and the last event."""
 
     states: dict[str, str] = field(default_factory=dict[str, str])
     last: int = 0
@@ -40,18 +40,18 @@ def _nobody(_event: Event) -> None:
 
 
 class RunFeed:
-    """A listener that keeps the events of runs in their store, and wakes who waits for them.
+    """A listener that stores the events of runs and wakes their watchers.
 
-    A run that is played again tells again what it did before; what is kept already is not kept
-    twice, and what a crash has lost is kept then.
+    A replayed run emits its earlier events again. Events that are stored already are skipped, and
+    events that a crash has lost are stored then.
 
     Args:
-        store: Where events go.
-        tell: Told that a step or a run has ended, once that is kept: each once, whatever number of
-            plays and servers there were.
+        store: Stores the events.
+        tell: Called when the end of a step or run was stored, exactly once for each, whatever the
+            number of attempts and servers.
 
     Attributes:
-        dropped: Events that were lost because the store took none for too long.
+        dropped: Number of events lost because the store was unavailable for too long.
     """
 
     def __init__(self, store: RunStore, *, tell: Callable[[Event], None] = _nobody) -> None:
@@ -68,7 +68,7 @@ class RunFeed:
         self._closed = False
 
     def on_event(self, event: Event) -> None:
-        """Take an event of a run; those of calls and sources are others' business."""
+        """Queue an event of a run; other events are ignored."""
         if not isinstance(event, (RunStarted, NodeChanged, RunFinished)) or self._closed:
             return
         if self._count >= _MAX_WAITING:
@@ -81,11 +81,11 @@ class RunFeed:
             self._writing = asyncio.get_running_loop().create_task(self._write())
 
     def is_behind(self, run_id: str) -> bool:
-        """Whether something that happened is not kept yet."""
+        """Whether events of this run are not stored yet."""
         return run_id in self._waiting or run_id == self._in_hand
 
     async def wait_for_news(self, run_id: str, *, within: float) -> None:
-        """Wait until something more is kept of a run here, or so many seconds."""
+        """Wait until an event of a run is stored by this process, or the time is over."""
         woken = asyncio.Event()
         self._watchers.setdefault(run_id, set()).add(woken)
         try:
@@ -100,7 +100,7 @@ class RunFeed:
                 self._watchers.pop(run_id, None)
 
     async def close(self) -> None:
-        """Keep what waits, and end."""
+        """Store what is queued, and stop."""
         self._closed = True
         if self._writing is not None:
             self._writing.cancel()
@@ -111,7 +111,7 @@ class RunFeed:
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing more will come."""
+        """Whether no more events will come."""
         return self._closed
 
     async def _write(self) -> None:
@@ -123,7 +123,7 @@ class RunFeed:
                 self._news.set()
 
     async def _flush(self) -> bool:
-        """Keep what waits; whether all of it could be."""
+        """Store what is queued; return whether all of it was stored."""
         is_all = True
         for run_id in list(self._waiting):
             is_kept = False
@@ -149,7 +149,7 @@ class RunFeed:
                 self._count -= len(page)
                 self._in_hand = run_id if events else ""
                 self._wake(run_id)
-                await asyncio.sleep(0)  # a store in memory lets nobody else have a turn
+                await asyncio.sleep(0)  # a store in memory never yields to the loop
         except BaseException:
             self._waiting[run_id] = [*events, *self._waiting.get(run_id, [])]
             raise
@@ -176,7 +176,7 @@ class RunFeed:
                 self._tell(fact(run, event))
 
     async def _read(self, run_id: str, known: _Progress) -> _Progress:
-        """What is kept by now, read on from what was known."""
+        """Read the events stored since `known`."""
         states, last = dict(known.states), known.last
         while page := await self._store.events(run_id, after=last, limit=_PAGE):
             for event in page:
@@ -201,7 +201,7 @@ class RunFeed:
 
 
 async def read_events(store: RunStore, run_id: str) -> list[RunEvent]:
-    """What has happened so far, oldest first; of a very long run the first twenty thousand."""
+    """Read the events of a run, oldest first; at most the first twenty thousand."""
     events: list[RunEvent] = []
     while len(events) < _MAX_READ:
         after = events[-1].sequence if events else 0
@@ -209,12 +209,12 @@ async def read_events(store: RunStore, run_id: str) -> list[RunEvent]:
         if not page:
             break
         events += page
-        await asyncio.sleep(0)  # a store in memory lets nobody else have a turn
+        await asyncio.sleep(0)  # a store in memory never yields to the loop
     return events
 
 
 async def find_last_event(store: RunStore, run_id: str) -> int:
-    """The number of the last event so far; 0 for none."""
+    """Return the sequence number of the latest event; 0 for none."""
     last = 0
     while page := await store.events(run_id, after=last, limit=_PAGE):
         last = page[-1].sequence
@@ -225,9 +225,9 @@ async def find_last_event(store: RunStore, run_id: str) -> int:
 async def follow_events(
     store: RunStore, feed: RunFeed, run_id: str, *, after: int, now: Callable[[], float]
 ) -> AsyncIterator[RunEvent]:
-    """What happens after an event, until the run has ended or the board closes.
+    """Yield the events after a sequence number, until the run has ended or the board closes.
 
-    What another server plays is seen within a second.
+    Events of a run that another server executes arrive within a second.
     """
     while True:
         is_behind = feed.is_behind(run_id)
@@ -267,7 +267,7 @@ def _to_stored(event: RunStarted | NodeChanged | RunFinished) -> RunEvent:
 
 
 def _fact_of(event: RunEvent) -> Callable[[StoredRun, RunEvent], Event] | None:
-    """What has to be provable beside an event; None for most."""
+    """The audit event that goes with an event; None for most."""
     if event.kind != "node_changed":
         return None
     if event.data.get("state") == NodeState.UNKNOWN:
@@ -276,7 +276,7 @@ def _fact_of(event: RunEvent) -> Callable[[StoredRun, RunEvent], Event] | None:
 
 
 def _is_try(event: RunEvent) -> bool:
-    """Whether it is about one of several tools that were tried for a step: no step of its own."""
+    """Whether the event is about one of several tools tried for a step, which is no step itself."""
     return "~" in str(event.data.get("node", "")).rpartition("/")[2]
 
 
@@ -285,9 +285,9 @@ def _subject(event: RunEvent) -> str:
 
 
 def _is_new(event: RunEvent, known: dict[str, str]) -> bool:
-    """Whether it says more than what was kept last of the same node, or of the run.
+    """Whether the event changes the stored state of its node or run.
 
-    Each play tells that a node is ready, and ends what has ended before.
+    Each attempt announces again that a node is ready, and ends what has ended before.
     """
     subject = _subject(event)
     state, before = str(event.data.get("state", event.kind)), known.get(subject)

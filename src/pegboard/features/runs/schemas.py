@@ -1,4 +1,4 @@
-"""What is asked of runs, and what is answered."""
+"""Requests and responses about runs."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -16,13 +16,13 @@ Params = Annotated[
     dict[str, Any],
     Field(
         max_length=MAX_PARAMS,
-        description="What the run is given; the rest is what the plan was made with.",
+        description="Values of the parameters; the rest take the plan's own defaults.",
     ),
 ]
 
 
 class RunPlanBody(BaseModel):
-    """What a run of a plan is given."""
+    """The parameters of a run of a plan."""
 
     model_config = _CLOSED
 
@@ -30,7 +30,7 @@ class RunPlanBody(BaseModel):
 
 
 class RunBody(BaseModel):
-    """A run of a plan that is kept, or of a graph that comes along."""
+    """A run of a stored plan, or of a graph that is part of the request."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -53,7 +53,7 @@ class RunBody(BaseModel):
 
 
 class AnswerBody(BaseModel):
-    """An answer to something that a run asks."""
+    """An answer to a question of a run."""
 
     model_config = _CLOSED
 
@@ -62,7 +62,7 @@ class AnswerBody(BaseModel):
     ]
     answer: Annotated[
         Any,
-        Field(description="As its `schema` says; else `{answer: one of its choices}`."),
+        Field(description="Matches its `schema`; without one, `{answer: one of its choices}`."),
     ]
 
 
@@ -71,10 +71,10 @@ class MessageBody(BaseModel):
 
     model_config = _CLOSED
 
-    event: Annotated[str, Field(min_length=1, max_length=200, description="What it is called.")]
+    event: Annotated[str, Field(min_length=1, max_length=200, description="Name of the event.")]
     message: Any = None
     id: Annotated[
-        str, Field(max_length=200, description="The same id again is the same message.")
+        str, Field(max_length=200, description="A message id that was used before is ignored.")
     ] = ""
 
 
@@ -98,7 +98,7 @@ class PendingAnswer(BaseModel):
 
 
 class NodeAnswer(BaseModel):
-    """How one step is, or a part of it: an item, a round, a try, a step of an inner graph."""
+    """State of a step, or of a part of it: an item, a round, an attempt, an inner step."""
 
     model_config = _CLOSED
 
@@ -111,9 +111,7 @@ class NodeAnswer(BaseModel):
     duration_ms: float = 0
     attempts: int = 0
     tool: str = ""
-    instead_of: Annotated[
-        str, Field(description="The tool that it stood in for: none of the plan was there.")
-    ] = ""
+    instead_of: Annotated[str, Field(description="The unavailable tool that it replaced.")] = ""
     parts: "list[NodeAnswer]" = []
 
 
@@ -139,7 +137,7 @@ class RunAnswer(BaseModel):
 
 
 class RunListAnswer(BaseModel):
-    """One page of runs, newest first; what goes on in one is told when it is asked for alone."""
+    """One page of runs, newest first; running steps are shown only by `GET /runs/{id}`."""
 
     model_config = _CLOSED
 
@@ -170,5 +168,5 @@ class RunWait(BaseModel):
 
     wait: Annotated[
         float,
-        Field(ge=0, le=60, description="Seconds to wait until it rests, before it is shown."),
+        Field(ge=0, le=60, description="Seconds to wait for the run to end or be suspended."),
     ] = 0

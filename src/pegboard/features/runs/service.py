@@ -1,4 +1,4 @@
-"""What the service does with runs: start, show, watch, steer them, and take answers."""
+"""The `Runs` service: start, list, follow, control and answer runs of graphs."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any
@@ -19,10 +19,11 @@ from pegboard.graphs import GraphRunner
 from pegboard.registry import ToolRegistry
 
 Follow = Callable[[], Awaitable[tuple[str, ...]]]
+"""Resumes the runs of stopped servers, once and from then on; returns their ids."""
 
 
 class Runs:
-    """Runs of plans and graphs, for callers who may see their own.
+    """Runs of plans and graphs, limited to those that the caller may see.
 
     ```python
     view = await board.runs.start_plan(plan_id, {"url": "https://example.com"})
@@ -31,12 +32,12 @@ class Runs:
     ```
 
     Args:
-        registry: Whose tools.
-        store: Where runs are kept.
-        runner: Plays them.
-        plans: Where plans come from.
-        feed: Tells when something has happened.
-        follow: Takes up what other processes have left, now and from now on.
+        registry: The tools that runs call.
+        store: Stores runs and their events.
+        runner: Executes graphs.
+        plans: Stored plans, for `start_plan`.
+        feed: Stores events of runs and notifies watchers.
+        follow: Resumes the runs of stopped servers, now and from now on.
         approvals: Where an answer to an approval is decided; None leaves it to the runner.
     """
 
@@ -73,16 +74,16 @@ class Runs:
         """Start a run of a plan.
 
         Args:
-            plan_id: Which plan.
-            params: What it is given; what is left out is what the plan was made with.
-            principal: For whom.
-            key: The same key gives the same run again; empty for a new one.
+            plan_id: The plan to run.
+            params: Values of the plan's parameters; the rest take the plan's own defaults.
+            principal: The caller, on whose behalf tools are called.
+            key: An idempotency key: the same key returns the same run. Empty for a new run.
 
         Raises:
-            PlanNotFound: There is no such plan for this caller.
-            GraphInvalid: The plan cannot run on this board; every fault.
-            InvalidRequest: The params do not fit.
-            IdempotencyConflict: The key was used for something else.
+            PlanNotFound: The plan does not exist, or the caller may not see it.
+            GraphInvalid: The plan cannot run on this board; lists every fault.
+            InvalidRequest: The parameters do not match the plan.
+            IdempotencyConflict: The key was used for another run.
         """
         plan = await self._plans.get(plan_id, principal=principal)
         given = params or {}
@@ -97,10 +98,17 @@ class Runs:
         key: str = "",
         as_plan: bool = False,
     ) -> RunView:
-        """Start a run of a graph that comes along, perhaps written as a plan; the rest as above.
+        """Start a run of a graph that comes with the request; errors as in `start_plan`.
 
-        Where it is a plan that is kept, the run is one of that plan; an id that no kept plan has is
-        the run's `plan_id` as well.
+        The run belongs to a stored plan if the graph has that plan's id and content. An id
+        that no stored plan has becomes the run's `plan_id`.
+
+        Args:
+            graph: The graph to run.
+            params: Values of its parameters.
+            principal: The caller.
+            key: An idempotency key; empty for none.
+            as_plan: Whether the author wrote a plan: faults are then located in that plan.
         """
         named = await self._starter.resolve_plan(graph, principal=principal)
         given = params or {}
@@ -115,36 +123,36 @@ class Runs:
         seconds: float | None = None,
         key: str = "",
     ) -> RunView:
-        """Start a run that is one call of one tool; its output is the call's.
+        """Start a run that consists of one tool call; the output of the run is that of the call.
 
         Args:
-            tool: Name or id.
-            arguments: As they are: no text in them is taken for a path.
-            principal: For whom.
-            seconds: For the whole run; None for no limit.
-            key: The same key gives the same run again.
+            tool: Name or id of the tool.
+            arguments: Passed as they are: no text in them is read as a path expression.
+            principal: The caller.
+            seconds: Time limit of the whole run; None for no limit.
+            key: An idempotency key: the same key returns the same run.
 
         Raises:
-            ToolNotFound: There is no such tool for this caller.
-            GraphInvalid: The arguments do not fit, or the caller may not call it.
+            ToolNotFound: The tool does not exist, or the caller may not see it.
+            GraphInvalid: The arguments do not match, or the caller may not call the tool.
         """
         graph = await self._starter.prepare_call(tool, arguments, principal, seconds=seconds)
         return await self._start(graph, {}, principal, key=key)
 
     async def get(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
-        """How a run is now.
+        """Return the current state of a run.
 
         Raises:
-            RunNotFound: There is none of this id for this caller.
+            RunNotFound: The run does not exist, or the caller may not see it.
         """
         return await self._view(await self._visible(run_id, principal))
 
     async def wait(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
-        """How a run is once it has ended, or waits for what time alone does not bring.
+        """Wait until a run has ended or is suspended, and return its state.
 
         Raises:
-            RunNotFound: There is none of this id for this caller.
-            Unavailable: It cannot be played here and now; says why.
+            RunNotFound: The run does not exist, or the caller may not see it.
+            Unavailable: The run cannot be executed here now; says why.
         """
         await self._answers.wait_until_settled(
             (await self._visible(run_id, principal)).start.run_id
@@ -152,10 +160,10 @@ class Runs:
         return await self.get(run_id, principal=principal)
 
     async def list(self, query: RunQuery | None = None, *, principal: Principal = LOCAL) -> RunList:
-        """One page of the runs that this caller may see; by default of all of them.
+        """Return one page of the runs that this caller may see, newest first.
 
         Raises:
-            InvalidRequest: The cursor is not one of ours, or the limit is out of range.
+            InvalidRequest: The cursor is unknown, or the limit is out of range.
         """
         query = query or RunQuery()
         mine = "" if may_see_all_runs(principal) else principal.id
@@ -173,12 +181,12 @@ class Runs:
         return RunList(runs=tuple(map(summarize, page.runs)), next_cursor=page.next_cursor)
 
     async def pause(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
-        """Start nothing new in a run; what is being done goes on to its end."""
+        """Pause a run: no new step starts, and steps that are running finish."""
         await self._control.pause(await self._visible(run_id, principal), principal=principal)
         return await self.get(run_id, principal=principal)
 
     async def resume(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
-        """Let a paused run go on, also one whose process died; it hears what was decided."""
+        """Resume a paused run, or one whose process died, and deliver pending decisions to it."""
         await self._control.resume(await self._visible(run_id, principal), principal=principal)
         view = await self.get(run_id, principal=principal)
         if self._approvals is not None:
@@ -186,7 +194,7 @@ class Runs:
         return view
 
     async def cancel(self, run_id: str, *, principal: Principal = LOCAL) -> RunView:
-        """Start nothing new in a run, cancel what is being done, and ask for no approval more."""
+        """Cancel a run, its running steps and its pending approvals."""
         await self._control.cancel(await self._visible(run_id, principal), principal=principal)
         if self._approvals is not None:
             await self._approvals.withdraw(run_id, by=principal.id, note=CANCELLED)
@@ -196,14 +204,15 @@ class Runs:
     async def answer(
         self, run_id: str, pending_id: str, answer: Any, *, principal: Principal = LOCAL
     ) -> RunView:
-        """Answer what a run asks: a question, an approval, or what happened to a call.
+        """Answer a question of a run, or decide the approval that it waits for.
 
-        An approval is decided by it, with the `note` beside the `answer`; raises as that does.
+        An approval is decided with the `answer` and the optional `note` beside it; this raises the
+        errors of `Approvals.decide` too.
 
         Raises:
-            RunNotFound: There is none of this id for this caller.
-            InvalidRequest: It does not ask this, or the answer does not fit.
-            AlreadyAnswered: Somebody was first.
+            RunNotFound: The run does not exist, or the caller may not see it.
+            InvalidRequest: The run does not ask this, or the answer does not match.
+            AlreadyAnswered: Another answer came first.
         """
         run = await self._visible(run_id, principal)
         await self._answers.answer(
@@ -220,10 +229,10 @@ class Runs:
         message_id: str = "",
         principal: Principal = LOCAL,
     ) -> RunView:
-        """Send a run a message by name; the same id again is the same message.
+        """Send a named message to a run; a message id that was used before is ignored.
 
         Raises:
-            RunNotFound: There is none of this id for this caller.
+            RunNotFound: The run does not exist, or the caller may not see it.
         """
         await self._visible(run_id, principal)
         await self._runner.send(run_id, event, message, id=message_id)
@@ -232,10 +241,15 @@ class Runs:
     async def events(
         self, run_id: str, *, after: int = 0, principal: Principal = LOCAL
     ) -> AsyncGenerator[RunEvent]:
-        """What happens in a run, from an event on and until it has ended.
+        """Stream the events of a run until it has ended.
+
+        Args:
+            run_id: The run.
+            after: Sequence number of the last event already received; 0 for all.
+            principal: The caller.
 
         Raises:
-            RunNotFound: There is none of this id for this caller.
+            RunNotFound: The run does not exist, or the caller may not see it.
         """
         await self._visible(run_id, principal)
         coming = follow_events(
@@ -245,16 +259,16 @@ class Runs:
             yield event
 
     async def last_event(self, run_id: str, *, principal: Principal = LOCAL) -> int:
-        """The number of the last event of a run so far: `events` after it tell only what is new.
+        """Return the sequence number of the latest event of a run, for `events(after=...)`.
 
         Raises:
-            RunNotFound: There is none of this id for this caller.
+            RunNotFound: The run does not exist, or the caller may not see it.
         """
         await self._visible(run_id, principal)
         return await find_last_event(self._store, run_id)
 
     async def follow(self) -> tuple[str, ...]:
-        """Take up the runs that nobody plays, now and from now on: for a server."""
+        """Resume runs that no server executes, now and from now on; used by servers."""
         return await self._follow()
 
     async def _start(

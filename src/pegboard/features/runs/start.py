@@ -1,4 +1,4 @@
-"""Starting runs: of a graph, of one call, and once under an idempotency key."""
+"""Starts runs of graphs and of single calls, under an optional idempotency key."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -26,9 +26,9 @@ class RunStarter:
     """Starts runs of graphs.
 
     Args:
-        registry: Whose tools.
-        store: Where plans and runs are kept.
-        runner: Plays them.
+        registry: The tools that runs call.
+        store: Stores plans and runs.
+        runner: Executes graphs.
     """
 
     def __init__(self, registry: ToolRegistry, store: RunStore, runner: GraphRunner) -> None:
@@ -45,19 +45,19 @@ class RunStarter:
         key: str = "",
         as_plan: bool = False,
     ) -> StoredRun:
-        """Start a run; the same key gives the same one again.
+        """Start a run, or return the run that was started under the same key.
 
         Args:
-            graph: Of what.
-            params: What it is given.
-            principal: For whom.
-            key: Empty for a new one.
-            as_plan: Whether its author knows it as a plan, which has its faults at other places.
+            graph: The graph to run.
+            params: Values of its parameters.
+            principal: The caller.
+            key: An idempotency key; empty for a new run.
+            as_plan: Whether the author wrote a plan: faults are then located in that plan.
 
         Raises:
-            GraphInvalid: The graph cannot run on this board; every fault.
-            InvalidRequest: The params do not fit.
-            IdempotencyConflict: The key was used for something else.
+            GraphInvalid: The graph cannot run on this board; lists every fault.
+            InvalidRequest: The parameters do not match.
+            IdempotencyConflict: The key was used for another run.
         """
         given = fill_params(graph, params)
         ctx: ToolContext[Any] = ToolContext(principal=principal)
@@ -76,9 +76,9 @@ class RunStarter:
         return run
 
     async def resolve_plan(self, graph: Graph, *, principal: Principal) -> Graph:
-        """A graph that came along, under the id of the plan that it is.
+        """Return the graph with the id of the stored plan that it equals, else without that id.
 
-        Nobody's run is one of a plan that it differs from, or of one that its caller may not see.
+        A run never belongs to a plan that differs, or that its caller may not see.
         """
         kept = await self._store.plan(graph.id) if graph.id else None
         if kept is None:
@@ -94,10 +94,10 @@ class RunStarter:
         *,
         seconds: float | None = None,
     ) -> Graph:
-        """The graph of one call, once its source has answered.
+        """Return the graph of one call, after waiting for the tool's source.
 
         Raises:
-            ToolNotFound: There is no such tool for this caller.
+            ToolNotFound: The tool does not exist, or the caller may not see it.
         """
         graph = call_graph(tool, arguments, seconds=seconds)
         await wait_for_graph_sources(self._registry.kit, graph, find=self._registry.find)
@@ -107,19 +107,19 @@ class RunStarter:
 
 
 def call_graph(tool: str, arguments: Mapping[str, Any], *, seconds: float | None = None) -> Graph:
-    """A graph that is one call of one tool; its output is the call's.
+    """Return a graph that consists of one tool call; its output is the call's.
 
     Args:
-        tool: Its wire name.
-        arguments: As they are: no text in them is taken for a path.
-        seconds: For the whole run; None for no limit.
+        tool: Wire name of the tool.
+        arguments: Passed as they are: no text in them is read as a path expression.
+        seconds: Time limit of the whole run; None for no limit.
     """
     node = Node(id="call", tool=tool, input=escaped(dict(arguments)))
     return Graph(nodes=(node,), name=tool, output="$.steps.call.output", timeout=seconds)
 
 
 def run_id_for(principal: Principal, key: str) -> str:
-    """The id of the run that this caller starts under this idempotency key; empty without one."""
+    """Return the id of the run that this caller starts under a key; empty without a key."""
     if not key:
         return ""
     digest = sha256(f"{principal.owner}\n{key}".encode()).hexdigest()
@@ -127,10 +127,10 @@ def run_id_for(principal: Principal, key: str) -> str:
 
 
 def check_same(run: StoredRun, graph: Graph, params: Mapping[str, Any]) -> None:
-    """Refuse what is started under the key of another run.
+    """Refuse to reuse the key of another run.
 
     Raises:
-        IdempotencyConflict: It is another graph, or is given something else.
+        IdempotencyConflict: The graph or the parameters differ.
     """
     wanted = digest_of({"graph": write_graph(graph), "params": params})
     if wanted != digest_of({"graph": run.start.graph, "params": run.start.params}):

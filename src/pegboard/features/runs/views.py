@@ -1,4 +1,4 @@
-"""How a run is: what is stored of it, and while it is played what its events say."""
+"""The state of a run for display: its stored result, or what its events say."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,11 +24,11 @@ _WITHIN = re.compile(r"[\[#~/]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
-    """A run, for showing.
+    """A run for display.
 
     Attributes:
-        graph: What it runs.
-        result: How it is.
+        graph: The graph that it runs.
+        result: Its state, nodes and output.
     """
 
     run: StoredRun
@@ -37,11 +37,11 @@ class RunView:
 
     @property
     def id(self) -> str:
-        """The run's."""
+        """The id of the run."""
         return self.run.start.run_id
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON-compatible data."""
+        """Return JSON-compatible data."""
         start, result = self.run.start, self.result.to_dict()
         return {
             "run_id": start.run_id,
@@ -83,7 +83,7 @@ async def view_run(store: RunStore, run: StoredRun, *, now: float) -> RunView:
 def result_from_events(
     run: StoredRun, graph: Graph, events: Sequence[RunEvent], *, now: float
 ) -> RunResult:
-    """How a run is that is being played, or was when its player was lost."""
+    """Build the result of a run that is running, or was when its server died."""
     begun: dict[str, NodeRun] = {}
     for event in events:
         if event.kind == "node_changed":
@@ -100,14 +100,14 @@ def result_from_events(
 
 
 def summarize(run: StoredRun) -> RunView:
-    """A run for a list: as it last rested, without looking at what goes on."""
+    """Return a run for a list: its last stored result, without reading events."""
     graph = _read_small_graph(run)
     result = run.result or result_from_events(run, graph, (), now=run.start.created_at)
     return RunView(run=run, graph=graph, result=result)
 
 
 async def read_graph_of(run: StoredRun) -> Graph:
-    """What a run runs; of one that a version has written which knew more, only its name."""
+    """Read the graph of a run; only its name if a newer version wrote it."""
     try:
         return await read_apart(run.start.graph)
     except GraphInvalid:
@@ -115,7 +115,7 @@ async def read_graph_of(run: StoredRun) -> Graph:
 
 
 def _read_small_graph(run: StoredRun) -> Graph:
-    """The same for a list: of a large one its name alone, since nobody looks at its nodes."""
+    """Read the graph of a run for a list; of a large one only its name."""
     try:
         is_small = len(run.start.graph.get("nodes", ())) < LARGE
         return read_graph(run.start.graph) if is_small else _name_only(run)
@@ -154,9 +154,9 @@ def _to_node_run(before: NodeRun | None, event: RunEvent) -> NodeRun:
 
 
 def _with_parts(graph: Graph, begun: Mapping[str, NodeRun]) -> tuple[NodeRun, ...]:
-    """The nodes of a graph, each with what lies within it.
+    """The nodes of a graph, each with its parts as a flat list.
 
-    That is whole and flat: items, rounds, tries, and nodes of an inner graph.
+    Parts are items, rounds, attempts, and the nodes of an inner graph.
     """
     parts: dict[str, list[NodeRun]] = {}
     for id_, run in begun.items():
