@@ -13,7 +13,7 @@ from pegboard.errors import Unavailable
 from pegboard.sandbox import ProbedSandbox
 from pegboard.sandbox.landlock import landlock_abi
 from pegboard.sandbox.monty import MontyEngine
-from pegboard.sandbox.monty_worker import Launcher
+from pegboard.sandbox.monty_worker import WorkerLauncher
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ async def test_workers_that_cannot_be_started_are_unavailable() -> None:
 
 
 def test_a_launcher_without_a_wall_has_no_environment_either(code_sandbox: ProbedSandbox) -> None:
-    launcher = Launcher(walled=False)
+    launcher = WorkerLauncher(walled=False)
     try:
         assert not launcher.walled
         assert "/usr/bin/env -i" in launcher.path.read_text()

@@ -9,7 +9,7 @@ from tests.sandbox.inside import BRIEF, processes, run_code, until
 from pegboard.core.ports.sandbox import SandboxLimits
 from pegboard.errors import ToolFailed
 from pegboard.sandbox import ProbedSandbox
-from pegboard.sandbox.monty_session import MOST_SUSPENSIONS
+from pegboard.sandbox.monty_session import MAX_SUSPENSIONS
 
 
 async def test_functions_are_awaited_outside(code_sandbox: ProbedSandbox) -> None:
@@ -90,7 +90,7 @@ async def test_functions_are_not_called_without_end(code_sandbox: ProbedSandbox)
     )
 
     assert outcome.error
-    assert 0 < calls <= MOST_SUSPENSIONS
+    assert 0 < calls <= MAX_SUSPENSIONS
 
 
 @pytest.mark.timeout(60)

@@ -12,7 +12,7 @@ from pegboard.core.wire_names import is_source_name
 from pegboard.errors import ConfigError
 from pegboard.runtime.settings import environ
 from pegboard.sources.mcp.config import FaultyServer, McpConfig, words_of
-from pegboard.sources.mcp.mcp_servers_json import expanded
+from pegboard.sources.mcp.mcp_servers_json import expand
 
 Server = str | Path | Sequence[str] | Mapping[str, Any]
 _IS_URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
@@ -47,7 +47,7 @@ def configs_of(
         raise ConfigError(f"MCPClient: {words_of(error)}") from None
     configs: list[tuple[str, McpConfig]] = []
     problems: list[str] = []
-    for item, own in expanded(name, config, Path.cwd(), environ()):
+    for item, own in expand(name, config, Path.cwd(), environ()):
         if isinstance(own, FaultyServer):
             problems.append(own.problem)
         else:

@@ -90,7 +90,7 @@ class BackEnd(ABC):
 
     def argv(self, job: SandboxJob, seat: JobUser, *descriptors: str) -> list[str]:
         """The whole command line; `descriptors` are the arguments of the confining program."""
-        interpreter = [str(interpreter_of_ours()), "-I", "-S", "-X", "utf8", str(CONFINE)]
+        interpreter = [str(own_interpreter()), "-I", "-S", "-X", "utf8", str(CONFINE)]
         return [*self.walls(job, seat), *interpreter, *descriptors]
 
     def orders(self, job: SandboxJob, seat: JobUser) -> dict[str, Any]:
@@ -125,12 +125,12 @@ class BackEnd(ABC):
 
 
 @functools.cache
-def interpreter_of_ours() -> Path:
+def own_interpreter() -> Path:
     """Python itself, behind the links of a virtual environment."""
     return Path(sys.executable).resolve()
 
 
-def readable(job: SandboxJob) -> list[str]:
+def readable_paths(job: SandboxJob) -> list[str]:
     """All that a command may read: the system's, Python's own, the confining program, the job's."""
     network = NETWORK_SETTINGS if job.network else ()
     own = (str(Path(sys.base_prefix).resolve()), str(CONFINE))

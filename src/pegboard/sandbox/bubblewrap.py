@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pegboard.core.ports.sandbox import SandboxJob
-from pegboard.sandbox.backend import BackEnd, JobUser, readable
+from pegboard.sandbox.backend import BackEnd, JobUser, readable_paths
 from pegboard.sandbox.landlock import landlock_abi
 from pegboard.sandbox.seccomp import AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, FilterRules
 
@@ -51,7 +51,7 @@ class Bubblewrap(BackEnd):
         argv += ["--size", str(_SHARED_MEMORY), "--perms", "1777", "--tmpfs", "/dev/shm"]  # noqa: S108 - a mount of its own
         size = str(job.limits.memory_bytes)
         argv += ["--size", size, "--perms", "1777", "--tmpfs", FOLDER]
-        argv += _binds(readable(job), [str(path) for path in job.writable])
+        argv += _binds(readable_paths(job), [str(path) for path in job.writable])
         return [*argv, "--remount-ro", "/", "--"]
 
     def landlock(self, job: SandboxJob, _seat: JobUser, /) -> dict[str, Any] | None:

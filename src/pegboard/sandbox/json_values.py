@@ -3,8 +3,8 @@
 import math
 from typing import Any, cast
 
-_DEEPEST = 200
-_LARGEST = 10**4000  # a whole number that JSON readers and writers still take
+_MAX_DEPTH = 200
+_MAX_INTEGER = 10**4000  # a whole number that JSON readers and writers still take
 
 
 class _NotJson(Exception):
@@ -24,12 +24,12 @@ def json_value(value: Any) -> tuple[Any, str]:
 
 
 def _json(value: Any, path: str, depth: int) -> Any:
-    if depth > _DEEPEST:
-        raise _NotJson(f"{path[:100]}...: nested more than {_DEEPEST} deep")
+    if depth > _MAX_DEPTH:
+        raise _NotJson(f"{path[:100]}...: nested more than {_MAX_DEPTH} deep")
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
-        if abs(value) >= _LARGEST:
+        if abs(value) >= _MAX_INTEGER:
             raise _NotJson(f"{path}: a whole number of more than 4000 digits; make it a text")
         return value
     if isinstance(value, float):

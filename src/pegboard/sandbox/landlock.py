@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from pegboard.core.ports.sandbox import SandboxJob
-from pegboard.sandbox.backend import DEVICES, BackEnd, JobUser, readable
+from pegboard.sandbox.backend import DEVICES, BackEnd, JobUser, readable_paths
 from pegboard.sandbox.seccomp import AF_INET, AF_INET6, FilterRules
 
-_OF_THE_SUPERVISOR = 1
-_LEAST_ABI = 3  # before it, files outside could be cut short
+_SUPERVISOR_PROCESSES = 1
+_MIN_ABI = 3  # before it, files outside could be cut short
 _ABI_WITH_SCOPES = 6  # before it, processes of the same user could be killed
 _CREATE_RULESET, _ASK_VERSION = 444, 1
 
@@ -46,7 +46,7 @@ class Landlock(BackEnd):
         abi = self._abi
         if abi < 1:
             return "the kernel has no Landlock; boot with lsm=landlock,... on Linux 6.12 or newer"
-        if abi < (_LEAST_ABI if os.geteuid() == 0 else _ABI_WITH_SCOPES):
+        if abi < (_MIN_ABI if os.geteuid() == 0 else _ABI_WITH_SCOPES):
             return (
                 f"the kernel's Landlock is too old (ABI {abi}): it would not keep signals and "
                 f"changes of files in; Linux 6.12 does, here {platform.release()}"
@@ -61,7 +61,7 @@ class Landlock(BackEnd):
             "abi": self._abi,
             "files": True,
             "network": job.network,
-            "read": readable(job),
+            "read": readable_paths(job),
             "write": [seat.folder, *map(str, job.writable)],
             "devices": list(DEVICES),
         }
@@ -75,10 +75,10 @@ class Landlock(BackEnd):
         """The kernel counts all of a user's: those that there are come on top."""
         if os.geteuid() == 0:
             return job.limits.processes
-        return job.limits.processes + _OF_THE_SUPERVISOR + _threads_of_ours()
+        return job.limits.processes + _SUPERVISOR_PROCESSES + _own_threads()
 
 
-def _threads_of_ours() -> int:
+def _own_threads() -> int:
     uid = os.geteuid()
     count = 0
     for entry in Path("/proc").iterdir():

@@ -12,10 +12,10 @@ from typing import Any
 
 from pegboard.core.ports.sandbox import CodeJob, CodeOutcome, SandboxLimits
 from pegboard.errors import PegboardError
-from pegboard.sandbox.monty_session import Conversation
-from pegboard.sandbox.monty_worker import Launcher
+from pegboard.sandbox.monty_session import MontySession
+from pegboard.sandbox.monty_worker import WorkerLauncher
 
-_MOST_AT_ONCE = 8
+_MAX_SESSIONS = 8
 _MISSING = "Python code needs pydantic-monty: pip install 'pegboard[sandbox]'"
 _WORKS = "import json\njson.loads('[1, 2]')[1] + given"
 _ESCAPES = {
@@ -38,17 +38,17 @@ class _Workers:
     def __init__(self, *, walled: bool) -> None:
         from pydantic_monty import Monty
 
-        self.launcher = Launcher(walled=walled)
+        self.launcher = WorkerLauncher(walled=walled)
         self.pool: Any = Monty(
             binary_path=self.launcher.path,
             min_processes=0,
-            max_processes=_MOST_AT_ONCE,
+            max_processes=_MAX_SESSIONS,
             max_checkouts_per_worker=1,  # what one caller's code left in memory is for no other
         )
         self.pool.__enter__()
         # threads that wait for a free worker must not take those that end a run and free one
-        self.checkouts = ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="monty-checkout")
-        self.turns = ThreadPoolExecutor(_MOST_AT_ONCE, thread_name_prefix="monty-turn")
+        self.checkouts = ThreadPoolExecutor(_MAX_SESSIONS, thread_name_prefix="monty-checkout")
+        self.turns = ThreadPoolExecutor(_MAX_SESSIONS, thread_name_prefix="monty-turn")
 
     def close(self) -> None:
         self.pool.__exit__(None, None, None)
@@ -80,7 +80,7 @@ class MontyEngine:
         began = time.monotonic()
         workers = self._workers or await self._open(walled=True)
         threads = (workers.checkouts, workers.turns)
-        return await Conversation(job, workers.pool, threads=threads).outcome(began)
+        return await MontySession(job, workers.pool, threads=threads).outcome(began)
 
     async def close(self) -> None:
         """End the workers; a later run starts new ones."""
@@ -100,7 +100,7 @@ class MontyEngine:
         for walled in (True, False):
             try:
                 await self._open(walled=walled)
-                reason = await self._attacked()
+                reason = await self._attack()
             except (PegboardError, OSError) as error:
                 reason = f"it cannot be started: {error.__cause__ or error}"
             if not reason:
@@ -108,7 +108,7 @@ class MontyEngine:
             await self.close()
         return reason
 
-    async def _attacked(self) -> str:
+    async def _attack(self) -> str:
         code = ["got = []"]
         for name, escape in _ESCAPES.items():
             body = "\n    ".join([*escape.split("\n"), f"got.append({name!r})"])

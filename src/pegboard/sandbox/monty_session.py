@@ -19,8 +19,8 @@ from pegboard.sandbox.json_values import json_value
 
 _SLEEPS = ("time.sleep", "asyncio.sleep")
 _PLACE = 'File "<python-input-0>", '
-MOST_SUSPENSIONS = 1000
-_LONGEST_ERROR = 4000
+MAX_SUSPENSIONS = 1000
+_MAX_ERROR = 4000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class _End:
     stopped: str = ""
 
 
-class Conversation:
+class MontySession:
     """A worker of its own for one job.
 
     Args:
@@ -44,8 +44,8 @@ class Conversation:
         self._pool = pool
         self._checkouts, self._turns = threads
         self._printed: list[str] = []
-        self._kept = self._size = 0
-        self._stand_ins = {name: _stand_in(name) for name in job.functions}
+        self._kept_bytes = self._printed_bytes = 0
+        self._placeholders = {name: _placeholder(name) for name in job.functions}
 
     async def outcome(self, began: float) -> CodeOutcome:
         """Run the job to its end; its worker is gone when this returns or raises."""
@@ -54,26 +54,26 @@ class Conversation:
         scope = asyncio.timeout(left)
         try:
             async with scope:
-                end = await self._with_a_worker()
+                end = await self._run_in_worker()
         except TimeoutError:
             if not scope.expired():
                 raise
         return CodeOutcome(
             value=end.value,
             printed="".join(self._printed),
-            printed_bytes=self._size,
+            printed_bytes=self._printed_bytes,
             error=end.error,
             stopped=end.stopped,
             duration=time.monotonic() - began,
         )
 
-    async def _with_a_worker(self) -> _End:
+    async def _run_in_worker(self) -> _End:
         limits = self._job.limits
         session = self._pool.checkout(
             limits={
                 "max_memory": limits.memory_bytes,
                 "max_feed_duration_secs": limits.cpu_seconds or limits.timeout,
-                "max_suspensions": MOST_SUSPENSIONS,
+                "max_suspensions": MAX_SUSPENSIONS,
             },
             os_policy={"sleep": "call_host"},
         )
@@ -91,12 +91,12 @@ class Conversation:
             raise Unavailable("No interpreter could be started.", nothing_done=True) from error
         kill = _killer(session.worker_pid)
         try:
-            return await self._talk(session)
+            return await self._run_code(session)
         finally:
             kill()
             await asyncio.shield(loop.run_in_executor(self._turns, leave))
 
-    async def _talk(self, session: Any) -> _End:
+    async def _run_code(self, session: Any) -> _End:
         from pydantic_monty import MontyCrashedError, MontyError
 
         step = functools.partial(
@@ -111,11 +111,11 @@ class Conversation:
                 turn = await loop.run_in_executor(self._turns, self._turn, step)
                 if isinstance(turn, _End):
                     return turn
-                step = await self._next(turn)
+                step = await self._answer(turn)
         except MontyCrashedError:
             return _End(error="MemoryError: the interpreter ran out of memory, or failed")
         except MontyError as error:
-            return _failed(error)
+            return _error_end(error)
 
     def _turn(self, step: Callable[[], Any]) -> Any:
         """Let the code run until it calls something or ends; in a thread."""
@@ -133,24 +133,26 @@ class Conversation:
             value, problem = None, f"result: more than {most} bytes of JSON"
         return _End(value=value, error=f"ValueError: {problem}" if problem else "")
 
-    async def _next(self, snapshot: Any) -> Callable[[], Any]:
+    async def _answer(self, snapshot: Any) -> Callable[[], Any]:
         """Answer what the code asks for; gives the step that goes on with the answer."""
         from pydantic_monty import NameLookupSnapshot
 
         if isinstance(snapshot, NameLookupSnapshot):
-            stand_in = self._stand_ins.get(snapshot.variable_name)
-            if stand_in is None:
+            placeholder = self._placeholders.get(snapshot.variable_name)
+            if placeholder is None:
                 return snapshot.resume
-            return functools.partial(snapshot.resume, value=stand_in)
+            return functools.partial(snapshot.resume, value=placeholder)
         if not snapshot.is_os_function:
-            answer = await self._called(snapshot.function_name, snapshot.args, snapshot.kwargs)
+            answer = await self._call_function(
+                snapshot.function_name, snapshot.args, snapshot.kwargs
+            )
             return functools.partial(snapshot.resume, answer)
         if snapshot.function_name not in _SLEEPS:
             return snapshot.resume_not_handled
         await asyncio.sleep(min(max(0.0, snapshot.args[0]), self._job.limits.timeout))
         return functools.partial(snapshot.resume, {"return_value": None})
 
-    async def _called(
+    async def _call_function(
         self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> dict[str, Any]:
         function = self._job.functions.get(name)
@@ -170,14 +172,14 @@ class Conversation:
             return {"exc_type": "RuntimeError", "message": str(error)}
 
     def _print(self, _stream: str, text: str) -> None:
-        self._size += len(text.encode("utf-8", "replace"))
-        room = self._job.limits.output_bytes - self._kept
+        self._printed_bytes += len(text.encode("utf-8", "replace"))
+        room = self._job.limits.output_bytes - self._kept_bytes
         if room > 0:
             self._printed.append(text[:room])
-            self._kept += len(text)
+            self._kept_bytes += len(text)
 
 
-def _failed(error: Any) -> _End:
+def _error_end(error: Any) -> _End:
     """What a person needs to mend the code: the exception with its line."""
     inner = str(error.exception())
     if "memory limit" in inner:
@@ -186,16 +188,16 @@ def _failed(error: Any) -> _End:
         return _End(stopped="cpu")
     text = error.display() if hasattr(error, "display") else f"TypeError: {error}"
     text = text.replace(_PLACE, "").removeprefix("Traceback (most recent call last):\n")
-    return _End(error=text if len(text) <= _LONGEST_ERROR else f"...{text[-_LONGEST_ERROR:]}")
+    return _End(error=text if len(text) <= _MAX_ERROR else f"...{text[-_MAX_ERROR:]}")
 
 
-def _stand_in(name: str) -> Callable[..., None]:
+def _placeholder(name: str) -> Callable[..., None]:
     """What the code holds when it reads a function's name; calls come back under that name."""
 
-    def stand_in() -> None: ...
+    def placeholder() -> None: ...
 
-    stand_in.__name__ = name
-    return stand_in
+    placeholder.__name__ = name
+    return placeholder
 
 
 def _killer(pid: int) -> Callable[[], None]:

@@ -17,7 +17,7 @@ from pegboard.sandbox.seccomp import supported
 _LIMITS = SandboxLimits(timeout=86_400, memory_bytes=4 << 30, processes=64, file_bytes=0)
 
 
-class Launcher:
+class WorkerLauncher:
     """A script that the pool starts instead of the worker's program, until it is removed.
 
     Args:
@@ -31,7 +31,7 @@ class Launcher:
         from pydantic_monty._binary import find_monty_binary
 
         program = find_monty_binary()
-        self.walled = walled and _has_a_wall()
+        self.walled = walled and _has_landlock()
         self._folder = Path(tempfile.mkdtemp(prefix="pegboard-monty-"))
         self.path = self._folder / "launch"
         argv = self._behind_landlock(program) if self.walled else [program]
@@ -59,7 +59,7 @@ class Launcher:
         return back_end.argv(job, seat, str(path), "-", "-")
 
 
-def _has_a_wall() -> bool:
+def _has_landlock() -> bool:
     """Any Landlock is better than none here, so that the back end's own demands do not count."""
     with suppress(AttributeError):  # a system without `uname`
         return landlock_abi() > 0 and supported(os.uname().machine)

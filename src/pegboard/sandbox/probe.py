@@ -13,18 +13,18 @@ from typing import Any
 
 from pegboard.core.ports.sandbox import SandboxJob, SandboxLimits, SandboxOutcome
 from pegboard.errors import PegboardError
-from pegboard.sandbox.backend import BackEnd, interpreter_of_ours
+from pegboard.sandbox.backend import BackEnd, own_interpreter
 from pegboard.sandbox.run_command import run_command
 from pegboard.sandbox.seccomp import supported
 
-_ATTACK = Path(__file__).with_name("probe_script.py")
+_PROBE_SCRIPT = Path(__file__).with_name("probe_script.py")
 _GIVEN = ["PATH", "HOME", "TMPDIR", "LANG", "LC_CTYPE"]
 _LIMITS = SandboxLimits(timeout=20.0)  # what it finds is kept: a slow machine is no broken wall
 
 
 async def why_not(back_end: BackEnd, *, network: bool = False) -> str:
     """Why a back end cannot be used here and what to do; empty when it withstood every attack."""
-    lacking = _unsupported() or back_end.lacks()
+    lacking = _unsupported_reason() or back_end.lacks()
     if lacking:
         return lacking
     with ExitStack() as stack:
@@ -32,9 +32,9 @@ async def why_not(back_end: BackEnd, *, network: bool = False) -> str:
         target, udp = stack.enter_context(_targets(folder, network=network))
         secret = Path(target["secret"])
         before = _state(secret)
-        code = await asyncio.to_thread(_ATTACK.read_text, encoding="utf-8")
+        code = await asyncio.to_thread(_PROBE_SCRIPT.read_text, encoding="utf-8")
         job = SandboxJob(
-            command=(str(interpreter_of_ours()), "-I", "-S", "-c", code, json.dumps(target)),
+            command=(str(own_interpreter()), "-I", "-S", "-c", code, json.dumps(target)),
             writable=(Path(target["workspace"]),),
             network=network,
             limits=_LIMITS,
@@ -43,7 +43,7 @@ async def why_not(back_end: BackEnd, *, network: bool = False) -> str:
             outcome = await run_command(back_end, job)
         except PegboardError as error:
             return f"it cannot be set up here: {error.__cause__ or error}"
-        found = _told(outcome)
+        found = _read_report(outcome)
         if _state(secret) != before or list(secret.parent.iterdir()) != [secret]:
             found.append("it changed a file outside")
         if _received(udp) and not network:
@@ -51,7 +51,7 @@ async def why_not(back_end: BackEnd, *, network: bool = False) -> str:
     return f"it does not hold here: {'; '.join(found)}" if found else ""
 
 
-def _unsupported() -> str:
+def _unsupported_reason() -> str:
     if not hasattr(os, "memfd_create"):
         return "commands can be confined on Linux only"
     machine = os.uname().machine
@@ -60,7 +60,7 @@ def _unsupported() -> str:
     return ""
 
 
-def _told(outcome: SandboxOutcome) -> list[str]:
+def _read_report(outcome: SandboxOutcome) -> list[str]:
     try:
         return json.loads(outcome.stdout)
     except ValueError:

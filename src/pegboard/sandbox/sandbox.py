@@ -103,7 +103,7 @@ class ProbedSandbox:
                 f"Commands cannot be run here: {reason}.", nothing_done=True, permanent=True
             )
         check_job(job)
-        return await run_command(await self._chosen(network=job.network), job)
+        return await run_command(await self._choose(network=job.network), job)
 
     async def run_code(self, job: CodeJob) -> CodeOutcome:
         """Run a piece of Python to its end.
@@ -123,7 +123,7 @@ class ProbedSandbox:
         if self._monty is not None:
             await self._monty.close()
 
-    async def _chosen(self, *, network: bool) -> BackEnd:
+    async def _choose(self, *, network: bool) -> BackEnd:
         for back_end in self._back_ends:
             if not await self._reason(back_end, network=network):
                 return back_end

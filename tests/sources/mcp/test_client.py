@@ -18,10 +18,10 @@ from pegboard.errors import (
     ToolFailed,
     ToolTimeout,
 )
-from pegboard.sources.mcp.client import connection_error, translated
+from pegboard.sources.mcp.client import connection_error, translate_error
 from pegboard.sources.mcp.config import McpConfig
 from pegboard.sources.mcp.transport.http_failures import SessionLost
-from pegboard.sources.mcp.transport.transports import Link, Wire
+from pegboard.sources.mcp.transport.transports import Link, ServerStatus
 
 LINK = Link(name="shop", config=McpConfig(command="x"), http=None, base_dir=Path())
 
@@ -84,7 +84,7 @@ def _invalid(kind: Any = int, value: Any = "x") -> Exception:
 def test_a_failed_request_becomes_one_of_our_errors(
     error: Exception, kind: type[PegboardError], says: str
 ) -> None:
-    found = translated(LINK, None, "", error)
+    found = translate_error(LINK, None, "", error)
 
     assert type(found) is kind
     assert says.replace(" .", " (") in str(found)
@@ -93,7 +93,7 @@ def test_a_failed_request_becomes_one_of_our_errors(
 
 def test_an_answer_that_is_not_allowed_is_told_by_its_place_and_not_shown() -> None:
     listed = {"tools": [{"name": "a", "inputSchema": "secret"}]}
-    found = translated(LINK, None, "", _invalid(types.ListToolsResult, listed))
+    found = translate_error(LINK, None, "", _invalid(types.ListToolsResult, listed))
 
     assert "allow, at 'tools.0.inputSchema': Input should be a valid dict" in found.message
     assert "secret" not in found.message
@@ -102,13 +102,13 @@ def test_an_answer_that_is_not_allowed_is_told_by_its_place_and_not_shown() -> N
 def test_what_the_transport_knows_is_told_first() -> None:
     fault = RateLimited("slowly")
 
-    assert translated(LINK, fault, "", MCPError(-1, "x")) is fault
-    assert "because" in str(translated(LINK, None, "because", RuntimeError()))
+    assert translate_error(LINK, fault, "", MCPError(-1, "x")) is fault
+    assert "because" in str(translate_error(LINK, None, "because", RuntimeError()))
     closed = MCPError(types.CONNECTION_CLOSED, "Connection closed")
-    assert "because" in str(translated(LINK, None, "because", closed))
+    assert "because" in str(translate_error(LINK, None, "because", closed))
 
 
-class Told(Wire):
+class Told(ServerStatus):
     """A connection whose child ended like this."""
 
     def __init__(self, why: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from pegboard.runtime.secret_values import secret_values
-from pegboard.sources.mcp.config import McpConfig, revealed
+from pegboard.sources.mcp.config import McpConfig, reveal
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_values_whose_names_say_so_are_secret_and_others_are_not() -> None:
 
     assert secret_values([config]) == ("hush-hush",)
     assert "hush" not in repr(config)
-    assert revealed(config.env) == {"API_TOKEN": "hush-hush", "MODE": "fast", "RETRIES": "3"}
+    assert reveal(config.env) == {"API_TOKEN": "hush-hush", "MODE": "fast", "RETRIES": "3"}
     assert config.credential == "API_TOKEN"
 
 
@@ -68,7 +68,7 @@ def test_of_a_header_the_token_alone_is_the_secret() -> None:
     config = McpConfig.model_validate({"url": "http://a/mcp", "headers": headers})
 
     assert set(secret_values([config])) == {"hush-hush", "shh-shh"}
-    assert revealed(config.headers) == headers
+    assert reveal(config.headers) == headers
     assert config.credential == "Authorization, X-Api-Key"
 
 

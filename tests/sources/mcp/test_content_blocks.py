@@ -8,7 +8,7 @@ import pytest
 
 from pegboard.core.result import AudioPart, ImagePart, ResourcePart, TextPart, ToolResult
 from pegboard.errors import ToolFailed
-from pegboard.sources.mcp.content_blocks import part_of, parts_of_message, result_of, sample_content
+from pegboard.sources.mcp.content_blocks import parts_of_message, sample_content, to_part, to_result
 
 DATA = base64.b64encode(b"\x00\x01").decode()
 
@@ -37,7 +37,7 @@ DATA = base64.b64encode(b"\x00\x01").decode()
     ids=["text", "image", "audio", "link", "embedded-text", "embedded-blob"],
 )
 def test_each_kind_of_content_becomes_a_part(block: Any, part: Any) -> None:
-    assert part_of("s", block) == part
+    assert to_part("s", block) == part
 
 
 def test_a_result_keeps_its_structure_and_says_itself_that_it_failed() -> None:
@@ -46,13 +46,13 @@ def test_a_result_keeps_its_structure_and_says_itself_that_it_failed() -> None:
     )
     empty = types.CallToolResult(content=[])
 
-    assert result_of("s", plain) == ToolResult(content="no", structured={"a": 1}, is_error=True)
-    assert result_of("s", empty) == ToolResult(content=())
+    assert to_result("s", plain) == ToolResult(content="no", structured={"a": 1}, is_error=True)
+    assert to_result("s", empty) == ToolResult(content=())
 
 
 def test_data_that_is_not_base64_is_the_servers_fault() -> None:
     with pytest.raises(ToolFailed, match="not base64"):
-        part_of("s", types.ImageContent(data="§", mime_type="image/png"))
+        to_part("s", types.ImageContent(data="§", mime_type="image/png"))
 
 
 def test_messages_for_a_model_name_what_only_tools_of_models_use() -> None:

@@ -10,8 +10,8 @@ import pytest
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.load import parse_board
 from pegboard.runtime.board_file.sources import check_sources
-from pegboard.sources.mcp.config import FaultyServer, McpConfig, revealed
-from pegboard.sources.mcp.mcp_servers_json import expanded
+from pegboard.sources.mcp.config import FaultyServer, McpConfig, reveal
+from pegboard.sources.mcp.mcp_servers_json import expand
 
 CLAUDE = {
     "mcpServers": {
@@ -29,7 +29,7 @@ def _expanded(
     file = folder / "mcp.json"
     file.write_text(text if isinstance(text, str) else json.dumps(text))
     config = McpConfig.model_validate({"mcp_json": "mcp.json", **more})
-    return dict(expanded(name, config, folder, environ or {"GH": "hush"}))
+    return dict(expand(name, config, folder, environ or {"GH": "hush"}))
 
 
 def test_each_server_of_a_file_becomes_a_source_of_its_own(tmp_path: Path) -> None:
@@ -37,8 +37,8 @@ def test_each_server_of_a_file_becomes_a_source_of_its_own(tmp_path: Path) -> No
 
     assert list(found) == ["github", "remote", "old"]
     assert found["github"].command == "npx"
-    assert revealed(found["github"].env) == {"GITHUB_TOKEN": "hush"}
-    assert revealed(found["remote"].headers) == {"X-Key": "khush"}
+    assert reveal(found["github"].env) == {"GITHUB_TOKEN": "hush"}
+    assert reveal(found["remote"].headers) == {"X-Key": "khush"}
     assert found["old"].is_sse
 
 
@@ -74,7 +74,7 @@ def test_the_dialect_of_vs_code_is_read_with_its_comments(tmp_path: Path) -> Non
 
     assert found.command == f"{tmp_path}/run"
     assert found.args == (f"--home={Path.home()}", "http://x//y")
-    assert revealed(found.env) == {"COLOUR": "red", "SIZE": "10", "WHO": "hush"}
+    assert reveal(found.env) == {"COLOUR": "red", "SIZE": "10", "WHO": "hush"}
 
 
 def test_settings_of_an_editor_have_them_a_level_deeper(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def _empty(board: Path) -> Path:
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"there is no file .*nowhere\.json"):
-        expanded("", McpConfig(mcp_json="nowhere.json"), tmp_path, {})
+        expand("", McpConfig(mcp_json="nowhere.json"), tmp_path, {})
 
 
 def test_a_variable_may_have_a_default(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_a_variable_may_have_a_default(tmp_path: Path) -> None:
 def test_one_server_is_left_as_it_is(tmp_path: Path) -> None:
     config = McpConfig(command="x")
 
-    assert expanded("a", config, tmp_path, {}) == [("a", config)]
+    assert expand("a", config, tmp_path, {}) == [("a", config)]
 
 
 def test_a_board_takes_them_inline_and_only_the_wrong_one_fails(tmp_path: Path) -> None:

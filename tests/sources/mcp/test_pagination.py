@@ -4,8 +4,8 @@ from typing import Any
 
 import mcp_types as types
 
-from pegboard.sources.mcp.pagination import Pages, every
-from pegboard.sources.mcp.transport.list_repair import MOST_ITEMS
+from pegboard.sources.mcp.pagination import ListResult, read_pages
+from pegboard.sources.mcp.transport.list_repair import MAX_ITEMS
 
 
 def _answering(*pages: tuple[int, str | None], **meta: Any) -> Any:
@@ -25,33 +25,33 @@ def _answering(*pages: tuple[int, str | None], **meta: Any) -> Any:
 
 
 async def test_every_page_is_read() -> None:
-    found = await every("tools", _answering((1, "a"), (2, "b"), (1, None)))
+    found = await read_pages("tools", _answering((1, "a"), (2, "b"), (1, None)))
 
-    assert found == Pages(items=["0.0", "1.0", "1.1", "2.0"], missing=[])
+    assert found == ListResult(items=["0.0", "1.0", "1.1", "2.0"], missing=[])
 
 
 async def test_a_cursor_that_comes_again_ends_the_list() -> None:
-    found = await every("tools", _answering((1, "a"), (1, "a")))
+    found = await read_pages("tools", _answering((1, "a"), (1, "a")))
 
     assert found.items == ["0.0", "1.0"]
     assert found.missing == ["tools after a cursor that comes again"]
 
 
 async def test_a_list_without_end_is_given_up() -> None:
-    found = await every("prompts", _answering((1, "new")))
+    found = await read_pages("prompts", _answering((1, "new")))
 
     assert len(found.items) == 1000
     assert found.missing == ["prompts after 1000 pages: more are not read"]
 
 
 async def test_a_list_of_very_many_is_given_up() -> None:
-    found = await every("tools", _answering((MOST_ITEMS, "new")))
+    found = await read_pages("tools", _answering((MAX_ITEMS, "new")))
 
-    assert len(found.items) == MOST_ITEMS
-    assert found.missing == [f"tools after the first {MOST_ITEMS}: more are not read"]
+    assert len(found.items) == MAX_ITEMS
+    assert found.missing == [f"tools after the first {MAX_ITEMS}: more are not read"]
 
 
 async def test_what_was_left_out_of_a_page_is_told() -> None:
-    one = await every("tools", _answering((1, None), **{"pegboard/left-out": ["'a'"]}))
+    one = await read_pages("tools", _answering((1, None), **{"pegboard/left-out": ["'a'"]}))
 
-    assert one.and_those_of(one) == Pages(items=("0.0", "0.0"), missing=("'a'", "'a'"))
+    assert one.and_those_of(one) == ListResult(items=("0.0", "0.0"), missing=("'a'", "'a'"))

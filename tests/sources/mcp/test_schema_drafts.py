@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pegboard.errors import SourceUnavailable
-from pegboard.sources.mcp.schema_drafts import checked, modern
+from pegboard.sources.mcp.schema_drafts import check_schema, modern
 
 SEVEN = "http://json-schema.org/draft-07/schema#"
 
@@ -56,7 +56,7 @@ def test_a_schema_of_the_boards_draft_is_left_alone() -> None:
         "properties": {"x": {"$ref": "#/$defs/a"}, "$ref": {"type": "string"}},
     }
 
-    assert checked("t", schema) == schema
+    assert check_schema("t", schema) == schema
 
 
 @pytest.mark.parametrize(
@@ -70,4 +70,4 @@ def test_a_schema_of_the_boards_draft_is_left_alone() -> None:
 )
 def test_a_schema_that_cannot_be_used_says_why(schema: dict[str, Any], says: str) -> None:
     with pytest.raises(SourceUnavailable, match=says):
-        checked("t", schema)
+        check_schema("t", schema)

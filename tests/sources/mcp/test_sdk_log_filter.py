@@ -5,7 +5,7 @@ import logging
 import anyio
 import pytest
 
-from pegboard.sources.mcp.sdk_log_filter import keep_farewells_out
+from pegboard.sources.mcp.sdk_log_filter import hide_closed_stream_errors
 
 _LOG = logging.getLogger("mcp.client.streamable_http")
 
@@ -25,8 +25,8 @@ def _said(caplog: pytest.LogCaptureFixture) -> list[str]:
 def test_a_message_for_a_connection_that_is_closed_is_not_logged(
     error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
-    keep_farewells_out()
-    keep_farewells_out()
+    hide_closed_stream_errors()
+    hide_closed_stream_errors()
 
     _logged(error)
 
@@ -34,7 +34,7 @@ def test_a_message_for_a_connection_that_is_closed_is_not_logged(
 
 
 def test_what_cannot_be_read_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    keep_farewells_out()
+    hide_closed_stream_errors()
 
     _logged(ValueError("no JSON"))
     _LOG.warning("odd")

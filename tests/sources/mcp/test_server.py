@@ -13,9 +13,9 @@ from pegboard.core.ports.services import Services
 from pegboard.errors import SourceUnavailable, ToolFailed
 from pegboard.sources.mcp import KIND
 from pegboard.sources.mcp.config import McpConfig
-from pegboard.sources.mcp.server import Upstream
+from pegboard.sources.mcp.server import McpServer
 
-assert Upstream
+assert McpServer
 
 
 def _listing(pages: dict[str, list[str]], following: dict[str, str], **able: Any) -> Answer:

@@ -9,17 +9,17 @@ from tests.sources.mcp.opening import STDIO, by_action, opened
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Effect, Tool
 from pegboard.sources.mcp.config import McpConfig
-from pegboard.sources.mcp.pagination import Pages
-from pegboard.sources.mcp.server import Upstream
+from pegboard.sources.mcp.pagination import ListResult
+from pegboard.sources.mcp.server import McpServer
 from pegboard.sources.mcp.tools import ServerTools
 from pegboard.sources.mcp.transport.transports import Link
 
 
-def _listed(*tools: types.Tool, **config: Any) -> Pages[Tool]:
+def _listed(*tools: types.Tool, **config: Any) -> ListResult[Tool]:
     given = McpConfig.model_validate({"command": "x", **config})
     link = Link(name="shop", config=given, http=None, base_dir=Services().base_dir)
-    upstream = Upstream(link, changed=lambda: None, updated=lambda _: None)
-    return ServerTools("shop", given, upstream).made(tools)
+    upstream = McpServer(link, changed=lambda: None, updated=lambda _: None)
+    return ServerTools("shop", given, upstream).make_tools(tools)
 
 
 def _made(*tools: types.Tool, **config: Any) -> dict[str, Any]:

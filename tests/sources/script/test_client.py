@@ -13,7 +13,7 @@ from pegboard.errors import (
     ToolTimeout,
     Unavailable,
 )
-from pegboard.sources.script.client import result_of, unusable
+from pegboard.sources.script.client import result_of, unusable_error
 from pegboard.sources.script.description import Description
 
 JOB = SandboxJob(command=("x",), environment={"TOKEN": "hunter2222", "SHORT": "a"})
@@ -205,7 +205,7 @@ def test_too_many_files_are_refused(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_used_does_not_ask_to_be_tried_again() -> None:
-    error = unusable("count", "no program")
+    error = unusable_error("count", "no program")
 
     assert isinstance(error, SourceUnavailable)
     assert not error.retryable

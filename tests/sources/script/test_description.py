@@ -3,7 +3,7 @@ import pytest
 from pegboard.core.tool import Effect
 from pegboard.errors import SourceUnavailable
 from pegboard.sources.script.comment_blocks import find_block
-from pegboard.sources.script.description import filled, placeholders, read_description
+from pegboard.sources.script.description import fill_template, placeholders, read_description
 from pegboard.sources.script.located import Located, read_yaml
 
 GOOD = """
@@ -180,4 +180,4 @@ def test_a_block_that_is_malformed_names_its_line(source: str, reason: str) -> N
 
 def test_braces_in_a_template_can_be_escaped() -> None:
     assert placeholders("{{a}} {b}") == ["b"]
-    assert filled("{{a}} {b}", {"b": "{a}"}) == "{a} {a}"
+    assert fill_template("{{a}} {b}", {"b": "{a}"}) == "{a} {a}"

@@ -6,11 +6,11 @@ import pytest
 from pegboard.errors import SourceUnavailable
 from pegboard.sources.script.config import ScriptConfig
 from pegboard.sources.script.description import Description
-from pegboard.sources.script.permissions import Grant, granted
+from pegboard.sources.script.permissions import Grant, grant_permissions
 
 
 def grant(folder: Path, asked: dict[str, Any], given: dict[str, Any]) -> Grant:
-    return granted(
+    return grant_permissions(
         Description.model_validate({"description": "x", **asked}),
         ScriptConfig.model_validate({"paths": ["."], **given}),
         folder=folder / "scripts",

@@ -9,7 +9,7 @@ import pytest
 
 from pegboard.errors import SourceUnavailable, Unavailable
 from pegboard.sources.script.pep723 import Dependencies, read_dependencies
-from pegboard.sources.script.python_environments import Environments
+from pegboard.sources.script.python_environments import PythonEnvironments
 
 BIN = Path(sys.prefix) / "bin"
 ASK = "import greeting; print(greeting.WORD)"
@@ -43,16 +43,16 @@ def without_uv(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def environments(tmp_path: Path) -> Iterator[Environments]:
+def environments(tmp_path: Path) -> Iterator[PythonEnvironments]:
     made = opened(tmp_path, path=f"{BIN}:{os.defpath}")
     yield made
     made.close()
 
 
-def opened(folder: Path, *, path: str, timeout: float = 60) -> Environments:
+def opened(folder: Path, *, path: str, timeout: float = 60) -> PythonEnvironments:
     environ = {"PATH": path, "PIP_NO_INDEX": "1", "UV_OFFLINE": "1", "UV_NO_INDEX": "1"}
     environ |= {"UV_CACHE_DIR": str(folder / "cache"), "HOME": str(folder)}
-    return Environments(folder / "data", environ=environ, timeout=timeout)
+    return PythonEnvironments(folder / "data", environ=environ, timeout=timeout)
 
 
 async def said(python: Path, code: str) -> str:
@@ -63,10 +63,10 @@ async def said(python: Path, code: str) -> str:
     return out.decode().strip()
 
 
-async def test_uv_makes_an_environment_once(environments: Environments, wheel: str) -> None:
+async def test_uv_makes_an_environment_once(environments: PythonEnvironments, wheel: str) -> None:
     needs = Dependencies(packages=(wheel,), requires_python=">=3.11")
 
-    first, second = [await environments.python(needs, within=60) for _ in range(2)]
+    first, second = [await environments.ensure(needs, within=60) for _ in range(2)]
 
     assert await said(first, ASK) == "hello"
     assert first == second
@@ -78,7 +78,7 @@ async def test_without_uv_python_makes_it(tmp_path: Path, wheel: str, without_uv
     environments = opened(tmp_path, path=without_uv)
     needs = Dependencies(packages=(wheel,), requires_python=">=3.8,<9")
 
-    python = await environments.python(needs, within=60)
+    python = await environments.ensure(needs, within=60)
 
     assert await said(python, ASK) == "hello"
 
@@ -89,24 +89,24 @@ async def test_without_uv_another_python_cannot_be_had(tmp_path: Path, without_u
     environments = opened(tmp_path, path=without_uv)
 
     with pytest.raises(SourceUnavailable, match=r"\(no packages on Python >=9\) cannot be"):
-        await environments.python(Dependencies(requires_python=">=9"), within=60)
+        await environments.ensure(Dependencies(requires_python=">=9"), within=60)
 
 
 async def test_an_environment_outlives_its_source(
-    environments: Environments, tmp_path: Path, wheel: str
+    environments: PythonEnvironments, tmp_path: Path, wheel: str
 ) -> None:
     needs = Dependencies(packages=(wheel,))
-    made = await environments.python(needs, within=60)
+    made = await environments.ensure(needs, within=60)
 
     again = opened(tmp_path, path="/nowhere")
 
-    assert await again.python(needs, within=40) == made
+    assert await again.ensure(needs, within=40) == made
 
 
 async def test_one_without_a_data_folder_is_removed(wheel: str, tmp_path: Path) -> None:
     environ = {"PATH": str(BIN), "UV_OFFLINE": "1", "UV_CACHE_DIR": str(tmp_path)}
-    environments = Environments(None, environ=environ, timeout=60)
-    python = await environments.python(Dependencies(packages=(wheel,)), within=60)
+    environments = PythonEnvironments(None, environ=environ, timeout=60)
+    python = await environments.ensure(Dependencies(packages=(wheel,)), within=60)
     assert python.exists()
 
     environments.close()
@@ -115,17 +115,19 @@ async def test_one_without_a_data_folder_is_removed(wheel: str, tmp_path: Path) 
     assert not python.exists()
 
 
-async def test_two_callers_share_one_installation(environments: Environments, wheel: str) -> None:
+async def test_two_callers_share_one_installation(
+    environments: PythonEnvironments, wheel: str
+) -> None:
     needs = Dependencies(packages=(wheel,))
 
     async with asyncio.TaskGroup() as group:
-        asked = [group.create_task(environments.python(needs, within=60)) for _ in range(3)]
+        asked = [group.create_task(environments.ensure(needs, within=60)) for _ in range(3)]
 
     assert len({task.result() for task in asked}) == 1
 
 
 async def test_a_package_that_cannot_be_had_is_named(
-    environments: Environments, caplog: pytest.LogCaptureFixture
+    environments: PythonEnvironments, caplog: pytest.LogCaptureFixture
 ) -> None:
     needs = Dependencies(packages=("no-such-package-here",))
 
@@ -133,7 +135,7 @@ async def test_a_package_that_cannot_be_had_is_named(
         with pytest.raises(
             SourceUnavailable, match=r"\(no-such-package-here\) cannot be installed: the log"
         ):
-            await environments.python(needs, within=60)
+            await environments.ensure(needs, within=60)
 
     assert len([line for line in caplog.messages if "no-such-package-here" in line]) == 2
 
@@ -142,7 +144,7 @@ async def test_without_any_installer_it_says_what_is_missing(tmp_path: Path) -> 
     environments = opened(tmp_path, path=str(tmp_path))
 
     with pytest.raises(SourceUnavailable, match="need 'uv' or 'python3'"):
-        await environments.python(Dependencies(packages=("x",)), within=40)
+        await environments.ensure(Dependencies(packages=("x",)), within=40)
 
 
 @pytest.fixture
@@ -161,19 +163,19 @@ async def test_a_caller_is_told_to_come_back_while_it_is_installed(
     needs = Dependencies(packages=("x",))
 
     with pytest.raises(Unavailable, match="still being installed") as caught:
-        await environments.python(needs, within=0.2)
+        await environments.ensure(needs, within=0.2)
     assert caught.value.nothing_done
 
     environments.close()
     with pytest.raises(SourceUnavailable):
-        await environments.python(needs, within=40)
+        await environments.ensure(needs, within=40)
 
 
 async def test_an_installation_takes_no_longer_than_it_may(tmp_path: Path, slow_uv: str) -> None:
     environments = opened(tmp_path, path=slow_uv, timeout=0.3)
 
     with pytest.raises(SourceUnavailable, match=r"took more than 0\.3 s"):
-        await environments.python(Dependencies(packages=("x",)), within=40)
+        await environments.ensure(Dependencies(packages=("x",)), within=40)
 
 
 async def test_nothing_is_installed_after_closing(tmp_path: Path) -> None:
@@ -181,7 +183,7 @@ async def test_nothing_is_installed_after_closing(tmp_path: Path) -> None:
     environments.close()
 
     with pytest.raises(SourceUnavailable, match="is closed"):
-        await environments.python(Dependencies(packages=("x",)), within=40)
+        await environments.ensure(Dependencies(packages=("x",)), within=40)
 
 
 async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
@@ -189,7 +191,7 @@ async def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     environments = opened(tmp_path, path=str(BIN))
 
     with pytest.raises(SourceUnavailable, match="environment cannot be made: Not a directory"):
-        await environments.python(Dependencies(packages=("x",)), within=40)
+        await environments.ensure(Dependencies(packages=("x",)), within=40)
 
 
 def block(text: str) -> str:

@@ -30,7 +30,7 @@ from pegboard.errors import (
 from pegboard.tools.import_objects import missing_module
 from pegboard.tools.results import wrap
 
-LONGEST_MESSAGE = 1_000
+MAX_MESSAGE = 1_000
 """Characters of what a tool says about its failure; the cause has all of them."""
 
 _LOG = logging.getLogger("pegboard.sources")
@@ -40,7 +40,7 @@ _BLOCKS = frozenset(
 
 
 @contextmanager
-def building(reference: str) -> Generator[None]:
+def translate_build_errors(reference: str) -> Generator[None]:
     """Around foreign code that makes tools.
 
     Raises:
@@ -61,7 +61,7 @@ def building(reference: str) -> Generator[None]:
 
 
 @contextmanager
-def calling(name: str, schema: Any) -> Generator[None]:
+def translate_call_errors(name: str, schema: Any) -> Generator[None]:
     """Around the call of a tool.
 
     Args:
@@ -79,7 +79,7 @@ def calling(name: str, schema: Any) -> Generator[None]:
     try:
         yield
     except ToolException as error:
-        raise ToolFailed(truncate(str(error), LONGEST_MESSAGE) or f"'{name}' failed.") from error
+        raise ToolFailed(truncate(str(error), MAX_MESSAGE) or f"'{name}' failed.") from error
     except ValidationError as error:
         if schema is None or isinstance(schema, dict) or error.title != _title_of(schema):
             raise
@@ -117,11 +117,11 @@ def result_of(name: str, output: Any) -> ToolResult:
 def _of_message(name: str, message: Any) -> ToolResult:
     result = _of_content(message.content)
     if message.status == "error":
-        said = truncate(result.text, LONGEST_MESSAGE) or f"'{name}' failed."
+        said = truncate(result.text, MAX_MESSAGE) or f"'{name}' failed."
         return ToolResult(content=result.content, is_error=True, error=ToolFailed(said))
     artifact: Any = message.artifact
     if artifact is None:
-        return _structured(result)
+        return _to_structured(result)
     try:
         given = wrap(artifact)
     except ToolOutputError:
@@ -134,7 +134,7 @@ def _of_message(name: str, message: Any) -> ToolResult:
     )
 
 
-def _structured(result: ToolResult) -> ToolResult:
+def _to_structured(result: ToolResult) -> ToolResult:
     """A message has its value as text; an object or a list is given back as one."""
     if not isinstance(result.content, str) or not result.content.startswith(("{", "[")):
         return result

@@ -10,7 +10,7 @@ from pegboard.core.health import HEALTHY, Health
 from pegboard.core.ports.services import Services
 from pegboard.core.tool import Tool
 from pegboard.errors import ConfigError, SourceUnavailable, ToolSignatureError
-from pegboard.sources.langchain.client import building
+from pegboard.sources.langchain.client import translate_build_errors
 from pegboard.sources.langchain.config import LangChainConfig
 from pegboard.sources.langchain.tools import adapt
 from pegboard.tools.import_objects import find_object
@@ -87,14 +87,14 @@ class LangChainSource:
 def _tools_of(reference: str, found: Any) -> Iterator[Any]:
     """The tools that an object is, has, or makes."""
     if callable(found) and not _is_of_langchain(found):
-        with building(reference):
+        with translate_build_errors(reference):
             found = found()
     if inspect.iscoroutine(found):
         found.close()
         raise ConfigError(f"'{reference}' is async: give a function that returns the tools")
     get_tools: Any = getattr(found, "get_tools", None)
     if get_tools is not None:
-        with building(reference):
+        with translate_build_errors(reference):
             found = get_tools()
     if not isinstance(found, (list, tuple)):
         yield found

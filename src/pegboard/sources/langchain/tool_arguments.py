@@ -30,12 +30,12 @@ def schema_of(tool: Any) -> dict[str, Any]:
     return {key: value for key, value in schema.items() if key not in ("title", "description")}
 
 
-def injected(tool: Any) -> Mapping[str, tuple[Any, bool]]:
+def find_injected(tool: Any) -> Mapping[str, tuple[Any, bool]]:
     """The arguments that a model never gives: annotation, and whether the tool needs them."""
     found: dict[str, tuple[Any, bool]] = {}
     if not isinstance(tool.args_schema, dict):
         fields = _fields(tool.get_input_schema())
-        for name, annotation in _hidden(tool).items():
+        for name, annotation in _injected_fields(tool).items():
             field = fields[name]
             is_needed = field.required if hasattr(field, "required") else field.is_required()
             found[name] = annotation, bool(is_needed)
@@ -48,9 +48,9 @@ def injected(tool: Any) -> Mapping[str, tuple[Any, bool]]:
     return found
 
 
-def problem_of(tool: Any) -> str:
+def unavailable_reason(tool: Any) -> str:
     """Why no caller here could call it, with the fix; empty when one can."""
-    for name, (annotation, is_needed) in sorted(injected(tool).items()):
+    for name, (annotation, is_needed) in sorted(find_injected(tool).items()):
         is_call_id = _is_call_id(name, annotation)
         if is_needed and not is_call_id:
             return f"it needs '{name}' from a LangGraph agent, and there is none here"
@@ -59,7 +59,7 @@ def problem_of(tool: Any) -> str:
                 f"LangChain gives '{name}' by that name, and its args_schema reads it by an alias: "
                 "take the alias away"
             )
-    unnamed = sorted(name for name, taken in _names(tool).items() if not taken)
+    unnamed = sorted(name for name, taken in _accepted_names(tool).items() if not taken)
     if not unnamed:
         return ""
     return (
@@ -80,21 +80,23 @@ def has_overridden_arun(tool: Any) -> bool:
 def _schema(tool: Any) -> dict[str, Any]:
     from langchain_core.utils.pydantic import model_json_schema
 
-    if _is_old(tool.args_schema):
-        return _old_schema(tool, {name: to for name, to in _names(tool).items() if to})
+    if _is_pydantic_v1(tool.args_schema):
+        return _pydantic_v1_schema(
+            tool, {name: to for name, to in _accepted_names(tool).items() if to}
+        )
     shape: Any = tool.tool_call_schema
     if tool.args_schema is None and set(tool.args) == {"tool_input"}:
         shape = {"properties": tool.args, "required": ["tool_input"]}
     is_schema = isinstance(shape, dict)
     schema = cast("dict[str, Any]", shape if is_schema else model_json_schema(shape))
-    names = {name: taken for name, taken in _names(tool).items() if taken}
+    names = {name: taken for name, taken in _accepted_names(tool).items() if taken}
     shown = set(cast("Mapping[str, Any]", schema.get("properties", {})))
     if all(name == taken for name, taken in names.items()) and names.keys() <= shown:
         return schema
-    return _new_schema(tool, names)
+    return _renamed_schema(tool, names)
 
 
-def _new_schema(tool: Any, names: Mapping[str, str]) -> dict[str, Any]:
+def _renamed_schema(tool: Any, names: Mapping[str, str]) -> dict[str, Any]:
     """Of the fields of a model of pydantic 2, under the names that it takes."""
     from pydantic import ConfigDict, Field, create_model
 
@@ -109,7 +111,7 @@ def _new_schema(tool: Any, names: Mapping[str, str]) -> dict[str, Any]:
     return made.model_json_schema()
 
 
-def _old_schema(tool: Any, names: Mapping[str, str]) -> dict[str, Any]:
+def _pydantic_v1_schema(tool: Any, names: Mapping[str, str]) -> dict[str, Any]:
     """Of a model of `pydantic.v1`, whose own schema has its aliases, and what is injected too."""
     schema = cast("dict[str, Any]", tool.args_schema.schema())
     shown = set(names.values())
@@ -122,19 +124,19 @@ def _old_schema(tool: Any, names: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _names(tool: Any) -> Mapping[str, str]:
+def _accepted_names(tool: Any) -> Mapping[str, str]:
     """By field of its `args_schema` what the model takes it by, empty for nothing."""
     model: Any = tool.args_schema
     if not _is_model(model):
         return {}
-    hidden = _hidden(tool)
+    hidden = _injected_fields(tool)
     shown = {name: field for name, field in _fields(model).items() if name not in hidden}
-    if _is_old(model):
+    if _is_pydantic_v1(model):
         return {name: str(field.alias) for name, field in shown.items()}
-    return {name: _taken_by(model, name, field) for name, field in shown.items()}
+    return {name: _accepted_name(model, name, field) for name, field in shown.items()}
 
 
-def _taken_by(model: Any, name: str, field: Any) -> str:
+def _accepted_name(model: Any, name: str, field: Any) -> str:
     if any(model.model_config.get(key) for key in _BY_NAME):
         return name
     return next(_single_names(field.validation_alias or name), "")
@@ -153,13 +155,13 @@ def _single_names(alias: Any) -> Iterator[str]:
         yield alias.path[0]
 
 
-def _hidden(tool: Any) -> Mapping[str, Any]:
+def _injected_fields(tool: Any) -> Mapping[str, Any]:
     """The annotations of the fields that are injected."""
     from langchain_core.tools.base import get_all_basemodel_annotations
 
     full: Any = tool.get_input_schema()
     annotations = cast("Mapping[str, Any]", get_all_basemodel_annotations(full))
-    if _is_old(full):  # LangChain cannot make a part of each of these
+    if _is_pydantic_v1(full):  # LangChain cannot make a part of each of these
         found = {name: known for name, known in annotations.items() if _is_injected(known)}
     else:
         shown = _fields(tool.tool_call_schema).keys()
@@ -173,7 +175,7 @@ def _hidden(tool: Any) -> Mapping[str, Any]:
 
 def _annotation_of(model: Any, name: str, field: Any) -> Any:
     """What a class says of a field, its marks included."""
-    if not _is_old(model):
+    if not _is_pydantic_v1(model):
         return field.rebuild_annotation()
     kinds = cast("tuple[type[Any], ...]", model.__mro__)
     said = [cast("dict[str, Any]", vars(kind).get("__annotations__", {})) for kind in kinds]
@@ -209,9 +211,9 @@ def _is_out_of_reach(tool: Any, name: str) -> bool:
         return False
     if name not in get_all_basemodel_annotations(model):
         return True  # LangChain does not see that it is to be given
-    if _is_old(model):
+    if _is_pydantic_v1(model):
         return field.alias != name and not model.__config__.allow_population_by_field_name
-    return _taken_by(model, name, field) != name
+    return _accepted_name(model, name, field) != name
 
 
 def _fields(model: Any) -> Mapping[str, Any]:
@@ -225,7 +227,7 @@ def _is_model(shape: Any) -> bool:
     return inspect.isclass(shape)
 
 
-def _is_old(model: Any) -> bool:
+def _is_pydantic_v1(model: Any) -> bool:
     from pydantic.v1 import BaseModel
 
     return inspect.isclass(model) and issubclass(model, BaseModel)

@@ -11,12 +11,12 @@ from pegboard.core.context import ToolContext
 from pegboard.core.tool import Effect, Tool, ToolSpec
 from pegboard.core.wire_names import MAX_LENGTH, is_wire_name, wire_name
 from pegboard.errors import ToolSignatureError
-from pegboard.sources.langchain.client import calling, result_of
+from pegboard.sources.langchain.client import result_of, translate_call_errors
 from pegboard.sources.langchain.tool_arguments import (
+    find_injected,
     has_overridden_arun,
-    injected,
-    problem_of,
     schema_of,
+    unavailable_reason,
 )
 from pegboard.tools import SchemaTool
 
@@ -38,14 +38,14 @@ def adapt(candidate: Any, source: str = "", *, effect: Effect | None = None) -> 
 
     if inspect.isclass(candidate) or not isinstance(candidate, BaseTool):
         raise ToolSignatureError(
-            f"{_shown(candidate)} is not a LangChain tool; give a BaseTool, the tools of a toolkit "
-            "('*toolkit.get_tools()'), or '.as_tool()' of a runnable"
+            f"{_describe(candidate)} is not a LangChain tool; give a BaseTool, the tools of a "
+            "toolkit ('*toolkit.get_tools()'), or '.as_tool()' of a runnable"
         )
     spec = _spec(candidate, source, effect)
-    problem = problem_of(candidate)
+    problem = unavailable_reason(candidate)
     if problem:
         spec = spec.replace(unavailable=problem)
-    is_whole_call = _needs_a_whole_call(candidate, injected=bool(injected(candidate)))
+    is_whole_call = _needs_a_whole_call(candidate, injected=bool(find_injected(candidate)))
     tool: Any = candidate
     in_a_thread = _in_a_thread(tool, spec.name)
     run_it = _async_first(tool, in_a_thread) if _is_async(tool) else in_a_thread
@@ -56,7 +56,7 @@ def adapt(candidate: Any, source: str = "", *, effect: Effect | None = None) -> 
             call_id = ctx.call_id or "call"
             given = {"type": "tool_call", "id": call_id, "name": candidate.name, "args": given}
         config = {"metadata": {"pegboard_call_id": ctx.call_id, "pegboard_run_id": ctx.run_id}}
-        with calling(spec.name, candidate.args_schema):
+        with translate_call_errors(spec.name, candidate.args_schema):
             output = await run_it(given, config)
         return result_of(spec.name, output)
 
@@ -105,14 +105,14 @@ def _async_first(tool: Any, in_a_thread: Any) -> Any:
         try:
             return await tool.ainvoke(given, config)
         except NotImplementedError as error:
-            if not _says_so_itself(tool, error):
+            if not _is_raised_by_arun(tool, error):
                 raise
         return await in_a_thread(given, config)
 
     return call
 
 
-def _says_so_itself(tool: Any, error: NotImplementedError) -> bool:
+def _is_raised_by_arun(tool: Any, error: NotImplementedError) -> bool:
     """Whether it is the `_arun` of a class that raised it, and nothing that it had begun."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
@@ -128,6 +128,6 @@ def _in_a_thread(tool: Any, owner: str) -> Any:
     return call
 
 
-def _shown(candidate: Any) -> str:
+def _describe(candidate: Any) -> str:
     kind = cast("type[Any]", candidate if inspect.isclass(candidate) else type(candidate))
     return f"{'the class' if kind is candidate else 'a'} {kind.__module__}.{kind.__qualname__}"

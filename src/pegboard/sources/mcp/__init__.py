@@ -2,7 +2,7 @@
 
 from pegboard.core.ports.source import SourceKind
 from pegboard.sources.mcp.config import McpConfig
-from pegboard.sources.mcp.mcp_servers_json import expanded
+from pegboard.sources.mcp.mcp_servers_json import expand
 from pegboard.sources.mcp.source import open_source
 
 KIND = SourceKind(
@@ -12,7 +12,7 @@ KIND = SourceKind(
     open=open_source,
     extra="mcp",
     remote=True,
-    expand=expanded,
+    expand=expand,
 )
 
 __all__ = ["KIND"]

@@ -15,17 +15,17 @@ from pegboard.errors import (
     ToolFailed,
     ToolTimeout,
 )
-from pegboard.sources.mcp.transport.malformed_messages import PREFIX, place_of
-from pegboard.sources.mcp.transport.transports import Link, Wire
+from pegboard.sources.mcp.transport.malformed_messages import PREFIX, describe_first_error
+from pegboard.sources.mcp.transport.transports import Link, ServerStatus
 
-_LONGEST = 2000
-_LONGEST_PLACE = 200
+_MAX_MESSAGE = 2000
+_MAX_VERSION = 200
 _CLOSED = ("Connection closed", "SSE stream ")
-_ANOTHER = "Check that the url or the command is an MCP server's, and its version."
+_ADVICE = "Check that the url or the command is an MCP server's, and its version."
 
 
 def connection_error(
-    link: Link, fault: PegboardError | None, wire: Wire, error: BaseException
+    link: Link, fault: PegboardError | None, wire: ServerStatus, error: BaseException
 ) -> MCPConnectionError:
     """Why a session could not be opened, and what to check.
 
@@ -42,7 +42,7 @@ def connection_error(
         return MCPConnectionError(cause.message, permanent=not cause.retryable)
     if isinstance(cause, TimeoutError):
         found = MCPConnectionError(
-            f"{link.title} did not greet within {link.connect_timeout:g} s.{_meanwhile(wire)} "
+            f"{link.title} did not greet within {link.connect_timeout:g} s.{_output_so_far(wire)} "
             "Check that it is an MCP server, or give it more time with 'connect_timeout'."
         )
     elif isinstance(fault, MCPConnectionError):
@@ -52,12 +52,12 @@ def connection_error(
             f"{fault.message} No session could be opened.", retry_after=fault.retry_after
         )
     elif wire.offence():
-        found = MCPConnectionError(f"{link.title}: {wire.why()}.")
+        found = MCPConnectionError(f"{link.title}: {wire.reason()}.")
     elif refusal := _refusal(cause):
-        found = MCPConnectionError(f"{link.title} {refusal}{_meanwhile(wire)}")
-    elif wire.why():
+        found = MCPConnectionError(f"{link.title} {refusal}{_output_so_far(wire)}")
+    elif wire.reason():
         found = MCPConnectionError(
-            f"{link.title} could not be started: {wire.why()}. Check its command and arguments."
+            f"{link.title} could not be started: {wire.reason()}. Check its command and arguments."
         )
     else:
         kind = type(cause).__name__
@@ -68,46 +68,46 @@ def connection_error(
     return found
 
 
-def _meanwhile(wire: Wire) -> str:
-    words = wire.words().removeprefix("; ")
+def _output_so_far(wire: ServerStatus) -> str:
+    words = wire.last_words().removeprefix("; ")
     return f" Meanwhile {words}." if words else ""
 
 
 def _refusal(cause: BaseException) -> str:
     """What a server that answers the greeting says or does wrongly; empty where none answers."""
     if isinstance(cause, ValidationError):
-        return f"answers the greeting with what MCP does not allow{_place(cause)}. {_ANOTHER}"
+        return f"answers the greeting with what MCP does not allow{_place(cause)}. {_ADVICE}"
     if isinstance(cause, RuntimeError) and "protocol version" in str(cause):
         # the library has no class for it: the version stands at the end of its message
-        return _other_version(str(cause).rpartition(": ")[2])
+        return _version_message(str(cause).rpartition(": ")[2])
     if not isinstance(cause, MCPError) or _is_closed(cause):
         return ""
     if cause.code == types.UNSUPPORTED_PROTOCOL_VERSION:
-        return _other_version(_supported(cause.data))
-    if garbled := _garbled(cause):
-        return f"{garbled} {_ANOTHER}"
+        return _version_message(_versions_of(cause.data))
+    if garbled := _malformed_answer(cause):
+        return f"{garbled} {_ADVICE}"
     return (
-        f"refuses to begin: {_words(cause)} (code {cause.code}). Check that the url or the command "
-        "is an MCP server's, and what it wants of its clients."
+        f"refuses to begin: {_message_of(cause)} (code {cause.code}). Check that the url or the "
+        "command is an MCP server's, and what it wants of its clients."
     )
 
 
-def _supported(data: Any) -> str:
+def _versions_of(data: Any) -> str:
     try:
         return ", ".join(map(str, data["supported"]))
     except (KeyError, TypeError):
         return "it does not say which"
 
 
-def _other_version(spoken: str) -> str:
+def _version_message(spoken: str) -> str:
     ours = ", ".join((*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS))
     return (
-        f"speaks another version of MCP ({spoken[:_LONGEST_PLACE]}); Pegboard speaks {ours}. "
+        f"speaks another version of MCP ({spoken[:_MAX_VERSION]}); Pegboard speaks {ours}. "
         "Use a version of the server that speaks one of these; with 'protocol: auto' all are tried."
     )
 
 
-def _garbled(error: MCPError) -> str:
+def _malformed_answer(error: MCPError) -> str:
     """What is wrong with an answer that is none; empty for one that is."""
     if error.code != types.PARSE_ERROR or not error.message.startswith(PREFIX):
         return ""
@@ -116,7 +116,7 @@ def _garbled(error: MCPError) -> str:
     return f"answered with what is no JSON-RPC message{where}."
 
 
-def translated(
+def translate_error(
     link: Link, fault: PegboardError | None, why: str, error: Exception
 ) -> PegboardError:
     """What went wrong with one request.
@@ -130,15 +130,15 @@ def translated(
     cause = lone_error(error)
     if isinstance(cause, PegboardError):
         return cause
-    found = fault or _translated(link, why, cause)
+    found = fault or _translate(link, why, cause)
     if found.__cause__ is None:
         found.__cause__ = cause
     return found
 
 
-def _translated(link: Link, why: str, error: BaseException) -> PegboardError:
+def _translate(link: Link, why: str, error: BaseException) -> PegboardError:
     if isinstance(error, MCPError):
-        return _of_code(link, why, error)
+        return _translate_mcp_error(link, why, error)
     if isinstance(error, TimeoutError):
         return MCPConnectionError(f"{link.title} did not answer in time. Check that it is well.")
     if isinstance(error, ValidationError):
@@ -149,14 +149,14 @@ def _translated(link: Link, why: str, error: BaseException) -> PegboardError:
 
 
 def _place(error: ValidationError) -> str:
-    place = place_of(error)
+    place = describe_first_error(error)
     return f", {place}" if place else ""
 
 
-def _of_code(link: Link, why: str, error: MCPError) -> PegboardError:
-    if garbled := _garbled(error):
+def _translate_mcp_error(link: Link, why: str, error: MCPError) -> PegboardError:
+    if garbled := _malformed_answer(error):
         return ToolFailed(f"{link.title} {garbled}")
-    words = _words(error)
+    words = _message_of(error)
     if _is_closed(error):
         reason = why or words.rstrip(".")
         return MCPConnectionError(f"{link.title} broke off before it answered: {reason}.")
@@ -166,7 +166,7 @@ def _of_code(link: Link, why: str, error: MCPError) -> PegboardError:
         case types.INVALID_PARAMS:
             return InvalidRequest(f"{link.title}: {words}")
         case types.URL_ELICITATION_REQUIRED:
-            return ToolFailed(f"{link.title}: {words}{_pages(error.data)}")
+            return ToolFailed(f"{link.title}: {words}{_pages_to_open(error.data)}")
         case _:
             return ToolFailed(f"{link.title}: {words}")
 
@@ -176,7 +176,7 @@ def _is_closed(error: MCPError) -> bool:
     return error.code == types.CONNECTION_CLOSED and error.message.startswith(_CLOSED)
 
 
-def _pages(data: Any) -> str:
+def _pages_to_open(data: Any) -> str:
     """Where a person has to go first."""
     try:
         urls = [str(item["url"]) for item in data["elicitations"]]
@@ -185,6 +185,6 @@ def _pages(data: Any) -> str:
     return f" Open {' and '.join(urls)} first." if urls else ""
 
 
-def _words(error: MCPError) -> str:
+def _message_of(error: MCPError) -> str:
     text = error.message.strip() or "it gave no reason"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _MAX_MESSAGE else f"{text[:_MAX_MESSAGE]}…"

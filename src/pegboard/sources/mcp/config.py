@@ -24,7 +24,7 @@ _SECRETIVE = re.compile(r"TOKEN|SECRET|PASS|PWD|KEY|CREDENTIAL|AUTH|COOKIE", re.
 _SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey) +)(\S.*)", re.IGNORECASE | re.DOTALL)
 
 
-def _guarded(values: Any) -> Any:
+def _wrap_secrets(values: Any) -> Any:
     """Variables and headers whose names say so become secrets; others stay readable."""
     if not isinstance(values, Mapping):
         return values
@@ -44,19 +44,19 @@ def _secret(name: str, value: Any) -> Any:
 Texts = Mapping[str, str | SecretStr | tuple[str, SecretStr]]
 Guarded = Annotated[
     Texts,
-    BeforeValidator(_guarded),
+    BeforeValidator(_wrap_secrets),
     WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}}),
 ]
 """Texts by name, the secret ones masked."""
 
 
 def _of_call(headers: Texts) -> Texts:
-    for text in revealed(headers).values():
+    for text in reveal(headers).values():
         check_text(text)
     return headers
 
 
-class BearerAuth(BaseModel):
+class BearerToken(BaseModel):
     """`Authorization: Bearer ...` with each request."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -91,7 +91,7 @@ class McpConfig(BaseModel):
             "own, and a header that has nothing to say is left out"
         ),
     ] = {}
-    auth: Annotated[BearerAuth | None, Field(description="How to log in at the url")] = None
+    auth: Annotated[BearerToken | None, Field(description="How to log in at the url")] = None
     transport: Annotated[
         Literal["auto", "http", "sse"],
         Field(description="auto: streamable HTTP, or SSE where the url ends in /sse"),
@@ -232,7 +232,7 @@ def _word(detail: Any) -> str:
     return f"'{where}': {said[:1].lower()}{said[1:]}" if where else said
 
 
-def revealed(values: Texts) -> dict[str, str]:
+def reveal(values: Texts) -> dict[str, str]:
     """The texts as they are sent."""
     return {name: _plain(value) for name, value in values.items()}
 

@@ -11,15 +11,15 @@ from pegboard.core.resources_and_prompts import board_uri
 from pegboard.core.result import AudioPart, ImagePart, Part, ResourcePart, TextPart, ToolResult
 from pegboard.errors import ToolFailed
 
-LONGEST_DESCRIPTION = 10_000
+MAX_DESCRIPTION = 10_000
 """Characters; a model reads all of it with each list."""
 
 Contents = types.TextResourceContents | types.BlobResourceContents
 
 
-def result_of(source: str, result: types.CallToolResult) -> ToolResult:
+def to_result(source: str, result: types.CallToolResult) -> ToolResult:
     """A tool's answer, its errors in the server's own words."""
-    parts = tuple(part_of(source, block) for block in result.content)
+    parts = tuple(to_part(source, block) for block in result.content)
     only = parts[0] if len(parts) == 1 else None
     return ToolResult(
         content=only.text if isinstance(only, TextPart) else parts,
@@ -28,7 +28,7 @@ def result_of(source: str, result: types.CallToolResult) -> ToolResult:
     )
 
 
-def part_of(source: str, block: types.ContentBlock) -> Part:
+def to_part(source: str, block: types.ContentBlock) -> Part:
     """One piece of content; resources under the URIs by which the board knows them."""
     match block:
         case types.TextContent():
@@ -40,10 +40,10 @@ def part_of(source: str, block: types.ContentBlock) -> Part:
         case types.ResourceLink():
             return ResourcePart(board_uri(source, block.uri), block.mime_type or "")
         case types.EmbeddedResource():
-            return resource_part(source, block.resource, board_uri(source, block.resource.uri))
+            return to_resource_part(source, block.resource, board_uri(source, block.resource.uri))
 
 
-def resource_part(source: str, item: Contents, uri: str) -> ResourcePart:
+def to_resource_part(source: str, item: Contents, uri: str) -> ResourcePart:
     """The contents of a resource under this URI."""
     if isinstance(item, types.TextResourceContents):
         return ResourcePart(uri, item.mime_type or "", text=item.text)
@@ -55,7 +55,7 @@ def parts_of_message(source: str, content: Any) -> tuple[Part, ...]:
     blocks = cast("Sequence[Any]", content if isinstance(content, list) else [content])
     kinds = (types.TextContent, types.ImageContent, types.AudioContent)
     return tuple(
-        part_of(source, block) if isinstance(block, kinds) else TextPart(f"[{block.type}]")
+        to_part(source, block) if isinstance(block, kinds) else TextPart(f"[{block.type}]")
         for block in blocks
     )
 
@@ -75,7 +75,7 @@ def sample_content(parts: Iterable[Part]) -> types.SamplingContent:
     return types.TextContent(text=text)
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """The text, cut where it is longer than anybody would read."""
     return text if len(text) <= most else f"{text[:most]}…"
 

@@ -15,7 +15,7 @@ from pegboard.errors import ConfigError
 from pegboard.sources.mcp.config import FaultyServer, McpConfig, words_of
 from pegboard.tools.safe_files import read_file
 
-_MOST_BYTES = 64 * 2**20  # some clients keep what was said in the same file
+_MAX_BYTES = 64 * 2**20  # some clients keep what was said in the same file
 _LISTS = ("mcpServers", "servers", "mcp_servers", "context_servers")
 _OURS = frozenset({"command", "args", "env", "cwd", "url", "headers", "auth", "transport"})
 _OPTIONS = frozenset(McpConfig.model_fields) - _OURS - {"mcp_json", "mcp_servers"}
@@ -24,8 +24,8 @@ _URLS = ("url", "serverUrl", "httpUrl")
 _KEYS = sorted(
     _OURS | _OPTIONS | {*_URLS, "type", "envFile", "disabled", "enabled", "name", "description"}
 )
-_MOST_TOLD = 5
-_LONGEST_KEY = 50
+_MAX_REPORTED = 5
+_MAX_KEY = 50
 _TRANSPORTS = {
     "": "auto",
     "auto": "auto",
@@ -40,7 +40,7 @@ _FOLDER = re.compile(r"\$\{(?:workspaceFolder|userHome|pathSeparator|/)\}")
 _ASKED = re.compile(r"\$\{input:([^}]*)\}")
 
 
-def expanded(
+def expand(
     name: str, config: McpConfig, base_dir: Path, environ: Mapping[str, str]
 ) -> Sequence[tuple[str, McpConfig | FaultyServer]]:
     """The sources that an entry of a board means: one, or one for each server of a list.
@@ -56,7 +56,7 @@ def expanded(
     if not config.names_many:
         return [(name, config)]
     place, document = _document(config, base_dir)
-    listed = _listed(place, document)
+    listed = _entries(place, document)
     options = {key: getattr(config, key) for key in config.model_fields_set & _OPTIONS}
     reader = _Reader(place, base_dir, environ, options)
     found = [(key, reader.server(key, entry)) for key, entry in listed if not _is_off(entry)]
@@ -71,7 +71,7 @@ def _document(config: McpConfig, base_dir: Path) -> tuple[str, Any]:
         return "mcpServers", {"mcpServers": config.mcp_servers}
     path = base_dir / Path(config.mcp_json).expanduser()
     try:
-        text = read_file(path, most=_MOST_BYTES).decode()
+        text = read_file(path, most=_MAX_BYTES).decode()
         return path.name, json.loads(_without_comments(text))
     except FileNotFoundError as error:
         raise ConfigError(f"there is no file {path}: write its path in 'mcp_json'") from error
@@ -87,7 +87,7 @@ def _without_comments(text: str) -> str:
     return pattern.sub(lambda m: m.group() if m.group().startswith('"') else "", text)
 
 
-def _listed(place: str, document: Any) -> list[tuple[str, Any]]:
+def _entries(place: str, document: Any) -> list[tuple[str, Any]]:
     root = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
     if isinstance(root.get("mcp"), dict):  # settings.json of an editor
         root = cast("dict[str, Any]", root["mcp"])
@@ -132,7 +132,7 @@ class _Reader:
     def _config(self, name: str, entry: Mapping[str, Any]) -> McpConfig:
         kind = str(entry.get("type") or entry.get("transport") or "")
         fields: dict[str, Any] = dict(self._options)
-        fields |= {key: self._filled(name, entry[key]) for key in _OPTIONS & entry.keys()}
+        fields |= {key: self._fill(name, entry[key]) for key in _OPTIONS & entry.keys()}
         if entry.get("command"):
             if kind not in ("", "stdio"):
                 raise self._fault(name, f"has a command, and its type is '{kind}'")
@@ -142,7 +142,7 @@ class _Reader:
             own["env"] = self._from_file(name, entry) | dict(own.get("env", {}))
         else:
             own = self._remote(name, kind, entry)
-        fields |= {key: self._filled(name, value) for key, value in own.items()}
+        fields |= {key: self._fill(name, value) for key, value in own.items()}
         try:
             return McpConfig.model_validate(fields)
         except ValidationError as error:
@@ -164,20 +164,20 @@ class _Reader:
         file = entry.get("envFile")
         if not file:
             return {}
-        path = self._base_dir / self._filled(name, str(file))
+        path = self._base_dir / self._fill(name, str(file))
         try:
-            text = read_file(path, most=_MOST_BYTES).decode()
+            text = read_file(path, most=_MAX_BYTES).decode()
         except (OSError, ValueError) as error:
             raise self._fault(name, f"its envFile {path} cannot be read") from error
         return dict(_variables(text))
 
-    def _filled(self, name: str, value: Any) -> Any:
+    def _fill(self, name: str, value: Any) -> Any:
         """The value with variables and folders in their places."""
         if isinstance(value, Mapping):
             items = cast("Mapping[str, Any]", value).items()
-            return {key: self._filled(name, item) for key, item in items}
+            return {key: self._fill(name, item) for key, item in items}
         if isinstance(value, (list, tuple)):
-            return [self._filled(name, item) for item in cast("Sequence[Any]", value)]
+            return [self._fill(name, item) for item in cast("Sequence[Any]", value)]
         if not isinstance(value, str):
             return value
         asked = _ASKED.search(value)
@@ -204,9 +204,9 @@ def _misspelt(entry: Mapping[str, Any]) -> str:
     """What of an entry nobody knows, and what may be meant by it; empty when all is known."""
     unknown = [key for key in map(str, entry) if key not in _KEYS]
     told: list[str] = []
-    for key in unknown[:_MOST_TOLD]:
+    for key in unknown[:_MAX_REPORTED]:
         hint = did_you_mean(key, _KEYS)
-        told.append(f"'{truncate(key, _LONGEST_KEY)}'{hint and f' ({hint})'}")
+        told.append(f"'{truncate(key, _MAX_KEY)}'{hint and f' ({hint})'}")
     return f", and nobody knows its {', '.join(told)}" if told else ""
 
 

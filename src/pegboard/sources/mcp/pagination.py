@@ -7,16 +7,16 @@ from typing import Any, Generic, TypeVar
 import mcp_types as types
 from mcp import MCPError
 
-from pegboard.sources.mcp.transport.list_repair import MOST_ITEMS, left_out
+from pegboard.sources.mcp.transport.list_repair import MAX_ITEMS, omissions
 
 T = TypeVar("T")
 Page = tuple[Sequence[T], types.PaginatedResult]
 
-_MOST_PAGES = 1000
+_MAX_PAGES = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pages(Generic[T]):
+class ListResult(Generic[T]):
     """What was listed.
 
     Attributes:
@@ -26,28 +26,30 @@ class Pages(Generic[T]):
     items: Sequence[T] = ()
     missing: Sequence[str] = ()
 
-    def and_those_of(self, other: "Pages[Any]") -> "Pages[Any]":
+    def and_those_of(self, other: "ListResult[Any]") -> "ListResult[Any]":
         """Both."""
-        return Pages(
+        return ListResult(
             items=(*self.items, *other.items),
             missing=(*self.missing, *other.missing),
         )
 
 
-async def every_if_known(what: str, page: Callable[[str | None], Awaitable[Page[T]]]) -> Pages[T]:
+async def read_pages_if_known(
+    what: str, page: Callable[[str | None], Awaitable[Page[T]]]
+) -> ListResult[T]:
     """Every page; none where the server does not know the method.
 
     One capability stands for resources and for templates, and many servers have but one of them.
     """
     try:
-        return await every(what, page)
+        return await read_pages(what, page)
     except MCPError as error:
         if error.code != types.METHOD_NOT_FOUND:
             raise
-        return Pages()
+        return ListResult()
 
 
-async def every(what: str, page: Callable[[str | None], Awaitable[Page[T]]]) -> Pages[T]:
+async def read_pages(what: str, page: Callable[[str | None], Awaitable[Page[T]]]) -> ListResult[T]:
     """Every page, unless the server goes round in circles or on without end.
 
     Args:
@@ -58,10 +60,10 @@ async def every(what: str, page: Callable[[str | None], Awaitable[Page[T]]]) -> 
     missing: list[str] = []
     cursor: str | None = None
     seen: set[str] = set()
-    for _ in range(_MOST_PAGES):
+    for _ in range(_MAX_PAGES):
         found, answer = await page(cursor)
         items.extend(found)
-        missing.extend(left_out(answer.meta))
+        missing.extend(omissions(answer.meta))
         cursor = answer.next_cursor
         if not cursor:
             break
@@ -69,9 +71,9 @@ async def every(what: str, page: Callable[[str | None], Awaitable[Page[T]]]) -> 
             missing.append(f"{what} after a cursor that comes again")
             break
         seen.add(cursor)
-        if len(items) >= MOST_ITEMS:
+        if len(items) >= MAX_ITEMS:
             missing.append(f"{what} after the first {len(items)}: more are not read")
             break
     else:
-        missing.append(f"{what} after {_MOST_PAGES} pages: more are not read")
-    return Pages(items=items, missing=missing)
+        missing.append(f"{what} after {_MAX_PAGES} pages: more are not read")
+    return ListResult(items=items, missing=missing)

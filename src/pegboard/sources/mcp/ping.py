@@ -7,7 +7,7 @@ from mcp import MCPError
 from mcp.client import Client
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from pegboard.sources.mcp.request_context import Exchange
+from pegboard.sources.mcp.request_context import RequestContext
 from pegboard.sources.mcp.session.session import Session
 
 
@@ -27,7 +27,7 @@ async def ping(client: Client) -> None:
             raise
 
 
-async def assured(session: Session, *, seconds: float) -> bool:
+async def ensure_alive(session: Session, *, seconds: float) -> bool:
     """Whether to ask more of a session on which a request was given up before it was answered.
 
     One that answers nothing any more would leave every request unanswered, and a new one may do
@@ -37,16 +37,16 @@ async def assured(session: Session, *, seconds: float) -> bool:
         session: Asked at most once at a time, whoever waits for it and for how long.
         seconds: How long it may take to answer.
     """
-    if session.is_doubtful and not session.in_flight:
-        if session.checking is None or session.checking.done():
-            session.checking = asyncio.create_task(_check(session, seconds))
-        await asyncio.shield(session.checking)
+    if session.needs_ping and not session.in_flight:
+        if session.pinging is None or session.pinging.done():
+            session.pinging = asyncio.create_task(_check(session, seconds))
+        await asyncio.shield(session.pinging)
     return not session.is_lost
 
 
 async def _check(session: Session, seconds: float) -> None:
-    exchange = Exchange(None, timeout=seconds + 1)  # so that it is here that its time is up
-    asking = asyncio.create_task(session.run(exchange, ping, counts=False))
+    context = RequestContext(None, timeout=seconds + 1)  # so that it is here that its time is up
+    asking = asyncio.create_task(session.run(context, ping, counts=False))
     answered, _ = await asyncio.wait([asking], timeout=seconds)
     asking.cancel()
     await asyncio.wait([asking])
@@ -54,4 +54,4 @@ async def _check(session: Session, seconds: float) -> None:
         session.lose(f"it did not answer within {seconds:g} s")
         return
     asking.exception()  # an error is an answer; what broke is told of by the request that follows
-    session.is_doubtful = False
+    session.needs_ping = False

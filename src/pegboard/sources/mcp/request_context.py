@@ -12,12 +12,12 @@ from pegboard.errors import PegboardError
 
 T = TypeVar("T")
 
-CURRENT: ContextVar["Exchange | None"] = ContextVar("pegboard_mcp_exchange", default=None)
+CURRENT: ContextVar["RequestContext | None"] = ContextVar("pegboard_mcp_exchange", default=None)
 """Whatever goes out, and whatever comes back on the same HTTP stream, runs in its sender's context:
 so a question of the server finds the call that it belongs to."""
 
 
-class Exchange:
+class RequestContext:
     """What a connection knows of one request; made on the event loop of its call.
 
     Attributes:
@@ -30,15 +30,15 @@ class Exchange:
         self, ctx: ToolContext[Any] | None, *, timeout: float | None = None, opening: bool = False
     ) -> None:
         self.ctx = ctx
-        self.opening = opening
+        self.is_opening = opening
         self.fault: PegboardError | None = None
         self._loop = asyncio.get_running_loop()
-        self._until = None if timeout is None else time.monotonic() + timeout
+        self._deadline = None if timeout is None else time.monotonic() + timeout
 
     def remaining(self) -> float | None:
         """Seconds that are left for it; None for no limit."""
-        if self._until is not None:
-            return max(0.0, self._until - time.monotonic())
+        if self._deadline is not None:
+            return max(0.0, self._deadline - time.monotonic())
         return None if self.ctx is None else self.ctx.remaining()
 
     async def ask(self, question: Question) -> Answer | None:
@@ -46,26 +46,28 @@ class Exchange:
         ctx = self.ctx
         if ctx is None or ctx.elicitor is None or not ctx.elicitor.takes_questions:
             return None
-        return await self._there(ctx.ask(question))
+        return await self._run_on_call_loop(ctx.ask(question))
 
     async def sample(self, request: SampleRequest) -> Sample | None:
         """Ask the model of whoever called; None when there is none."""
         ctx = self.ctx
         if ctx is None or ctx.elicitor is None or not ctx.elicitor.takes_samples:
             return None
-        return await self._there(ctx.sample(request))
+        return await self._run_on_call_loop(ctx.sample(request))
 
-    async def tell(self, data: Any, level: LogLevel, logger: str) -> None:
+    async def log(self, data: Any, level: LogLevel, logger: str) -> None:
         """Pass a line of the server's on to the caller."""
         if self.ctx is not None:
-            await self._there(self.ctx.tell(data, level=level, logger=logger))
+            await self._run_on_call_loop(self.ctx.tell(data, level=level, logger=logger))
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """Pass on how far the server has come."""
         if self.ctx is not None:
-            await self._there(self.ctx.progress(progress, total=total, message=message or ""))
+            await self._run_on_call_loop(
+                self.ctx.progress(progress, total=total, message=message or "")
+            )
 
-    async def _there(self, work: Coroutine[Any, Any, T]) -> T:
+    async def _run_on_call_loop(self, work: Coroutine[Any, Any, T]) -> T:
         """Run it on the event loop that the call was made on."""
         if asyncio.get_running_loop() is self._loop:
             return await work

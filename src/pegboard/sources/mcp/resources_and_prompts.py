@@ -17,12 +17,12 @@ from pegboard.core.resources_and_prompts import (
 from pegboard.core.result import ResourcePart
 from pegboard.core.wire_names import wire_name
 from pegboard.sources.mcp.content_blocks import (
-    LONGEST_DESCRIPTION,
-    part_of,
-    resource_part,
-    shortened,
+    MAX_DESCRIPTION,
+    shorten,
+    to_part,
+    to_resource_part,
 )
-from pegboard.sources.mcp.server import Upstream
+from pegboard.sources.mcp.server import McpServer
 
 _TAGS = ("mcp",)
 
@@ -31,7 +31,7 @@ class ServerResource:
     """A resource, or a template of many."""
 
     def __init__(
-        self, source: str, item: types.Resource | types.ResourceTemplate, upstream: Upstream
+        self, source: str, item: types.Resource | types.ResourceTemplate, upstream: McpServer
     ) -> None:
         self._source = source
         self._upstream = upstream
@@ -41,7 +41,7 @@ class ServerResource:
             uri=item.uri if one else item.uri_template,
             name=item.name,
             title=item.title or "",
-            description=shortened(item.description or "", LONGEST_DESCRIPTION),
+            description=shorten(item.description or "", MAX_DESCRIPTION),
             media_type=item.mime_type or "",
             size=item.size if one else None,
             audience=tuple(told.audience or ()),
@@ -52,8 +52,8 @@ class ServerResource:
 
     async def read(self, uri: str, ctx: ToolContext[Any], /) -> Sequence[ResourcePart]:
         """Its contents, as the server gives them."""
-        found = await self._upstream.read(uri, ctx)
-        return [resource_part(self._source, item, item.uri) for item in found.contents]
+        found = await self._upstream.read_resource(uri, ctx)
+        return [to_resource_part(self._source, item, item.uri) for item in found.contents]
 
     async def complete(
         self, argument: str, value: str, given: Mapping[str, str], ctx: ToolContext[Any], /
@@ -66,7 +66,7 @@ class ServerResource:
 class ServerPrompt:
     """A prompt."""
 
-    def __init__(self, source: str, item: types.Prompt, upstream: Upstream) -> None:
+    def __init__(self, source: str, item: types.Prompt, upstream: McpServer) -> None:
         self._source = source
         self._action = item.name
         self._upstream = upstream
@@ -74,7 +74,7 @@ class ServerPrompt:
             name=wire_name(source, item.name),
             action=item.name,
             title=item.title or "",
-            description=shortened(item.description or "", LONGEST_DESCRIPTION),
+            description=shorten(item.description or "", MAX_DESCRIPTION),
             arguments=tuple(
                 PromptArgument(
                     name=argument.name,
@@ -90,11 +90,11 @@ class ServerPrompt:
 
     async def fill(self, arguments: Mapping[str, str], ctx: ToolContext[Any], /) -> FilledPrompt:
         """The prompt with its arguments in place."""
-        found = await self._upstream.fill(self._action, arguments, ctx)
+        found = await self._upstream.get_prompt(self._action, arguments, ctx)
         return FilledPrompt(
             description=found.description or "",
             messages=tuple(
-                PromptMessage(role=item.role, content=part_of(self._source, item.content))
+                PromptMessage(role=item.role, content=to_part(self._source, item.content))
                 for item in found.messages
             ),
         )
@@ -108,7 +108,7 @@ class ServerPrompt:
 
 
 def resources_of(
-    source: str, items: Iterable[types.Resource | types.ResourceTemplate], upstream: Upstream
+    source: str, items: Iterable[types.Resource | types.ResourceTemplate], upstream: McpServer
 ) -> list[ServerResource]:
     """Each once, by its URI."""
     made = (ServerResource(source, item, upstream) for item in items)
@@ -116,7 +116,7 @@ def resources_of(
 
 
 def prompts_of(
-    source: str, items: Iterable[types.Prompt], upstream: Upstream
+    source: str, items: Iterable[types.Prompt], upstream: McpServer
 ) -> list[ServerPrompt]:
     """Each once, by its name; one without cannot be asked for, and is left out."""
     made = (ServerPrompt(source, item, upstream) for item in items if item.name)

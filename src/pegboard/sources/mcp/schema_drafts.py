@@ -10,7 +10,7 @@ from pegboard.schemas.validator import compile_schema
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 NOTHING: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
-_MOST_CHARACTERS = 1_000_000
+_MAX_CHARACTERS = 1_000_000
 Schema = dict[str, Any]
 _OF_SCHEMAS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
@@ -20,16 +20,16 @@ _ONE = (
 )
 
 
-def checked(tool: str, schema: Mapping[str, Any]) -> Schema:
+def check_schema(tool: str, schema: Mapping[str, Any]) -> Schema:
     """The schema in draft 2020-12, known to compile.
 
     Raises:
         SourceUnavailable: It is broken, or refers to something outside itself.
     """
     size = len(json.dumps(schema))
-    if size > _MOST_CHARACTERS:
+    if size > _MAX_CHARACTERS:
         raise SourceUnavailable(
-            f"'{tool}' has a JSON Schema of {size // 1000} kB, and {_MOST_CHARACTERS // 1000} kB "
+            f"'{tool}' has a JSON Schema of {size // 1000} kB, and {_MAX_CHARACTERS // 1000} kB "
             "are the most that a tool may have; leave it out with 'exclude', or have it mended.",
             permanent=True,
         )

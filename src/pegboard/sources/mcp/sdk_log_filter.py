@@ -8,7 +8,7 @@ _HTTP = logging.getLogger("mcp.client.streamable_http")
 _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
-def keep_farewells_out() -> None:
+def hide_closed_stream_errors() -> None:
     """Do not log as an error that a message came for a connection that was just closed.
 
     The library calls that "Error parsing SSE message", with a stack, whenever a caller goes away

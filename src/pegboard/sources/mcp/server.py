@@ -10,22 +10,22 @@ from mcp.client import Client
 from pegboard.core.context import ToolContext
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import PegboardError, SourceUnavailable
-from pegboard.sources.mcp.client import translated
-from pegboard.sources.mcp.pagination import Page, Pages, every, every_if_known
-from pegboard.sources.mcp.ping import assured, ping
-from pegboard.sources.mcp.request_context import Exchange
+from pegboard.sources.mcp.client import translate_error
+from pegboard.sources.mcp.pagination import ListResult, Page, read_pages, read_pages_if_known
+from pegboard.sources.mcp.ping import ensure_alive, ping
+from pegboard.sources.mcp.request_context import RequestContext
 from pegboard.sources.mcp.session.notifications import ServerNotifications
-from pegboard.sources.mcp.session.pool import OPERATOR, Sessions
-from pegboard.sources.mcp.session.session import Known, Session
+from pegboard.sources.mcp.session.pool import OPERATOR, SessionPool
+from pegboard.sources.mcp.session.session import Session, SharedTools
 from pegboard.sources.mcp.transport.http_failures import SessionLost
 from pegboard.sources.mcp.transport.transports import Link
 
 T = TypeVar("T")
 Context = ToolContext[Any]
-Send = Callable[[Client, Exchange], Awaitable[T]]
+Send = Callable[[Client, RequestContext], Awaitable[T]]
 
 
-class Upstream:
+class McpServer:
     """Asks one server for things, each caller on a session of their own.
 
     Its connections live on the event loop that first used it; calls from other loops are handed
@@ -36,43 +36,43 @@ class Upstream:
         self, link: Link, *, changed: Callable[[], None], updated: Callable[[str], None]
     ) -> None:
         self.link = link
-        self._following = ServerNotifications(changed, updated)
-        self._known = Known()
+        self._notifications = ServerNotifications(changed, updated)
+        self._known = SharedTools()
         self._home: asyncio.AbstractEventLoop | None = None
-        self._sessions = Sessions(
+        self._sessions = SessionPool(
             link.title,
-            self._begun,
+            self._make_session,
             most=link.config.max_sessions,
             idle=link.config.idle_timeout,
         )
 
     # what the board asks
 
-    async def tools(self) -> Pages[types.Tool]:
+    async def tools(self) -> ListResult[types.Tool]:
         """All its tools."""
 
-        async def send(client: Client, exchange: Exchange) -> Pages[types.Tool]:
-            del exchange
+        async def send(client: Client, context: RequestContext) -> ListResult[types.Tool]:
+            del context
             if client.server_capabilities.tools is None:
-                return Pages()
+                return ListResult()
 
             async def page(cursor: str | None) -> Page[types.Tool]:
                 found = await client.list_tools(cursor=cursor)
                 return found.tools, found
 
-            return await every("tools", page)
+            return await read_pages("tools", page)
 
-        found = await self._listed(send)
-        self._known = Known(tools=_without_outputs(found.items))
+        found = await self._list(send)
+        self._known = SharedTools(tools=_without_outputs(found.items))
         return found
 
-    async def resources(self) -> Pages[types.Resource | types.ResourceTemplate]:
+    async def resources(self) -> ListResult[types.Resource | types.ResourceTemplate]:
         """All its resources and templates."""
 
-        async def send(client: Client, exchange: Exchange) -> Pages[Any]:
-            del exchange
+        async def send(client: Client, context: RequestContext) -> ListResult[Any]:
+            del context
             if client.server_capabilities.resources is None:
-                return Pages()
+                return ListResult()
 
             async def page(cursor: str | None) -> Page[Any]:
                 found = await client.list_resources(cursor=cursor)
@@ -82,38 +82,38 @@ class Upstream:
                 found = await client.list_resource_templates(cursor=cursor)
                 return found.resource_templates, found
 
-            one = await every_if_known("resources", page)
-            return one.and_those_of(await every_if_known("resource templates", template_page))
+            one = await read_pages_if_known("resources", page)
+            return one.and_those_of(await read_pages_if_known("resource templates", template_page))
 
-        found = await self._listed(send)
+        found = await self._list(send)
         uris = [item.uri for item in found.items if isinstance(item, types.Resource)]
-        self._following.resources(uris)
+        self._notifications.follow_resources(uris)
         return found
 
-    async def prompts(self) -> Pages[types.Prompt]:
+    async def prompts(self) -> ListResult[types.Prompt]:
         """All its prompts."""
 
-        async def send(client: Client, exchange: Exchange) -> Pages[types.Prompt]:
-            del exchange
+        async def send(client: Client, context: RequestContext) -> ListResult[types.Prompt]:
+            del context
             if client.server_capabilities.prompts is None:
-                return Pages()
+                return ListResult()
 
             async def page(cursor: str | None) -> Page[types.Prompt]:
                 found = await client.list_prompts(cursor=cursor)
                 return found.prompts, found
 
-            return await every("prompts", page)
+            return await read_pages("prompts", page)
 
-        return await self._listed(send)
+        return await self._list(send)
 
     async def ping(self) -> None:
         """Return when it answers."""
 
-        async def send(client: Client, exchange: Exchange) -> None:
-            del exchange
+        async def send(client: Client, context: RequestContext) -> None:
+            del context
             await ping(client)
 
-        await self._operator(send, self.link.ping_seconds)
+        await self._ask_as_operator(send, self.link.ping_seconds)
 
     def is_asleep(self) -> bool:
         """Whether it was used, and nobody needs it now."""
@@ -121,36 +121,36 @@ class Upstream:
 
     # what callers ask
 
-    async def call(
+    async def call_tool(
         self, name: str, arguments: Mapping[str, Any], ctx: Context
     ) -> types.CallToolResult:
         """Call a tool by the server's own name of it."""
 
-        async def send(client: Client, exchange: Exchange) -> types.CallToolResult:
-            told = exchange.progress if ctx.on_progress is not None else None
+        async def send(client: Client, context: RequestContext) -> types.CallToolResult:
+            told = context.progress if ctx.on_progress is not None else None
             return await client.call_tool(name, dict(arguments), progress_callback=told)
 
-        return await self._asked(ctx, send)
+        return await self._ask(ctx, send)
 
-    async def read(self, uri: str, ctx: Context) -> types.ReadResourceResult:
+    async def read_resource(self, uri: str, ctx: Context) -> types.ReadResourceResult:
         """Read a resource by the server's own URI."""
 
-        async def send(client: Client, exchange: Exchange) -> types.ReadResourceResult:
-            del exchange
+        async def send(client: Client, context: RequestContext) -> types.ReadResourceResult:
+            del context
             return await client.read_resource(uri)
 
-        return await self._asked(ctx, send)
+        return await self._ask(ctx, send)
 
-    async def fill(
+    async def get_prompt(
         self, name: str, arguments: Mapping[str, str], ctx: Context
     ) -> types.GetPromptResult:
         """Fill in a prompt by the server's own name of it."""
 
-        async def send(client: Client, exchange: Exchange) -> types.GetPromptResult:
-            del exchange
+        async def send(client: Client, context: RequestContext) -> types.GetPromptResult:
+            del context
             return await client.get_prompt(name, dict(arguments) or None)
 
-        return await self._asked(ctx, send)
+        return await self._ask(ctx, send)
 
     async def complete(
         self,
@@ -162,8 +162,8 @@ class Upstream:
     ) -> types.Completion:
         """What an argument may be; nothing where the server does not complete."""
 
-        async def send(client: Client, exchange: Exchange) -> types.Completion:
-            del exchange
+        async def send(client: Client, context: RequestContext) -> types.Completion:
+            del context
             if client.server_capabilities.completions is None:
                 return types.Completion(values=[])
             found = await client.complete(
@@ -171,7 +171,7 @@ class Upstream:
             )
             return found.completion
 
-        return await self._asked(ctx, send)
+        return await self._ask(ctx, send)
 
     async def close(self) -> None:
         """End all sessions; safe to call twice."""
@@ -181,57 +181,59 @@ class Upstream:
 
     # how
 
-    async def _listed(self, send: Send[T]) -> T:
-        return await self._operator(send, self.link.list_seconds)
+    async def _list(self, send: Send[T]) -> T:
+        return await self._ask_as_operator(send, self.link.list_seconds)
 
-    async def _operator(self, send: Send[T], seconds: float) -> T:
+    async def _ask_as_operator(self, send: Send[T], seconds: float) -> T:
         """Ask for the board itself; whoever does not answer in time is told about."""
 
-        async def within(client: Client, exchange: Exchange) -> T:
+        async def within(client: Client, context: RequestContext) -> T:
             async with asyncio.timeout(seconds):
-                return await send(client, exchange)
+                return await send(client, context)
 
         async def asked() -> T:
-            exchange = Exchange(None, timeout=seconds)
-            return await self._request(OPERATOR, exchange, within, now=True)
+            context = RequestContext(None, timeout=seconds)
+            return await self._request(OPERATOR, context, within, now=True)
 
         return await self._on_home(asked())
 
-    async def _asked(self, ctx: Context, send: Send[T]) -> T:
-        return await self._on_home(self._request(key_of(ctx.principal), Exchange(ctx), send))
+    async def _ask(self, ctx: Context, send: Send[T]) -> T:
+        return await self._on_home(
+            self._request(session_key(ctx.principal), RequestContext(ctx), send)
+        )
 
     async def _request(
-        self, key: str, exchange: Exchange, send: Send[T], *, now: bool = False
+        self, key: str, context: RequestContext, send: Send[T], *, now: bool = False
     ) -> T:
         try:
-            return await self._once(key, exchange, send, now=now)
+            return await self._once(key, context, send, now=now)
         except SessionLost:
-            exchange.fault = None  # the server did nothing of it: a new session may ask
-            return await self._once(key, exchange, send, now=now)
+            context.fault = None  # the server did nothing of it: a new session may ask
+            return await self._once(key, context, send, now=now)
 
-    async def _once(self, key: str, exchange: Exchange, send: Send[T], *, now: bool) -> T:
-        session = await self._sessions.get(key, now=now)
+    async def _once(self, key: str, context: RequestContext, send: Send[T], *, now: bool) -> T:
+        session = await self._sessions.acquire(key, now=now)
         try:
-            await self._assure(session)
-            return await session.run(exchange, lambda client: send(client, exchange))
+            await self._ensure_alive(session)
+            return await session.run(context, lambda client: send(client, context))
         except PegboardError:
             raise
         except Exception as error:
-            if exchange.fault is None:
-                await session.ended()
-            found = translated(self.link, exchange.fault, session.why_lost, error)
+            if context.fault is None:
+                await session.wait_for_end()
+            found = translate_error(self.link, context.fault, session.why_lost, error)
             if isinstance(found, SessionLost) or session.is_lost:
                 self._sessions.drop(session)
             raise found from error
         finally:
-            self._sessions.done(session)
+            self._sessions.release(session)
 
-    async def _assure(self, session: Session) -> None:
+    async def _ensure_alive(self, session: Session) -> None:
         """Over HTTP each request has a stream of its own: there a new session mends nothing."""
         config = self.link.config
         if not (config.command or config.is_sse):
             return
-        if not await assured(session, seconds=config.ping_timeout):
+        if not await ensure_alive(session, seconds=config.ping_timeout):
             self._sessions.drop(session)
             raise SessionLost(f"{self.link.title} did not answer any more.", nothing_done=True)
 
@@ -248,19 +250,19 @@ class Upstream:
             )
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, home))
 
-    def _begun(self, key: str, on_end: Callable[[Session], None]) -> Session:
+    def _make_session(self, key: str, on_end: Callable[[Session], None]) -> Session:
         from dataclasses import replace
 
         return Session(
             replace(self.link, key=key),
             key=key,
-            following=self._following if key == OPERATOR else None,
+            following=self._notifications if key == OPERATOR else None,
             known=lambda: self._known,
             on_end=on_end,
         )
 
 
-def key_of(principal: Principal) -> str:
+def session_key(principal: Principal) -> str:
     """Whose session a caller uses: on a board of one person, that of the board."""
     if principal == LOCAL:
         return OPERATOR

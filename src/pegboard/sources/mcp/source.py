@@ -37,10 +37,10 @@ async def open_source(name: str, config: McpConfig | FaultyServer, services: Ser
     if importlib.util.find_spec("mcp") is None:
         raise SourceUnavailable(_EXTRA)
     # the library takes seconds to import, and other sources share the loop
-    return await asyncio.to_thread(_made, name, config, services)
+    return await asyncio.to_thread(_make_source, name, config, services)
 
 
-def _made(name: str, config: McpConfig, services: Services) -> "McpSource":
+def _make_source(name: str, config: McpConfig, services: Services) -> "McpSource":
     from pegboard.sources.mcp.transport.transports import Link
 
     folders = [services.base_dir / Path(item).expanduser() for item in config.roots]
@@ -68,14 +68,14 @@ class McpSource:
     """
 
     def __init__(self, link: "Link") -> None:
-        from pegboard.sources.mcp.server import Upstream
+        from pegboard.sources.mcp.server import McpServer
         from pegboard.sources.mcp.tools import ServerTools
 
         self._name = link.name
         self._config = link.config
         self._notify: Callable[[], None] | None = None
         self._on_update: Callable[[str], None] | None = None
-        self._upstream = Upstream(link, changed=self._changed, updated=self._updated)
+        self._upstream = McpServer(link, changed=self._notify_change, updated=self._notify_update)
         self._tools = ServerTools(link.name, link.config, self._upstream)
         self._missing: dict[str, tuple[str, ...]] = {}
         self._is_closed = False
@@ -93,12 +93,12 @@ class McpSource:
         """
         try:
             found = await self._upstream.tools()
-            made = await asyncio.to_thread(self._tools.made, found.items)
+            made = await asyncio.to_thread(self._tools.make_tools, found.items)
         except SourceUnavailable:
             raise
         except PegboardError as error:
             raise SourceUnavailable(error.message) from error
-        self._note("tools", [*found.missing, *made.missing])
+        self._note_problems("tools", [*found.missing, *made.missing])
         return made.items
 
     async def resources(self) -> Sequence[Resource]:
@@ -108,7 +108,7 @@ class McpSource:
         if not self._config.resources:
             return []
         found = await self._upstream.resources()
-        self._note("resources", found.missing)
+        self._note_problems("resources", found.missing)
         return resources_of(self._name, found.items, self._upstream)
 
     async def prompts(self) -> Sequence[Prompt]:
@@ -118,7 +118,7 @@ class McpSource:
         if not self._config.prompts:
             return []
         found = await self._upstream.prompts()
-        self._note("prompts", found.missing)
+        self._note_problems("prompts", found.missing)
         return prompts_of(self._name, found.items, self._upstream)
 
     @property
@@ -167,16 +167,16 @@ class McpSource:
         """Call `notify` with the server's URI of a resource whose contents changed."""
         self._on_update = notify
 
-    def _note(self, kind: str, missing: Sequence[str]) -> None:
+    def _note_problems(self, kind: str, missing: Sequence[str]) -> None:
         told = tuple(missing)
         if told and told != self._missing.get(kind):
             _LOG.warning("%s lists %s that cannot be offered so: %s", self._name, kind, told)
         self._missing[kind] = told
 
-    def _changed(self) -> None:
+    def _notify_change(self) -> None:
         if self._notify is not None:
             self._notify()
 
-    def _updated(self, uri: str) -> None:
+    def _notify_update(self, uri: str) -> None:
         if self._on_update is not None:
             self._on_update(uri)

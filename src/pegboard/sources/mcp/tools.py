@@ -12,16 +12,16 @@ from pegboard.core.tool import Effect, Tool, ToolSpec
 from pegboard.core.wire_names import wire_name
 from pegboard.errors import SourceUnavailable
 from pegboard.sources.mcp.config import McpConfig
-from pegboard.sources.mcp.content_blocks import LONGEST_DESCRIPTION, result_of, shortened
-from pegboard.sources.mcp.pagination import Pages
-from pegboard.sources.mcp.schema_drafts import NOTHING, checked
-from pegboard.sources.mcp.server import Upstream
+from pegboard.sources.mcp.content_blocks import MAX_DESCRIPTION, shorten, to_result
+from pegboard.sources.mcp.pagination import ListResult
+from pegboard.sources.mcp.schema_drafts import NOTHING, check_schema
+from pegboard.sources.mcp.server import McpServer
 from pegboard.tools import SchemaTool
 
-_LONGEST_NAME = 1000
-_LONGEST_TITLE = 500
+_MAX_NAME = 1000
+_MAX_TITLE = 500
 _SHOWN = 100
-_MOST_TOLD = 20
+_MAX_REPORTED = 20
 
 
 class ServerTools:
@@ -33,12 +33,12 @@ class ServerTools:
     ```
     """
 
-    def __init__(self, source: str, config: McpConfig, upstream: Upstream) -> None:
+    def __init__(self, source: str, config: McpConfig, upstream: McpServer) -> None:
         self._source = source
         self._config = config
         self._upstream = upstream
 
-    def made(self, listed: Iterable[types.Tool]) -> Pages[Tool]:
+    def make_tools(self, listed: Iterable[types.Tool]) -> ListResult[Tool]:
         """Those that the configuration chooses, in the server's order; a name counts once.
 
         One without a name cannot be called, and is left out.
@@ -46,16 +46,16 @@ class ServerTools:
         made: dict[str, Tool] = {}
         missing: list[str] = []
         for item in listed:
-            if not item.name or len(item.name) > _LONGEST_NAME:
+            if not item.name or len(item.name) > _MAX_NAME:
                 told = f"a name of {len(item.name)} characters"
                 missing.append(f"'{item.name[:_SHOWN]}' (it has {told})")
             elif self._is_chosen(item.name):
                 tool = self._tool(item)
                 first = made.setdefault(tool.spec.name, tool)
                 missing.extend(_faults(item, tool, first))
-        if len(missing) > _MOST_TOLD:
-            missing[_MOST_TOLD:] = [f"{len(missing) - _MOST_TOLD} more"]
-        return Pages(items=list(made.values()), missing=missing)
+        if len(missing) > _MAX_REPORTED:
+            missing[_MAX_REPORTED:] = [f"{len(missing) - _MAX_REPORTED} more"]
+        return ListResult(items=list(made.values()), missing=missing)
 
     def _is_chosen(self, name: str) -> bool:
         config = self._config
@@ -63,14 +63,14 @@ class ServerTools:
 
     def _tool(self, item: types.Tool) -> Tool:
         config, hints = self._config, item.annotations or types.ToolAnnotations()
-        title = shortened(item.title or hints.title or "", _LONGEST_TITLE)
+        title = shorten(item.title or hints.title or "", _MAX_TITLE)
         name = wire_name(self._source, config.rename.get(item.name, item.name))
         unavailable = ""
         inputs: Mapping[str, Any] = NOTHING
         outputs: Mapping[str, Any] | None = None
         try:
-            inputs = checked(name, item.input_schema)
-            outputs = None if item.output_schema is None else checked(name, item.output_schema)
+            inputs = check_schema(name, item.input_schema)
+            outputs = None if item.output_schema is None else check_schema(name, item.output_schema)
         except SourceUnavailable as error:
             unavailable = error.message
             inputs = NOTHING
@@ -78,7 +78,7 @@ class ServerTools:
             name=name,
             action=item.name,
             title=title,
-            description=shortened(item.description or "", LONGEST_DESCRIPTION)
+            description=shorten(item.description or "", MAX_DESCRIPTION)
             or title
             or f"'{item.name}' of the {self._about}.",
             input_schema=inputs,
@@ -96,7 +96,9 @@ class ServerTools:
         )
 
         async def run(arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> ToolResult:
-            return result_of(self._source, await self._upstream.call(item.name, arguments, ctx))
+            return to_result(
+                self._source, await self._upstream.call_tool(item.name, arguments, ctx)
+            )
 
         return SchemaTool(
             spec=spec,
@@ -145,8 +147,8 @@ def _faults(item: types.Tool, tool: Tool, first: Tool) -> Iterator[str]:
             if first.spec.action == item.name
             else f"'{name}' (it would be '{tool.spec.name}' as '{other}' is; see 'rename')"
         )
-    elif len(item.description or "") > LONGEST_DESCRIPTION:
-        yield f"'{name}' (its description is cut after {LONGEST_DESCRIPTION} characters)"
+    elif len(item.description or "") > MAX_DESCRIPTION:
+        yield f"'{name}' (its description is cut after {MAX_DESCRIPTION} characters)"
 
 
 def _any(patterns: Iterable[str], name: str) -> bool:

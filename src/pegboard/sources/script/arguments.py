@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from pegboard.errors import InvalidRequest
-from pegboard.sources.script.description import Argument, Description, filled, placeholders
+from pegboard.sources.script.description import Argument, Description, fill_template, placeholders
 
-_LONGEST = 100_000
-_LONGEST_TOGETHER = 1_000_000
+_MAX_ARGUMENT = 100_000
+_MAX_ALL_ARGUMENTS = 1_000_000
 
 
 def command_line(description: Description, arguments: Mapping[str, Any]) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ def _template(entries: Sequence[Argument], given: Mapping[str, Any]) -> Iterator
         for item in _items(given[lists[0]]) if lists else [None]:
             values = {name: _text(item if name in lists[:1] else given[name]) for name in names}
             for part in parts:
-                word = filled(part, values)
+                word = fill_template(part, values)
                 _refuse_option(part, word, options_end=options_end)
                 options_end = options_end or part == "--"
                 yield word
@@ -85,7 +85,7 @@ def _check(words: Sequence[str]) -> None:
         sizes = [len(word.encode()) for word in words]
     except UnicodeEncodeError as error:
         raise InvalidRequest("An argument holds half a character, which is no text.") from error
-    if max(sizes, default=0) > _LONGEST or sum(sizes) > _LONGEST_TOGETHER:
+    if max(sizes, default=0) > _MAX_ARGUMENT or sum(sizes) > _MAX_ALL_ARGUMENTS:
         raise InvalidRequest(
-            f"The arguments are too long for a command line: at most {_LONGEST} bytes each."
+            f"The arguments are too long for a command line: at most {_MAX_ARGUMENT} bytes each."
         )

@@ -32,15 +32,15 @@ SYSEXITS: Mapping[int, Outcome] = {
 }
 """What exit codes mean unless a description says otherwise; all others are failures."""
 
-_MOST_FILES = 100
-_MOST_BYTES = 64 * 1024 * 1024
+_MAX_FILES = 100
+_MAX_FILE_BYTES = 64 * 1024 * 1024
 _SHOWN_LINES = 5
-LONGEST_MESSAGE = 1_000
+MAX_MESSAGE = 1_000
 """Characters of what a failing script says to everybody; the rest is in the history."""
 
-_SHORTEST_SECRET = 8
+_MIN_SECRET = 8
 _MASK = "***"
-_LONGEST_WAIT = 86_400
+_MAX_WAIT = 86_400
 _FOR_THE_OPERATOR = 8_000
 
 
@@ -71,7 +71,7 @@ def result_of(
     meanings: dict[int, Outcome] = {**SYSEXITS, **description.exit_codes}
     meaning = meanings.get(outcome.exit_code, "failed")
     if meaning != "ok":
-        raise _failed(name, description, job, outcome, meaning) from _detail(job, outcome)
+        raise _exit_error(name, description, job, outcome, meaning) from _detail(job, outcome)
     value = wrap(_value(name, description, job, outcome))
     return value if made is None else _with_files(value, made)
 
@@ -94,27 +94,27 @@ def _refuse_stopped(name: str, job: SandboxJob, outcome: SandboxOutcome) -> None
     raise error from _detail(job, outcome)
 
 
-def _failed(
+def _exit_error(
     name: str,
     description: Description,
     job: SandboxJob,
     outcome: SandboxOutcome,
     meaning: Outcome,
 ) -> PegboardError:
-    told, retry_after = _told(outcome.stdout)
+    told, retry_after = _error_message(outcome.stdout)
     if not told and description.show_stderr:
         told = "\n".join(_text(outcome.stderr).strip().splitlines()[-_SHOWN_LINES:])
-    told = truncate(_masked(told, job).strip(), LONGEST_MESSAGE)
+    told = truncate(_mask(told, job).strip(), MAX_MESSAGE)
     match meaning:
         case "invalid":
             return InvalidRequest(told or f"'{name}' does not take these arguments.")
         case "unavailable":
             return Unavailable(told or f"'{name}' cannot do it now", retry_after=retry_after)
         case _:
-            return ToolFailed(told or f"'{name}' {_how(outcome.exit_code)}.")
+            return ToolFailed(told or f"'{name}' {_describe_exit(outcome.exit_code)}.")
 
 
-def _told(stdout: bytes) -> tuple[str, float | None]:
+def _error_message(stdout: bytes) -> tuple[str, float | None]:
     """What a failing script says for everybody: `{"error": {"message": "Closed on Sundays."}}`."""
     try:
         value = json.loads(stdout)
@@ -130,10 +130,10 @@ def _told(stdout: bytes) -> tuple[str, float | None]:
 
 def _seconds(value: Any) -> float | None:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return float(value) if is_number and 0 < value < _LONGEST_WAIT else None
+    return float(value) if is_number and 0 < value < _MAX_WAIT else None
 
 
-def _how(code: int) -> str:
+def _describe_exit(code: int) -> str:
     if code > 128 and code - 128 in {item.value for item in signal.Signals}:
         return f"was ended by {signal.Signals(code - 128).name}"
     return f"failed with exit code {code}"
@@ -162,15 +162,15 @@ def _value(name: str, description: Description, job: SandboxJob, outcome: Sandbo
 def _with_files(result: ToolResult, folder: Path) -> ToolResult:
     """The result and the files right inside the folder; links are not followed."""
     artifacts: list[Artifact] = []
-    room = _MOST_BYTES
+    room = _MAX_FILE_BYTES
     for path in sorted(folder.iterdir()):
         if path.is_symlink() or not path.is_file():
             continue
         size = path.stat().st_size
         room -= size
-        if room < 0 or len(artifacts) == _MOST_FILES:
+        if room < 0 or len(artifacts) == _MAX_FILES:
             raise ToolFailed(
-                f"It made more than {_MOST_FILES} files or {_MOST_BYTES // 2**20} MB of them."
+                f"It made more than {_MAX_FILES} files or {_MAX_FILE_BYTES // 2**20} MB of them."
             )
         media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
         artifacts.append(
@@ -190,17 +190,17 @@ def _with_files(result: ToolResult, folder: Path) -> ToolResult:
 def _detail(job: SandboxJob, outcome: SandboxOutcome, cause: Exception | None = None) -> Exception:
     """For the operator alone: the exit code and the end of what was written."""
     out, err = (
-        _masked(_text(data), job)[-_FOR_THE_OPERATOR:] for data in (outcome.stdout, outcome.stderr)
+        _mask(_text(data), job)[-_FOR_THE_OPERATOR:] for data in (outcome.stdout, outcome.stderr)
     )
     detail = RuntimeError(f"exit code {outcome.exit_code}; stderr: {err}; stdout: {out}")
     detail.__cause__ = cause
     return detail
 
 
-def _masked(text: str, job: SandboxJob) -> str:
+def _mask(text: str, job: SandboxJob) -> str:
     """Without the values of the variables that the script was given."""
     for value in sorted(set(job.environment.values()), key=len, reverse=True):
-        if len(value) >= _SHORTEST_SECRET:
+        if len(value) >= _MIN_SECRET:
             text = text.replace(value, _MASK)
     return text
 
@@ -209,6 +209,6 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def unusable(name: str, reason: str) -> SourceUnavailable:
+def unusable_error(name: str, reason: str) -> SourceUnavailable:
     """The error of a call of a script that cannot be used."""
     return SourceUnavailable(f"'{name}' cannot be used: {reason}", permanent=True)

@@ -124,7 +124,7 @@ def placeholders(argument: Argument) -> list[str]:
     return [name for name in found if name is not None]
 
 
-def filled(part: str, values: Mapping[str, str]) -> str:
+def fill_template(part: str, values: Mapping[str, str]) -> str:
     """One entry of a command line with its values in place; values are not looked into."""
 
     def value(match: re.Match[str]) -> str:
@@ -149,7 +149,7 @@ def read_description(located: Located) -> Description:
         description = Description.model_validate(located.value)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
-        raise SourceUnavailable(_said(fault, located)) from error
+        raise SourceUnavailable(_describe_error(fault, located)) from error
     for key, schema in (
         ("input_schema", description.input_schema),
         ("output_schema", description.output_schema),
@@ -170,7 +170,7 @@ def _check_schema(key: str, schema: Mapping[str, Any] | None, located: Located) 
         raise SourceUnavailable(f"{where}: {error.message}") from error
 
 
-def _said(fault: Any, located: Located) -> str:
+def _describe_error(fault: Any, located: Located) -> str:
     """The first fault in words, with its line and, for an unknown key, the nearest known one."""
     place: tuple[str | int, ...] = fault["loc"]
     where = located.at(place)

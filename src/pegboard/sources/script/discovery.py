@@ -16,7 +16,7 @@ from pegboard.tools.safe_files import read_file, read_start
 
 SIDECAR = ".tool.yaml"
 _HEAD = 256 * 1024
-_LARGEST_SIDECAR = 1024 * 1024
+_MAX_SIDECAR_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ def find_scripts(config: ScriptConfig, base_dir: Path) -> list[Script]:
     given = {(base_dir / key).resolve(): value for key, value in config.descriptions.items()}
     scripts: dict[Path | str, Script] = {}
     for pattern in config.paths:
-        for path in _named(pattern, base_dir):
+        for path in _find_named(pattern, base_dir):
             if isinstance(path, Script):
                 scripts.setdefault(path.stem, path)
                 continue
@@ -52,7 +52,7 @@ def find_scripts(config: ScriptConfig, base_dir: Path) -> list[Script]:
     return list(scripts.values())
 
 
-def _named(pattern: str, base_dir: Path) -> Iterator[Path | Script]:
+def _find_named(pattern: str, base_dir: Path) -> Iterator[Path | Script]:
     """The files that one entry of `paths` means."""
     if any(character in pattern for character in "*?["):
         start = Path(pattern).anchor
@@ -102,7 +102,7 @@ def _read(path: Path, given: Mapping[Path, Mapping[str, Any]]) -> Script:
     head = ""
     try:
         head = _head(path)
-        located = _located(path, head, given)
+        located = _read_description(path, head, given)
         return Script(
             stem=path.stem, path=path.resolve(), head=head, description=read_description(located)
         )
@@ -112,7 +112,7 @@ def _read(path: Path, given: Mapping[Path, Mapping[str, Any]]) -> Script:
         return Script(stem=path.stem, path=path.resolve(), fault=_unreadable(path, error))
 
 
-def _located(path: Path, head: str, given: Mapping[Path, Mapping[str, Any]]) -> Located:
+def _read_description(path: Path, head: str, given: Mapping[Path, Mapping[str, Any]]) -> Located:
     """The one description that this script has.
 
     Raises:
@@ -129,12 +129,12 @@ def _located(path: Path, head: str, given: Mapping[Path, Mapping[str, Any]]) -> 
     if block is not None:
         return read_yaml(block.text, path.name, first_line=block.line)
     if sidecars:
-        if len(beside := _described_by(sidecars[0])) > 1:
+        if len(beside := _find_described(sidecars[0])) > 1:
             raise SourceUnavailable(
                 f"{sidecars[0].name} may mean {beside[0].name} or {beside[1].name}: "
                 f"call it {beside[0].name}{SIDECAR}"
             )
-        return read_yaml(_text(sidecars[0], _LARGEST_SIDECAR), sidecars[0].name)
+        return read_yaml(_text(sidecars[0], _MAX_SIDECAR_BYTES), sidecars[0].name)
     if path.resolve() in given:
         return Located(value=given[path.resolve()], file=f"descriptions of {path.name}")
     raise SourceUnavailable(
@@ -147,10 +147,10 @@ def _of_sidecar(sidecar: Path) -> Script:
     """What a description names: the script beside it, or a command of its own."""
     name = sidecar.name.removesuffix(SIDECAR)
     try:
-        beside = _described_by(sidecar)
+        beside = _find_described(sidecar)
         if beside:
             return _read(beside[0], {})
-        description = read_description(read_yaml(_text(sidecar, _LARGEST_SIDECAR), sidecar.name))
+        description = read_description(read_yaml(_text(sidecar, _MAX_SIDECAR_BYTES), sidecar.name))
     except SourceUnavailable as error:
         return Script(stem=name, path=None, fault=error.message)
     except OSError as error:
@@ -164,7 +164,7 @@ def _of_sidecar(sidecar: Path) -> Script:
     return Script(stem=name, path=None, description=description)
 
 
-def _described_by(sidecar: Path) -> list[Path]:
+def _find_described(sidecar: Path) -> list[Path]:
     return [
         entry
         for entry in sorted(sidecar.parent.iterdir())

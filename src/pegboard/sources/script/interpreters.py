@@ -42,18 +42,18 @@ def command_of(
         SourceUnavailable: Nothing says how to run it, or the program is not there.
     """
     if path is None:
-        return _found(command, "the command", search)
+        return _find_program(command, "the command", search)
     if command:
         words = list(command)
         if SCRIPT not in words:
             words.append(SCRIPT)
         words = [str(path) if word == SCRIPT else word for word in words]
-        return _found(words, path.name, search)
+        return _find_program(words, path.name, search)
     named = _first_line(head)
     if not named:
         named = EXTENSIONS.get(path.suffix, ())
     if named:
-        return _found([*named, str(path)], path.name, search)
+        return _find_program([*named, str(path)], path.name, search)
     if os.access(path, os.X_OK):
         return (str(path),)
     raise SourceUnavailable(
@@ -92,7 +92,7 @@ def _first_line(head: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _found(words: Sequence[str], whose: str, search: str) -> tuple[str, ...]:
+def _find_program(words: Sequence[str], whose: str, search: str) -> tuple[str, ...]:
     program = _program(words[0], search)
     if program is None:
         raise SourceUnavailable(

@@ -27,7 +27,7 @@ class Grant:
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
 
-def granted(
+def grant_permissions(
     description: Description,
     config: ScriptConfig,
     *,

@@ -26,7 +26,7 @@ async def run_plainly(job: SandboxJob) -> SandboxOutcome:
         prefix="pegboard-script-", ignore_cleanup_errors=True
     ) as private:
         spec = ProcessSpec(
-            arguments=_limited(job),
+            arguments=_with_limits(job),
             environment=_environment(job.environment, private),
             directory=job.directory or Path(private),
             has_watchdog=True,
@@ -64,7 +64,7 @@ def _outcome(result: ProcessResult) -> SandboxOutcome:
     return outcome
 
 
-def _limited(job: SandboxJob) -> tuple[str, ...]:
+def _with_limits(job: SandboxJob) -> tuple[str, ...]:
     """The command behind a shell that sets limits and is replaced by it.
 
     The shell reads the command as its own arguments, never as text. Limits that a system does not

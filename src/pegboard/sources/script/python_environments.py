@@ -19,7 +19,7 @@ from pegboard.sources.script.pep723 import Dependencies
 _LOG = logging.getLogger("pegboard.sources")
 _READY = "ready"
 _LOGGED = 4_000
-_PASSED_ON = (
+_PASSED_VARIABLES = (
     *("HOME", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"),
 )
@@ -29,7 +29,7 @@ _CHECK = (
 )
 
 
-class Environments:
+class PythonEnvironments:
     """Makes and keeps environments; one that is being made goes on when a call gives up.
 
     Packages are installed from wheels only: building one would run foreign code outside of any
@@ -53,7 +53,7 @@ class Environments:
         self._running: set[tuple[asyncio.AbstractEventLoop, asyncio.Task[ProcessResult]]] = set()
         self._is_closed = False
 
-    async def python(self, needs: Dependencies, *, within: float) -> Path:
+    async def ensure(self, needs: Dependencies, *, within: float) -> Path:
         """The interpreter of the environment that has what is needed, made if there is none.
 
         Args:
@@ -65,7 +65,7 @@ class Environments:
             SourceUnavailable: It cannot be made; says why.
         """
         made = asyncio.wrap_future(self._future(needs))
-        made.add_done_callback(_looked_at)
+        made.add_done_callback(_retrieve_exception)
         try:
             async with asyncio.timeout(within):
                 return await asyncio.shield(made)
@@ -113,7 +113,7 @@ class Environments:
     def _make(self, needs: Dependencies, folder: Path, future: "Future[Path]") -> None:
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
-            with _locked(folder.with_suffix(".lock")):
+            with _lock_file(folder.with_suffix(".lock")):
                 if not (folder / _READY).is_file():
                     shutil.rmtree(folder, ignore_errors=True)
                     self._install(needs, folder)
@@ -165,11 +165,11 @@ class Environments:
         except asyncio.CancelledError:
             raise SourceUnavailable("the source is closed") from None
         if result.stopped:
-            raise _failed(needs, f"it took more than {self._timeout:g} s")
+            raise _install_error(needs, f"it took more than {self._timeout:g} s")
         if result.returncode != 0:
             output = (result.stdout + result.stderr).decode("utf-8", "replace")
             _LOG.error("%s failed: %s", command[0], output[-_LOGGED:])
-            raise _failed(needs, "the log says why", is_logged=True)
+            raise _install_error(needs, "the log says why", is_logged=True)
 
     async def _result_of(self, command: tuple[str, ...]) -> ProcessResult:
         spec = ProcessSpec(arguments=command, environment=self._variables(), has_watchdog=True)
@@ -191,26 +191,26 @@ class Environments:
         passed = {
             name: value
             for name, value in self._environ.items()
-            if name in _PASSED_ON or name.startswith(("PIP_", "UV_"))
+            if name in _PASSED_VARIABLES or name.startswith(("PIP_", "UV_"))
         }
         return {"PATH": self._environ.get("PATH", PATH), "LANG": "C.UTF-8", **passed}
 
 
-def _looked_at(made: "asyncio.Future[Path]") -> None:
+def _retrieve_exception(made: "asyncio.Future[Path]") -> None:
     """What nobody waits for any more is not reported as forgotten; the next call sees it."""
     if not made.cancelled():
         made.exception()
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Generator[None]:
+def _lock_file(path: Path) -> Generator[None]:
     """Hold the lock among processes; the kernel gives it back when one dies."""
     with path.open("wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
-def _failed(needs: Dependencies, why: str, *, is_logged: bool = False) -> SourceUnavailable:
+def _install_error(needs: Dependencies, why: str, *, is_logged: bool = False) -> SourceUnavailable:
     wanted = ", ".join(needs.packages) or "no packages"
     python = f" on Python {needs.requires_python}" if needs.requires_python else ""
     return SourceUnavailable(

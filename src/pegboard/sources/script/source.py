@@ -16,9 +16,9 @@ from pegboard.sources.script.description import Description
 from pegboard.sources.script.discovery import Script, find_scripts
 from pegboard.sources.script.interpreters import PATH, command_of, is_python
 from pegboard.sources.script.pep723 import read_dependencies
-from pegboard.sources.script.permissions import granted
+from pegboard.sources.script.permissions import grant_permissions
 from pegboard.sources.script.plain_process import run_plainly
-from pegboard.sources.script.python_environments import Environments
+from pegboard.sources.script.python_environments import PythonEnvironments
 from pegboard.sources.script.tools import Runnable, Runner, missing_tool, script_tool
 
 _LOG = logging.getLogger("pegboard.sources")
@@ -44,7 +44,7 @@ class ScriptSource:
         self.name = name
         self._config = config
         self._services = services
-        self._environments = Environments(
+        self._environments = PythonEnvironments(
             services.data_dir, environ=services.environ, timeout=config.environment_timeout
         )
         self._has_warned = False
@@ -113,7 +113,7 @@ class ScriptSource:
             path=script.path,
             needs=needs,
             directory=self._directory(),
-            grant=granted(
+            grant=grant_permissions(
                 description,
                 config,
                 folder=folder,

@@ -14,12 +14,12 @@ from pegboard.core.tool import Limits, Retry, Tool, ToolSpec
 from pegboard.core.wire_names import wire_name
 from pegboard.errors import ToolTimeout
 from pegboard.sources.script.arguments import command_line
-from pegboard.sources.script.client import result_of, unusable
+from pegboard.sources.script.client import result_of, unusable_error
 from pegboard.sources.script.description import Description
 from pegboard.sources.script.interpreters import needs_to_read
 from pegboard.sources.script.pep723 import Dependencies
 from pegboard.sources.script.permissions import Grant
-from pegboard.sources.script.python_environments import Environments
+from pegboard.sources.script.python_environments import PythonEnvironments
 from pegboard.tools import SchemaTool
 
 Runner = Callable[[SandboxJob], Any]
@@ -51,7 +51,7 @@ class Runnable:
 
 
 def script_tool(
-    source: str, action: str, script: Runnable, *, run: Runner, environments: Environments
+    source: str, action: str, script: Runnable, *, run: Runner, environments: PythonEnvironments
 ) -> Tool:
     """The tool of a script that can be used."""
     spec = _spec(source, action, script.description)
@@ -81,7 +81,7 @@ def missing_tool(
     spec = _spec(source, action, said).replace(unavailable=reason)
 
     async def call(_arguments: Mapping[str, Any], _ctx: ToolContext[Any]) -> Any:
-        raise unusable(spec.name, reason)
+        raise unusable_error(spec.name, reason)
 
     return SchemaTool(spec=spec, run=call)
 
@@ -111,13 +111,13 @@ def _spec(source: str, action: str, said: Description) -> ToolSpec:
 
 
 async def _interpreter(
-    script: Runnable, environments: Environments, ctx: ToolContext[Any]
+    script: Runnable, environments: PythonEnvironments, ctx: ToolContext[Any]
 ) -> tuple[tuple[str, ...], tuple[Path, ...]]:
     """The command with the right program, and what it needs to read."""
     program = Path(script.command[0])
     if script.needs is None:
         return script.command, needs_to_read(program)
-    python = await environments.python(script.needs, within=_within(script, ctx))
+    python = await environments.ensure(script.needs, within=_within(script, ctx))
     return (str(python), *script.command[1:]), needs_to_read(python)
 
 

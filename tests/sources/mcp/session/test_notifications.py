@@ -109,9 +109,9 @@ async def test_a_server_that_refuses_to_be_followed_is_used_all_the_same() -> No
 
 def test_of_very_many_resources_the_first_hundred_are_followed() -> None:
     following = ServerNotifications(lambda: None, lambda _: None)
-    following.resources([f"a://{number}" for number in range(1000)])
+    following.follow_resources([f"a://{number}" for number in range(1000)])
 
-    assert len(following.followed) == 100
+    assert len(following.followed_uris) == 100
 
 
 @asynccontextmanager

@@ -19,8 +19,8 @@ from tests.sources.mcp.opening import (
 
 from pegboard.core.principal import Principal
 from pegboard.errors import MCPConnectionError, Overloaded, SourceUnavailable
-from pegboard.sources.mcp.server import key_of
-from pegboard.sources.mcp.session.pool import OPERATOR, Sessions
+from pegboard.sources.mcp.server import session_key
+from pegboard.sources.mcp.session.pool import OPERATOR, SessionPool
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
 
@@ -65,7 +65,7 @@ async def test_after_a_failure_calls_are_refused_at_once_until_it_is_tried_again
         with pytest.raises(MCPConnectionError):
             await source.tools()
         with pytest.raises(MCPConnectionError, match="no key") as caught:
-            await source._upstream.call(
+            await source._upstream.call_tool(
                 "a", {}, call_of()
             )  # a source that lists nothing has no tool to call
         with pytest.raises(MCPConnectionError):
@@ -95,11 +95,11 @@ async def test_a_closed_source_opens_nothing_more() -> None:
 
 def test_keys_keep_callers_apart_by_tenant_and_kind() -> None:
     keys = {
-        key_of(Principal(id="ann")),
-        key_of(Principal(id="ann", tenant="t")),
-        key_of(Principal(id="ann", kind="key")),
+        session_key(Principal(id="ann")),
+        session_key(Principal(id="ann", tenant="t")),
+        session_key(Principal(id="ann", kind="key")),
     }
 
     assert len(keys) == 3
     assert OPERATOR not in keys
-    assert Sessions
+    assert SessionPool

@@ -9,8 +9,8 @@ from tests.sources.mcp.opening import Person, call_of
 
 from pegboard.core.elicitation import Answer, Question, Sample, SampleRequest
 from pegboard.errors import NobodyToAsk, Unavailable
-from pegboard.sources.mcp.request_context import Exchange
-from pegboard.sources.mcp.session.server_requests import Questions
+from pegboard.sources.mcp.request_context import RequestContext
+from pegboard.sources.mcp.session.server_requests import ServerRequests
 
 CONTEXT: Any = None
 FORM = types.ElicitRequestFormParams(message="Which?", requested_schema={"type": "object"})
@@ -39,9 +39,9 @@ class Leaving:
         raise self._error
 
 
-def _questions(asker: Any, roots: tuple[Path, ...] = ()) -> Questions:
-    exchange = Exchange(call_of(elicitor=asker))
-    return Questions("shop", lambda: exchange, roots)
+def _questions(asker: Any, roots: tuple[Path, ...] = ()) -> ServerRequests:
+    context = RequestContext(call_of(elicitor=asker))
+    return ServerRequests("shop", lambda: context, roots)
 
 
 async def test_an_answer_has_content_only_when_a_form_was_accepted() -> None:
@@ -87,7 +87,7 @@ async def test_who_cannot_answer_is_an_error_for_the_server(asker: Any, says: st
 
 
 async def test_a_question_of_no_known_call_is_refused() -> None:
-    questions = Questions("shop", lambda: None, ())
+    questions = ServerRequests("shop", lambda: None, ())
 
     asked = await questions.elicit(CONTEXT, FORM)
     sampled = await questions.sample(CONTEXT, SAMPLE)
@@ -98,17 +98,17 @@ async def test_a_question_of_no_known_call_is_refused() -> None:
 
 
 async def test_a_request_of_the_boards_own_has_nobody_behind_it() -> None:
-    exchange = Exchange(None, timeout=5)
-    asked = await Questions("shop", lambda: exchange, ()).elicit(CONTEXT, FORM)
-    await exchange.tell("x", "info", "")
-    await exchange.progress(1, None, None)
+    context = RequestContext(None, timeout=5)
+    asked = await ServerRequests("shop", lambda: context, ()).elicit(CONTEXT, FORM)
+    await context.log("x", "info", "")
+    await context.progress(1, None, None)
 
     assert isinstance(asked, types.ErrorData)
-    assert 4 < (exchange.remaining() or 0) <= 5
+    assert 4 < (context.remaining() or 0) <= 5
 
 
 async def test_folders_are_told_as_urls(tmp_path: Path) -> None:
-    found = await _questions(None, (tmp_path,)).folders(CONTEXT)
+    found = await _questions(None, (tmp_path,)).list_roots(CONTEXT)
 
     assert [(str(item.uri), item.name) for item in found.roots] == [
         (tmp_path.as_uri(), tmp_path.name)

@@ -20,7 +20,7 @@ from tests.sources.mcp.rogue import (
 
 from pegboard.core.health import HealthStatus
 from pegboard.errors import MCPConnectionError, PegboardError, ToolFailed
-from pegboard.sources.mcp.transport.checked_streams import Ledger
+from pegboard.sources.mcp.transport.checked_streams import InFlightRequests
 from pegboard.sources.mcp.transport.malformed_messages import MalformedMessage
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]  # servers take seconds to start
@@ -185,39 +185,39 @@ def _asked(number: int, method: str = "tools/call", **params: Any) -> types.JSON
 
 
 def test_what_nobody_waits_for_is_kept_from_the_library() -> None:
-    ledger = Ledger()
-    ledger.sent(_asked(1))
-    ledger.sent(
+    ledger = InFlightRequests()
+    ledger.note_sent(_asked(1))
+    ledger.note_sent(
         types.JSONRPCNotification(
             jsonrpc="2.0", method="notifications/cancelled", params={"requestId": 1}
         )
     )
 
     assert len(ledger) == 0
-    assert ledger.received(MalformedMessage(b'{"id": 1}'), None) is None
-    assert ledger.received(MalformedMessage(b"{what"), None) is None
+    assert ledger.check_received(MalformedMessage(b'{"id": 1}'), None) is None
+    assert ledger.check_received(MalformedMessage(b"{what"), None) is None
     other = RuntimeError("of the transport")
-    assert ledger.received(other, None) is other
+    assert ledger.check_received(other, None) is other
 
 
 def test_an_error_without_an_id_among_several_calls_is_nobodys() -> None:
-    ledger = Ledger()
-    ledger.sent(_asked(1))
-    ledger.sent(_asked(2))
+    ledger = InFlightRequests()
+    ledger.note_sent(_asked(1))
+    ledger.note_sent(_asked(2))
     error = types.ErrorData(code=-32700, message="Cannot read it")
     message = types.JSONRPCError(jsonrpc="2.0", id=None, error=error)
-    ledger.received(SessionMessage(message), None)
+    ledger.check_received(SessionMessage(message), None)
 
     assert message.id is None
     assert len(ledger) == 2
 
 
 def test_the_version_of_a_request_says_what_its_list_may_hold() -> None:
-    ledger = Ledger()
+    ledger = InFlightRequests()
     meta = {types.PROTOCOL_VERSION_META_KEY: "2026-07-28"}
-    ledger.sent(_asked(1, "tools/list", _meta=meta))
+    ledger.note_sent(_asked(1, "tools/list", _meta=meta))
     page = {"tools": [PLAIN, 5], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
     message = types.JSONRPCResponse(jsonrpc="2.0", id=1, result=page)
-    ledger.received(SessionMessage(message), None)
+    ledger.check_received(SessionMessage(message), None)
 
     assert message.result["tools"] == [PLAIN]

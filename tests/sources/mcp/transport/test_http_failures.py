@@ -1,11 +1,11 @@
-"""What a failing exchange with a server means."""
+"""What a failing context with a server means."""
 
 import pytest
 
 from pegboard.core.ports.http import HttpRequest
 from pegboard.errors import InvalidRequest, MCPConnectionError
 from pegboard.network import GuardedClient
-from pegboard.sources.mcp.transport.http_failures import Landing
+from pegboard.sources.mcp.transport.http_failures import Endpoint
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ async def test_a_request_that_is_not_sent_is_told_with_what_to_do(url: str, told
     with pytest.raises(InvalidRequest) as caught:
         await GuardedClient().send(HttpRequest(method="GET", url=url))
 
-    found = Landing(name="shop", url=url).unreachable(caught.value)
+    found = Endpoint(name="shop", url=url).unreachable_error(caught.value)
 
     assert isinstance(found, MCPConnectionError)
     assert str(found).endswith(told)

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 from tests.sources.mcp.rogue import PLAIN
 
-from pegboard.sources.mcp.transport.list_repair import MOST_ITEMS, left_out, mended
+from pegboard.sources.mcp.transport.list_repair import MAX_ITEMS, omissions, repair_list
 
 MODERN = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
 
 def _listed(*items: Any, version: str = "2025-06-18", **more: Any) -> tuple[list[Any], list[str]]:
-    page = mended("tools/list", version, {"tools": list(items), **more})
-    return page["tools"], list(left_out(page["_meta"]))
+    page = repair_list("tools/list", version, {"tools": list(items), **more})
+    return page["tools"], list(omissions(page["_meta"]))
 
 
 @pytest.mark.parametrize(
@@ -65,17 +65,17 @@ def test_of_very_many_wrong_ones_some_are_named_and_the_rest_counted() -> None:
 
 
 def test_a_list_has_an_end() -> None:
-    kept, told = _listed(*[PLAIN] * (MOST_ITEMS + 5))
+    kept, told = _listed(*[PLAIN] * (MAX_ITEMS + 5))
 
-    assert len(kept) == MOST_ITEMS
-    assert told == [f"5 tools, since {MOST_ITEMS} are the most that are read"]
+    assert len(kept) == MAX_ITEMS
+    assert told == [f"5 tools, since {MAX_ITEMS} are the most that are read"]
 
 
 def test_a_cursor_that_is_no_text_ends_the_list_and_is_told() -> None:
-    page = mended("tools/list", "2025-06-18", {"tools": [PLAIN], "nextCursor": 4, "_meta": 5})
+    page = repair_list("tools/list", "2025-06-18", {"tools": [PLAIN], "nextCursor": 4, "_meta": 5})
 
     assert "nextCursor" not in page
-    assert left_out(page["_meta"]) == ("what comes after a 'nextCursor' that is no text",)
+    assert omissions(page["_meta"]) == ("what comes after a 'nextCursor' that is no text",)
 
 
 def test_what_a_server_claims_to_be_left_out_is_not_believed() -> None:
@@ -86,13 +86,13 @@ def test_what_is_wrong_as_a_whole_is_left_as_it_is() -> None:
     whole = {"tools": "many"}
     frame = {"tools": [PLAIN, 5]}  # the modern era wants more beside them
 
-    assert mended("tools/list", "2025-06-18", whole) is whole
-    assert mended("tools/list", "2026-07-28", frame)["tools"] == [PLAIN, 5]
-    assert mended("tools/list", "1999-01-01", frame)["tools"] == [PLAIN, 5]
+    assert repair_list("tools/list", "2025-06-18", whole) is whole
+    assert repair_list("tools/list", "2026-07-28", frame)["tools"] == [PLAIN, 5]
+    assert repair_list("tools/list", "1999-01-01", frame)["tools"] == [PLAIN, 5]
 
 
 def test_resources_are_named_by_their_uri() -> None:
-    page = mended("resources/list", "2025-06-18", {"resources": [{"uri": "a:b"}]})
+    page = repair_list("resources/list", "2025-06-18", {"resources": [{"uri": "a:b"}]})
 
-    assert left_out(page["_meta"]) == ("'a:b' (at 'name': Field required)",)
-    assert left_out(None) == ()
+    assert omissions(page["_meta"]) == ("'a:b' (at 'name': Field required)",)
+    assert omissions(None) == ()

@@ -5,10 +5,10 @@ from pydantic import ValidationError
 
 from pegboard.sources.mcp.transport.malformed_messages import (
     PREFIX,
-    place_of,
-    problem_of,
-    read,
-    reply,
+    answer_problem,
+    describe_first_error,
+    error_reply,
+    read_answer,
 )
 
 
@@ -38,22 +38,22 @@ from pegboard.sources.mcp.transport.malformed_messages import (
 def test_the_request_and_the_problem_are_found(
     text: bytes, number: int | str | None, problem: str
 ) -> None:
-    found = read(text)
+    found = read_answer(text)
 
     assert found.id == number
     assert problem in found.problem
 
 
 def test_a_reply_says_what_is_wrong_and_not_all_of_it() -> None:
-    answer = reply(3, "x" * 5000)
+    answer = error_reply(3, "x" * 5000)
 
     assert answer.error.message == PREFIX
     assert answer.error.data == "x" * 200
 
 
 def test_a_message_that_is_wrong_as_a_whole_has_no_place() -> None:
-    assert problem_of({"jsonrpc": "2.0", "id": 3}) == "it has neither 'result' nor 'error'"
+    assert answer_problem({"jsonrpc": "2.0", "id": 3}) == "it has neither 'result' nor 'error'"
     error = ValidationError.from_exception_data(
         "x", [{"type": "dict_type", "loc": (), "input": "secret"}]
     )
-    assert place_of(error) == ""
+    assert describe_first_error(error) == ""

@@ -2,25 +2,25 @@
 
 import pytest
 
-from pegboard.sources.mcp.transport.message_rate import Events, MessageRate
+from pegboard.sources.mcp.transport.message_rate import EventCounter, MessageRate
 
 
 def test_much_in_a_short_while_is_too_much_and_in_a_long_one_is_not() -> None:
     now = 0.0
     rate = MessageRate(most=3, seconds=10, monotonic=lambda: now)
 
-    assert [rate.exceeded() for _ in range(4)] == [False, False, False, True]
-    assert [rate.exceeded() for _ in range(3)] == [False] * 3
+    assert [rate.exceeds() for _ in range(4)] == [False, False, False, True]
+    assert [rate.exceeds() for _ in range(3)] == [False] * 3
     now = 11.0
-    assert [rate.exceeded() for _ in range(4)] == [False] * 4
+    assert [rate.exceeds() for _ in range(4)] == [False] * 4
     assert str(rate) == "more than 3 messages in 10 s"
 
 
 def test_several_are_counted_at_once() -> None:
     rate = MessageRate(most=3, seconds=10, monotonic=lambda: 0.0)
 
-    assert [rate.exceeded(2), rate.exceeded(0), rate.exceeded(1)] == [False] * 3
-    assert rate.exceeded(5)
+    assert [rate.exceeds(2), rate.exceeds(0), rate.exceeds(1)] == [False] * 3
+    assert rate.exceeds(5)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,6 @@ def test_events_and_comments_are_counted_wherever_the_stream_is_cut(
     stream: bytes, expected: int
 ) -> None:
     for step in range(1, max(2, len(stream))):
-        events = Events()
+        events = EventCounter()
         pieces = [stream[start : start + step] for start in range(0, len(stream), step)]
-        assert sum(events.in_next(piece) for piece in pieces) == expected
+        assert sum(events.count(piece) for piece in pieces) == expected

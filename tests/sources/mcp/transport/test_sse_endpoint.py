@@ -10,7 +10,7 @@ from tests.sources.mcp.opening import by_action, call_of, opened
 from tests.sources.mcp.rogue import replies, rogue_sse
 
 from pegboard.errors import MCPConnectionError
-from pegboard.sources.mcp.transport.http_failures import Landing
+from pegboard.sources.mcp.transport.http_failures import Endpoint
 from pegboard.sources.mcp.transport.sse_endpoint import EndpointCheck, endpoint_problem
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
@@ -69,7 +69,7 @@ async def _passed(chunks: list[bytes]) -> bytes:
             kind = {"content-type": "text/event-stream"}
             return httpx2.Response(200, headers=kind, content=body(), request=request)
 
-    check = EndpointCheck(Server(), landing=Landing(name="it", url=HERE))
+    check = EndpointCheck(Server(), endpoint=Endpoint(name="it", url=HERE))
     response = await check.handle_async_request(httpx2.Request("GET", HERE))
     return await response.aread()
 

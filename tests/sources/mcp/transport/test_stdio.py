@@ -206,8 +206,8 @@ async def test_stderr_is_logged_without_secrets_and_not_without_end(
     assert lines[0] == "it says: line 0 ***"
     assert lines[-1] == "it says more on stderr than is logged"
     assert len(lines) == 1001
-    assert "line 1099 ***" in child.why()
-    assert "hush" not in child.why()
+    assert "line 1099 ***" in child.reason()
+    assert "hush" not in child.reason()
 
 
 async def test_noise_on_stdout_is_told_once_and_messages_between_it_arrive(
@@ -230,7 +230,7 @@ async def test_noise_on_stdout_is_told_once_and_messages_between_it_arrive(
     assert [item for item in caplog.messages if "Wood shavings" in item] == [
         "it writes to stdout what is no MCP message; the first line: Wood shavings"
     ]
-    assert child.why().startswith("it ended with exit code 0; on stdout it wrote")
+    assert child.reason().startswith("it ended with exit code 0; on stdout it wrote")
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ async def test_one_that_will_not_go_is_killed() -> None:
     await child.close()
 
     assert not psutil.pid_exists(child.pid)
-    assert "it was ended" in child.why()
+    assert "it was ended" in child.reason()
 
 
 async def test_servers_that_never_said_a_word_are_gone_at_once_however_many_there_are(

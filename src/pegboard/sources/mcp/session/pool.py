@@ -11,11 +11,11 @@ from pegboard.sources.mcp.session.session import Session
 OPERATOR = ""
 """The key of the session with which the board itself lists and follows."""
 
-_FIRST_WAIT = 0.5
-_LONGEST_WAIT = 30.0
+_MIN_WAIT = 0.5
+_MAX_WAIT = 30.0
 
 
-class Sessions:
+class SessionPool:
     """Keeps at most so many sessions, by caller.
 
     Args:
@@ -35,14 +35,14 @@ class Sessions:
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self._title = title
-        self._made = made
+        self._make = made
         self._most = most
         self._idle = idle
         self._jitter = jitter
         self._open: dict[str, Session] = {}
         self._alive: set[Session] = set()  # also those that are on their way out
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._wait = _FIRST_WAIT
+        self._wait = _MIN_WAIT
         self._not_before = 0.0
         self._last_fault: MCPConnectionError | None = None
         self._is_closed = False
@@ -54,7 +54,7 @@ class Sessions:
         """Whether this caller has a session."""
         return key in self._open
 
-    async def get(self, key: str, *, now: bool = False) -> Session:
+    async def acquire(self, key: str, *, now: bool = False) -> Session:
         """The caller's session, opened if there is none; given back with `done`.
 
         Args:
@@ -67,26 +67,26 @@ class Sessions:
         """
         session = self._open.get(key)
         if session is None or session.is_lost:
-            session = self._begun(key, now=now)
-        self._keep(key)
+            session = self._open_session(key, now=now)
+        self._cancel_idle_timer(key)
         session.users += 1
         try:
             await session.ready()
         except BaseException as error:
-            self.done(session)
+            self.release(session)
             if isinstance(error, MCPConnectionError):
-                self._failed(error)
+                self._back_off(error)
             raise
-        self._wait, self._not_before, self._last_fault = _FIRST_WAIT, 0.0, None
+        self._wait, self._not_before, self._last_fault = _MIN_WAIT, 0.0, None
         return session
 
-    def done(self, session: Session) -> None:
+    def release(self, session: Session) -> None:
         """A request of it has ended: when nothing follows for a while, it is closed."""
         key = session.key
         session.users -= 1
         if self._open.get(key) is not session:
             return
-        self._keep(key)
+        self._cancel_idle_timer(key)
         if self._idle and not session.users:
             loop = asyncio.get_running_loop()
             self._timers[key] = loop.call_later(self._idle, self.drop, session)
@@ -103,7 +103,7 @@ class Sessions:
         if closing:
             await asyncio.wait(closing)
 
-    def _begun(self, key: str, *, now: bool) -> Session:
+    def _open_session(self, key: str, *, now: bool) -> Session:
         if self._is_closed:
             raise SourceUnavailable(f"{self._title} is closed.", nothing_done=True)
         left = self._not_before - time.monotonic()
@@ -115,7 +115,7 @@ class Sessions:
                 permanent=not self._last_fault.retryable,
             ) from self._last_fault
         self._make_room()
-        session = self._open[key] = self._made(key, self._ended)
+        session = self._open[key] = self._make(key, self._on_end)
         self._alive.add(session)
         return session
 
@@ -130,24 +130,24 @@ class Sessions:
             )
         self.drop(callers[0])
 
-    def _failed(self, error: MCPConnectionError) -> None:
+    def _back_off(self, error: MCPConnectionError) -> None:
         if error is self._last_fault:
             return  # several waited for the same attempt
         self._last_fault = error
         delay = max(self._wait * (0.5 + self._jitter() / 2), error.retry_after or 0.0)
         self._not_before = time.monotonic() + delay
-        self._wait = min(self._wait * 2, _LONGEST_WAIT)
+        self._wait = min(self._wait * 2, _MAX_WAIT)
 
-    def _keep(self, key: str) -> None:
+    def _cancel_idle_timer(self, key: str) -> None:
         timer = self._timers.pop(key, None)
         if timer is not None:
             timer.cancel()
 
-    def _ended(self, session: Session) -> None:
+    def _on_end(self, session: Session) -> None:
         self._alive.discard(session)
         self._forget(session)
 
     def _forget(self, session: Session) -> None:
         if self._open.get(session.key) is session:
             del self._open[session.key]
-            self._keep(session.key)
+            self._cancel_idle_timer(session.key)

@@ -10,17 +10,17 @@ from mcp.client import ClientRequestContext
 from pegboard.core.elicitation import Question, SampleMessage, SampleRequest
 from pegboard.errors import NobodyToAsk, PegboardError
 from pegboard.sources.mcp.content_blocks import parts_of_message, sample_content
-from pegboard.sources.mcp.request_context import Exchange
+from pegboard.sources.mcp.request_context import RequestContext
 
 T = TypeVar("T")
 
 _NOBODY = types.ErrorData(
     code=types.INVALID_REQUEST, message="Nobody can be asked: the caller takes no such question."
 )
-_MOST_AT_ONCE = 8
+_MAX_WAITING = 8
 _TOO_MANY = types.ErrorData(
     code=types.INVALID_REQUEST,
-    message=f"{_MOST_AT_ONCE} questions wait for an answer: ask again when one has come.",
+    message=f"{_MAX_WAITING} questions wait for an answer: ask again when one has come.",
 )
 _AMBIGUOUS = types.ErrorData(
     code=types.INVALID_REQUEST,
@@ -28,20 +28,20 @@ _AMBIGUOUS = types.ErrorData(
 )
 
 
-class Questions:
+class ServerRequests:
     """Passes a server's questions on to whoever made the call that they belong to.
 
     Args:
         source: Its name.
-        which: The exchange that a question belongs to: None where that cannot be known.
+        which: The call that a question belongs to: None where that cannot be known.
         roots: Folders that the server may work in.
     """
 
     def __init__(
-        self, source: str, which: Callable[[], Exchange | None], roots: Sequence[Path]
+        self, source: str, which: Callable[[], RequestContext | None], roots: Sequence[Path]
     ) -> None:
         self._source = source
-        self._which = which
+        self._current_call = which
         self._roots = roots
         self._waiting = 0
 
@@ -50,19 +50,19 @@ class Questions:
     ) -> types.ElicitResult | types.ErrorData:
         """Ask the person."""
         del context
-        exchange = self._which()
-        if exchange is None or self._waiting >= _MOST_AT_ONCE:
-            return _AMBIGUOUS if exchange is None else _TOO_MANY
+        call = self._current_call()
+        if call is None or self._waiting >= _MAX_WAITING:
+            return _AMBIGUOUS if call is None else _TOO_MANY
         if isinstance(params, types.ElicitRequestURLParams):
             question = Question(message=params.message, url=params.url)
         else:
             question = Question(message=params.message, schema=dict(params.requested_schema))
         try:
-            answer = await self._counted(exchange.ask(question))
+            answer = await self._wait_for_answer(call.ask(question))
         except NobodyToAsk:
             return _NOBODY
         except PegboardError as error:
-            return _failed(error)
+            return _error_data(error)
         if answer is None:
             return _NOBODY
         content = dict(answer.content) if answer.action == "accept" and not question.url else None
@@ -73,9 +73,9 @@ class Questions:
     ) -> types.CreateMessageResult | types.ErrorData:
         """Ask the caller's model."""
         del context
-        exchange = self._which()
-        if exchange is None or self._waiting >= _MOST_AT_ONCE:
-            return _AMBIGUOUS if exchange is None else _TOO_MANY
+        call = self._current_call()
+        if call is None or self._waiting >= _MAX_WAITING:
+            return _AMBIGUOUS if call is None else _TOO_MANY
         preferences = params.model_preferences
         request = SampleRequest(
             messages=tuple(
@@ -91,11 +91,11 @@ class Questions:
             else {},
         )
         try:
-            sample = await self._counted(exchange.sample(request))
+            sample = await self._wait_for_answer(call.sample(request))
         except NobodyToAsk:
             return _NOBODY
         except PegboardError as error:
-            return _failed(error)
+            return _error_data(error)
         if sample is None:
             return _NOBODY
         return types.CreateMessageResult(
@@ -105,7 +105,7 @@ class Questions:
             stop_reason=sample.stop_reason or None,
         )
 
-    async def folders(self, context: ClientRequestContext) -> types.ListRootsResult:
+    async def list_roots(self, context: ClientRequestContext) -> types.ListRootsResult:
         """The folders that it may work in."""
         del context
         roots = [
@@ -114,7 +114,7 @@ class Questions:
         ]
         return types.ListRootsResult(roots=roots)
 
-    async def _counted(self, work: Coroutine[Any, Any, T]) -> T:
+    async def _wait_for_answer(self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for an answer; a server that asks without end finds nobody to answer it all."""
         self._waiting += 1
         try:
@@ -123,5 +123,5 @@ class Questions:
             self._waiting -= 1
 
 
-def _failed(error: PegboardError) -> types.ErrorData:
+def _error_data(error: PegboardError) -> types.ErrorData:
     return types.ErrorData(code=types.INTERNAL_ERROR, message=error.message)

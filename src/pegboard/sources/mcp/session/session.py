@@ -21,11 +21,11 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pegboard.core.elicitation import LogLevel
 from pegboard.errors import MCPConnectionError, PegboardError
 from pegboard.sources.mcp.client import connection_error
-from pegboard.sources.mcp.request_context import CURRENT, Exchange
+from pegboard.sources.mcp.request_context import CURRENT, RequestContext
 from pegboard.sources.mcp.session.notifications import ServerNotifications
-from pegboard.sources.mcp.session.server_requests import Questions
-from pegboard.sources.mcp.transport.checked_streams import watched
-from pegboard.sources.mcp.transport.transports import Link, Wire
+from pegboard.sources.mcp.session.server_requests import ServerRequests
+from pegboard.sources.mcp.transport.checked_streams import check_streams
+from pegboard.sources.mcp.transport.transports import Link, ServerStatus
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ _MODES = {"auto": "auto", "legacy": "legacy", "modern": "2026-07-28"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class SharedTools:
     """What the board has learnt of a server, for sessions that begin later.
 
     Attributes:
@@ -71,25 +71,25 @@ class Session:
         *,
         key: str,
         following: ServerNotifications | None,
-        known: Callable[[], Known],
+        known: Callable[[], SharedTools],
         on_end: Callable[["Session"], None],
     ) -> None:
         self.key = key
         self.users = 0
-        self.in_flight: set[Exchange] = set()
+        self.in_flight: set[RequestContext] = set()
         self.why_lost = ""
-        self.is_doubtful = False
-        self.checking: asyncio.Task[None] | None = None
+        self.needs_ping = False
+        self.pinging: asyncio.Task[None] | None = None
         self._link = link
         self._following = following
         self._known = known
         self._on_end = on_end
-        self._wire = Wire(link.name)
+        self._wire = ServerStatus(link.name)
         self._stop = asyncio.Event()
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         # a fresh context: what the first caller had in its own is not for those who come later
         self._owner = asyncio.create_task(
-            self._own(), name=f"mcp {link.name} {key}", context=contextvars.Context()
+            self._run_connection(), name=f"mcp {link.name} {key}", context=contextvars.Context()
         )
 
     @property
@@ -106,28 +106,32 @@ class Session:
         return await asyncio.shield(self._ready)
 
     async def run(
-        self, exchange: Exchange, send: Callable[[Client], Awaitable[T]], *, counts: bool = True
+        self,
+        context: RequestContext,
+        send: Callable[[Client], Awaitable[T]],
+        *,
+        counts: bool = True,
     ) -> T:
         """Make one request.
 
         Args:
-            exchange: Of the request.
+            context: Of the request.
             send: Makes it.
             counts: Whether somebody waits for what is answered, beside that it is.
         """
         client = await self.ready()
-        token = CURRENT.set(exchange)
+        token = CURRENT.set(context)
         if counts:
-            self.in_flight.add(exchange)
+            self.in_flight.add(context)
         try:
             found = await send(client)
-            self.is_doubtful = False
+            self.needs_ping = False
             return found
         except (asyncio.CancelledError, TimeoutError):
-            self.is_doubtful = True
+            self.needs_ping = True
             raise
         finally:
-            self.in_flight.discard(exchange)
+            self.in_flight.discard(context)
             CURRENT.reset(token)
 
     def lose(self, reason: str = "") -> None:
@@ -145,45 +149,45 @@ class Session:
             self._owner.cancel()
             await asyncio.wait([self._owner])
 
-    async def ended(self) -> None:
+    async def wait_for_end(self) -> None:
         """Wait a moment for the reason why it was lost."""
         if self.is_lost:
             await asyncio.wait([self._owner], timeout=1.0)
 
-    async def _own(self) -> None:
-        exchange = Exchange(None, timeout=self._link.connect_timeout, opening=True)
-        CURRENT.set(exchange)
+    async def _run_connection(self) -> None:
+        context = RequestContext(None, timeout=self._link.connect_timeout, opening=True)
+        CURRENT.set(context)
         try:
-            await self._serve(exchange)
+            await self._try_transports(context)
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - foreign code: recorded as why the session was lost
-            await self._failed(exchange, error)
+            await self._record_failure(context, error)
         finally:
             self._stop.set()
-            self.why_lost = self._wire.why() or self.why_lost
+            self.why_lost = self._wire.reason() or self.why_lost
             if not self._ready.done():
                 self._ready.set_exception(MCPConnectionError(f"{self._link.name} was closed."))
             self._ready.exception()  # so that nobody need have waited for it
             self._on_end(self)
 
-    async def _serve(self, exchange: Exchange) -> None:
+    async def _try_transports(self, context: RequestContext) -> None:
         transports = self._link.transports(
-            self._wire, self._fault, self._broke, on_flood=self._flooded
+            self._wire, self._on_fault, self._on_server_end, on_flood=self._on_flood
         )
         for number, transport in enumerate(transports):
             try:
                 async with asyncio.timeout(self._link.connect_timeout) as limit:
-                    async with self._made(transport) as client:
+                    async with self._connect(transport) as client:
                         limit.reschedule(None)
-                        await self._used(client, exchange)
+                        await self._use(client, context)
                 return
             except Exception:
                 last = number == len(transports) - 1
-                if last or not self._link.may_be_older(exchange.fault) or self._ready.done():
+                if last or not self._link.may_be_sse(context.fault) or self._ready.done():
                     raise
-                exchange.fault = None
+                context.fault = None
 
-    async def _used(self, client: Client, exchange: Exchange) -> None:
-        exchange.opening, exchange.fault = False, None
+    async def _use(self, client: Client, context: RequestContext) -> None:
+        context.is_opening, context.fault = False, None
         known = self._known().tools
         if known is not None:
             # so that a call needs no list before it: there is no public way to hand over a list
@@ -192,7 +196,7 @@ class Session:
         self._ready.set_result(client)
         async with contextlib.AsyncExitStack() as stack:
             if self._following is not None:
-                await stack.enter_async_context(self._following.of(client))
+                await stack.enter_async_context(self._following.follow(client))
             await self._stop.wait()
 
     async def _set_level(self, client: Client) -> None:
@@ -208,63 +212,63 @@ class Session:
                 )
 
     @asynccontextmanager
-    async def _made(self, transport: AbstractAsyncContextManager[Any]) -> AsyncGenerator[Client]:
+    async def _connect(self, transport: AbstractAsyncContextManager[Any]) -> AsyncGenerator[Client]:
         link = self._link
-        questions = Questions(link.name, self._which, link.roots)
+        questions = ServerRequests(link.name, self._current_context, link.roots)
         client = Client(
-            watched(transport, name=link.title),
+            check_streams(transport, name=link.title),
             client_info=_ABOUT_US,
             mode=_MODES[link.protocol],
             cache=None,
-            elicitation_callback=questions.elicit if link.asks else None,
-            sampling_callback=questions.sample if link.asks else None,
-            list_roots_callback=questions.folders if link.roots else None,
-            logging_callback=self._log,
+            elicitation_callback=questions.elicit if link.may_ask else None,
+            sampling_callback=questions.sample if link.may_ask else None,
+            list_roots_callback=questions.list_roots if link.roots else None,
+            logging_callback=self._on_log_line,
             log_level=link.log_level,
-            message_handler=self._heard,
+            message_handler=self._on_message,
         )
         async with client:
             yield client
 
-    def _which(self) -> Exchange | None:
+    def _current_context(self) -> RequestContext | None:
         """The request that something said by the server belongs to."""
         current = CURRENT.get()
         if current in self.in_flight:
             return current
         return next(iter(self.in_flight)) if len(self.in_flight) == 1 else None
 
-    async def _log(self, params: types.LoggingMessageNotificationParams) -> None:
-        exchange = self._which()
+    async def _on_log_line(self, params: types.LoggingMessageNotificationParams) -> None:
+        context = self._current_context()
         level: LogLevel = params.level
-        if exchange is None or exchange.ctx is None:
+        if context is None or context.ctx is None:
             _LOG.debug("%s says: %s", self._link.name, params.data)
         else:
-            await exchange.tell(params.data, level, params.logger or "")
+            await context.log(params.data, level, params.logger or "")
 
-    async def _heard(self, message: types.ServerNotification | Exception) -> None:
+    async def _on_message(self, message: types.ServerNotification | Exception) -> None:
         if self._following is not None and not isinstance(message, Exception):
-            self._following.heard(message)
+            self._following.receive(message)
 
-    def _fault(self, error: PegboardError) -> None:
+    def _on_fault(self, error: PegboardError) -> None:
         if self._link.is_one_stream and self._ready.done():
             self.lose(error.message)  # on SSE nothing else tells who waits for an answer
 
-    def _flooded(self, error: PegboardError) -> None:
-        """A connection that is still being made ends with its exchange, which is told, too."""
+    def _on_flood(self, error: PegboardError) -> None:
+        """A connection that is still being made ends with its context, which is told, too."""
         if self._ready.done():
             self.lose(error.message)
 
-    def _broke(self) -> None:
+    def _on_server_end(self) -> None:
         """The server went away by itself, or has to."""
         self.lose(self._wire.offence())
 
-    async def _failed(self, exchange: Exchange, error: BaseException) -> None:
+    async def _record_failure(self, context: RequestContext, error: BaseException) -> None:
         if self._ready.done():
             if not isinstance(error, asyncio.CancelledError):
                 _LOG.info("the session with %s broke", self._link.name, exc_info=error)
             return
         _LOG.info("no session with %s could be opened", self._link.name, exc_info=error)
-        found = connection_error(self._link, exchange.fault, self._wire, error)
+        found = connection_error(self._link, context.fault, self._wire, error)
         self._ready.set_exception(found)
 
 

@@ -19,15 +19,15 @@ from mcp.shared.message import SessionMessage
 from mcp_types.methods import parse_server_notification
 from pydantic import ValidationError
 
-from pegboard.sources.mcp.request_context import CURRENT, Exchange
-from pegboard.sources.mcp.transport.list_repair import LISTS, mended
+from pegboard.sources.mcp.request_context import CURRENT, RequestContext
+from pegboard.sources.mcp.transport.list_repair import LISTS, repair_list
 from pegboard.sources.mcp.transport.malformed_messages import (
     MalformedMessage,
-    Reading,
-    place_of,
-    problem_of,
-    read,
-    reply,
+    PartialAnswer,
+    answer_problem,
+    describe_first_error,
+    error_reply,
+    read_answer,
 )
 
 _LOG = logging.getLogger("pegboard.mcp")
@@ -36,7 +36,9 @@ Item = SessionMessage | Exception
 
 
 @asynccontextmanager
-async def watched(transport: AbstractAsyncContextManager[Any], *, name: str) -> AsyncGenerator[Any]:
+async def check_streams(
+    transport: AbstractAsyncContextManager[Any], *, name: str
+) -> AsyncGenerator[Any]:
     """The streams of a transport, watched.
 
     Args:
@@ -44,8 +46,8 @@ async def watched(transport: AbstractAsyncContextManager[Any], *, name: str) -> 
         name: The server's, for the log.
     """
     async with transport as (incoming, outgoing):
-        ledger = Ledger(name)
-        yield Incoming(incoming, ledger), Outgoing(outgoing, ledger)
+        ledger = InFlightRequests(name)
+        yield CheckedReceiveStream(incoming, ledger), CheckedSendStream(outgoing, ledger)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,16 +56,16 @@ class PendingRequest:
 
     Attributes:
         version: Of the protocol, where the request says it.
-        exchange: Whose it is; None for what no exchange belongs to.
+        context: Whose it is; None for what no context belongs to.
     """
 
     id: types.RequestId
     method: str
     version: str | None
-    exchange: Exchange | None
+    context: RequestContext | None
 
 
-class Ledger:
+class InFlightRequests:
     """The requests of one connection that wait for an answer.
 
     Args:
@@ -72,14 +74,14 @@ class Ledger:
 
     def __init__(self, name: str = "The MCP server") -> None:
         self._name = name
-        self._has_told = False
-        self._asked: dict[types.RequestId, PendingRequest] = {}
+        self._has_warned = False
+        self._pending: dict[types.RequestId, PendingRequest] = {}
         self._version = _FIRST_VERSION
 
     def __len__(self) -> int:
-        return len(self._asked)
+        return len(self._pending)
 
-    def sent(self, message: types.JSONRPCMessage) -> None:
+    def note_sent(self, message: types.JSONRPCMessage) -> None:
         """Take note of what goes out."""
         params: dict[str, Any] = getattr(message, "params", None) or {}
         if isinstance(message, types.JSONRPCRequest):
@@ -87,88 +89,94 @@ class Ledger:
                 types.PROTOCOL_VERSION_META_KEY
             )
             self._version = version or self._version
-            self._asked[coerce_request_id(message.id)] = PendingRequest(
-                id=message.id, method=message.method, version=version, exchange=CURRENT.get()
+            self._pending[coerce_request_id(message.id)] = PendingRequest(
+                id=message.id, method=message.method, version=version, context=CURRENT.get()
             )
         elif (
             isinstance(message, types.JSONRPCNotification)
             and message.method == "notifications/cancelled"
         ):
-            self._asked.pop(coerce_request_id(params.get("requestId", "")), None)
+            self._pending.pop(coerce_request_id(params.get("requestId", "")), None)
 
-    def received(self, item: Item | MalformedMessage, context: Context | None) -> Item | None:
+    def check_received(
+        self, item: Item | MalformedMessage, variables: Context | None
+    ) -> Item | None:
         """The item as the library is to see it; None for one that it need not see."""
         if not isinstance(item, SessionMessage):
-            found = read(item.text) if isinstance(item, MalformedMessage) else _read(item)
-            return self._told(found) if found is not None else cast("Exception", item)
+            found = (
+                read_answer(item.text) if isinstance(item, MalformedMessage) else _read_error(item)
+            )
+            return self._reply_to(found) if found is not None else cast("Exception", item)
         message = item.message
         if isinstance(message, types.JSONRPCNotification):
-            return item if self._is_sound(message) else None
+            return item if self._is_valid(message) else None
         if not isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
             return item
-        asked = None if message.id is None else self._asked.pop(coerce_request_id(message.id), None)
+        asked = (
+            None if message.id is None else self._pending.pop(coerce_request_id(message.id), None)
+        )
         if isinstance(message, types.JSONRPCResponse):
             if asked is not None:
-                self._answered(asked, message)
+                self._note_answer(asked, message)
         elif message.id is None:
-            self._assigned(message, context)
+            self._assign_error(message, variables)
         return item
 
-    def _is_sound(self, message: types.JSONRPCNotification) -> bool:
+    def _is_valid(self, message: types.JSONRPCNotification) -> bool:
         try:
             parse_server_notification(message.method, self._version, message.params)
         except ValidationError as error:
-            if not self._has_told:
-                self._has_told = True
+            if not self._has_warned:
+                self._has_warned = True
                 _LOG.warning(
                     "%s sends notifications that MCP does not allow, and they are passed over; the "
                     "first: %s %s",
-                    *(self._name, message.method, place_of(error)),
+                    *(self._name, message.method, describe_first_error(error)),
                 )
             return False
         except (KeyError, ValueError):  # of another version: the library knows
             return True
         return True
 
-    def _answered(self, asked: PendingRequest, message: types.JSONRPCResponse) -> None:
+    def _note_answer(self, asked: PendingRequest, message: types.JSONRPCResponse) -> None:
         if asked.method == "initialize":
             self._version = str(message.result.get("protocolVersion", self._version))
         elif asked.method in LISTS:
             version = asked.version or self._version
-            message.result = mended(asked.method, version, message.result)
+            message.result = repair_list(asked.method, version, message.result)
 
-    def _assigned(self, message: types.JSONRPCError, context: Context | None) -> None:
+    def _assign_error(self, message: types.JSONRPCError, variables: Context | None) -> None:
         """An error without an id is meant for the only request that it can be meant for."""
-        waiting = list(self._asked.values())
-        if context is not None:
-            exchange = context.get(CURRENT)
-            waiting = [asked for asked in waiting if asked.exchange is exchange]
+        waiting = list(self._pending.values())
+        if variables is not None:
+            context = variables.get(CURRENT)
+            waiting = [asked for asked in waiting if asked.context is context]
         if len(waiting) == 1:
             message.id = waiting[0].id
-            del self._asked[coerce_request_id(message.id)]
+            del self._pending[coerce_request_id(message.id)]
 
-    def _told(self, found: Reading) -> Item | None:
-        asked = None if found.id is None else self._asked.pop(coerce_request_id(found.id), None)
-        return None if asked is None else SessionMessage(reply(asked.id, found.problem))
+    def _reply_to(self, found: PartialAnswer) -> Item | None:
+        asked = None if found.id is None else self._pending.pop(coerce_request_id(found.id), None)
+        return None if asked is None else SessionMessage(error_reply(asked.id, found.problem))
 
 
-def _read(error: Exception) -> Reading | None:
+def _read_error(error: Exception) -> PartialAnswer | None:
     if not isinstance(error, ValidationError):
         return None
     for detail in error.errors(include_url=False, include_context=False):
         found: Any = detail["input"]  # the whole of it, where a field is missing
         if isinstance(found, str):
-            return read(found.encode(errors="replace"))
+            return read_answer(found.encode(errors="replace"))
         if isinstance(found, dict) and "id" in found:
             answer = cast("dict[str, Any]", found)
-            return Reading(id=answer["id"], problem=problem_of(answer))
+            return PartialAnswer(id=answer["id"], problem=answer_problem(answer))
     return None
 
 
-class Incoming:
+class CheckedReceiveStream:
     """What the library reads of a server."""
 
-    def __init__(self, inner: Any, ledger: Ledger) -> None:
+    def __init__(self, inner: Any, ledger: InFlightRequests) -> None:
         self._inner = inner
         self._ledger = ledger
 
@@ -184,7 +192,7 @@ class Incoming:
             anyio.EndOfStream: There will be none.
         """
         while True:
-            item = self._ledger.received(await self._inner.receive(), self.last_context)
+            item = self._ledger.check_received(await self._inner.receive(), self.last_context)
             if item is not None:
                 return item
 
@@ -208,16 +216,16 @@ class Incoming:
         await self.aclose()
 
 
-class Outgoing:
+class CheckedSendStream:
     """What the library writes to a server."""
 
-    def __init__(self, inner: Any, ledger: Ledger) -> None:
+    def __init__(self, inner: Any, ledger: InFlightRequests) -> None:
         self._inner = inner
         self._ledger = ledger
 
     async def send(self, item: SessionMessage) -> None:
         """Write one message."""
-        self._ledger.sent(item.message)
+        self._ledger.note_sent(item.message)
         await self._inner.send(item)
 
     async def aclose(self) -> None:

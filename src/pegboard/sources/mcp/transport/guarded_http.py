@@ -9,17 +9,17 @@ import httpx2
 
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpStream
 from pegboard.errors import MCPConnectionError, PegboardError, ToolFailed
-from pegboard.sources.mcp.request_context import CURRENT, Exchange
-from pegboard.sources.mcp.transport.http_failures import Landing, fault_of
-from pegboard.sources.mcp.transport.malformed_messages import Reading, read
+from pegboard.sources.mcp.request_context import CURRENT, RequestContext
+from pegboard.sources.mcp.transport.http_failures import Endpoint, status_error
+from pegboard.sources.mcp.transport.malformed_messages import PartialAnswer, read_answer
 from pegboard.sources.mcp.transport.message_rate import MessageRate
-from pegboard.sources.mcp.transport.response_body import Body
+from pegboard.sources.mcp.transport.response_body import StreamedBody
 from pegboard.tools.call_headers import CallHeaders
 
 _LEFT_OUT = frozenset({"host", "connection", "content-length", "accept-encoding"})
-_MOST_ERROR_BYTES = 64 * 1024
-_GOODBYE_SECONDS = 3.0
-_LONGEST_SECONDS = 3600.0
+_MAX_ERROR_BYTES = 64 * 1024
+_DELETE_SECONDS = 3.0
+_MAX_SECONDS = 3600.0
 _SLACK_SECONDS = 1.0
 _NONE = CallHeaders({})
 
@@ -28,11 +28,11 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     """Takes the place of the library's own connections, for one session.
 
     What fails here is answered as an error to that one request, since an exception would end the
-    whole session and with it other requests on their way; the reason is kept in the exchange.
+    whole session and with it other requests on their way; the reason is kept in the context.
 
     Args:
         http: The guarded client.
-        landing: Which server this is, for messages.
+        endpoint: Which server this is, for messages.
         upstream: Keeps its connections apart from all others'.
         timeout: Seconds for the head of an answer to what belongs to no call.
         on_fault: Told of each fault.
@@ -45,7 +45,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         self,
         http: HttpClient,
         *,
-        landing: Landing,
+        endpoint: Endpoint,
         upstream: str,
         timeout: float,
         on_fault: Callable[[PegboardError], None],
@@ -54,8 +54,8 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         headers: CallHeaders = _NONE,
     ) -> None:
         self._http = http
-        self._own = headers
-        self._landing = landing
+        self._headers = headers
+        self._endpoint = endpoint
         self._upstream = upstream
         self._timeout = timeout
         self._on_fault = on_fault
@@ -64,9 +64,9 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one request; its answer is read while it comes."""
-        exchange = CURRENT.get()
-        if exchange is not None and exchange.opening and exchange.fault is not None:
-            return self._failed(request, exchange, exchange.fault)
+        context = CURRENT.get()
+        if context is not None and context.is_opening and context.fault is not None:
+            return self._error_response(request, context, context.fault)
         stack = AsyncExitStack()
         try:
             stream = await stack.enter_async_context(
@@ -74,60 +74,64 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
                     HttpRequest(
                         method=request.method,
                         url=str(request.url),
-                        headers=_headers(request) | self._of_call(exchange),
+                        headers=_request_headers(request) | self._call_headers(context),
                         content=await request.aread() or None,
-                        timeout=self._seconds(request, exchange),
+                        timeout=self._timeout_of(request, context),
                         follow_redirects=False,
                         upstream=self._upstream,
                     )
                 )
             )
-            fault, body = await self._judged(request, stream)
+            fault, body = await self._check_response(request, stream)
             if fault is None and body is None and _is_json(stream):
-                body = await self._body(stream, stack, exchange).whole()
-                fault = self._unread(request, body)
+                body = await self._body(stream, stack, context).read()
+                fault = self._body_error(request, body)
         except MCPConnectionError as fault:
             await stack.aclose()
-            return self._failed(request, exchange, fault)
+            return self._error_response(request, context, fault)
         except PegboardError as error:
             await stack.aclose()
-            told = error if isinstance(error, ToolFailed) else self._landing.unreachable(error)
-            return self._failed(request, exchange, told)
+            told = (
+                error if isinstance(error, ToolFailed) else self._endpoint.unreachable_error(error)
+            )
+            return self._error_response(request, context, told)
         except BaseException:
             await stack.aclose()
             raise
         if fault is not None or body is not None:
             await stack.aclose()
         if fault is not None:
-            return self._failed(request, exchange, fault)
+            return self._error_response(request, context, fault)
         content = (
             {"content": body}
             if body is not None
-            else {"stream": self._body(stream, stack, exchange)}
+            else {"stream": self._body(stream, stack, context)}
         )
-        return httpx2.Response(stream.status, headers=_kept(stream.headers), **cast("Any", content))
+        return httpx2.Response(
+            stream.status, headers=_response_headers(stream.headers), **cast("Any", content)
+        )
 
-    def _of_call(self, exchange: Exchange | None) -> dict[str, str]:
-        return {} if exchange is None else self._own.varying(exchange.ctx)
+    def _call_headers(self, context: RequestContext | None) -> dict[str, str]:
+        return {} if context is None else self._headers.varying(context.ctx)
 
-    def _seconds(self, request: httpx2.Request, exchange: Exchange | None) -> float:
+    def _timeout_of(self, request: httpx2.Request, context: RequestContext | None) -> float:
         if request.method == "DELETE":
-            return _GOODBYE_SECONDS
-        if request.method == "GET" or exchange is None:
+            return _DELETE_SECONDS
+        if request.method == "GET" or context is None:
             return self._timeout
-        remaining = exchange.remaining()
-        return _LONGEST_SECONDS if remaining is None else remaining + _SLACK_SECONDS
+        remaining = context.remaining()
+        return _MAX_SECONDS if remaining is None else remaining + _SLACK_SECONDS
 
-    async def _judged(
+    async def _check_response(
         self, request: httpx2.Request, stream: HttpStream
     ) -> tuple[PegboardError | None, bytes | None]:
         """What is wrong with an answer, or its body where that had to be read to know."""
         media_type = stream.headers.get("content-type", "").partition(";")[0].strip().lower()
         body = b""
         if stream.status >= 400:
-            body = await _beginning(stream)
-        fault = fault_of(
-            self._landing,
+            body = await _read_start(stream)
+        fault = status_error(
+            self._endpoint,
             request.method,
             stream.status,
             media_type,
@@ -137,36 +141,38 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         )
         return fault, body if stream.status >= 400 else None
 
-    def _unread(self, request: httpx2.Request, body: bytes) -> PegboardError | None:
+    def _body_error(self, request: httpx2.Request, body: bytes) -> PegboardError | None:
         """What keeps a body from being the answer: the library would let its caller wait on."""
         number = _request_id(request)
         if number is None:
             return None
-        found = read(body)
+        found = read_answer(body)
         if not found.problem and found.id is not None and str(found.id) != str(number):
-            found = Reading(problem=f"it answers {found.id!r}, and {number!r} was asked")
+            found = PartialAnswer(problem=f"it answers {found.id!r}, and {number!r} was asked")
         if not found.problem:
             return None
         return ToolFailed(
-            f"{self._landing.name} answered with what is no JSON-RPC message: {found.problem}."
+            f"{self._endpoint.name} answered with what is no JSON-RPC message: {found.problem}."
         )
 
-    def _body(self, stream: HttpStream, stack: AsyncExitStack, exchange: Exchange | None) -> Body:
-        return Body(
+    def _body(
+        self, stream: HttpStream, stack: AsyncExitStack, context: RequestContext | None
+    ) -> StreamedBody:
+        return StreamedBody(
             stream,
             stack,
-            exchange,
-            landing=self._landing,
+            context,
+            endpoint=self._endpoint,
             rate=self._rate,
             on_fault=self._on_fault,
             on_flood=self._on_flood,
         )
 
-    def _failed(
-        self, request: httpx2.Request, exchange: Exchange | None, fault: PegboardError
+    def _error_response(
+        self, request: httpx2.Request, context: RequestContext | None, fault: PegboardError
     ) -> httpx2.Response:
-        if exchange is not None:
-            exchange.fault = fault
+        if context is not None:
+            context.fault = fault
         self._on_fault(fault)
         number = _request_id(request)
         error = {"code": -32000, "message": fault.message}
@@ -174,20 +180,20 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         return httpx2.Response(502, json=body)
 
 
-def _headers(request: httpx2.Request) -> dict[str, str]:
+def _request_headers(request: httpx2.Request) -> dict[str, str]:
     headers = {key: value for key, value in request.headers.items() if key not in _LEFT_OUT}
     return headers | {"accept-encoding": "gzip, deflate"}
 
 
-def _kept(headers: Any) -> dict[str, str]:
+def _response_headers(headers: Any) -> dict[str, str]:
     return {key: value for key, value in headers.items() if key != "content-encoding"}
 
 
-async def _beginning(stream: HttpStream) -> bytes:
+async def _read_start(stream: HttpStream) -> bytes:
     body = b""
     async for chunk in stream.chunks:
         body += chunk
-        if len(body) > _MOST_ERROR_BYTES:
+        if len(body) > _MAX_ERROR_BYTES:
             break
     return body
 

@@ -19,7 +19,7 @@ class SessionLost(Unavailable):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Landing:
+class Endpoint:
     """Where requests go.
 
     Attributes:
@@ -31,7 +31,7 @@ class Landing:
     url: str
     credential: str = ""
 
-    def unreachable(self, error: PegboardError) -> PegboardError:
+    def unreachable_error(self, error: PegboardError) -> PegboardError:
         """What the guarded client said, as it concerns this server."""
         if isinstance(error, InvalidRequest):
             # where the guard refuses an address it says what allows it; all else is in the url
@@ -50,20 +50,20 @@ class Landing:
         found.__cause__ = error
         return found
 
-    def broken(self, error: PegboardError) -> PegboardError:
+    def interruption_error(self, error: PegboardError) -> PegboardError:
         """The connection ended while an answer was on its way."""
         found = MCPConnectionError(f"{self.name} broke off its answer: {error.message}")
         found.__cause__ = error
         return found
 
-    def flooded(self, pace: str) -> PegboardError:
+    def flood_error(self, pace: str) -> PegboardError:
         """More came than is listened to."""
         return MCPConnectionError(
             f"{self.name} sent {pace}, so its session was ended; it should answer when it is "
             "asked, or with less."
         )
 
-    def no_way_back(self, problem: str) -> PegboardError:
+    def sse_endpoint_error(self, problem: str) -> PegboardError:
         """An SSE server says nowhere that messages may go."""
         return MCPConnectionError(
             f"{self.name} {problem}: messages, and the credentials with them, go to the origin of "
@@ -73,7 +73,7 @@ class Landing:
             nothing_done=True,
         )
 
-    def refused(self, status: int) -> PegboardError:
+    def login_error(self, status: int) -> PegboardError:
         """The server wants other credentials."""
         if self.credential:
             advice = f"check the credential '{self.credential}'"
@@ -84,7 +84,7 @@ class Landing:
             f"{self.name} {word} (HTTP {status}); {advice}.", permanent=True, nothing_done=True
         )
 
-    def no_endpoint(self, reason: str) -> PegboardError:
+    def wrong_url_error(self, reason: str) -> PegboardError:
         """What answers is no MCP server."""
         return MCPConnectionError(
             f"{self.name}: {self.url} {reason}; it is no MCP endpoint. Check the path of the url "
@@ -94,8 +94,8 @@ class Landing:
         )
 
 
-def fault_of(  # noqa: PLR0911 - one line for each thing that a status can mean
-    landing: Landing,
+def status_error(  # noqa: PLR0911 - one line for each thing that a status can mean
+    endpoint: Endpoint,
     method: str,
     status: int,
     media_type: str,
@@ -106,23 +106,23 @@ def fault_of(  # noqa: PLR0911 - one line for each thing that a status can mean
 ) -> PegboardError | None:
     """What is wrong; None for an answer that the MCP library understands by itself."""
     if status in (401, 403):
-        return landing.refused(status)
+        return endpoint.login_error(status)
     if status == 404 and in_session and method != "DELETE":
-        return SessionLost(f"{landing.name} has forgotten the session.", nothing_done=True)
+        return SessionLost(f"{endpoint.name} has forgotten the session.", nothing_done=True)
     if is_jsonrpc or method == "DELETE" or (method == "GET" and status == 405):
         return None
     if status in (404, 405):
-        return landing.no_endpoint(f"answers {method} with HTTP {status}")
+        return endpoint.wrong_url_error(f"answers {method} with HTTP {status}")
     if status in (429, 503):
-        answer = HttpResponse(status=status, url=landing.url, headers=headers, content=b"")
+        answer = HttpResponse(status=status, url=endpoint.url, headers=headers, content=b"")
         wait = answer.retry_after(0.0)
         if status == 429:
-            return RateLimited(f"{landing.name} asks for fewer calls.", retry_after=wait)
-        return Unavailable(f"{landing.name} is not available (HTTP 503).", retry_after=wait)
+            return RateLimited(f"{endpoint.name} asks for fewer calls.", retry_after=wait)
+        return Unavailable(f"{endpoint.name} is not available (HTTP 503).", retry_after=wait)
     if status >= 500:
-        return Unavailable(f"{landing.name} failed (HTTP {status}).")
+        return Unavailable(f"{endpoint.name} failed (HTTP {status}).")
     if status >= 400:
-        return ToolFailed(f"{landing.name} refused the request (HTTP {status}).")
+        return ToolFailed(f"{endpoint.name} refused the request (HTTP {status}).")
     if 200 <= status < 300 and media_type == "text/html":
-        return landing.no_endpoint("answers with a web page")
+        return endpoint.wrong_url_error("answers with a web page")
     return None

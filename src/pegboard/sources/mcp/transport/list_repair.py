@@ -6,7 +6,7 @@ from typing import Any, cast
 from mcp_types import methods
 from pydantic import ValidationError
 
-from pegboard.sources.mcp.transport.malformed_messages import place_of
+from pegboard.sources.mcp.transport.malformed_messages import describe_first_error
 
 LISTS: Mapping[str, str] = {
     "tools/list": "tools",
@@ -16,20 +16,20 @@ LISTS: Mapping[str, str] = {
 }
 """Where the items stand in the answer to each method."""
 
-MOST_ITEMS = 10_000
+MAX_ITEMS = 10_000
 """Items of one list; a server that has more is told about, and the rest left out."""
 
-_LEFT_OUT = "pegboard/left-out"
-_MOST_TOLD = 20
-_LONGEST_NAME = 100
+_OMISSIONS = "pegboard/left-out"
+_MAX_REPORTED = 20
+_MAX_NAME = 100
 
 
-def left_out(meta: Mapping[str, Any] | None) -> tuple[str, ...]:
+def omissions(meta: Mapping[str, Any] | None) -> tuple[str, ...]:
     """What an answer's `_meta` says that was left out of it, one sentence each."""
-    return tuple((meta or {}).get(_LEFT_OUT, ()))
+    return tuple((meta or {}).get(_OMISSIONS, ()))
 
 
-def mended(method: str, version: str, result: dict[str, Any]) -> dict[str, Any]:
+def repair_list(method: str, version: str, result: dict[str, Any]) -> dict[str, Any]:
     """The answer with the items that can be used, and in `_meta` why others cannot.
 
     An answer that is wrong as a whole is left for the MCP library to refuse.
@@ -39,8 +39,8 @@ def mended(method: str, version: str, result: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(found, list):
         return result
     told: list[str] = []
-    page = _framed(result, told)
-    items = _first(cast("list[Any]", found), key, told)
+    page = _repair_page(result, told)
+    items = _limit_items(cast("list[Any]", found), key, told)
     if method == "tools/list":
         items = [_as_object_schemas(item) for item in items]
 
@@ -48,11 +48,11 @@ def mended(method: str, version: str, result: dict[str, Any]) -> dict[str, Any]:
         return _mismatch(method, version, {**page, key: some})
 
     if fits(items) and not fits([]):
-        items = _each(items, fits, key, told)
-    return {**page, key: items, "_meta": {**page.get("_meta", {}), _LEFT_OUT: told}}
+        items = _keep_valid(items, fits, key, told)
+    return {**page, key: items, "_meta": {**page.get("_meta", {}), _OMISSIONS: told}}
 
 
-def _framed(result: dict[str, Any], told: list[str]) -> dict[str, Any]:
+def _repair_page(result: dict[str, Any], told: list[str]) -> dict[str, Any]:
     page = dict(result)
     if not isinstance(page.get("_meta", {}), dict):
         del page["_meta"]
@@ -62,14 +62,14 @@ def _framed(result: dict[str, Any], told: list[str]) -> dict[str, Any]:
     return page
 
 
-def _first(items: list[Any], key: str, told: list[str]) -> list[Any]:
-    if len(items) <= MOST_ITEMS:
+def _limit_items(items: list[Any], key: str, told: list[str]) -> list[Any]:
+    if len(items) <= MAX_ITEMS:
         return items
-    told.append(f"{len(items) - MOST_ITEMS} {key}, since {MOST_ITEMS} are the most that are read")
-    return items[:MOST_ITEMS]
+    told.append(f"{len(items) - MAX_ITEMS} {key}, since {MAX_ITEMS} are the most that are read")
+    return items[:MAX_ITEMS]
 
 
-def _each(
+def _keep_valid(
     items: list[Any], fits: Callable[[list[Any]], str], key: str, told: list[str]
 ) -> list[Any]:
     kept: list[Any] = []
@@ -80,20 +80,20 @@ def _each(
             kept.append(item)
             continue
         wrong += 1
-        if wrong <= _MOST_TOLD:
+        if wrong <= _MAX_REPORTED:
             reason = problem.replace(f"'{key}.0.", "'").replace(f"'{key}.0'", "itself")
-            told.append(f"{_name_of(item, key, index)} ({reason})")
-    if wrong > _MOST_TOLD:
-        told.append(f"{wrong - _MOST_TOLD} more {key}")
+            told.append(f"{_item_name(item, key, index)} ({reason})")
+    if wrong > _MAX_REPORTED:
+        told.append(f"{wrong - _MAX_REPORTED} more {key}")
     return kept
 
 
-def _name_of(item: Any, key: str, index: int) -> str:
+def _item_name(item: Any, key: str, index: int) -> str:
     fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
     for field in ("name", "uri", "uriTemplate"):
         name = fields.get(field)
         if isinstance(name, str) and name:
-            return f"'{name[:_LONGEST_NAME]}'"
+            return f"'{name[:_MAX_NAME]}'"
     return f"number {index + 1} of its {key}"
 
 
@@ -101,7 +101,7 @@ def _mismatch(method: str, version: str, result: dict[str, Any]) -> str:
     try:
         methods.parse_server_result(method, version, result)
     except ValidationError as error:
-        return place_of(error) or "it is not what MCP allows"
+        return describe_first_error(error) or "it is not what MCP allows"
     except (KeyError, ValueError):  # a version or method that is not known here is not judged here
         return ""
     return ""
@@ -115,12 +115,12 @@ def _as_object_schemas(item: Any) -> Any:
     wanting = {
         key: {**tool[key], "type": "object"}
         for key in ("inputSchema", "outputSchema")
-        if _lacks_type(tool.get(key))
+        if _is_missing_type(tool.get(key))
     }
     return {**tool, **wanting} if wanting else tool
 
 
-def _lacks_type(schema: Any) -> bool:
+def _is_missing_type(schema: Any) -> bool:
     if not isinstance(schema, dict):
         return False
     said = cast("dict[str, Any]", schema).get("type")

@@ -14,8 +14,8 @@ from pydantic_core import from_json
 PREFIX = "Failed to parse"
 """How the MCP library begins what it says about an answer that it cannot read; so do we."""
 
-_LONGEST = 200
-_MOST_BRACKETS = 100
+_MAX_TEXT = 200
+_MAX_BRACKETS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class MalformedMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class PartialAnswer:
     """What can be made out of it.
 
     Attributes:
@@ -38,10 +38,10 @@ class Reading:
     problem: str = ""
 
 
-def read(text: bytes) -> Reading:
+def read_answer(text: bytes) -> PartialAnswer:
     """Make out what is left: a message that was cut off names its request all the same."""
     try:
-        return _answer(from_json(text))
+        return _partial_answer(from_json(text))
     except ValueError:
         pass
     decoded = text.decode(errors="replace")
@@ -49,33 +49,35 @@ def read(text: bytes) -> Reading:
         message = json.loads(decoded)
         problem = ""
     except json.JSONDecodeError as error:
-        message = _beginning(decoded[: error.pos])
+        message = _parse_partial(decoded[: error.pos])
         problem = f"it is no JSON from character {error.pos + 1} on"
     except RecursionError:
-        message, problem = _beginning(_shallow(decoded)), "it is nested too deeply"
-    return _answer(message, problem or "it is not UTF-8, or half of a character")
+        message, problem = _parse_partial(_cut_before_depth(decoded)), "it is nested too deeply"
+    return _partial_answer(message, problem or "it is not UTF-8, or half of a character")
 
 
-def _answer(message: Any, problem: str = "") -> Reading:
+def _partial_answer(message: Any, problem: str = "") -> PartialAnswer:
     if isinstance(message, list):
         items = cast("list[Any]", message)
         message = items[0] if items else None
         problem = problem or "it is a list of messages"
     if not isinstance(message, dict):
-        return Reading(problem=problem or "it is no object")
+        return PartialAnswer(problem=problem or "it is no object")
     found = cast("dict[str, Any]", message)
     if "method" in found:
-        return Reading(problem=problem or "it is no answer")
-    return Reading(id=as_request_id(found.get("id")), problem=problem or problem_of(found))
+        return PartialAnswer(problem=problem or "it is no answer")
+    return PartialAnswer(
+        id=as_request_id(found.get("id")), problem=problem or answer_problem(found)
+    )
 
 
-def reply(number: types.RequestId, problem: str) -> types.JSONRPCError:
+def error_reply(number: types.RequestId, problem: str) -> types.JSONRPCError:
     """What the waiting request is told."""
-    error = types.ErrorData(code=types.PARSE_ERROR, message=PREFIX, data=problem[:_LONGEST])
+    error = types.ErrorData(code=types.PARSE_ERROR, message=PREFIX, data=problem[:_MAX_TEXT])
     return types.JSONRPCError(jsonrpc="2.0", id=number, error=error)
 
 
-def problem_of(answer: dict[str, Any]) -> str:
+def answer_problem(answer: dict[str, Any]) -> str:
     """What keeps an object from being an answer; empty when nothing does."""
     if "error" in answer:
         return _mismatch(types.JSONRPCError, answer)
@@ -84,29 +86,29 @@ def problem_of(answer: dict[str, Any]) -> str:
     return "it has neither 'result' nor 'error'"
 
 
-def place_of(error: ValidationError) -> str:
+def describe_first_error(error: ValidationError) -> str:
     """Where in a message and why, without what stands there; empty for the message as a whole."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     place = ".".join(str(step) for step in first["loc"])
-    return f"at '{place[:_LONGEST]}': {first['msg'][:_LONGEST]}" if place else ""
+    return f"at '{place[:_MAX_TEXT]}': {first['msg'][:_MAX_TEXT]}" if place else ""
 
 
 def _mismatch(kind: type[BaseModel], answer: dict[str, Any]) -> str:
     try:
         kind.model_validate(answer, by_name=False)
     except ValidationError as error:
-        return place_of(error)
+        return describe_first_error(error)
     return ""
 
 
-def _shallow(text: str) -> str:
+def _cut_before_depth(text: str) -> str:
     """What stands before the bracket after which it may be too deep."""
     found = re.finditer(r"[\[{]", text)
-    last = next(itertools.islice(found, _MOST_BRACKETS, None), None)
+    last = next(itertools.islice(found, _MAX_BRACKETS, None), None)
     return text if last is None else text[: last.start()]
 
 
-def _beginning(text: str) -> Any:
+def _parse_partial(text: str) -> Any:
     try:
         return from_json(text, allow_partial=True)
     except ValueError:

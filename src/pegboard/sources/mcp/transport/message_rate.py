@@ -28,20 +28,20 @@ class MessageRate:
         self._most = most
         self._seconds = seconds
         self._monotonic = monotonic
-        self._since = monotonic()
+        self._started_at = monotonic()
         self._count = 0
 
     def __str__(self) -> str:
         return f"more than {self._most} messages in {self._seconds:g} s"
 
-    def exceeded(self, count: int = 1) -> bool:
+    def exceeds(self, count: int = 1) -> bool:
         """Count so many more; whether that is too much."""
         self._count += count
         if self._count <= self._most:
             return False
         now = self._monotonic()
-        is_fast = now - self._since < self._seconds
-        self._since, self._count = now, 0
+        is_fast = now - self._started_at < self._seconds
+        self._started_at, self._count = now, 0
         return is_fast
 
 
@@ -50,13 +50,13 @@ def default_rate() -> MessageRate:
     return MessageRate(most=MAX_MESSAGES, seconds=RATE_SECONDS)
 
 
-class Events:
+class EventCounter:
     """Counts what a stream of events brings: each event, and each comment between them."""
 
     def __init__(self) -> None:
         self._rest = b""
 
-    def in_next(self, chunk: bytes) -> int:
+    def count(self, chunk: bytes) -> int:
         """How many end, or begin to be ignored, in the next piece of the stream."""
         if b"\n" not in chunk and b"\r" not in chunk and not self._rest:
             return 0  # the middle of a long line

@@ -7,19 +7,19 @@ import httpx2
 
 from pegboard.core.ports.http import HttpStream
 from pegboard.errors import PegboardError, ToolFailed, Unavailable
-from pegboard.sources.mcp.request_context import Exchange
-from pegboard.sources.mcp.transport.http_failures import Landing
-from pegboard.sources.mcp.transport.message_rate import MAX_MESSAGE_BYTES, Events, MessageRate
+from pegboard.sources.mcp.request_context import RequestContext
+from pegboard.sources.mcp.transport.http_failures import Endpoint
+from pegboard.sources.mcp.transport.message_rate import MAX_MESSAGE_BYTES, EventCounter, MessageRate
 
 
-class Body(httpx2.AsyncByteStream):
+class StreamedBody(httpx2.AsyncByteStream):
     """An answer's body as it arrives; a break is told as the library expects it.
 
     Args:
         stream: The answer.
-        stack: Closes the exchange.
-        exchange: Of which request; None for what belongs to none.
-        landing: Which server this is, for messages.
+        stack: Closes the context.
+        context: Of which request; None for what belongs to none.
+        endpoint: Which server this is, for messages.
         rate: How many messages may come, on all streams of the session together.
         on_fault: Told what ends a stream that has no end of its own.
         on_flood: Told when too many came: then the session ends.
@@ -29,17 +29,17 @@ class Body(httpx2.AsyncByteStream):
         self,
         stream: HttpStream,
         stack: AsyncExitStack,
-        exchange: Exchange | None,
+        context: RequestContext | None,
         *,
-        landing: Landing,
+        endpoint: Endpoint,
         rate: MessageRate,
         on_fault: Callable[[PegboardError], None],
         on_flood: Callable[[PegboardError], None],
     ) -> None:
         self._stream = stream
         self._stack = stack
-        self._exchange = exchange
-        self._landing = landing
+        self._context = context
+        self._endpoint = endpoint
         self._rate = rate
         self._on_fault = on_fault
         self._on_flood = on_flood
@@ -50,13 +50,13 @@ class Body(httpx2.AsyncByteStream):
             async for chunk in self._chunks():
                 yield chunk
         except PegboardError as fault:
-            if self._exchange is not None:
-                self._exchange.fault = fault
+            if self._context is not None:
+                self._context.fault = fault
             if self._is_endless:
                 self._on_fault(fault)
             raise httpx2.StreamError(fault.message) from fault
 
-    async def whole(self) -> bytes:
+    async def read(self) -> bytes:
         """All of it.
 
         Raises:
@@ -67,30 +67,30 @@ class Body(httpx2.AsyncByteStream):
 
     async def _chunks(self) -> AsyncIterator[bytes]:
         total = 0
-        events = Events()
-        async for chunk in self._arriving():
+        events = EventCounter()
+        async for chunk in self._received_chunks():
             if self._is_endless:
-                self._check_rate(events.in_next(chunk))
+                self._check_rate(events.count(chunk))
             else:
                 total += len(chunk)
             if total > MAX_MESSAGE_BYTES:
                 size = f"more than {MAX_MESSAGE_BYTES // 2**20} MB"
                 raise ToolFailed(
-                    f"{self._landing.name} answered with {size}; it should answer in pages, or "
+                    f"{self._endpoint.name} answered with {size}; it should answer in pages, or "
                     "with less."
                 )
             yield chunk
 
-    async def _arriving(self) -> AsyncIterator[bytes]:
+    async def _received_chunks(self) -> AsyncIterator[bytes]:
         try:
             async for chunk in self._stream.chunks:
                 yield chunk
         except Unavailable as error:
-            raise self._landing.broken(error) from error
+            raise self._endpoint.interruption_error(error) from error
 
     def _check_rate(self, count: int) -> None:
-        if self._rate.exceeded(count):
-            fault = self._landing.flooded(str(self._rate))
+        if self._rate.exceeds(count):
+            fault = self._endpoint.flood_error(str(self._rate))
             self._on_flood(fault)
             raise fault
 

@@ -11,7 +11,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx2
 
 from pegboard.sources.mcp.request_context import CURRENT
-from pegboard.sources.mcp.transport.http_failures import Landing
+from pegboard.sources.mcp.transport.http_failures import Endpoint
 
 _MAX_BYTES = 64 * 1024
 _MAX_ORIGIN = 200
@@ -22,12 +22,12 @@ class EndpointCheck(httpx2.AsyncBaseTransport):
 
     Args:
         inner: Sends the requests.
-        landing: The server, for messages.
+        endpoint: The server, for messages.
     """
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport, *, landing: Landing) -> None:
+    def __init__(self, inner: httpx2.AsyncBaseTransport, *, endpoint: Endpoint) -> None:
         self._inner = inner
-        self._landing = landing
+        self._endpoint = endpoint
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one request; the stream that answers a GET is checked."""
@@ -35,17 +35,17 @@ class EndpointCheck(httpx2.AsyncBaseTransport):
         kind = response.headers.get("content-type", "").lower()
         if request.method == "GET" and response.status_code == 200 and "event-stream" in kind:
             inner = cast("httpx2.AsyncByteStream", response.stream)
-            response.stream = _CheckedStream(inner, request, self._landing)
+            response.stream = _CheckedStream(inner, request, self._endpoint)
         return response
 
 
 class _CheckedStream(httpx2.AsyncByteStream):
     def __init__(
-        self, inner: httpx2.AsyncByteStream, request: httpx2.Request, landing: Landing
+        self, inner: httpx2.AsyncByteStream, request: httpx2.Request, endpoint: Endpoint
     ) -> None:
         self._inner = inner
         self._request = request
-        self._landing = landing
+        self._endpoint = endpoint
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         chunks = aiter(self._inner)
@@ -55,9 +55,9 @@ class _CheckedStream(httpx2.AsyncByteStream):
         except httpx2.StreamError as error:
             raise httpx2.SSEError(str(error)) from error
         if problem:
-            fault = self._landing.no_way_back(problem)
-            if (exchange := CURRENT.get()) is not None:
-                exchange.fault = fault
+            fault = self._endpoint.sse_endpoint_error(problem)
+            if (context := CURRENT.get()) is not None:
+                context.fault = fault
             # the one error for which the library ends at once before it knows the endpoint
             raise httpx2.SSEError(fault.message)
         for chunk in head:
@@ -81,7 +81,7 @@ class _CheckedStream(httpx2.AsyncByteStream):
         response = httpx2.Response(200, headers=kind, content=read(), request=self._request)
         async for event in httpx2.EventSource(response):
             if event.event == "endpoint":
-                return endpoint_problem(self._landing.url, event.data)
+                return endpoint_problem(self._endpoint.url, event.data)
         return "named no endpoint" if sum(map(len, head)) > _MAX_BYTES else ""
 
     async def aclose(self) -> None:

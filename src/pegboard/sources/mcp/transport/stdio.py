@@ -78,7 +78,7 @@ class ServerProcess:
         self._rate = rate
         self._last_lines: deque[str] = deque(maxlen=_LAST_LINES)
         self._logged = 0
-        self._garbage = ""
+        self._noise = ""
         self._offence = ""
         self._has_ended = self._is_stopped = self._has_spoken = False
         self.pid = process.pid
@@ -144,14 +144,14 @@ class ServerProcess:
     async def _read(self, deliver: Callable[[Any], Any]) -> None:
         size = f"a message of more than {MAX_MESSAGE_BYTES // 2**20} MB"
         stdout = self._process.stdout
-        async for line in read_lines(stdout, on_excess=lambda: self._offend(size, "in pages")):
-            if self._rate.exceeded():
-                self._offend(str(self._rate), "when it is asked")
+        async for line in read_lines(stdout, on_excess=lambda: self._set_offence(size, "in pages")):
+            if self._rate.exceeds():
+                self._set_offence(str(self._rate), "when it is asked")
                 return
             try:
                 message = jsonrpc_message_adapter.validate_json(line, by_name=False)
             except ValueError:
-                self._note_garbage(line)
+                self._note_noise(line)
                 if line.lstrip()[:1] in (b"{", b"["):
                     await deliver(MalformedMessage(line))
                 continue
@@ -169,7 +169,7 @@ class ServerProcess:
         """Which limit it broke, so that it has to be ended; empty for none."""
         return self._offence
 
-    def why(self) -> str:
+    def reason(self) -> str:
         """How it ended, with its last words."""
         code = self._process.returncode
         if self._offence:
@@ -182,11 +182,11 @@ class ServerProcess:
             reason = f"it was ended by signal {signal.Signals(-code).name}"
         else:
             reason = f"it ended with exit code {code}"
-        return f"{reason}{self.words()}"
+        return f"{reason}{self.last_words()}"
 
-    def words(self) -> str:
+    def last_words(self) -> str:
         """What it wrote that is no MCP."""
-        odd, last = self._garbage, " | ".join(self._last_lines)
+        odd, last = self._noise, " | ".join(self._last_lines)
         noise = f"; on stdout it wrote what is no MCP message: {odd}" if odd else ""
         return f"{noise}; its last words: {last}" if last else noise
 
@@ -216,13 +216,13 @@ class ServerProcess:
         """Wait a moment for its exit code, which comes after the end of its output."""
         await self._process.wait(0.5)
 
-    def _offend(self, what: str, how: str) -> None:
+    def _set_offence(self, what: str, how: str) -> None:
         self._offence = f"it sent {what}, so it was ended; it should answer {how}, or with less"
 
-    def _note_garbage(self, line: bytes) -> None:
+    def _note_noise(self, line: bytes) -> None:
         text = self._command.hide(line.decode(errors="replace").strip())[:_MAX_LINE]
-        if text and not self._garbage:
-            self._garbage = text
+        if text and not self._noise:
+            self._noise = text
             _LOG.warning(
                 "%s writes to stdout what is no MCP message; the first line: %s",
                 self._command.name,

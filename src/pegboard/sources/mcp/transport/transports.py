@@ -14,24 +14,24 @@ from mcp.client.streamable_http import streamable_http_client
 
 from pegboard.core.ports.http import HttpClient
 from pegboard.errors import MCPConnectionError, PegboardError, SourceUnavailable
-from pegboard.sources.mcp.config import McpConfig, revealed
-from pegboard.sources.mcp.sdk_log_filter import keep_farewells_out
+from pegboard.sources.mcp.config import McpConfig, reveal
+from pegboard.sources.mcp.sdk_log_filter import hide_closed_stream_errors
 from pegboard.sources.mcp.transport.guarded_http import GuardedTransport
-from pegboard.sources.mcp.transport.http_failures import Landing
+from pegboard.sources.mcp.transport.http_failures import Endpoint
 from pegboard.sources.mcp.transport.message_rate import MAX_MESSAGE_BYTES, MessageRate, default_rate
 from pegboard.sources.mcp.transport.sse_endpoint import EndpointCheck
 from pegboard.sources.mcp.transport.stdio import ServerCommand, ServerProcess, stdio_transport
 from pegboard.tools.call_headers import CallHeaders
 
-_SSE_SILENCE = 24 * 3600.0
+_SSE_READ_SECONDS = 24 * 3600.0
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 Transport = AbstractAsyncContextManager[Any]
-keep_farewells_out()
+hide_closed_stream_errors()
 
 
 @dataclass(slots=True)
-class Wire:
+class ServerStatus:
     """What is known of a connection below the protocol.
 
     Attributes:
@@ -41,13 +41,13 @@ class Wire:
     name: str
     process: ServerProcess | None = None
 
-    def why(self) -> str:
+    def reason(self) -> str:
         """How the child ended; empty without one."""
-        return "" if self.process is None else self.process.why()
+        return "" if self.process is None else self.process.reason()
 
-    def words(self) -> str:
+    def last_words(self) -> str:
         """What the child said last; empty without one."""
-        return "" if self.process is None else self.process.words()
+        return "" if self.process is None else self.process.last_words()
 
     def offence(self) -> str:
         """What the child has to be ended for; empty for nothing."""
@@ -91,7 +91,7 @@ class Link:
         return self.config.protocol
 
     @property
-    def asks(self) -> bool:
+    def may_ask(self) -> bool:
         """Whether it may ask the caller."""
         return self.config.asks
 
@@ -105,13 +105,13 @@ class Link:
         """Whether all answers come on one stream that is not the request's own."""
         return self.config.is_sse
 
-    def may_be_older(self, fault: PegboardError | None) -> bool:
+    def may_be_sse(self, fault: PegboardError | None) -> bool:
         """Whether the older HTTP+SSE transport is worth a try."""
         return isinstance(fault, MCPConnectionError) and "no MCP endpoint" in fault.message
 
     def transports(
         self,
-        wire: Wire,
+        wire: ServerStatus,
         on_fault: Callable[[PegboardError], None],
         on_end: Callable[[], None],
         *,
@@ -133,7 +133,7 @@ class Link:
         headers = CallHeaders(self._headers())
         over = GuardedTransport(
             self.http,
-            landing=self._landing,
+            endpoint=self._endpoint,
             upstream=f"mcp {self.name} {self.key}",
             timeout=self.config.connect_timeout,
             on_fault=on_fault,
@@ -154,15 +154,15 @@ class Link:
             text
             for value in self.config.env.values()
             if not isinstance(value, str)
-            for text in revealed({"": value}).values()
+            for text in reveal({"": value}).values()
         }
         for secret in secrets:
             text = text.replace(secret, "[redacted]") if len(secret) > 3 else text
         return text
 
     @property
-    def _landing(self) -> Landing:
-        return Landing(name=self.title, url=self.config.url, credential=self.config.credential)
+    def _endpoint(self) -> Endpoint:
+        return Endpoint(name=self.title, url=self.config.url, credential=self.config.credential)
 
     def _command(self) -> ServerCommand:
         config = self.config
@@ -170,21 +170,21 @@ class Link:
             name=self.title,
             program=config.command,
             arguments=config.args,
-            environment=get_default_environment() | revealed(config.env),
+            environment=get_default_environment() | reveal(config.env),
             directory=(self.base_dir / Path(config.cwd).expanduser()).resolve(),
             hide=self.hide,
         )
 
     def _headers(self) -> dict[str, str]:
-        headers = revealed(self.config.headers)
+        headers = reveal(self.config.headers)
         if self.config.auth is not None:
             headers["Authorization"] = f"Bearer {self.config.auth.token.get_secret_value()}"
         for name, value in headers.items():
             if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
-                raise self._bad_header(name)
+                raise self._header_error(name)
         return headers
 
-    def _bad_header(self, name: str) -> MCPConnectionError:
+    def _header_error(self, name: str) -> MCPConnectionError:
         if name == "Authorization" and self.config.auth is not None:
             where = "'auth.token'"
         else:
@@ -216,13 +216,13 @@ class Link:
             auth: httpx2.Auth | None = None,
         ) -> httpx2.AsyncClient:
             del timeout, auth
-            return _client(EndpointCheck(over, landing=self._landing), headers or {})
+            return _client(EndpointCheck(over, endpoint=self._endpoint), headers or {})
 
         async with sse_client(
             self.config.url,
             headers=given,
             httpx_client_factory=made,
-            sse_read_timeout=_SSE_SILENCE,
+            sse_read_timeout=_SSE_READ_SECONDS,
         ) as streams:
             yield streams
 
