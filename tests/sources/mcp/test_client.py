@@ -115,10 +115,10 @@ class Told(ServerStatus):
         super().__init__("shop")
         self._why = why
 
-    def why(self) -> str:
+    def reason(self) -> str:
         return self._why
 
-    def words(self) -> str:
+    def last_words(self) -> str:
         return self._why[len(self._why.partition("; ")[0]) :]
 
 
