@@ -302,7 +302,7 @@ async def test_an_owner_that_comes_back_changes_nothing(store: RunStore) -> None
     await store.release("r", "us")
     assert await store.lease("r", "another", seconds=60) is not None
     process.gate.set()
-    with pytest.raises(Unavailable, match="somebody else"):
+    with pytest.raises(Unavailable, match="held by another worker"):
         await process.runner.result("r")
     await process.durability.close()
 

@@ -56,11 +56,3 @@ def test_a_part_takes_along_what_it_refers_to() -> None:
     assert alone == {"$defs": SHARED["$defs"], "allOf": [part]}
     assert SchemaDocument({"properties": {"a": TEXT}}).alone(TEXT) == TEXT
     assert SchemaDocument({"properties": {"a": {"$ref": "#"}}}).alone(TEXT) is None
-
-
-def test_parts_that_cannot_be_taken_out_may_be_anything() -> None:
-    assert SchemaDocument(SHARED).join((UNREADABLE,)) == {}
-    assert SchemaDocument({"properties": {"a": {"$ref": "#"}}}).join((TEXT,)) == {}
-    assert SchemaDocument(True).join((TEXT, {"minLength": 1})) == {
-        "allOf": [TEXT, {"minLength": 1}]
-    }

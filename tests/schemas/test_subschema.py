@@ -1,97 +1,101 @@
-"""What a schema says of a place within values."""
-
 from typing import Any
 
 import pytest
 
-from pegboard.schemas.compatibility import schema_fits
-from pegboard.schemas.subschema import SchemaAtPath, schema_at
+from pegboard.schemas.subschema import SubSchema, schema_at
 
-TEXT, WHOLE, NULL = {"type": "string"}, {"type": "integer"}, {"type": "null"}
+TEXT = {"type": "string"}
+DEFS = {"item": {"type": "object", "properties": {"id": TEXT}}, "loop": {"$ref": "#/$defs/loop"}}
 PAGE: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "title": TEXT,
-        "items": {"type": "array", "items": {"$ref": "#/$defs/item"}, "minItems": 1},
-        "next": {"anyOf": [{"$ref": "#/$defs/item"}, NULL]},
+        "name": TEXT,
+        "items": {"type": "array", "items": {"$ref": "#/$defs/item"}},
+        "pair": {"type": "array", "prefixItems": [TEXT, {"type": "integer"}], "items": False},
+        "either": {"anyOf": [{"type": "object", "properties": {"a": TEXT}}, {"type": "null"}]},
+        "both": {
+            "oneOf": [{"properties": {"a": TEXT}}, {"properties": {"a": {"type": "integer"}}}]
+        },
+        "mixed": {"anyOf": [{"properties": {"a": TEXT}}, {}]},
+        "map": {"type": "object", "additionalProperties": {"type": "integer"}},
+        "open": {"type": "object", "additionalProperties": True},
+        "closed": {"type": "object", "additionalProperties": False},
+        "wrapped": {"allOf": [{"$ref": "#/$defs/item"}]},
+        "all": {"allOf": [{}, {}]},
+        "any": True,
+        "loop": {"$ref": "#/$defs/loop"},
+        "nowhere": {"$ref": "#/$defs/none"},
+        "outside": {"$ref": "https://example.com/x"},
+        "patterns": {"patternProperties": {"^x": TEXT}},
+        "types": {"type": ["object", "null"], "properties": {"a": TEXT}},
+        "nested": {
+            "anyOf": [
+                {"properties": {"x": {"properties": {"y": TEXT}}}},
+                {"properties": {"x": {"type": "null"}}},
+            ]
+        },
     },
-    "required": ["title", "items"],
-    "$defs": {
-        "item": {
-            "type": "object",
-            "properties": {"id": WHOLE, "inner": {"$ref": "#/$defs/item"}},
-            "required": ["id"],
-        }
-    },
+    "$defs": DEFS,
 }
 
 
 @pytest.mark.parametrize(
-    ("path", "wanted", "is_always_there"),
+    ("keys", "schema"),
     [
-        (["title"], TEXT, True),
-        (["items", 0, "id"], WHOLE, True),
-        (["items", 1, "id"], WHOLE, False),
-        (["items", 0, "inner", "inner", "id"], WHOLE, False),
-        (["next", "id"], WHOLE, False),
-        ([], {"type": "object"}, True),
+        (("name",), TEXT),
+        (("items", 3, "id"), TEXT),
+        (("pair", 1), {"type": "integer"}),
+        (("either", "a"), TEXT),
+        (("map", "anything"), {"type": "integer"}),
+        (("wrapped", "id"), TEXT),
+        (("types", "a"), TEXT),
+        (("nested", "x", "y"), {"anyOf": [TEXT]}),
+        (("both", "a"), {"anyOf": [TEXT, {"type": "integer"}]}),
     ],
-    ids=["a property", "in a list", "perhaps in a list", "recursive", "of an alternative", "all"],
 )
-def test_a_place_has_a_schema_of_its_own(
-    path: list[str | int], wanted: Any, is_always_there: bool
-) -> None:
-    part = schema_at(PAGE, path)
+def test_a_schema_says_what_is_at_a_place(keys: tuple[Any, ...], schema: Any) -> None:
+    seen = schema_at(PAGE, keys)
 
-    assert schema_fits(part.schema, wanted).is_certain
-    assert part.is_always_there is is_always_there
-
-
-def test_a_plain_part_is_shown_as_it_is() -> None:
-    assert schema_at({"properties": {"a": TEXT}}, ["a"]).schema == TEXT
-
-
-def test_alternatives_come_together() -> None:
-    schema = {
-        "oneOf": [{"type": "object", "properties": {"a": kind}} for kind in (TEXT, WHOLE)],
-    }
-
-    part = schema_at(schema, ["a"])
-
-    assert part.schema == {"anyOf": [TEXT, WHOLE]}
+    assert seen.schema is not None
+    assert {key: value for key, value in seen.schema.items() if key != "$defs"} == schema
+    assert seen.schema["$defs"] == DEFS
 
 
 @pytest.mark.parametrize(
-    ("schema", "path", "closed"),
+    "keys",
     [
-        (TEXT, ["a"], False),
-        ({"properties": {"a": False}}, ["a"], False),
-        ({"properties": {"a": TEXT}}, ["b"], True),
-        ({"type": "object", "allOf": [NULL]}, ["b"], True),
+        ("any",),
+        ("any", "x"),
+        ("open", "x"),
+        ("mixed", "a"),
+        ("all", "x"),
+        ("loop", "x"),
+        ("nowhere", "x"),
+        ("outside", "x"),
+        ("patterns", "xx"),
     ],
-    ids=["of a text", "excluded", "not named", "of nothing"],
 )
-def test_where_nothing_can_be_the_schema_is_false(
-    schema: Any, path: list[str | int], closed: bool
-) -> None:
-    assert schema_at(schema, path, closed=closed) == SchemaAtPath(
-        schema=False, is_always_there=False
-    )
+def test_where_a_schema_says_nothing_nothing_is_known(keys: tuple[Any, ...]) -> None:
+    assert schema_at(PAGE, keys) == SubSchema()
 
 
 @pytest.mark.parametrize(
-    "schema",
-    [{}, True, {"$schema": "urn:unknown"}, {"properties": {"a": {"$ref": "#"}, "b": TEXT}}],
-    ids=["anything", "true", "another language", "a reference to the whole"],
+    ("keys", "problem"),
+    [
+        (("nme",), "it has no 'nme', only name, items"),
+        (("name", "x"), "it is of type string, not object"),
+        (("name", 0), "it is of type string, not array"),
+        (("pair", 2), "the list has no item 2"),
+        (("closed", "x"), "it has no 'x', only nothing"),
+        (("items", "first"), "it is of type array, not object"),
+        (("types", 0), "it is of type object or null, not array"),
+        (("nested", "x", "z"), "it has no 'z', only y"),
+    ],
 )
-def test_what_is_not_known_may_be_anything(schema: Any) -> None:
-    assert schema_at(schema, ["b"]) == SchemaAtPath(schema={}, is_always_there=False)
+def test_a_place_that_cannot_be_there_says_why(keys: tuple[Any, ...], problem: str) -> None:
+    assert schema_at(PAGE, keys).problem.startswith(problem)
 
 
-def test_very_many_alternatives_are_left_together() -> None:
-    many = {
-        "allOf": [{"anyOf": [{"minProperties": n}, {}]} for n in range(12)],
-        "properties": {"a": TEXT},
-    }
-
-    assert schema_fits(schema_at(many, ["a"]).schema, TEXT).is_certain
+def test_without_a_schema_nothing_is_known() -> None:
+    assert schema_at(None, ("x",)) == SubSchema()
+    assert schema_at(PAGE, ()).schema is PAGE

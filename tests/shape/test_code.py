@@ -17,7 +17,7 @@ CATCH_ALL: dict[str, str] = {
     "execution/steps/record.py": "every call is recorded here, whatever error ended it",
     "execution/steps/run.py": "an error raised by a tool becomes one of our errors here",
     "features/pins/classify.py": "an error raised for a foreign schema makes its tool unavailable",
-    "graphs/engine/node_runner.py": "an error raised by a node kind becomes its node's failure",
+    "graphs/engine/graph_execution.py": "an error raised by a node kind becomes its node's failure",
     "graphs/runner.py": "an error that ends an attempt is raised again after its run ended",
     "observability/background_queue.py": "failed events are counted; later ones are still sent",
     "runtime/sources/refresher.py": "an error of a source becomes its reason and stops no other",
@@ -41,9 +41,9 @@ UNFINISHED: dict[str, str] = {
 }
 ERRORS_OF_THEIR_OWN: dict[str, str] = {
     "features/marketplace/entries.py:UnusableEntry": "an internal signal of one room",
-    "graphs/engine/interrupts.py:Suspended": "an internal signal of one room",
-    "graphs/engine/interrupts.py:Stopped": "an internal signal of one room",
-    "graphs/engine/interrupts.py:StoreFailed": "an internal signal of one room",
+    "graphs/engine/stop_signal.py:Suspended": "an internal signal of one room",
+    "graphs/engine/stop_signal.py:Stopped": "an internal signal of one room",
+    "graphs/engine/stop_signal.py:StoreFailed": "an internal signal of one room",
     "sources/openapi/call/error_responses.py:ApiErrorDetail": "the cause of our error",
     "sources/openapi/document/parser.py:Unreadable": "an internal signal of one source",
     "sources/openapi/document/references.py:BadReference": "an internal signal of one source",

@@ -2,15 +2,18 @@
 
 from pegboard.graphs.checks.check import check
 from pegboard.graphs.checks.faults import Fault
-from pegboard.graphs.documents.read import read_graph, write_graph, write_plan
+from pegboard.graphs.documents.read import read_graph
+from pegboard.graphs.documents.write import write_graph, write_plan
 from pegboard.graphs.dry_run import Preview, preview
-from pegboard.graphs.kinds import KINDS, NodeKind
+from pegboard.graphs.kinds import KINDS
+from pegboard.graphs.node_kind import NodeContext, NodeKind
 from pegboard.graphs.runner import GraphRunner, run_graph
 
 __all__ = [
     "KINDS",
     "Fault",
     "GraphRunner",
+    "NodeContext",
     "NodeKind",
     "Preview",
     "check",

@@ -14,7 +14,7 @@ from pegboard.graphs.checks.check import checking
 from pegboard.graphs.checks.context import CheckContext, HealthOf, StandInOf
 from pegboard.graphs.checks.faults import Fault
 from pegboard.graphs.checks.topology import layers_of
-from pegboard.graphs.engine.failover import SubstituteFinder, for_caller
+from pegboard.graphs.failover import SubstituteFinder, for_caller
 from pegboard.graphs.kinds import KINDS, NodeKind
 from pegboard.graphs.tool_host import ToolHost, find_tool
 

@@ -16,12 +16,12 @@ from pegboard.errors import AlreadyAnswered, InvalidRequest, Unavailable
 from pegboard.execution.wait_for_source import wait_for_graph_sources
 from pegboard.graphs.checks.check import refuse_faults
 from pegboard.graphs.checks.context import CheckContext, WasThere
-from pegboard.graphs.checks.params import checked
-from pegboard.graphs.documents.read import read_apart, write_graph
-from pegboard.graphs.engine.attempt import RunAttempt
-from pegboard.graphs.engine.attempt_limit import AttemptLimit
-from pegboard.graphs.engine.ephemeral_steps import EphemeralSteps
-from pegboard.graphs.engine.failover import SubstituteFinder, for_caller
+from pegboard.graphs.documents.read import read_apart
+from pegboard.graphs.documents.write import write_graph
+from pegboard.graphs.engine.attempt import AttemptLimit, RunAttempt
+from pegboard.graphs.engine.graph_execution import validate_params
+from pegboard.graphs.engine.steps import EphemeralSteps
+from pegboard.graphs.failover import SubstituteFinder, for_caller
 from pegboard.graphs.kinds import KINDS, NodeKind
 from pegboard.graphs.tool_host import ToolHost
 
@@ -73,7 +73,7 @@ async def run_graph(
     ctx = ctx or ToolContext()
     terms = CheckContext(board=board, principal=ctx.principal, kinds=kinds, env=env or {})
     await refuse_faults(graph, terms)
-    checked(graph, params or {})
+    validate_params(graph, params or {})
     start = RunStart(
         run_id=run_id or ctx.run_id or new_run_id(),
         graph={},
@@ -83,8 +83,8 @@ async def run_graph(
         parent_id=ctx.call_id or ctx.parent_id,
         env=env or {},
     )
-    player = RunAttempt(graph, start, board=board, kinds=kinds, ctx=ctx)
-    return await player.play(EphemeralSteps(start))
+    attempt = RunAttempt(graph, start, board=board, kinds=kinds, ctx=ctx)
+    return await attempt.execute(EphemeralSteps(start))
 
 
 class GraphRunner:
@@ -128,8 +128,8 @@ class GraphRunner:
         self._heal = heal
         self._was_there = was_there
         self._begun: dict[str, tuple[Graph, ToolContext[Any]]] = {}
-        self._tries = AttemptLimit(board)
-        durability.attach(self._play)
+        self._limit = AttemptLimit(board)
+        durability.attach(self._attempt)
 
     async def start(
         self,
@@ -162,7 +162,7 @@ class GraphRunner:
             was_there=self._was_there,
         )
         await refuse_faults(graph, terms)
-        checked(graph, params or {})
+        validate_params(graph, params or {})
         start = RunStart(
             run_id=run_id or new_run_id(),
             graph=await in_thread(partial(write_graph, graph), is_large=is_large(graph)),
@@ -250,25 +250,25 @@ class GraphRunner:
         signal = Signal(id=id or secrets.token_hex(8), topic=topic, message=message)
         return await self.durability.signal(run_id, signal)
 
-    async def _play(self, steps: RunSteps) -> RunResult:
+    async def _attempt(self, steps: RunSteps) -> RunResult:
         try:
-            result = await self._played(steps)
+            result = await self._execute(steps)
         except Unavailable:  # of the store: the run is not to blame
             raise
         except Exception as error:  # noqa: BLE001 - it is raised again, or becomes the end of the run
-            seen = await self.durability.get_result(steps.start.run_id)
-            return self._tries.failed(steps.start, error, seen=seen)
-        self._tries.settle(steps.start.run_id)
+            last = await self.durability.get_result(steps.start.run_id)
+            return self._limit.count_failure(steps.start, error, last=last)
+        self._limit.reset(steps.start.run_id)
         return result
 
-    async def _played(self, steps: RunSteps) -> RunResult:
+    async def _execute(self, steps: RunSteps) -> RunResult:
         start = steps.start
         known = self._begun.get(start.run_id)
         graph, ctx = known or (await read_apart(start.graph), self._context(start))
-        player = RunAttempt(
+        attempt = RunAttempt(
             graph, start, board=self._board, kinds=self._kinds, ctx=ctx, heal=self._heal
         )
-        result = await player.play(steps)
+        result = await attempt.execute(steps)
         if result.state.is_final:
             self._begun.pop(start.run_id, None)
         return result

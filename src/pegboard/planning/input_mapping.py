@@ -6,8 +6,8 @@ from typing import Any, cast
 
 from pegboard.core.tool import JsonSchema, ToolSpec
 from pegboard.graphs.expressions.references import Reference
-from pegboard.graphs.schema_paths import referred
 from pegboard.schemas.compatibility import Fit, schema_fits
+from pegboard.schemas.subschema import resolve_ref
 
 _MOST_REFS = 50
 
@@ -194,7 +194,7 @@ def resolve_root_ref(schema: JsonSchema) -> JsonSchema:
         reference = cast("Mapping[str, Any]", node).get("$ref")
         if not isinstance(reference, str):
             break
-        node = referred(schema, reference)
+        node = resolve_ref(schema, reference)
     return cast("JsonSchema", node) if isinstance(node, Mapping) else {}
 
 

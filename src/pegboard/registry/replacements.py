@@ -139,6 +139,7 @@ def _judge_input(match: _Match, tool: ToolSpec, candidate: ToolSpec) -> None:
         return
     partners = _partners(old, new)
     required = set(candidate.input_schema.get("required", ()))
+    must = set(tool.input_schema.get("required", ()))
     for name in new:
         source = partners.get(name)
         if source is None:
@@ -148,12 +149,10 @@ def _judge_input(match: _Match, tool: ToolSpec, candidate: ToolSpec) -> None:
         match.mapping[name] = source
         if source != name:
             match.doubt(_RENAMED, f"takes '{source}' as '{name}'")
-        given = schema_at(tool.input_schema, [source])
-        if name in required and not given.is_always_there:
+        if name in required and source not in must:
             match.doubt(_UNKNOWN, f"needs '{name}', which callers may leave out")
-        place = schema_at(candidate.input_schema, [name])
-        _take_in(match, schema_fits(given.schema, place.schema), f"input '{name}'")
-    must = set(tool.input_schema.get("required", ()))
+        given, wanted = _argument(tool, source), _argument(candidate, name)
+        _take_in(match, schema_fits(given, wanted), f"input '{name}'")
     for name in old:
         if name not in match.mapping.values():
             match.doubt(0 if name in must else _DROPPED, f"takes nothing like '{name}'")
@@ -168,6 +167,14 @@ def _take_in(match: _Match, fit: Fit, what: str) -> None:
 
 def _arguments(spec: ToolSpec) -> dict[str, Any]:
     return cast("dict[str, Any]", spec.input_schema.get("properties", {}))
+
+
+def _argument(spec: ToolSpec, name: str) -> Any:
+    """The schema of an argument: `False` when it cannot be given, `{}` when nothing is known."""
+    found = schema_at(spec.input_schema, [name])
+    if found.problem:
+        return False
+    return {} if found.schema is None else found.schema
 
 
 def _partners(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:

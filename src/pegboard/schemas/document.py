@@ -62,19 +62,6 @@ class SchemaDocument:
             return None
         return {**carried, "allOf": [part]} if carried else part
 
-    def join(self, nodes: tuple[Node, ...]) -> Any:
-        """Parts that must all hold, as a schema of its own; `{}` when it cannot be told."""
-        carried = self._carried
-        if carried is None or UNREADABLE in nodes:
-            return {}
-        if len(nodes) == 1 and not carried:
-            return nodes[0]
-        return {**carried, "allOf": list(nodes)} if nodes else {}
-
-    def any_of(self, schemas: list[Any]) -> Any:
-        """Several schemas of this document, of which one holds, as one."""
-        return {**(self._carried or {}), "anyOf": schemas}
-
     @property
     def _carried(self) -> dict[str, Any] | None:
         """What a part needs beside it to mean the same; None when that cannot be done."""

@@ -11,7 +11,7 @@ from pegboard import SchemaTool, ToolContext, ToolSpec
 from pegboard.core.event import BoardChanged, Event, digest_of
 from pegboard.core.graph import Graph, Node
 from pegboard.core.tool import Effect
-from pegboard.graphs.engine.failover import Substitute
+from pegboard.graphs.failover import Substitute
 from pegboard.storage import MemoryStorage
 
 Told = tuple[str, str, str, dict[str, Any]]

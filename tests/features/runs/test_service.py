@@ -24,8 +24,8 @@ from pegboard.features.runs.answers import RunAnswers, find_awaited_approvals, f
 from pegboard.features.runs.event_feed import read_events
 from pegboard.features.runs.start import call_graph, run_id_for
 from pegboard.graphs import GraphRunner
-from pegboard.graphs.engine.failover import SubstituteFinder
 from pegboard.graphs.expressions.references import resolved
+from pegboard.graphs.failover import SubstituteFinder
 from pegboard.planning import Planner, PlanRequest
 from pegboard.storage import MemoryStorage
 

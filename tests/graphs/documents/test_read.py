@@ -14,7 +14,7 @@ from pegboard.errors import GraphInvalid, InvalidRequest, RateLimited
 from pegboard.graphs import read_graph, write_graph, write_plan
 from pegboard.graphs.documents.models import GraphForm
 from pegboard.graphs.documents.plan_models import PlanForm
-from pegboard.graphs.documents.read import write_retry
+from pegboard.graphs.documents.write import write_retry
 
 RFC: dict[str, Any] = {
     "task_id": "task_123",

@@ -16,9 +16,8 @@ from pegboard.core.run import RunResult
 from pegboard.errors import Unavailable
 from pegboard.graphs import KINDS
 from pegboard.graphs.engine.attempt import RunAttempt
-from pegboard.graphs.engine.ephemeral_steps import EphemeralSteps
-from pegboard.graphs.engine.interrupts import StoreFailed
-from pegboard.graphs.engine.store_failures import StoreErrorSteps
+from pegboard.graphs.engine.steps import EphemeralSteps, StoreErrorSteps
+from pegboard.graphs.engine.stop_signal import StoreFailed
 
 START = RunStart(run_id="r", graph={}, params={}, principal=LOCAL, created_at=0)
 
@@ -45,7 +44,7 @@ async def test_what_the_store_says_is_told_apart_from_what_nodes_say() -> None:
 
 def test_a_play_whose_store_is_gone_ends_with_its_error() -> None:
     async def work(bench: Bench) -> None:
-        player = RunAttempt(
+        attempt = RunAttempt(
             Graph(nodes=(call("a"),)),
             START,
             board=bench.registry,
@@ -53,7 +52,7 @@ def test_a_play_whose_store_is_gone_ends_with_its_error() -> None:
             ctx=ToolContext(),
         )
         with pytest.raises(Unavailable, match="gone"):
-            await player.play(Gone(START))
+            await attempt.execute(Gone(START))
 
     at_the_bench(work)
 

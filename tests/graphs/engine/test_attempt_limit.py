@@ -11,7 +11,7 @@ from pegboard.core.ports.durability import RunStart
 from pegboard.core.principal import LOCAL
 from pegboard.core.run import PendingStep, RunResult
 from pegboard.errors import InvalidRequest
-from pegboard.graphs.engine.attempt_limit import AttemptLimit
+from pegboard.graphs.engine.attempt import AttemptLimit
 
 START = RunStart(run_id="r", graph={"name": "odd"}, params={}, principal=LOCAL, created_at=1.0)
 
@@ -30,9 +30,9 @@ def test_the_last_error_becomes_the_end_of_the_run(caplog: pytest.LogCaptureFixt
     tries = AttemptLimit(board, most=2)
     error = InvalidRequest("The params do not fit.")
     with pytest.raises(InvalidRequest):
-        tries.failed(START, error, seen=None)
+        tries.count_failure(START, error, last=None)
     with caplog.at_level(logging.ERROR):
-        result = tries.failed(START, error, seen=None)
+        result = tries.count_failure(START, error, last=None)
 
     assert result.state is NodeState.FAILED
     assert result.graph == "odd"
@@ -41,7 +41,7 @@ def test_the_last_error_becomes_the_end_of_the_run(caplog: pytest.LogCaptureFixt
         "message": "The params do not fit.",
         "retryable": False,
     }
-    assert "the run r is given up" in caplog.text
+    assert "graphs: run r failed after its last attempt" in caplog.text
     [event] = ear.heard
     assert isinstance(event, RunFinished)
     assert (event.run_id, event.state, event.error_code) == ("r", "failed", "request_invalid")
@@ -50,8 +50,8 @@ def test_the_last_error_becomes_the_end_of_the_run(caplog: pytest.LogCaptureFixt
 def test_what_nobody_may_see_goes_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
     tries = AttemptLimit(ToolRegistry(), most=1)
     pending = (PendingStep(id="w", step="w", kind="person"),)
-    seen = RunResult(run_id="r", state=NodeState.WAITING, graph="odd", pending=pending)
-    result = tries.failed(START, RuntimeError("password=abc"), seen=seen)
+    last = RunResult(run_id="r", state=NodeState.WAITING, graph="odd", pending=pending)
+    result = tries.count_failure(START, RuntimeError("password=abc"), last=last)
 
     assert result.error is not None
     assert result.error["code"] == "tool_failed"
@@ -65,8 +65,8 @@ def test_a_play_that_comes_to_an_end_starts_the_count_anew() -> None:
     tries = AttemptLimit(ToolRegistry(), most=2)
     for _ in range(3):
         with pytest.raises(ValueError, match="odd"):
-            tries.failed(START, ValueError("odd"), seen=None)
-        tries.settle("r")
+            tries.count_failure(START, ValueError("odd"), last=None)
+        tries.reset("r")
 
 
 def test_only_so_many_runs_are_counted() -> None:
@@ -74,6 +74,6 @@ def test_only_so_many_runs_are_counted() -> None:
     for number in range(1_100):
         start = RunStart(run_id=f"r{number}", graph={}, params={}, principal=LOCAL, created_at=1.0)
         with pytest.raises(ValueError, match="odd"):
-            tries.failed(start, ValueError("odd"), seen=None)
+            tries.count_failure(start, ValueError("odd"), last=None)
 
     assert len(tries._failed) == 1_000

@@ -2,7 +2,13 @@ from pegboard.core.graph import NodeState
 from pegboard.core.result import ToolResult
 from pegboard.core.run import NodeRun
 from pegboard.errors import ToolFailed
-from pegboard.graphs.engine.node_results import answered, as_data, from_record, to_record, whole
+from pegboard.graphs.engine.node_results import (
+    combine,
+    from_record,
+    from_tool_result,
+    to_data,
+    to_record,
+)
 
 
 def test_a_whole_lasts_from_its_first_beginning_to_its_last_end() -> None:
@@ -13,10 +19,10 @@ def test_a_whole_lasts_from_its_first_beginning_to_its_last_end() -> None:
         ),
         NodeRun(id="c", state=NodeState.SKIPPED),
     )
-    run = whole("all", parts, state=NodeState.COMPLETED)
+    run = combine("all", parts, state=NodeState.COMPLETED)
 
     assert (run.started_at, run.duration_ms, run.attempts) == (10.0, 1250.0, 3)
-    assert whole("none", (), state=NodeState.COMPLETED).started_at == 0.0
+    assert combine("none", (), state=NodeState.COMPLETED).started_at == 0.0
 
 
 def test_a_node_is_stored_without_its_path_mattering() -> None:
@@ -28,8 +34,8 @@ def test_a_node_is_stored_without_its_path_mattering() -> None:
 
 
 def test_a_result_that_says_it_failed_has_an_error_of_its_own_words() -> None:
-    run = answered("a", ToolResult(is_error=True, content="no"), None)
-    known = answered("a", ToolResult(is_error=True, error=ToolFailed("known")), None)
+    run = from_tool_result("a", ToolResult(is_error=True, content="no"), None)
+    known = from_tool_result("a", ToolResult(is_error=True, error=ToolFailed("known")), None)
 
     assert run.error is not None
     assert run.error["message"] == "no"
@@ -40,11 +46,11 @@ def test_a_result_that_says_it_failed_has_an_error_of_its_own_words() -> None:
 def test_other_nodes_see_state_output_and_error() -> None:
     error = {"code": "x"}
 
-    assert as_data(NodeRun(id="a", state=NodeState.COMPLETED, output=1)) == {
+    assert to_data(NodeRun(id="a", state=NodeState.COMPLETED, output=1)) == {
         "state": "completed",
         "output": 1,
     }
-    assert as_data(NodeRun(id="a", state=NodeState.FAILED, error=error)) == {
+    assert to_data(NodeRun(id="a", state=NodeState.FAILED, error=error)) == {
         "state": "failed",
         "output": None,
         "error": error,

@@ -11,12 +11,11 @@ from pegboard.core.ports.durability import CONTROL, RunStart, Signal
 from pegboard.core.principal import LOCAL
 from pegboard.core.run import RunResult
 from pegboard.graphs import KINDS
-from pegboard.graphs.engine.ephemeral_steps import EphemeralSteps
-from pegboard.graphs.engine.run_context import RunContext
-from pegboard.graphs.engine.task_group import RunTaskGroup
+from pegboard.graphs.engine.run_context import RunContext, RunTaskGroup
+from pegboard.graphs.engine.steps import EphemeralSteps
 
 
-def a_session(bench: Bench) -> RunContext:
+def a_run_context(bench: Bench) -> RunContext:
     return RunContext(run_id="r", board=bench.registry, kinds=KINDS, ctx=ToolContext(), env={})
 
 
@@ -51,18 +50,18 @@ def test_a_pause_holds_what_waits_for_a_place() -> None:
     assert (paused.state, began, result.state) == (NodeState.PAUSED, 1, NodeState.COMPLETED)
 
 
-def test_nothing_but_the_wishes_that_there_are_is_obeyed() -> None:
+def test_nothing_but_the_commands_that_there_are_is_obeyed() -> None:
     async def work(bench: Bench) -> tuple[bool, bool]:
-        session = a_session(bench)
-        session.hear([Signal(id="1", topic=CONTROL, message="dance")])
-        session.hear([Signal(id="2", topic=CONTROL, message="cancel")])
-        return session.paused, session.cancelled
+        run = a_run_context(bench)
+        run.deliver([Signal(id="1", topic=CONTROL, message="dance")])
+        run.deliver([Signal(id="2", topic=CONTROL, message="cancel")])
+        return run.paused, run.cancelled
 
     assert at_the_bench(work) == (False, True)
 
 
 @pytest.mark.parametrize(("cancels", "expected"), [(1, ["a", "b"]), (2, [])])
-def test_what_a_cancelled_crew_was_doing_has_ended_when_it_is_left(
+def test_what_a_cancelled_group_was_doing_has_ended_when_it_is_left(
     cancels: int, expected: list[str]
 ) -> None:
     tidied: list[str] = []
@@ -76,13 +75,13 @@ def test_what_a_cancelled_crew_was_doing_has_ended_when_it_is_left(
 
     async def work(bench: Bench) -> int:
         start = RunStart(run_id="r", graph={}, params={}, principal=LOCAL, created_at=0)
-        session = a_session(bench)
+        run = a_run_context(bench)
 
         async def leave() -> None:
-            async with RunTaskGroup[None](session, EphemeralSteps(start)) as crew:
-                crew.spawn("a", stubborn("a"))
-                crew.spawn("b", stubborn("b"))
-                await crew.next()
+            async with RunTaskGroup[None](run, EphemeralSteps(start)) as tasks:
+                tasks.spawn("a", stubborn("a"))
+                tasks.spawn("b", stubborn("b"))
+                await tasks.next()
 
         task = asyncio.create_task(leave())
         for _ in range(cancels):  # the second comes while it waits for what it has cancelled
@@ -96,18 +95,18 @@ def test_what_a_cancelled_crew_was_doing_has_ended_when_it_is_left(
     assert tidied == expected
 
 
-def test_a_crew_that_is_left_without_waiting_ends_what_it_does() -> None:
+def test_a_group_that_is_left_without_waiting_ends_what_it_does() -> None:
     async def work(bench: Bench) -> int:
         start = RunStart(run_id="r", graph={}, params={}, principal=LOCAL, created_at=0)
-        async with RunTaskGroup[None](a_session(bench), EphemeralSteps(start)) as crew:
-            crew.spawn("a", asyncio.sleep(60))
-            assert len(crew) == 1
+        async with RunTaskGroup[None](a_run_context(bench), EphemeralSteps(start)) as tasks:
+            tasks.spawn("a", asyncio.sleep(60))
+            assert len(tasks) == 1
         return len(asyncio.all_tasks())
 
     assert at_the_bench(work) == 1
 
 
-def test_items_that_wait_for_approvals_and_messages_park_the_run_together() -> None:
+def test_items_that_wait_for_approvals_and_messages_suspend_the_run_together() -> None:
     async def work(bench: Bench) -> tuple[RunResult, RunResult]:
         each = Node(id="each", kind="wait", wait=Wait(event="e"), for_each=ForEach(items=[1, 2]))
         waiting = await bench.runner.run(Graph(nodes=(each, call("a"))))

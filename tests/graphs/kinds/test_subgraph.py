@@ -5,7 +5,7 @@ from tests.graphs.made import Bench, at_the_bench, call, states
 
 from pegboard.core.graph import ForEach, Graph, Node, NodeState, Wait
 from pegboard.core.run import RunResult
-from pegboard.graphs.kinds.subgraph import GraphNode
+from pegboard.graphs.kinds.subgraph import SubgraphNode
 from pegboard.graphs.kinds.value import ValueNode
 
 
@@ -154,11 +154,11 @@ def test_a_value_gathers_what_its_paths_lead_to() -> None:
 def test_the_kinds_say_what_their_output_is() -> None:
     node = Node(id="g", kind="graph", graph=TWICE)
 
-    assert [code for _, code, _ in GraphNode().faults(Node(id="g"))] == ["graph_missing"]
-    assert GraphNode().output_schema(node, lambda _: {}) == {
+    assert [code for _, code, _ in SubgraphNode().faults(Node(id="g"))] == ["graph_missing"]
+    assert SubgraphNode().output_schema(node, lambda _: {}) == {
         "type": "object",
         "properties": {"n": True},
         "additionalProperties": False,
     }
-    assert GraphNode().output_schema(Node(id="g", graph=inner(call("a"))), lambda _: {}) is None
+    assert SubgraphNode().output_schema(Node(id="g", graph=inner(call("a"))), lambda _: {}) is None
     assert list(ValueNode().faults(node)) == []

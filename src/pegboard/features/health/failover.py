@@ -14,7 +14,7 @@ from pegboard.core.principal import Principal
 from pegboard.core.tool import Effect, Status, ToolSpec
 from pegboard.errors import SourceUnavailable, ToolNotFound
 from pegboard.features.health.replacements import ReplacementProposals, Replacements
-from pegboard.graphs.engine.failover import Substitute
+from pegboard.graphs.failover import Substitute
 from pegboard.registry import ToolRegistry
 
 Stopped = Literal["switched_off", "disabled"]

@@ -15,11 +15,11 @@ from pegboard.errors import GraphInvalid, PlanNotFound, SourceUnavailable
 from pegboard.features.permissions import may_see_plan
 from pegboard.graphs import KINDS, Fault, Preview, read_graph, write_graph
 from pegboard.graphs.checks.context import CheckContext, HealthOf, WasThere
-from pegboard.graphs.checks.params import checked
 from pegboard.graphs.documents.plan_locations import faults_in_plan
 from pegboard.graphs.documents.read import is_plan, read_apart
 from pegboard.graphs.dry_run import DurationOf, previewing
-from pegboard.graphs.engine.failover import SubstituteFinder, for_caller
+from pegboard.graphs.engine.graph_execution import validate_params
+from pegboard.graphs.failover import SubstituteFinder, for_caller
 from pegboard.planning import Choice, Planner, PlanRequest
 from pegboard.registry import ToolRegistry
 
@@ -221,7 +221,7 @@ def _refuse_mismatches(request: PlanRequest) -> None:
     """Hold params against their own schema; what is left out may be given when it is run."""
     schema: dict[str, Any] = {**request.schema, "required": []}
     with suppress(SourceUnavailable):  # a broken schema is a fault of the plan, told with the rest
-        checked(Graph(nodes=(), name="The plan", params=schema), request.params)
+        validate_params(Graph(nodes=(), name="The plan", params=schema), request.params)
 
 
 def _add_defaults(schema: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pegboard.graphs.checks.faults import Fault, step_at
 from pegboard.graphs.checks.structure import structure_faults
 from pegboard.graphs.checks.tools import tool_faults
 from pegboard.graphs.checks.type_inference import GraphTypes
-from pegboard.graphs.engine.failover import SubstituteFinder, for_caller
+from pegboard.graphs.failover import SubstituteFinder, for_caller
 from pegboard.graphs.kinds import KINDS, NodeKind
 from pegboard.graphs.tool_host import ToolHost
 from pegboard.schemas.compatibility import Fits, schema_fits

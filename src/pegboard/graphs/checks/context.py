@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from pegboard.core.health import Health
 from pegboard.core.principal import Principal
-from pegboard.graphs.engine.failover import Substitute
-from pegboard.graphs.kinds.protocol import NodeKind
+from pegboard.graphs.failover import Substitute
+from pegboard.graphs.node_kind import NodeKind
 from pegboard.graphs.tool_host import ToolHost
 
 HealthOf = Callable[[str], Health | None]

@@ -9,7 +9,7 @@ from typing import get_args
 from pegboard.core.graph import Edge, Graph, Join, Node, OnFailure
 from pegboard.graphs.checks.faults import Fault
 from pegboard.graphs.checks.topology import cycle_of, layers_of
-from pegboard.graphs.kinds.protocol import NodeKind
+from pegboard.graphs.node_kind import NodeKind
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,200}")
 MOST_NODES = 10_000

@@ -49,7 +49,7 @@ def tool_faults(look: GraphTypes, node: Node, where: str) -> Iterator[Fault]:
 def _healed(look: GraphTypes, node: Node) -> str:
     """What a run would do without any tool of a node, as a sentence; empty when it would fail."""
     stand_in = look.terms.heal and look.terms.heal(node.tools)
-    return f" {stand_in.told} while it is away." if stand_in else ""
+    return f" {stand_in.message} while it is away." if stand_in else ""
 
 
 def _unknown(look: GraphTypes, name: str, at: str, *, spare: str) -> Fault:

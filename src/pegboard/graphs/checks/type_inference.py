@@ -19,8 +19,8 @@ from pegboard.graphs.expressions.references import (
     parsed,
     step_of,
 )
-from pegboard.graphs.schema_paths import SubSchema, schema_at
 from pegboard.graphs.tool_host import find_tool
+from pegboard.schemas.subschema import SubSchema, schema_at
 
 _ERROR: JsonSchema = {
     "type": "object",

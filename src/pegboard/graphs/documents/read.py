@@ -6,14 +6,12 @@ retry, timeout}]}`. Integer ids are taken for their text: step 1 is the step `1`
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from pegboard.concurrency.cooperative import in_thread
 from pegboard.core.graph import LARGE, Graph
-from pegboard.core.tool import Retry
-from pegboard.errors import GraphInvalid, InvalidRequest, PegboardError, Problem
+from pegboard.errors import GraphInvalid, Problem
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -56,71 +54,6 @@ async def read_apart(document: Mapping[str, Any]) -> Graph:
     items = document.get("steps", document.get("nodes"))
     is_large = isinstance(items, (list, tuple)) and len(cast("Sequence[Any]", items)) >= LARGE
     return await in_thread(lambda: read_graph(document), is_large=is_large)
-
-
-def write_graph(graph: Graph) -> dict[str, Any]:
-    """A graph as a document of our own form, without what is at its default.
-
-    Raises:
-        InvalidRequest: A retry names exception types that no document can name.
-    """
-    return _written(graph)
-
-
-def write_plan(graph: Graph) -> dict[str, Any]:
-    """A graph of tool nodes as a plan of RFC-0003, as far as that form goes.
-
-    Raises:
-        InvalidRequest: It has what a plan cannot say; names the nodes.
-    """
-    from pegboard.graphs.documents.plan_models import plan_of
-
-    return plan_of(graph)
-
-
-def write_retry(retry: Retry) -> dict[str, Any]:
-    """A retry policy as a document, without what is at its default.
-
-    Raises:
-        InvalidRequest: It names exception types that are none of ours.
-    """
-    written = _fields(retry, leave_out=("on",))
-    if retry.on:
-        written["on"] = [_code(item) for item in retry.on]
-    return written
-
-
-def _code(item: str | type[Exception]) -> str:
-    if isinstance(item, str):
-        return item
-    if issubclass(item, PegboardError):
-        return item.code
-    raise InvalidRequest(
-        f"A document cannot name the exception {item.__name__}: use an error code."
-    )
-
-
-def _written(value: Any) -> Any:
-    if isinstance(value, Retry):
-        return write_retry(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return _fields(value)
-    if isinstance(value, Mapping):
-        items = cast("Mapping[str, Any]", value).items()
-        return {key: _written(item) for key, item in items}
-    if isinstance(value, (list, tuple)):
-        return [_written(item) for item in cast("Sequence[Any]", value)]
-    return value
-
-
-def _fields(value: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
-    written: dict[str, Any] = {}
-    for field in fields(value):
-        item = getattr(value, field.name)
-        default = field.default_factory() if callable(field.default_factory) else field.default
-        if field.name not in leave_out and item != default:
-            written[field.name] = _written(item)
-    return written
 
 
 def _in_parts(document: Mapping[str, Any], form: "type[BaseModel]") -> Mapping[str, Any]:

@@ -1,5 +1,10 @@
-"""Plays one run once: from its start, through what is recorded, as far as it goes."""
+"""One attempt at a run: it is executed from its start, replaying what is recorded.
 
+A run whose attempts keep failing with an error that is no outcome of a node ends as failed.
+"""
+
+import logging
+import secrets
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -13,29 +18,31 @@ from pegboard.core.graph import Graph, NodeState, is_large
 from pegboard.core.ports.durability import RunStart, RunSteps
 from pegboard.core.result import error_to_dict
 from pegboard.core.run import NodeRun, PendingStep, RunResult
-from pegboard.errors import ToolTimeout
-from pegboard.graphs.engine.failover import SubstituteFinder
+from pegboard.errors import PegboardError, ToolFailed, ToolTimeout
 from pegboard.graphs.engine.graph_execution import GraphExecution
-from pegboard.graphs.engine.interrupts import StoreFailed, Suspended
 from pegboard.graphs.engine.run_context import RunContext
-from pegboard.graphs.engine.store_failures import StoreErrorSteps
-from pegboard.graphs.kinds.protocol import NodeKind
+from pegboard.graphs.engine.steps import StoreErrorSteps
+from pegboard.graphs.engine.stop_signal import StoreFailed, Suspended
+from pegboard.graphs.failover import SubstituteFinder
+from pegboard.graphs.node_kind import NodeKind
 from pegboard.graphs.tool_host import ToolHost
 
+_LOG = logging.getLogger("pegboard.graphs")
 _LIMIT = "~limit"
-"""Under which a run's own time limit stands among what it waits for."""
+"""The id of a run's own time limit among what it waits for."""
+_MAX_KNOWN = 1_000
 
 
 class RunAttempt:
-    """One play.
+    """One attempt at a run.
 
     Args:
         graph: What to run.
         start: What the run began with.
-        board: Whose tools.
+        board: The tools that there are.
         kinds: Node kinds by name.
         ctx: For whom calls are made.
-        heal: Says what stands in for tools of which none is there; None for nothing.
+        heal: Finds a substitute for unavailable tools; None for none.
     """
 
     def __init__(
@@ -51,7 +58,7 @@ class RunAttempt:
         self._graph = graph
         self._start = start
         self._emitter = board.kit.emitter
-        self._session = session = RunContext(
+        self._run = run = RunContext(
             run_id=start.run_id,
             board=board,
             kinds=kinds,
@@ -60,76 +67,74 @@ class RunAttempt:
             heal=heal,
         )
         if graph.timeout is not None:
-            session.until = start.created_at + graph.timeout
+            run.expires_at = start.created_at + graph.timeout
         self._deadline = ctx.deadline
-        if session.until is not None:
-            ends = session.monotonic() + session.until - session.now()
+        if run.expires_at is not None:
+            ends = run.monotonic() + run.expires_at - run.now()
             self._deadline = ends if ctx.deadline is None else min(ends, ctx.deadline)
 
-    async def play(self, steps: RunSteps) -> RunResult:
-        """Play until the run has ended or parks; how it is then.
+    async def execute(self, steps: RunSteps) -> RunResult:
+        """Execute the run until it has ended or is suspended; how it is then.
 
         Raises:
-            PegboardError: The run could not be recorded, or its params do not fit.
+            PegboardError: The run could not be recorded, or its params do not match.
         """
-        session, start = self._session, self._start
+        run, start = self._run, self._start
         steps = StoreErrorSteps(steps)
         make = partial(
             GraphExecution,
-            session,
+            run,
             self._graph,
             start.params,
             steps=steps,
             deadline=self._deadline,
-            since=start.created_at,
+            ready_at=start.created_at,
         )
-        root = await in_thread(make, is_large=is_large(self._graph))
-        session.root = root
-        parked: list[RunResult] = []
+        graph = await in_thread(make, is_large=is_large(self._graph))
+        suspended: list[RunResult] = []
 
-        async def park() -> bool:
-            parked.append(self._parked(root))  # as it is while all still wait
-            return await steps.suspend(parked[-1])
+        async def suspend() -> bool:
+            suspended.append(self._as_suspended(graph))  # while all of it still waits
+            return await steps.suspend(suspended[-1])
 
-        session.park = park
-        self._tell_started()
+        run.suspend = suspend
+        self._emit_started()
         try:
-            session.hear((await steps.next({})).signals)
-            session.revisits = session.cancelled
-            await root.play()
+            run.deliver((await steps.next({})).signals)
+            run.replays = run.cancelled
+            await graph.execute()
         except Suspended:
-            self._tell_rested(parked[-1])
-            return parked[-1]
+            self._emit_suspended(suspended[-1])
+            return suspended[-1]
         except StoreFailed as failure:
             error = failure.__cause__ or failure
             raise error from error.__cause__
-        return self._ended(root)
+        result = self._as_ended(graph)
+        self._emit_finished(result)
+        return result
 
-    def _parked(self, root: GraphExecution) -> RunResult:
-        session = self._session
-        pending = session.pending
-        if session.paused and session.until is not None:
-            pending += (PendingStep(id=_LIMIT, step="", kind="time", until=session.until),)
-        state = NodeState.PAUSED if session.paused else NodeState.WAITING
-        return self._result(state, root.seen(), pending=pending)
+    def _as_suspended(self, graph: GraphExecution) -> RunResult:
+        run = self._run
+        pending = run.pending
+        if run.paused and run.expires_at is not None:
+            pending += (PendingStep(id=_LIMIT, step="", kind="time", until=run.expires_at),)
+        state = NodeState.PAUSED if run.paused else NodeState.WAITING
+        return self._result(state, graph.current_runs(), pending=pending)
 
-    def _ended(self, root: GraphExecution) -> RunResult:
-        run = root.as_run("")
+    def _as_ended(self, graph: GraphExecution) -> RunResult:
+        run = graph.as_node_run("")
         state, error = run.state, run.error
         if state is NodeState.UNKNOWN:
             state = NodeState.CANCELLED
-        if state is NodeState.COMPLETED and (late := self._late(run.parts)) is not None:
+        if state is NodeState.COMPLETED and (late := self._timeout_error(run.parts)) is not None:
             state, error = NodeState.FAILED, late
-        result = self._result(
-            state, run.parts, output=run.output if error is None else None, error=error
-        )
-        self._tell_finished(result)
-        return result
+        output = run.output if error is None else None
+        return self._result(state, run.parts, output=output, error=error)
 
-    def _late(self, runs: tuple[NodeRun, ...]) -> Mapping[str, Any] | None:
-        """The error of a run whose time was up, although its graph goes on after failures."""
-        until = self._session.until
-        if until is None or self._session.now() < until:
+    def _timeout_error(self, runs: tuple[NodeRun, ...]) -> Mapping[str, Any] | None:
+        """The error of a run whose time was up, although its graph continues after failures."""
+        expires_at = self._run.expires_at
+        if expires_at is None or self._run.now() < expires_at:
             return None
         for run in runs:
             if run.error is not None and run.error["code"] == ToolTimeout.code:
@@ -145,11 +150,11 @@ class RunAttempt:
             state=state,
             nodes=nodes,
             started_at=start.created_at,
-            duration_ms=round((self._session.now() - start.created_at) * 1000, 3),
+            duration_ms=round((self._run.now() - start.created_at) * 1000, 3),
             **more,
         )
 
-    def _tell_started(self) -> None:
+    def _emit_started(self) -> None:
         start = self._start
         if self._emitter.is_heard:
             self._emitter.emit(
@@ -163,18 +168,18 @@ class RunAttempt:
                 )
             )
 
-    def _tell_rested(self, result: RunResult) -> None:
+    def _emit_suspended(self, result: RunResult) -> None:
         if self._emitter.is_heard:
             self._emitter.emit(
                 RunRested(
                     run_id=result.run_id,
                     graph=result.graph,
                     state=result.state.value,
-                    at=self._session.now(),
+                    at=self._run.now(),
                 )
             )
 
-    def _tell_finished(self, result: RunResult) -> None:
+    def _emit_finished(self, result: RunResult) -> None:
         if self._emitter.is_heard:
             self._emitter.emit(
                 RunFinished(
@@ -187,3 +192,83 @@ class RunAttempt:
                     error_code="" if result.error is None else result.error["code"],
                 )
             )
+
+
+class AttemptLimit:
+    """Counts the attempts at a run that failed in a row, and ends the run after the last one.
+
+    Args:
+        board: Its clock and listeners are used.
+        most: Attempts that may fail in a row, in this process.
+    """
+
+    def __init__(self, board: ToolHost, *, most: int = 5) -> None:
+        self._board = board
+        self._most = most
+        self._failed: dict[str, int] = {}
+
+    def reset(self, run_id: str) -> None:
+        """Forget a run's failed attempts: one has succeeded."""
+        self._failed.pop(run_id, None)
+
+    def count_failure(
+        self, start: RunStart, error: Exception, *, last: RunResult | None
+    ) -> RunResult:
+        """Count a failed attempt; the result of the run if it was the last one.
+
+        Args:
+            start: What the run began with.
+            error: The error in which the attempt ended.
+            last: How the run was when it was last suspended.
+
+        Raises:
+            Exception: The error itself, while further attempts are allowed.
+        """
+        count = self._failed.pop(start.run_id, 0) + 1
+        if count < self._most:
+            self._failed[start.run_id] = count
+            if len(self._failed) > _MAX_KNOWN:
+                del self._failed[next(iter(self._failed))]
+            raise error
+        return self._end(start, _public_error(start.run_id, error), last)
+
+    def _end(self, start: RunStart, error: PegboardError, last: RunResult | None) -> RunResult:
+        name = str(start.graph.get("id") or start.graph.get("name") or "")
+        last = last or RunResult(run_id=start.run_id, state=NodeState.IN_PROGRESS, graph=name)
+        took = round((self._board.kit.now() - start.created_at) * 1000, 3)
+        result = structs.replace(
+            last,
+            state=NodeState.FAILED,
+            error=error_to_dict(error),
+            output=None,
+            pending=(),
+            started_at=start.created_at,
+            duration_ms=took,
+        )
+        if self._board.kit.emitter.is_heard:
+            self._board.kit.emitter.emit(
+                RunFinished(
+                    run_id=start.run_id,
+                    graph=result.graph,
+                    state=result.state.value,
+                    started_at=start.created_at,
+                    duration_ms=took,
+                    error_code=error.code,
+                )
+            )
+        return result
+
+
+def _public_error(run_id: str, error: Exception) -> PegboardError:
+    """The part of an error that may be shown; the log has all of it."""
+    if isinstance(error, PegboardError):
+        _LOG.error("graphs: run %s failed after its last attempt: %s", run_id, error)
+        return error
+    error_id = f"e_{secrets.token_hex(6)}"
+    _LOG.error(
+        "graphs: run %s failed after its last attempt: error id %s",
+        run_id,
+        error_id,
+        exc_info=error,
+    )
+    return ToolFailed("The run could not be executed: an unexpected error.", error_id=error_id)

@@ -1,38 +1,93 @@
-"""A node, or an item or a round of one, while it is being done: what its kind works with."""
+"""One node, or one item or round of it, while it is executed.
 
-from collections.abc import Awaitable, Callable, Mapping
+Work with an effect is a *durable step*: it runs once over all attempts of the run, and a person is
+asked where it was interrupted and may have taken effect.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, cast
 
-from pegboard.concurrency.cooperative import in_thread
-from pegboard.core.graph import Graph, Node, NodeState, is_large
-from pegboard.core.ports.durability import RunSteps, Signal, StepRecord, StepRef
-from pegboard.core.run import NodeRun, PendingStep
-from pegboard.graphs.engine.node_results import from_record, to_record
+from msgspec import structs
+
+from pegboard.core.context import ToolContext
+from pegboard.core.graph import Graph, Node, NodeState
+from pegboard.core.ports.durability import RunSteps, Signal, StepRecord, StepRef, UnfinishedStep
+from pegboard.core.principal import Principal
+from pegboard.core.run import NodeRun, PendingKind, PendingStep
+from pegboard.errors import AccessDenied, InvalidRequest, PegboardError, ToolTimeout
+from pegboard.graphs.engine.node_results import (
+    as_cancelled,
+    as_failed,
+    from_record,
+    to_record,
+)
+from pegboard.graphs.engine.run_context import RunContext
+from pegboard.graphs.engine.stop_signal import StopSignal
 from pegboard.graphs.expressions.references import resolved, resolved_input
 from pegboard.graphs.expressions.templates import as_text
+from pegboard.graphs.failover import SubstituteFinder
+from pegboard.graphs.node_kind import Work
+from pegboard.graphs.tool_host import ToolHost
 
-if TYPE_CHECKING:
-    from pegboard.graphs.engine.graph_execution import GraphExecution
+_INTERRUPTED = "It was cut off while it ran, and nobody knows whether it took effect."
+_WHAT_HAPPENED = ("happened", "did_not_happen", "cancel")
+_MAY_IT = ("approve", "deny")
+MAX_TRIES = 1_000
+
+
+class EnclosingGraph(Protocol):
+    """What a node execution needs of the graph execution that it belongs to.
+
+    Attributes:
+        run: The run.
+        ids: Of the nodes, by position.
+        stop_signal: Whether nodes may start.
+    """
+
+    run: RunContext
+    ids: Sequence[str]
+    stop_signal: StopSignal
+
+    def capacity(self, deadline: float | None, step: str) -> AbstractAsyncContextManager[None]:
+        """Have a place among the nodes that run at the same time."""
+        ...
+
+    async def run_within(
+        self,
+        graph: Graph,
+        params: Mapping[str, Any],
+        *,
+        step: str,
+        steps: RunSteps,
+        deadline: float | None,
+        ready_at: float | None,
+    ) -> NodeRun:
+        """Run a graph as one of this graph's nodes."""
+        ...
 
 
 class NodeExecution:
-    """What a node kind is given to do its work.
+    """The `NodeContext` that a node kind is given.
 
-    Attributes:
+    Args:
+        graph: The graph that is executed.
+        node: The node.
         step: Its path in the run.
-        slot: Its place among the run's steps.
-        data: What its paths and conditions see.
-        steps: Those that it is one of.
+        slot: The reference of its step.
+        steps: The steps that it is one of.
+        data: What its paths and conditions read.
         position: Which item and round: empty, `3`, `3.0`.
         deadline: On the monotonic clock; None for no limit.
-        since: Unix seconds of when nothing held it up any more, the same in every play; None where
-            no play can know that of an earlier one.
+        ready_at: Unix seconds at which the node became ready, equal in every attempt; None where
+            an attempt cannot know that of an earlier one.
     """
 
-    def __init__(  # noqa: PLR0913 - what a node kind may know of where it is
+    def __init__(  # noqa: PLR0913 - a node and where it is executed
         self,
-        scope: "GraphExecution",
+        graph: EnclosingGraph,
         node: Node,
         *,
         step: str,
@@ -41,39 +96,146 @@ class NodeExecution:
         data: Mapping[str, Any],
         position: str = "",
         deadline: float | None = None,
-        since: float | None = None,
+        ready_at: float | None = None,
     ) -> None:
-        self.scope = scope
-        self.session = scope.session
+        self.graph = graph
+        self.run = graph.run
         self.node = node
         self.step = step
         self.slot = slot
         self.data = data
         self.position = position
         self.deadline = deadline
-        self.since = since
+        self.ready_at = ready_at
         self.steps = steps
         self._inner: RunSteps | None = None
         self._verdict: StepRef | None = None
 
     @property
     def inner(self) -> RunSteps:
-        """The steps that this one consists of."""
+        """The steps within this one."""
         if self._inner is None:
             self._inner = self.steps.inside(self.slot)
         return self._inner
 
-    def part(self, mark: str, name: str, *, since: float | None, **known: Any) -> "NodeExecution":
-        """A part of it, with further data.
+    @property
+    def address(self) -> str:
+        return self.slot.step
+
+    @property
+    def has_stopped(self) -> bool:
+        return bool(self.graph.stop_signal.reason) and not self.run.aborted
+
+    @property
+    def board(self) -> ToolHost:
+        return self.run.board
+
+    @property
+    def principal(self) -> Principal:
+        return self.run.ctx.principal
+
+    @property
+    def find_substitute(self) -> SubstituteFinder | None:
+        return self.run.find_substitute
+
+    @property
+    def recorded(self) -> NodeRun | None:
+        found = self.steps.find(self.slot)
+        if not isinstance(found, StepRecord):
+            return None
+        run = from_record(self.step, found.value)
+        self.run.replays = True
+        self.run.report(run, replayed=True)
+        return run
+
+    def now(self) -> float:
+        return self.run.now()
+
+    def monotonic(self) -> float:
+        return self.run.monotonic()
+
+    def value(self, value: Any) -> Any:
+        return resolved(value, self.data, ids=self.graph.ids)
+
+    def text(self, text: str) -> str:
+        return as_text(self.value(text))
+
+    def arguments(self, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        wanted = self.node.input if given is None else given
+        return resolved_input(wanted, self.data, ids=self.graph.ids)
+
+    def call_context(self, key: str, *, instead_of: str = "") -> ToolContext[Any]:
+        return self.run.call_context(key, self.deadline, instead_of=instead_of)
+
+    def report(self, run: NodeRun) -> None:
+        self.run.report(run)
+
+    async def wait(self, pending: PendingStep, *, topic: str = "") -> Signal | None:
+        kind = NodeState.UNKNOWN if pending.kind == "unknown" else NodeState.WAITING
+        self.run.report(NodeRun(id=self.step, state=kind, reason=pending.message))
+        return await self.run.wait(
+            self.graph.stop_signal, pending, topic=topic, until=pending.until
+        )
+
+    async def compute_once(self, name: str, make: Callable[[], Any]) -> Any:
+        slot = self.inner.reserve(name)
+        found = self.inner.find(slot)
+        if isinstance(found, StepRecord):
+            return found.value
+        self.graph.stop_signal.check()
+        return await self.inner.do(slot, _as_work(make))
+
+    async def run_once(
+        self, work: Work, *, label: str = "", repeatable: bool = True, acts: bool = True
+    ) -> NodeRun:
+        step = _DurableStep(self, work, label, repeatable=repeatable, acts=acts)
+        return await step.run_to_end()
+
+    async def run_graph(self, graph: Graph, params: Mapping[str, Any]) -> NodeRun:
+        return await self.graph.run_within(
+            graph,
+            params,
+            step=self.step,
+            steps=self.inner,
+            deadline=self.deadline,
+            ready_at=self.ready_at,
+        )
+
+    async def record(self, run: NodeRun, *, takes: str = "") -> NodeRun:
+        return await self.record_outcome(self.steps, self.slot, run, takes)
+
+    async def record_outcome(
+        self, steps: RunSteps, slot: StepRef, run: NodeRun, takes: str
+    ) -> NodeRun:
+        """Record how some work of the node ended, by a signal or by itself."""
+        await steps.do(slot, _as_work(lambda: to_record(run)), takes=takes)
+        return run
+
+    def find_late_failure(self) -> NodeRun | None:
+        """The failure that `record_late_failure` recorded in an earlier attempt."""
+        self._verdict = self.inner.reserve("!")
+        found = self.inner.find(self._verdict)
+        return from_record(self.step, found.value) if isinstance(found, StepRecord) else None
+
+    async def record_late_failure(self, run: NodeRun) -> NodeRun:
+        """Record that the time was up, which another attempt might not find so."""
+        if self._verdict is not None:
+            await self.inner.do(self._verdict, _as_work(lambda: to_record(run)))
+        return run
+
+    def part(
+        self, mark: str, name: str, *, ready_at: float | None, **known: Any
+    ) -> "NodeExecution":
+        """The execution of one item or round.
 
         Args:
-            mark: What stands behind the node's path in the part's own.
-            name: The part's place among its steps.
-            since: As of the part.
+            mark: What the part's path has behind the node's.
+            name: The part's step among the steps within the node.
+            ready_at: As of the part.
             known: `item`, `index`, `output`.
         """
         return NodeExecution(
-            self.scope,
+            self.graph,
             self.node,
             step=f"{self.step}{mark}",
             slot=self.inner.reserve(name),
@@ -81,121 +243,140 @@ class NodeExecution:
             data={**self.data, **known},
             position=f"{self.position}.{known['index']}".lstrip("."),
             deadline=self.deadline,
-            since=since,
+            ready_at=ready_at,
         )
 
-    def value(self, value: Any) -> Any:
-        """A value with its paths resolved.
 
-        Raises:
-            InvalidRequest: A path leads to nothing.
-        """
-        return resolved(value, self.data, ids=self.scope.ids)
-
-    def text(self, text: str) -> str:
-        """A text with its paths resolved.
-
-        Raises:
-            InvalidRequest: A path leads to nothing.
-        """
-        return as_text(self.value(text))
-
-    def arguments(self, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The node's input, or another one, with its paths resolved.
-
-        Raises:
-            InvalidRequest: A path leads to nothing.
-        """
-        wanted = self.node.input if given is None else given
-        return resolved_input(wanted, self.data, ids=self.scope.ids)
-
-    async def wait(
-        self,
-        pending: PendingStep,
-        *,
-        topic: str = "",
-    ) -> Signal | None:
-        """Wait for a signal, or until it is time: then None."""
-        kind = NodeState.UNKNOWN if pending.kind == "unknown" else NodeState.WAITING
-        self.session.tell(NodeRun(id=self.step, state=kind, reason=pending.message))
-        return await self.session.wait(self.scope, pending, topic=topic, until=pending.until)
-
-    async def note(self, name: str, make: Callable[[], Any]) -> Any:
-        """A value that is made once, and the same in every play: a time, a choice.
-
-        Raises:
-            Stopped: The graph has ended, and it was not made before.
-        """
-        slot = self.inner.reserve(name)
-        found = self.inner.find(slot)
-        if isinstance(found, StepRecord):
-            return found.value
-        self.scope.check()
-        return await self.inner.do(slot, _giving(make))
-
-    async def ended(self, run: NodeRun, *, takes: str = "") -> NodeRun:
-        """Record how it ended, so that further plays find it recorded.
-
-        Args:
-            run: How.
-            takes: The id of the signal that ended it.
-        """
-        return await self.noted(self.steps, self.slot, run, takes)
-
-    def noted_failure(self) -> NodeRun | None:
-        """The failure that `note_failure` noted in an earlier play."""
-        self._verdict = self.inner.reserve("!")
-        found = self.inner.find(self._verdict)
-        return from_record(self.step, found.value) if isinstance(found, StepRecord) else None
-
-    async def note_failure(self, run: NodeRun) -> NodeRun:
-        """Note that it failed by something that another play may not meet."""
-        if self._verdict is not None:
-            await self.inner.do(self._verdict, _giving(lambda: to_record(run)))
-        return run
-
-    @property
-    def recorded(self) -> NodeRun | None:
-        """How it ended in an earlier play; None when it did not."""
-        found = self.steps.find(self.slot)
-        if not isinstance(found, StepRecord):
-            return None
-        run = from_record(self.step, found.value)
-        self.session.revisits = True
-        self.session.tell(run, replayed=True)
-        return run
-
-    async def play(self, graph: Graph, params: Mapping[str, Any]) -> NodeRun:
-        """Run a graph within this node.
-
-        Raises:
-            InvalidRequest: The params are not those that the graph takes.
-        """
-        from pegboard.graphs.engine.graph_execution import GraphExecution
-
-        make = partial(
-            GraphExecution,
-            self.session,
-            graph,
-            params,
-            steps=self.inner,
-            path=f"{self.step}/",
-            deadline=self.deadline,
-            since=self.since,
-            outer=self.scope,
-        )
-        inner = await in_thread(make, is_large=is_large(graph))
-        await inner.play()
-        return inner.as_run(self.step)
-
-    async def noted(self, steps: RunSteps, slot: StepRef, run: NodeRun, takes: str) -> NodeRun:
-        """Record how some work of it ended, by a signal or by itself."""
-        await steps.do(slot, _giving(lambda: to_record(run)), takes=takes)
-        return run
-
-
-def _giving(make: Callable[[], Any]) -> Callable[[], Awaitable[Any]]:
-    async def give() -> Any:
+def _as_work(make: Callable[[], Any]) -> Callable[[], Awaitable[Any]]:
+    async def work() -> Any:
         return make()
 
-    return give
+    return work
+
+
+class _DurableStep:
+    """Some work of a node in one attempt."""
+
+    def __init__(
+        self, node: NodeExecution, work: Work, label: str, *, repeatable: bool, acts: bool
+    ) -> None:
+        self._node = node
+        self._work = work
+        self._label = label
+        self._is_repeatable = repeatable
+        self._is_marked = acts and not repeatable
+        self._step = node.step
+
+    async def run_to_end(self) -> NodeRun:
+        """Run the work, or find out how it ended."""
+        node, label = self._node, self._label
+        slot = node.inner.reserve(label) if label else node.slot
+        steps = node.inner if label else node.steps
+        takes, again = "", 0
+        for tries in range(1, MAX_TRIES):
+            run = await self._find_or_run(steps, slot, takes, again)
+            is_open = run.state in {NodeState.UNKNOWN, NodeState.WAITING}
+            if not is_open or node.graph.stop_signal.reason:
+                return _final(run)
+            slot, steps = node.inner.reserve(f"{label}~{tries}"), node.inner
+            again += run.state is NodeState.UNKNOWN
+            if steps.find(slot) is None:
+                signal, settled = await self._ask_person(run, slot.step)
+                takes = signal.id
+                if settled is not None:
+                    return await node.record_outcome(steps, slot, settled, takes)
+        raise InvalidRequest(f"'{self._step}' was tried {MAX_TRIES} times.")
+
+    async def _find_or_run(self, steps: RunSteps, slot: StepRef, takes: str, again: int) -> NodeRun:
+        node = self._node
+        found = steps.find(slot)
+        node.run.replays |= found is not None
+        if isinstance(found, StepRecord):
+            run = from_record(self._step, found.value)
+            is_one_of_many = self._label or node.node.fallbacks or run.state is NodeState.FAILED
+            if not is_one_of_many:  # a failed call may be one, if another tool replaced it
+                node.run.report(run, replayed=True)
+            return run
+        if isinstance(found, UnfinishedStep) and not self._is_repeatable:
+            return self._as_interrupted(found.started_at)
+        key = f"{node.run.run_id}:{self._step}:{node.position or 0}{self._label}"
+        work = partial(self._run_to_record, f"{key}:{again}" if again else key)
+        do = partial(steps.do, slot, work, marked=self._is_marked, takes=takes)
+        return await self._run(do)
+
+    async def _run(self, do: Callable[[], Awaitable[Any]]) -> NodeRun:
+        node, run = self._node, self._node.run
+        async with node.graph.capacity(node.deadline, self._step):
+            task = run.register_call()
+            started_at = run.now()
+            run.report(NodeRun(id=self._step, state=NodeState.IN_PROGRESS))
+            try:
+                return from_record(self._step, await do())
+            except asyncio.CancelledError:
+                if task is None or not run.cancelled:
+                    raise
+                task.uncancel()
+                if self._is_marked:
+                    return self._as_interrupted(started_at)
+                return as_cancelled(
+                    self._step,
+                    "the run was cancelled",
+                    started_at=started_at,
+                    duration_ms=round((run.now() - started_at) * 1000, 3),
+                )
+            finally:
+                run.unregister_call(task)
+
+    def _as_interrupted(self, started_at: float) -> NodeRun:
+        unknown = NodeState.UNKNOWN
+        return NodeRun(id=self._step, state=unknown, reason=_INTERRUPTED, started_at=started_at)
+
+    async def _run_to_record(self, key: str) -> Any:
+        """What is recorded of the work: a failure is an outcome like any other."""
+        try:
+            return to_record(await self._work(key))
+        except PegboardError as error:
+            return to_record(as_failed(self._step, error))
+
+    async def _ask_person(self, run: NodeRun, address: str) -> tuple[Signal, NodeRun | None]:
+        """Wait for a person's answer; the step's outcome, or None to run it again."""
+        context = self._node.run
+        is_unknown = run.state is NodeState.UNKNOWN
+        kind: PendingKind = "unknown" if is_unknown else "approval"
+        pending = PendingStep(
+            id=address,
+            step=self._step,
+            kind=kind,
+            message=run.reason,
+            until=context.expires_at,
+            choices=_WHAT_HAPPENED if is_unknown else _MAY_IT,
+            approval_id=(run.error or {}).get("approval_id", ""),
+        )
+        signal = await self._node.wait(pending, topic=f"answer:{address}")
+        if signal is None:  # the run's time is up
+            raise ToolTimeout(f"Nobody answered for '{self._step}'.")
+        given = signal.message
+        message = cast("dict[str, Any]", given) if isinstance(given, dict) else {"answer": given}
+        match message.get("answer"):
+            case "happened":
+                return signal, NodeRun(
+                    id=self._step,
+                    state=NodeState.COMPLETED,
+                    output=message.get("output"),
+                    started_at=run.started_at,
+                )
+            case "deny":
+                refusal = AccessDenied(run.tool or self._step, "a person refused it")
+                return signal, as_failed(self._step, refusal)
+            case "cancel":
+                context.cancel()
+                return signal, run
+            case _:
+                return signal, None
+
+
+def _final(run: NodeRun) -> NodeRun:
+    """A call that waited for an approval when its graph stopped was never made."""
+    if run.state is NodeState.WAITING:
+        return structs.replace(run, state=NodeState.CANCELLED, reason="the graph ended before")
+    return run

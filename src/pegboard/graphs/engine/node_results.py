@@ -1,4 +1,4 @@
-"""How what happened to a node is said in a `NodeRun`."""
+"""How the outcome of a node becomes a `NodeRun`, a record, and data for other nodes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,26 +11,26 @@ from pegboard.core.run import NodeRun
 from pegboard.errors import PegboardError, ToolFailed
 
 
-def failed(step: str, error: PegboardError, **known: Any) -> NodeRun:
-    """A node that failed, with the safe part of the error."""
+def as_failed(step: str, error: PegboardError, **known: Any) -> NodeRun:
+    """A node that failed, with the public part of the error."""
     return NodeRun(id=step, state=NodeState.FAILED, error=error_to_dict(error), **known)
 
 
-def cancelled(step: str, reason: str, **known: Any) -> NodeRun:
-    """A node that was not started, or was ended before it did anything."""
+def as_cancelled(step: str, reason: str, **known: Any) -> NodeRun:
+    """A node that did not start, or that ended before it had an effect."""
     return NodeRun(id=step, state=NodeState.CANCELLED, reason=reason, **known)
 
 
-def answered(step: str, result: ToolResult, output: Any, **known: Any) -> NodeRun:
-    """A node whose tool has answered."""
+def from_tool_result(step: str, result: ToolResult, output: Any, **known: Any) -> NodeRun:
+    """A node whose tool returned a result."""
     if result.is_error:
         error = result.error or ToolFailed(result.text or "The tool failed.")
-        return failed(step, error, **known)
+        return as_failed(step, error, **known)
     return NodeRun(id=step, state=NodeState.COMPLETED, output=output, **known)
 
 
-def whole(step: str, parts: Sequence[NodeRun], **known: Any) -> NodeRun:
-    """A node that consists of parts: from when the first began until the last ended."""
+def combine(step: str, parts: Sequence[NodeRun], **known: Any) -> NodeRun:
+    """A node that consists of parts, from the start of the first to the end of the last."""
     begun = [part for part in parts if part.started_at]
     started_at = min((part.started_at for part in begun), default=0.0)
     ended_at = max((part.started_at + part.duration_ms / 1000 for part in begun), default=0.0)
@@ -44,23 +44,23 @@ def whole(step: str, parts: Sequence[NodeRun], **known: Any) -> NodeRun:
     )
 
 
-def ended_at(run: NodeRun, since: float | None) -> float | None:
-    """When a node had ended, in Unix seconds; one that never began ended when it might have."""
-    return run.started_at + run.duration_ms / 1000 if run.started_at else since
+def end_time(run: NodeRun, ready_at: float | None) -> float | None:
+    """When a node ended, in Unix seconds; for one that never started, when it could have."""
+    return run.started_at + run.duration_ms / 1000 if run.started_at else ready_at
 
 
 def to_record(run: NodeRun) -> dict[str, Any]:
-    """As it is stored."""
+    """The form in which it is stored."""
     return to_builtins(run)
 
 
 def from_record(step: str, value: Mapping[str, Any]) -> NodeRun:
-    """As it was stored."""
+    """Read the stored form."""
     return structs.replace(convert(value, NodeRun), id=step)
 
 
-def as_data(run: NodeRun) -> dict[str, Any]:
-    """What other nodes may know of it: `steps.<id>`."""
+def to_data(run: NodeRun) -> dict[str, Any]:
+    """What other nodes read of it: `steps.<id>`."""
     data: dict[str, Any] = {"state": run.state.value, "output": run.output}
     if run.error is not None:
         data["error"] = run.error

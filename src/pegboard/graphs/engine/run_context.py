@@ -1,40 +1,42 @@
-"""One run while it is played: what all its graphs share.
+"""One run during an attempt: what its graphs share, and the task groups in which its nodes run.
 
-It knows whether anything is going on. Each task has a token from when it is made until whoever made
-it has taken note of its end, and lays it down while it waits for the world: a time, a message, a
-person, the end of a pause. When no token is left the run only waits.
+The run counts tokens to know whether anything is in progress. Each task has a token from when it is
+spawned until its group has taken note of its end, and releases it while it waits for a time, a
+signal, a person, or the end of a pause. When no token is left, the run only waits.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
 
 from msgspec import Struct, structs
 
 from pegboard.core.context import ToolContext
 from pegboard.core.event import NodeChanged
 from pegboard.core.graph import NodeState
-from pegboard.core.ports.durability import CONTROL, Signal
+from pegboard.core.ports.durability import CONTROL, RunSteps, Signal
 from pegboard.core.run import NodeRun, PendingStep
-from pegboard.graphs.engine.interrupts import Stopped
+from pegboard.graphs.engine.stop_signal import Stopped, StopSignal, Suspended
+from pegboard.graphs.failover import SubstituteFinder
+from pegboard.graphs.node_kind import NodeKind
 from pegboard.graphs.tool_host import ToolHost
 
-if TYPE_CHECKING:
-    from pegboard.graphs.engine.failover import SubstituteFinder
-    from pegboard.graphs.engine.graph_execution import GraphExecution
-    from pegboard.graphs.kinds.protocol import NodeKind
+T = TypeVar("T")
+_IDLE = "~idle"  # no key of a task begins so
 
 
 class PendingWait(Struct, eq=False, kw_only=True):
-    """One task that waits for the world.
+    """One task that waits for a signal or a time.
 
     Attributes:
+        stop_signal: Of the graph that the task belongs to.
         pending: What is shown of it; None for the end of a pause.
         topic: Of the signal that wakes it; empty for none.
         woken: Whether it has its token again.
     """
 
-    scope: "GraphExecution"
+    stop_signal: StopSignal
     future: "asyncio.Future[Signal | None]"
     pending: PendingStep | None = None
     topic: str = ""
@@ -46,21 +48,21 @@ async def _stay() -> bool:
 
 
 class RunContext:
-    """What the graphs of one run share.
+    """What the graphs of one run share during an attempt.
 
     Attributes:
         ctx: For whom calls are made; each call gets its own.
         env: What the operator lets graphs read.
-        heal: Says what stands in for tools of which none is there; None for nothing.
+        find_substitute: Finds a substitute for unavailable tools; None for none.
+        stop_signal: Stops the run's own graph, and so all graphs within it.
         paused: Nothing new starts for now.
-        cancelled: Somebody has cancelled the run.
-        revisits: Earlier plays have begun something, which is looked at even where nothing new
-            starts: it has ended, or nobody knows how.
-        broken_off: This play ends, since the run cannot be recorded; another one goes on from it.
-        root: The run's own graph; set once it is there.
-        states: The last state that was told, by step.
-        until: Unix seconds by which the run must have ended; None for no limit.
-        park: Asked when the run only waits; whether the play shall end.
+        cancelled: The run was cancelled.
+        replays: Earlier attempts have started steps. These are looked up even where nothing new
+            starts, since they may have ended.
+        aborted: The attempt ends because the run cannot be recorded; another one continues.
+        states: The last state that was reported, by step.
+        expires_at: Unix seconds by which the run must have ended; None for no limit.
+        suspend: Called when the run only waits; whether the attempt shall end.
     """
 
     def __init__(
@@ -68,26 +70,26 @@ class RunContext:
         *,
         run_id: str,
         board: ToolHost,
-        kinds: "Mapping[str, NodeKind]",
+        kinds: Mapping[str, NodeKind],
         ctx: ToolContext[Any],
         env: Mapping[str, Any],
-        heal: "SubstituteFinder | None" = None,
+        heal: SubstituteFinder | None = None,
     ) -> None:
         self.run_id = run_id
         self.board = board
         self.kinds = kinds
         self.ctx = ctx
         self.env = env
-        self.heal = heal
+        self.find_substitute = heal
         self.now, self.monotonic = board.kit.now, board.kit.monotonic
+        self.stop_signal = StopSignal()
         self.paused = False
         self.cancelled = False
-        self.revisits = False
-        self.broken_off = False
-        self.root: GraphExecution | None = None
+        self.replays = False
+        self.aborted = False
         self.states: dict[str, NodeState] = {}
-        self.until: float | None = None
-        self.park: Callable[[], Awaitable[bool]] = _stay
+        self.expires_at: float | None = None
+        self.suspend: Callable[[], Awaitable[bool]] = _stay
         self._emitter = board.kit.emitter
         self._tokens = 1
         self._idle: asyncio.Future[None] | None = None
@@ -95,91 +97,93 @@ class RunContext:
         self._waits: list[PendingWait] = []
         self._calls: set[asyncio.Task[Any]] = set()
 
-    # whether anything goes on
+    # whether anything is in progress
 
     @property
     def is_idle(self) -> bool:
         """Whether the run only waits."""
         return self._tokens == 0
 
-    def take(self, tokens: int = 1) -> None:
-        """Something goes on."""
+    def acquire_tokens(self, tokens: int = 1) -> None:
+        """Count work that is in progress."""
         self._tokens += tokens
 
-    def lay_down(self, tokens: int = 1) -> None:
-        """Something has ended, or waits."""
+    def release_tokens(self, tokens: int = 1) -> None:
+        """Count work that has ended or waits."""
         self._tokens -= tokens
         if self._tokens == 0 and self._idle is not None and not self._idle.done():
             self._idle.set_result(None)
 
-    def idleness(self, *, is_told: bool) -> "asyncio.Future[None]":
-        """Done once nothing goes on; the next time, when it is told that nothing does now."""
+    def idle_future(self, *, is_reported: bool) -> "asyncio.Future[None]":
+        """Done once nothing is in progress; the next time, when the present one was reported."""
         self._idle = asyncio.get_running_loop().create_future()
-        if self.is_idle and not is_told:
+        if self.is_idle and not is_reported:
             self._idle.set_result(None)
         return self._idle
 
-    # waiting for the world
+    # waiting
 
     async def wait(
         self,
-        scope: "GraphExecution",
+        stop_signal: StopSignal,
         pending: PendingStep | None,
         *,
         topic: str = "",
         until: float | None = None,
     ) -> Signal | None:
-        """Wait for a signal, or until it is time: then None.
+        """Wait for a signal on a topic; None when the time has come.
 
         Raises:
-            Stopped: The graph ends; nobody waits any longer.
+            Stopped: The graph has stopped.
         """
-        scope.check()
+        stop_signal.check()
         if topic and (mail := self._mail.get(topic)):
             return mail.pop(0)
         delay = None if until is None else until - self.now()
         if delay is not None and delay <= 0:
             return None
         loop = asyncio.get_running_loop()
-        wait = PendingWait(scope=scope, future=loop.create_future(), pending=pending, topic=topic)
+        wait = PendingWait(
+            stop_signal=stop_signal, future=loop.create_future(), pending=pending, topic=topic
+        )
         timer = None if delay is None else loop.call_later(delay, self._wake, wait, None)
         self._waits.append(wait)
-        self.lay_down()
+        self.release_tokens()
         try:
             return await wait.future
         finally:
             if not wait.woken:
                 wait.woken = True
-                self.take()
+                self.acquire_tokens()
             self._waits.remove(wait)
             if timer is not None:
                 timer.cancel()
 
     @property
-    def is_held_up(self) -> bool:
-        """Whether nothing may start now: it is paused, and there is time to wait for the end."""
-        return self.paused and (self.until is None or self.now() < self.until)
+    def is_held(self) -> bool:
+        """Whether nothing may start now: the run is paused, and its time is not up."""
+        return self.paused and (self.expires_at is None or self.now() < self.expires_at)
 
-    async def resumed(self, scope: "GraphExecution") -> None:
-        """Wait until the run is not paused.
+    async def wait_for_resume(self, stop_signal: StopSignal) -> None:
+        """Return once the run is not paused.
 
         Raises:
-            Stopped: The graph ends.
+            Stopped: The graph has stopped.
         """
-        scope.check()
-        while self.is_held_up:
-            await self.wait(scope, None, until=self.until)
+        stop_signal.check()
+        while self.is_held:
+            await self.wait(stop_signal, None, until=self.expires_at)
 
     @property
     def pending(self) -> tuple[PendingStep, ...]:
         """What the run waits for."""
         return tuple(wait.pending for wait in self._waits if wait.pending is not None)
 
-    def hear(self, signals: Iterable[Signal]) -> None:
-        """Messages came: hand them to who waits for them, or keep them until somebody does."""
+    def deliver(self, signals: Iterable[Signal]) -> None:
+        """Wake the waits that these signals are for; a signal without a wait is held for one."""
         for signal in signals:
             if signal.topic == CONTROL:
-                self._obey(signal.message)
+                self._control(signal.message)
                 continue
             waits = (w for w in self._waits if w.topic == signal.topic and not w.woken)
             wait = next(waits, None)
@@ -188,57 +192,62 @@ class RunContext:
             else:
                 self._wake(wait, signal)
 
-    def _obey(self, wish: Any) -> None:
-        if wish == "pause":
+    def _control(self, command: Any) -> None:
+        if command == "pause":
             self.paused = True
-        elif wish == "resume":
+        elif command == "resume":
             self.paused = False
             for wait in self._waits:
                 if wait.pending is None:
                     self._wake(wait, None)
-        elif wish == "cancel":
+        elif command == "cancel":
             self.cancel()
 
     def _wake(self, wait: PendingWait, signal: Signal | None) -> None:
         if not wait.woken:
             wait.woken = True
-            self.take()
+            self.acquire_tokens()
             wait.future.set_result(signal)
 
     # ending
 
     def cancel(self) -> None:
-        """Start nothing new, and cancel what runs."""
+        """Start nothing new, and cancel the calls in progress."""
         self.cancelled = True
-        if self.root is not None:
-            self.root.stop("the run was cancelled")
+        self.stop(self.stop_signal, "the run was cancelled")
         for task in self._calls:
             task.cancel()
 
-    def let_go(self) -> None:
-        """A graph has stopped: whoever waits within it need not."""
+    def stop(self, stop_signal: StopSignal, reason: str) -> None:
+        """Start nothing new in a graph, and end its waits; calls in progress run to their end."""
+        stop_signal.set(reason)
         for wait in self._waits:
-            if wait.scope.stopped and not wait.woken:
+            if wait.stop_signal.reason and not wait.woken:
                 wait.woken = True
-                self.take()
-                wait.future.set_exception(Stopped(wait.scope.stopped))
+                self.acquire_tokens()
+                wait.future.set_exception(Stopped(wait.stop_signal.reason))
 
-    def calling(self) -> "asyncio.Task[Any] | None":
-        """The current task does what a cancelled run cancels; told of its end by `called`."""
+    def abort(self, stop_signal: StopSignal) -> None:
+        """End the attempt because the run cannot be recorded; no node fails by that."""
+        self.aborted = True
+        self.stop(stop_signal, "the run cannot be recorded")
+
+    def register_call(self) -> "asyncio.Task[Any] | None":
+        """The current task, which `cancel` cancels until `unregister_call` is called with it."""
         task = asyncio.current_task()
         if task is not None:
             self._calls.add(task)
         return task
 
-    def called(self, task: "asyncio.Task[Any] | None") -> None:
-        """It does so no more."""
+    def unregister_call(self, task: "asyncio.Task[Any] | None") -> None:
+        """The call of this task has ended."""
         if task is not None:
             self._calls.discard(task)
 
-    # telling
+    # reporting
 
-    def tell(self, run: NodeRun, *, replayed: bool = False) -> None:
-        """A node, or a part of one, is in another state."""
+    def report(self, run: NodeRun, *, replayed: bool = False) -> None:
+        """Emit an event if the state of a node, or of a part of one, has changed."""
         if self.states.get(run.id) is run.state:
             return
         self.states[run.id] = run.state
@@ -260,10 +269,10 @@ class RunContext:
                 )
             )
 
-    def context(
+    def call_context(
         self, key: str, deadline: float | None, *, instead_of: str = ""
     ) -> ToolContext[Any]:
-        """What one call is made with; perhaps in the place of another tool."""
+        """The context of one call, which may replace a call of another tool."""
         return structs.replace(
             self.ctx,
             run_id=self.run_id,
@@ -271,3 +280,102 @@ class RunContext:
             idempotency_key=key,
             instead_of=instead_of,
         )
+
+
+class RunTaskGroup(Generic[T]):
+    """Tasks of a run; leaving the group waits for all of them.
+
+    Results come in the order in which the run's steps report them, the same in every attempt.
+
+    Args:
+        run: The run.
+        steps: The steps that the tasks' own are among.
+        receives: Whether it receives the run's signals: only the group of the run's own graph does.
+    """
+
+    def __init__(self, run: RunContext, steps: RunSteps, *, receives: bool = False) -> None:
+        self._run = run
+        self._steps = steps
+        self._receives = receives
+        self._tasks: dict[str, asyncio.Task[T]] = {}
+        self._returned = 0  # tokens of ended tasks whose results the owner is processing
+        self._is_idle_reported = False
+
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def spawn(self, key: str, work: Coroutine[Any, Any, T]) -> None:
+        """Start a task."""
+        self._run.acquire_tokens()
+        self._tasks[key] = asyncio.get_running_loop().create_task(work)
+
+    async def next(self) -> list[T]:
+        """Wait for tasks to end; their results, in the order in which the tasks were spawned.
+
+        Raises:
+            Suspended: The run only waits, and shall be replayed later.
+        """
+        done = await self._wait_for_end()
+        self._returned = len(done)
+        return [self._tasks.pop(key).result() for key in done]
+
+    async def drain(self) -> None:
+        """Wait until all tasks have ended, whatever their results."""
+        if self._tasks:
+            await asyncio.wait(self._tasks.values())
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        tasks = list(self._tasks.values())
+        self._tasks.clear()
+        again: BaseException | None = None
+        while not all(task.done() for task in tasks):
+            for task in tasks:
+                task.cancel()
+            try:
+                await asyncio.wait(tasks)
+            except asyncio.CancelledError as cancelled:
+                again = cancelled
+        for task in tasks:
+            if not task.cancelled():
+                task.exception()  # retrieved, else the loop would log it
+        self._run.release_tokens(len(tasks) + self._returned)
+        self._returned = 0
+        if again is not None and error is None:
+            raise again
+
+    async def _wait_for_end(self) -> list[str]:
+        run = self._run
+        returned, self._returned = self._returned, 0
+        run.release_tokens(returned + 1)
+        try:
+            if self._receives:
+                return await self._wait_and_deliver()
+            events = await self._steps.next(self._tasks)
+            return [key for key in self._tasks if key in events.done]
+        finally:
+            run.acquire_tokens()
+
+    async def _wait_and_deliver(self) -> list[str]:
+        run = self._run
+        self._is_idle_reported = False
+        while True:
+            idle = run.idle_future(is_reported=self._is_idle_reported)
+            events = await self._steps.next({**self._tasks, _IDLE: idle})
+            run.deliver(events.signals)
+            done = [key for key in self._tasks if key in events.done]
+            if done:
+                return done
+            if run.is_idle and (events.signals or not self._is_idle_reported or idle.done()):
+                self._is_idle_reported = True
+                if await run.suspend() and run.is_idle:
+                    raise Suspended
+            elif not run.is_idle:
+                self._is_idle_reported = False

@@ -1,6 +1,6 @@
-"""What nodes can be: one file a kind."""
+"""The node kinds of every graph: one module a kind."""
 
-from pegboard.graphs.kinds.protocol import NodeKind
 from pegboard.graphs.kinds.table import KINDS
+from pegboard.graphs.node_kind import NodeKind
 
 __all__ = ["KINDS", "NodeKind"]

@@ -7,12 +7,11 @@ from pegboard.core.graph import Node
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import InvalidRequest
-from pegboard.graphs.engine.node_execution import NodeExecution
-from pegboard.graphs.kinds.protocol import SchemaOf
+from pegboard.graphs.node_kind import NodeContext, SchemaOf
 
 
-class GraphNode:
-    """Its input is the inner graph's params, the inner graph's output is its own."""
+class SubgraphNode:
+    """The node's input is the inner graph's params; the inner graph's output is the node's."""
 
     name = "graph"
     fields = frozenset({"graph"})
@@ -28,8 +27,8 @@ class GraphNode:
         properties = dict.fromkeys(cast("Mapping[str, Any]", output), True)
         return {"type": "object", "properties": properties, "additionalProperties": False}
 
-    async def run(self, doing: NodeExecution) -> NodeRun:
-        graph = doing.node.graph
+    async def run(self, context: NodeContext) -> NodeRun:
+        graph = context.node.graph
         if graph is None:
-            raise InvalidRequest(f"'{doing.step}' has no graph to run.")
-        return await doing.play(graph, doing.arguments())
+            raise InvalidRequest(f"'{context.step}' has no graph to run.")
+        return await context.run_graph(graph, context.arguments())

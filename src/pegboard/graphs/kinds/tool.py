@@ -1,10 +1,10 @@
-"""A node that calls a tool, and other tools when that one fails."""
+"""A node that calls a tool, then its fallbacks, then a substitute."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import structs
+from msgspec import convert, structs, to_builtins
 
 from pegboard.core.context import ToolContext
 from pegboard.core.graph import Node, NodeState
@@ -12,9 +12,14 @@ from pegboard.core.result import ToolResult
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema, Tool
 from pegboard.errors import (
+    AccessDenied,
     ApprovalRequired,
+    BreakerOpen,
+    IdempotencyInProgress,
+    MCPConnectionError,
     PegboardError,
     SourceUnavailable,
+    StoreUnavailable,
     ToolFailed,
     ToolNotFound,
     ToolOutputError,
@@ -24,13 +29,24 @@ from pegboard.errors import (
 from pegboard.execution.results.handles import find, value_of
 from pegboard.execution.retry_rules import delay_before, did_nothing, is_repeatable, may_repeat
 from pegboard.execution.wait_for_source import wait_for_source
-from pegboard.graphs.engine.durable_step import perform
-from pegboard.graphs.engine.failover import Substitute, input_for, stand_in
-from pegboard.graphs.engine.node_execution import NodeExecution
-from pegboard.graphs.engine.node_results import answered, failed, whole
-from pegboard.graphs.engine.store_retry import StoreRetry
-from pegboard.graphs.kinds.protocol import SchemaOf
+from pegboard.graphs.engine.node_results import as_failed, combine, from_tool_result
+from pegboard.graphs.failover import Substitute
+from pegboard.graphs.node_kind import NodeContext, SchemaOf
 from pegboard.graphs.tool_host import find_tool
+
+_UNAVAILABLE = frozenset(
+    error.code
+    for error in (BreakerOpen, MCPConnectionError, SourceUnavailable, ToolNotFound, Unavailable)
+)
+"""Codes of a tool that is missing or unavailable; only such a tool is substituted.
+
+`StoreUnavailable` (the board could not store that the call starts) and `HostUnavailable` (a host
+that the arguments name is unavailable) are none of them.
+"""
+
+_FIRST_PAUSE = 1.0
+_MAX_PAUSE = 5.0
+"""Seconds between calls during a store outage: as often as a run of such a store is taken up."""
 
 
 class ToolNode:
@@ -43,122 +59,214 @@ class ToolNode:
         if not node.tool:
             yield "tool", "tool_missing", "A node of kind 'tool' names the tool to call."
 
-    def output_schema(self, node: Node, schema_of: SchemaOf) -> JsonSchema | None:  # noqa: ARG002 - the tool says it
+    def output_schema(self, node: Node, schema_of: SchemaOf) -> JsonSchema | None:  # noqa: ARG002 - the tool declares it
         return None
 
-    async def run(self, doing: NodeExecution) -> NodeRun:
-        tries = [await _tried(doing, doing.node.tool, None)]
-        for number, fallback in enumerate(doing.node.fallbacks, start=1):
+    async def run(self, context: NodeContext) -> NodeRun:
+        main = context.node.tool
+        tries = [await _try_tool(context, main, None)]
+        for number, fallback in enumerate(context.node.fallbacks, start=1):
             if not _may_try_another(tries[-1]):
                 break
-            _tell_try(doing, tries)
+            _report_try(context, tries)
+            label = f"+{number}"
             tries.append(
-                await _tried(
-                    doing,
-                    fallback.tool,
-                    fallback.input,
-                    label=f"+{number}",
-                    instead_of=doing.node.tool,
+                await _try_tool(
+                    context, fallback.tool, fallback.input, label=label, instead_of=main
                 )
             )
-        if (healed := await stand_in(doing, tries)) is not None:
-            _tell_try(doing, tries)
-            tries.append(await _stood_in(doing, healed, number=len(tries)))
+        if (substitute := await _choose_substitute(context, tries)) is not None:
+            _report_try(context, tries)
+            tries.append(await _try_substitute(context, substitute, number=len(tries)))
         if len(tries) > 1:
-            _tell_try(doing, tries)
-        return _together(doing.step, tries)
+            _report_try(context, tries)
+        return _combine_tries(context.step, tries)
+
+
+class StoreRetry:
+    """Repeats calls that could not start, as in a store outage, for all calls of one node.
+
+    It stops at the node's deadline; without one, after the time that one call may take. It also
+    stops when the graph has stopped, but not when only the attempt ends because of the same outage:
+    the failure would then be recorded as the node's outcome.
+
+    Args:
+        context: The node.
+        repeatable: Whether calling the tool twice is as good as once.
+    """
+
+    def __init__(self, context: NodeContext, *, repeatable: bool) -> None:
+        self._context = context
+        self._is_repeatable = repeatable
+        self._count = 0
+        self._deadline = context.deadline
+        timeout = context.board.kit.settings.call_timeout
+        if self._deadline is None and timeout:
+            self._deadline = context.monotonic() + timeout
+
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], ctx: ToolContext[Any]
+    ) -> ToolResult:
+        """Call a tool, and again while the call cannot start.
+
+        It cannot while the board cannot store that it starts, or while another server, which had
+        the run before, still holds its key. Neither is a failure of the tool.
+        """
+        board = self._context.board
+        result, pause = await board.call(name, arguments, self._with_new_key(ctx)), _FIRST_PAUSE
+        while _has_not_started(result) and self._has_time_for(pause):
+            await asyncio.sleep(pause)
+            if self._context.has_stopped:
+                break
+            if isinstance(result.error, StoreUnavailable):
+                pause = min(2 * pause, _MAX_PAUSE)
+                self._count += 1
+            result = await board.call(name, arguments, self._with_new_key(ctx))
+        return result
+
+    def _with_new_key(self, ctx: ToolContext[Any]) -> ToolContext[Any]:
+        """The context with an idempotency key that no call which did not start holds.
+
+        Such a call may leave its key reserved, as if it had been interrupted. A repeatable call
+        takes the key over, and so has one key in all attempts.
+        """
+        if self._is_repeatable or not self._count:
+            return ctx
+        return structs.replace(ctx, idempotency_key=f"{ctx.idempotency_key}:w{self._count}")
+
+    def _has_time_for(self, pause: float) -> bool:
+        return self._deadline is None or self._context.monotonic() + pause < self._deadline
+
+
+def _has_not_started(result: ToolResult) -> bool:
+    error = result.error
+    is_delayed = isinstance(error, StoreUnavailable | IdempotencyInProgress) and error.retryable
+    return is_delayed and not result.meta.attempts
 
 
 def _may_try_another(run: NodeRun) -> bool:
-    """Never after what took effect, or may have and cannot be repeated."""
+    """Never after a call that had an effect, or may have had one and is not repeatable."""
     return run.state is NodeState.FAILED and "outcome" not in (run.error or {})
 
 
-def _tell_try(doing: NodeExecution, tries: list[NodeRun]) -> None:
-    """Which tool was tried last, and why it was left."""
+def _report_try(context: NodeContext, tries: list[NodeRun]) -> None:
+    """Report which tool was tried last, and why it failed."""
     run = tries[-1]
     reason = run.reason or str((run.error or {}).get("message", ""))
-    doing.session.tell(structs.replace(run, id=f"{doing.step}~{len(tries)}", reason=reason))
+    context.report(structs.replace(run, id=f"{context.step}~{len(tries)}", reason=reason))
 
 
-async def _stood_in(doing: NodeExecution, healed: Substitute, *, number: int) -> NodeRun:
-    """Call what stands in for the chain, with what the tool would have got whose place it takes."""
-    given = input_for(doing.node, healed.instead_of)
-    run = await _tried(doing, healed.tool, given, label=f"+{number}", instead_of=healed.instead_of)
+async def _choose_substitute(context: NodeContext, tries: Sequence[NodeRun]) -> Substitute | None:
+    """The substitute for tools that are all unavailable; the same in every attempt of a run."""
+    if not all(_is_unavailable(run) for run in tries):
+        return None
+    names = context.node.tools
+    denied = [name for name, run in zip(names, tries, strict=False) if _is_denied(run)]
+
+    def choose() -> Any:
+        find_substitute = context.find_substitute
+        found = find_substitute and find_substitute(names, context.principal, refused=denied)
+        return to_builtins(found) if found else {}
+
+    chosen = await context.compute_once("healing", choose)  # also that there is none
+    return convert(chosen, Substitute) if chosen else None
+
+
+def _is_unavailable(run: NodeRun) -> bool:
+    error = run.error or {}
+    is_unavailable = error.get("code") in _UNAVAILABLE or _is_denied(run)
+    return run.state is NodeState.FAILED and is_unavailable and "outcome" not in error
+
+
+def _is_denied(run: NodeRun) -> bool:
+    return (run.error or {}).get("code") == AccessDenied.code
+
+
+def input_for(node: Node, tool: str) -> Mapping[str, Any] | None:
+    """What a node gives one of its tools; None for its own input."""
+    fallbacks = (fallback.input for fallback in node.fallbacks if fallback.tool == tool)
+    return None if tool == node.tool else next(fallbacks, None)
+
+
+async def _try_substitute(context: NodeContext, substitute: Substitute, *, number: int) -> NodeRun:
+    """Call a substitute with the input of the tool that it replaces."""
+    instead_of = substitute.instead_of
+    given, label = input_for(context.node, instead_of), f"+{number}"
+    run = await _try_tool(context, substitute.tool, given, label=label, instead_of=instead_of)
     return structs.replace(
         run,
-        tool=run.tool or healed.tool,
-        instead_of=healed.instead_of,
-        reason=run.reason or healed.told,
+        tool=run.tool or substitute.tool,
+        instead_of=instead_of,
+        reason=run.reason or substitute.message,
     )
 
 
-async def _tried(
-    doing: NodeExecution,
+async def _try_tool(
+    context: NodeContext,
     name: str,
     given: Mapping[str, Any] | None,
     *,
     label: str = "",
     instead_of: str = "",
 ) -> NodeRun:
-    """Call one tool of the chain; one that cannot be called has failed like one that says no."""
+    """Call one tool of the node; one that cannot be called has failed like one that refuses."""
     try:
-        arguments = doing.arguments(given)
-        tool = await _tool(doing, name)
+        arguments = context.arguments(given)
+        tool = await _find(context, name)
     except PegboardError as error:
-        absent = failed(doing.step, error, tool=name)
+        failure = as_failed(context.step, error, tool=name)
 
-        async def nothing(_key: str) -> NodeRun:
-            return absent
+        async def fail(_key: str) -> NodeRun:
+            return failure
 
-        # recorded, so that a later play does not begin with a tool that has come back meanwhile;
-        # and what was cut off of it before it went, nobody knows how to repeat
-        return await perform(doing, nothing, label=label, repeatable=False, acts=False)
-    called, repeatable = _called_as(doing, tool, name), is_repeatable(tool.spec)
+        # recorded, so that a later attempt does not start with a tool that is back by then; and an
+        # interrupted call of a tool that is missing now cannot be known to be repeatable
+        return await context.run_once(fail, label=label, repeatable=False, acts=False)
+    called, repeatable = _callable_name(context, tool, name), is_repeatable(tool.spec)
 
     async def work(key: str) -> NodeRun:
-        ctx = doing.session.context(key, doing.deadline, instead_of=instead_of)
-        run = await _answered(doing, called, arguments, ctx, repeatable=repeatable)
+        ctx = context.call_context(key, instead_of=instead_of)
+        run = await _call_as_node(context, called, arguments, ctx, repeatable=repeatable)
         return structs.replace(run, tool=tool.spec.name)
 
-    return await perform(doing, work, label=label, repeatable=repeatable)
+    return await context.run_once(work, label=label, repeatable=repeatable)
 
 
-async def _answered(
-    doing: NodeExecution,
+async def _call_as_node(
+    context: NodeContext,
     name: str,
     arguments: Mapping[str, Any],
     ctx: ToolContext[Any],
     *,
     repeatable: bool,
 ) -> NodeRun:
-    """Call a tool, and say how that ended."""
-    session = doing.session
-    began_at, began = session.now(), session.monotonic()
-    result = await _called(doing, name, arguments, ctx, repeatable=repeatable)
+    """Call a tool; its result as that of the node."""
+    started_at, started = context.now(), context.monotonic()
+    result = await _call(context, name, arguments, ctx, repeatable=repeatable)
     output, lost = None, None
     if not result.is_error:
         try:
-            output = await _output(doing, result)
+            output = await _whole_output(context, result)
         except ToolFailed as error:
             lost = error
-    run = answered(
-        doing.step,
+    run = from_tool_result(
+        context.step,
         result if lost is None else structs.replace(result, is_error=True, error=lost),
         output,
         attempts=result.meta.attempts,
-        started_at=began_at,
-        duration_ms=round((session.monotonic() - began) * 1000, 3),
+        started_at=started_at,
+        duration_ms=round((context.monotonic() - started) * 1000, 3),
     )
     if isinstance(result.error, ApprovalRequired):
-        return structs.replace(run, state=NodeState.WAITING, reason=_asks(result.error))
+        reason = f"a person is asked: {result.error.reason}"  # the run calls again by itself
+        return structs.replace(run, state=NodeState.WAITING, reason=reason)
     if not repeatable and (outcome := _outcome(result, lost)):
         return structs.replace(run, error={**(run.error or {}), "outcome": outcome})
     return run
 
 
 def _outcome(result: ToolResult, lost: ToolFailed | None) -> str:
-    """What became of a call that failed, other than nothing: `done`, `unknown`, or empty."""
+    """The effect of a call that failed, other than none: `done`, `unknown`, or empty."""
     error = result.error
     if lost is not None or isinstance(error, ToolOutputError):
         return "done"
@@ -167,13 +275,13 @@ def _outcome(result: ToolResult, lost: ToolFailed | None) -> str:
     return ""
 
 
-def _together(step: str, tries: list[NodeRun]) -> NodeRun:
-    """The last try, from when the first one began; with more than one, each is a part of it."""
+def _combine_tries(step: str, tries: list[NodeRun]) -> NodeRun:
+    """The last try, from the start of the first; with more than one, each is a part."""
     last = tries[-1]
     if len(tries) == 1:
         return last
     parts = [structs.replace(run, id=f"{step}~{n}", output=None) for n, run in enumerate(tries, 1)]
-    return whole(
+    return combine(
         step,
         parts,
         state=last.state,
@@ -185,41 +293,36 @@ def _together(step: str, tries: list[NodeRun]) -> NodeRun:
     )
 
 
-def _asks(error: ApprovalRequired) -> str:
-    """For who sees the run, which makes the call again by itself."""
-    return f"a person is asked: {error.reason}"
-
-
-async def _tool(doing: NodeExecution, name: str) -> Tool:
-    board, principal = doing.session.board, doing.session.ctx.principal
+async def _find(context: NodeContext, name: str) -> Tool:
+    board = context.board
     tool, missed = find_tool(board, name)
-    if tool is None:  # a run that is taken up when a server starts may be there before its tools
-        await wait_for_source(board.kit, name, deadline=doing.deadline)
+    if tool is None:  # a run that is taken up when a server starts may precede its tools
+        await wait_for_source(board.kit, name, deadline=context.deadline)
         tool, missed = find_tool(board, name)
     if tool is None and (reason := board.kit.why_absent(name)):
         raise SourceUnavailable(f"'{shorten_name(name)}' is not there now: {reason}")
     if tool is None or missed:
-        raise ToolNotFound(name, board.nearest(name.partition("@")[0], principal))
+        raise ToolNotFound(name, board.nearest(name.partition("@")[0], context.principal))
     return tool
 
 
-def _called_as(doing: NodeExecution, tool: Tool, name: str) -> str:
-    """What the board calls a tool: an id may mean an older version than its bare name does."""
-    return name if doing.session.board.find(name) is tool else tool.spec.name
+def _callable_name(context: NodeContext, tool: Tool, name: str) -> str:
+    """The name by which to call a tool: an id may mean an older version than the bare name."""
+    return name if context.board.find(name) is tool else tool.spec.name
 
 
-async def _called(
-    doing: NodeExecution,
+async def _call(
+    context: NodeContext,
     name: str,
     arguments: Mapping[str, Any],
     ctx: ToolContext[Any],
     *,
     repeatable: bool,
 ) -> ToolResult:
-    """Call it, and call it again as the node's own policy says; under one key."""
-    session, retry = doing.session, doing.node.retry
-    patience = StoreRetry(doing, repeatable=repeatable)
-    result = await patience.call(name, arguments, ctx)
+    """Call a tool, and again as the node's retry policy says, under one key."""
+    retry = context.node.retry
+    store_retry = StoreRetry(context, repeatable=repeatable)
+    result = await store_retry.call(name, arguments, ctx)
     attempts = result.meta.attempts
     for retries in range(retry.max_retries if retry is not None else 0):
         error = result.error
@@ -227,29 +330,30 @@ async def _called(
             break
         if not may_repeat(retry, error, repeatable=repeatable):
             break
-        delay = delay_before(retry, retries, error, session.board.kit.random())
-        if doing.deadline is not None and session.monotonic() + delay >= doing.deadline:
+        delay = delay_before(retry, retries, error, context.board.kit.random())
+        if context.deadline is not None and context.monotonic() + delay >= context.deadline:
             break
         await asyncio.sleep(delay)
-        result = await patience.call(name, arguments, ctx)
+        result = await store_retry.call(name, arguments, ctx)
         attempts += result.meta.attempts
     return structs.replace(result, meta=structs.replace(result.meta, attempts=attempts))
 
 
-async def _output(doing: NodeExecution, result: ToolResult) -> Any:
-    """The whole value: other nodes get no first page of it.
+async def _whole_output(context: NodeContext, result: ToolResult) -> Any:
+    """The whole value of a result that may be paged.
 
     Raises:
-        ToolFailed: Only a page is left of it.
+        ToolFailed: Only the first page is still stored.
     """
     meta = result.meta
     if meta.truncated:
-        owner = doing.session.ctx.principal.owner
+        owner = context.principal.owner
         try:
-            return value_of(await find(meta.handle, doing.session.board.kit.results, owner))
+            return value_of(await find(meta.handle, context.board.kit.results, owner))
         except PegboardError as error:
             raise ToolFailed(
-                f"'{doing.step}' was done, but its output of {meta.total_bytes} bytes was not kept."
+                f"'{context.step}' was done, but its output of {meta.total_bytes} bytes was not "
+                "kept."
             ) from error
     if result.structured is not None:
         return result.structured

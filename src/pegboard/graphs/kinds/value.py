@@ -1,16 +1,15 @@
-"""A node whose input is its output: it gathers, renames, and sets."""
+"""A node whose input is its output: it collects, renames and sets values."""
 
 from collections.abc import Iterator
 
 from pegboard.core.graph import Node, NodeState
 from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema
-from pegboard.graphs.engine.node_execution import NodeExecution
-from pegboard.graphs.kinds.protocol import SchemaOf
+from pegboard.graphs.node_kind import NodeContext, SchemaOf
 
 
 class ValueNode:
-    """Gives what its paths resolve to. It has no effect, so nothing of it is recorded."""
+    """Returns its input with paths resolved. It has no effect, so its output is not recorded."""
 
     name = "value"
     fields: frozenset[str] = frozenset()
@@ -21,9 +20,10 @@ class ValueNode:
     def output_schema(self, node: Node, schema_of: SchemaOf) -> JsonSchema | None:
         return schema_of(node.input)
 
-    async def run(self, doing: NodeExecution) -> NodeRun:
-        output = doing.value(doing.node.input)
-        began = doing.since  # nothing of it is recorded, and each play has to tell the same
-        if began is None:
-            began = await doing.note("?", doing.session.now)
-        return NodeRun(id=doing.step, state=NodeState.COMPLETED, output=output, started_at=began)
+    async def run(self, context: NodeContext) -> NodeRun:
+        output = context.value(context.node.input)
+        started_at = context.ready_at  # not recorded, and every attempt must report the same
+        if started_at is None:
+            started_at = await context.compute_once("?", context.now)
+        state = NodeState.COMPLETED
+        return NodeRun(id=context.step, state=state, output=output, started_at=started_at)

@@ -1,4 +1,4 @@
-"""A node that waits: for a time, for a message to the run, or for a person."""
+"""A node that waits for a time, for an event sent to the run, or for a person."""
 
 from collections.abc import Iterator
 
@@ -6,14 +6,13 @@ from pegboard.core.graph import Node, NodeState, Wait
 from pegboard.core.run import NodeRun, PendingKind, PendingStep
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import InvalidRequest, ToolTimeout
-from pegboard.graphs.engine.node_execution import NodeExecution
 from pegboard.graphs.expressions.references import is_path
 from pegboard.graphs.expressions.templates import OPENING
-from pegboard.graphs.kinds.protocol import SchemaOf
+from pegboard.graphs.node_kind import NodeContext, SchemaOf
 
 
 class WaitNode:
-    """Its output is the message, or the answer; null when it waited for a time alone."""
+    """Its output is the event's message or the person's answer; null after a time."""
 
     name = "wait"
     fields = frozenset({"wait"})
@@ -47,39 +46,39 @@ class WaitNode:
     def output_schema(self, node: Node, schema_of: SchemaOf) -> JsonSchema | None:  # noqa: ARG002 - the answer has no paths
         return None if node.wait is None else node.wait.schema or None
 
-    async def run(self, doing: NodeExecution) -> NodeRun:
-        if (known := doing.recorded) is not None:
+    async def run(self, context: NodeContext) -> NodeRun:
+        if (known := context.recorded) is not None:
             return known
-        wait = doing.node.wait
+        wait = context.node.wait
         if wait is None:
-            raise InvalidRequest(f"'{doing.step}' does not say what it waits for.")
-        limits = await doing.note("?", lambda: _limits(doing, wait))
+            raise InvalidRequest(f"'{context.step}' does not say what it waits for.")
+        limits = await context.compute_once("?", lambda: _limits(context, wait))
         began, until, fails_at = limits["began"], limits["until"], limits["fails_at"]
         times = [time for time in (until, fails_at) if time is not None]
-        address = doing.slot.step
+        address = context.address
         kind: PendingKind = "person" if wait.question else "event" if wait.event else "time"
         pending = PendingStep(
             id=address,
-            step=doing.step,
+            step=context.step,
             kind=kind,
-            message=doing.text(wait.question),
+            message=context.text(wait.question),
             event=wait.event,
             until=min(times, default=None),
             schema=wait.schema,
             assignee=wait.assignee,
         )
         topic = {"person": f"answer:{address}", "event": f"event:{wait.event}"}.get(kind, "")
-        signal = await doing.wait(pending, topic=topic)
+        signal = await context.wait(pending, topic=topic)
         if signal is None and (until is None or (fails_at is not None and fails_at < until)):
-            raise ToolTimeout(f"'{doing.step}' waited too long for {wait.event or 'an answer'}.")
+            raise ToolTimeout(f"'{context.step}' waited too long for {wait.event or 'an answer'}.")
         run = NodeRun(
-            id=doing.step,
+            id=context.step,
             state=NodeState.COMPLETED,
             output=None if signal is None else signal.message,
             started_at=began,
-            duration_ms=round((doing.session.now() - began) * 1000, 3),
+            duration_ms=round((context.now() - began) * 1000, 3),
         )
-        return await doing.ended(run, takes="" if signal is None else signal.id)
+        return await context.record(run, takes="" if signal is None else signal.id)
 
 
 def _may_be_seconds(seconds: object) -> bool:
@@ -88,13 +87,13 @@ def _may_be_seconds(seconds: object) -> bool:
     return isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
 
 
-def _limits(doing: NodeExecution, wait: Wait) -> dict[str, float | None]:
-    """Until when it waits, in Unix seconds; made once, whatever restarts meanwhile."""
-    now = doing.session.now()
-    seconds = doing.value(wait.seconds)
+def _limits(context: NodeContext, wait: Wait) -> dict[str, float | None]:
+    """When the wait began, ends and fails, in Unix seconds."""
+    now = context.now()
+    seconds = context.value(wait.seconds)
     if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, (int, float))):
         raise InvalidRequest("wait.seconds is not a number.")
-    left = None if doing.deadline is None else doing.deadline - doing.session.monotonic()
+    left = None if context.deadline is None else context.deadline - context.monotonic()
     limits = [limit for limit in (wait.timeout, left) if limit is not None]
     return {
         "began": now,

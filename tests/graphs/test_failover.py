@@ -16,7 +16,8 @@ from pegboard.core.principal import Principal
 from pegboard.core.run import RunResult
 from pegboard.errors import GraphInvalid, ToolFailed, ToolTimeout, Unavailable
 from pegboard.graphs import GraphRunner, check
-from pegboard.graphs.engine.failover import Substitute, input_for
+from pegboard.graphs.failover import Substitute
+from pegboard.graphs.kinds.tool import input_for
 from pegboard.rendering.text import waterfall
 
 

@@ -9,8 +9,8 @@ from tests.graphs.test_runner import after_a_crash, recovered
 from pegboard.core.graph import Fallback, Graph, Node, NodeState
 from pegboard.core.run import NodeRun, RunResult
 from pegboard.graphs import GraphRunner
-from pegboard.graphs.engine.durable_step import perform
 from pegboard.graphs.engine.node_execution import NodeExecution
+from pegboard.graphs.node_kind import NodeContext
 
 
 def test_a_later_play_does_not_begin_with_a_tool_that_has_come_back() -> None:
@@ -58,13 +58,15 @@ def test_work_that_cannot_have_an_effect_is_not_noted_before_it_starts() -> None
         def output_schema(self, node: Any, schema_of: Any) -> Any:
             return None
 
-        async def run(self, doing: NodeExecution) -> NodeRun:
-            async def work(_key: str) -> NodeRun:
-                noted.append(doing.steps.find(doing.slot) is not None)
-                return NodeRun(id=doing.step, state=NodeState.COMPLETED)
+        async def run(self, context: NodeContext) -> NodeRun:
+            assert isinstance(context, NodeExecution)
 
-            acts = doing.node.config["acts"]
-            return await perform(doing, work, repeatable=False, acts=acts)
+            async def work(_key: str) -> NodeRun:
+                noted.append(context.steps.find(context.slot) is not None)
+                return NodeRun(id=context.step, state=NodeState.COMPLETED)
+
+            acts = context.node.config["acts"]
+            return await context.run_once(work, repeatable=False, acts=acts)
 
     async def work(bench: Bench) -> RunResult:
         kinds = {"marking": Marking()}

@@ -6,8 +6,8 @@ from tests.graphs.made import Bench, at_the_bench, call, states
 from pegboard.core.graph import ForEach, Node, Repeat
 from pegboard.core.run import NodeRun, RunResult
 from pegboard.graphs import KINDS, run_graph
-from pegboard.graphs.engine.node_execution import NodeExecution
 from pegboard.graphs.kinds.value import ValueNode
+from pegboard.graphs.node_kind import NodeContext
 
 
 def run(*nodes: Node, **more: object) -> RunResult:
@@ -154,8 +154,8 @@ class Odd(ValueNode):
 
     name = "odd"
 
-    async def run(self, doing: NodeExecution) -> NodeRun:
-        raise KeyError(doing.step)
+    async def run(self, context: NodeContext) -> NodeRun:
+        raise KeyError(context.step)
 
 
 def test_a_kind_whose_code_is_wrong_fails_its_node_and_not_the_run() -> None:

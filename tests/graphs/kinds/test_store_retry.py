@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from msgspec import structs
-from tests.graphs.engine.test_failover import Healing, healed
 from tests.graphs.made import Bench, at_the_bench, call
+from tests.graphs.test_failover import Healing, healed
 
 from pegboard import ToolContext
 from pegboard.core.event import CallStarted
@@ -22,7 +22,7 @@ from pegboard.errors import AuditUnavailable, StoreUnavailable, Unavailable
 from pegboard.execution import CallDefaults
 from pegboard.graphs import KINDS
 from pegboard.graphs.engine.attempt import RunAttempt
-from pegboard.graphs.engine.ephemeral_steps import EphemeralSteps
+from pegboard.graphs.engine.steps import EphemeralSteps
 
 LOOK = (Fallback(tool="look"),)
 FOR_EVER = 10_000
@@ -202,9 +202,9 @@ def test_what_waits_when_its_play_is_broken_off_is_done_and_not_recorded_as_fail
         journal = Journal(1)
         bench.registry.apply(replace(bench.registry.kit, journal=journal))
         steps, graph = Deaf(), Graph(nodes=(call("a", "pay"),))
-        player = RunAttempt(graph, START, board=bench.registry, kinds=KINDS, ctx=ToolContext())
+        attempt = RunAttempt(graph, START, board=bench.registry, kinds=KINDS, ctx=ToolContext())
         with pytest.raises(Unavailable, match="away"):
-            await player.play(steps)
+            await attempt.execute(steps)
         return steps.recorded, bench.world.starts_of("pay")
 
     assert at_the_bench(work) == (["completed"], 1)
