@@ -216,7 +216,7 @@ async def test_closing_leaves_nothing_and_may_be_done_twice(code_sandbox: Probed
     before = processes()
     folders = _folders()
     engine = MontyEngine()
-    assert await engine.why_not() == ""
+    assert (await engine.run(CodeJob(code="1"))).value == 1
     assert len(_folders() - folders) == 1
 
     await engine.close()
@@ -266,6 +266,7 @@ async def test_workers_that_cannot_be_started_are_unavailable() -> None:
     engine = MontyEngine()
     if await engine.why_not():
         pytest.skip("there are none that can")
+    await engine.run(CodeJob(code="1"))
     workers = engine._workers
     assert workers is not None
     workers.launcher.remove()

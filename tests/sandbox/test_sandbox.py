@@ -9,6 +9,7 @@ import pytest
 from pegboard.core.ports.sandbox import CodeJob, SandboxJob
 from pegboard.errors import InvalidRequest, Unavailable
 from pegboard.sandbox import BACK_ENDS, CODE, ProbedSandbox
+from pegboard.sandbox import sandbox as sandbox_module
 from pegboard.sandbox.backend import JobUser
 from pegboard.sandbox.bubblewrap import Bubblewrap
 from pegboard.sandbox.landlock import Landlock, landlock_abi
@@ -143,3 +144,15 @@ def test_what_holds_for_root_holds_for_an_ordinary_user() -> None:
     answers = done.stdout.splitlines()
     assert len(answers) == 2 * len(BACK_ENDS)
     assert [answer for answer in answers if "does not hold" in answer] == []
+
+
+async def test_a_back_end_is_probed_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = await ProbedSandbox().findings()
+
+    async def no_probe(*_: object, **__: object) -> str:
+        return "probed again"
+
+    monkeypatch.setattr(sandbox_module, "why_not", no_probe)
+    works = [item for item in await ProbedSandbox().findings() if not item.reason]
+
+    assert works == [item for item in first if not item.reason]

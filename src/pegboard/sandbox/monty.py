@@ -8,7 +8,7 @@ import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, ClassVar
 
 from pegboard.core.ports.sandbox import CodeJob, CodeOutcome, SandboxLimits
 from pegboard.errors import PegboardError
@@ -58,19 +58,21 @@ class _Workers:
 
 
 class MontyEngine:
-    """Runs code in a pool of workers, made by the first run."""
+    """Runs code in a pool of workers, opened by the first run.
+
+    Attributes:
+        withstood: The set-up that withstood its probe in this process: with a wall of the
+            operating system (True) or without one (False). None before the first probe.
+    """
+
+    withstood: ClassVar[bool | None] = None
 
     def __init__(self) -> None:
         self._workers: _Workers | None = None
         self._reason: str | None = None
 
-    @property
-    def walled(self) -> bool:
-        """Whether a wall of the operating system stands behind the interpreter."""
-        return self._workers is not None and self._workers.launcher.walled
-
     async def why_not(self) -> str:
-        """Why code cannot be run here and what to do; empty when it can. Probed once."""
+        """Why code cannot be run here and what to do; empty when it can. Probed once a process."""
         if self._reason is None:
             self._reason = await self._probe()
         return self._reason
@@ -78,7 +80,7 @@ class MontyEngine:
     async def run(self, job: CodeJob) -> CodeOutcome:
         """Run a piece of code; cancelling kills its worker."""
         began = time.monotonic()
-        workers = self._workers or await self._open(walled=True)
+        workers = self._workers or await self._open(walled=MontyEngine.withstood is not False)
         threads = (workers.checkouts, workers.turns)
         return await MontySession(job, workers.pool, threads=threads).outcome(began)
 
@@ -96,6 +98,8 @@ class MontyEngine:
     async def _probe(self) -> str:
         if find_spec("pydantic_monty") is None:
             return _MISSING
+        if MontyEngine.withstood is not None:
+            return ""
         reason = ""
         for walled in (True, False):
             try:
@@ -104,6 +108,7 @@ class MontyEngine:
             except (PegboardError, OSError) as error:
                 reason = f"it cannot be started: {error.__cause__ or error}"
             if not reason:
+                MontyEngine.withstood = walled
                 return ""
             await self.close()
         return reason

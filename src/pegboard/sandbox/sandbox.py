@@ -18,6 +18,8 @@ from pegboard.sandbox.run_command import run_command
 BACK_ENDS: tuple[BackEnd, ...] = (Bubblewrap(), Landlock())
 """Those for commands, the stronger first."""
 CODE = "monty"
+_WITHSTOOD: set[tuple[str, bool]] = set()
+"""Back ends that withstood their probe in this process, without and with network."""
 _NO_NETWORK = (
     "commands may not reach the network; to let them, write `sandbox: {network: true}` into the "
     "board file"
@@ -135,8 +137,19 @@ class ProbedSandbox:
         if key not in self._reasons:
             async with self._turn():
                 if key not in self._reasons:
-                    self._reasons[key] = await why_not(back_end, network=network)
+                    self._reasons[key] = await _probe(back_end, network=network)
         return self._reasons[key]
 
     def _turn(self) -> asyncio.Lock:
         return self._turns.setdefault(asyncio.get_running_loop(), asyncio.Lock())
+
+
+async def _probe(back_end: BackEnd, *, network: bool) -> str:
+    """What the probe of a back end finds; one that withstood it is not probed again."""
+    key = (back_end.name, network)
+    if key in _WITHSTOOD:
+        return back_end.lacks()
+    reason = await why_not(back_end, network=network)
+    if not reason:
+        _WITHSTOOD.add(key)
+    return reason
