@@ -9,7 +9,7 @@ from pegboard.runtime import Settings
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve over stdin and stdout, or over HTTP with `--http PORT`; the exit code."""
+    """Serve over stdin and stdout, or over HTTP with `--http PORT`; returns the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m pegboard.mcp", description="Serve the built-in tools over MCP."
     )

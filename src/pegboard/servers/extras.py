@@ -9,10 +9,10 @@ _NEEDED = ("fastapi", "uvicorn", "websockets", "prometheus_client")
 
 
 def require_server_extra() -> None:
-    """Check that everything the HTTP door needs is installed.
+    """Check that the packages of the `server` extra are installed.
 
     Raises:
-        ConfigError: Something is missing; says what to install.
+        ConfigError: A package is missing; the message says what to install.
     """
     for name in _NEEDED:
         try:
@@ -27,7 +27,7 @@ def require_mcp_extra() -> None:
     """Check that the MCP SDK is installed, without loading it.
 
     Raises:
-        ConfigError: It is not; says what to install.
+        ConfigError: It is missing; the message says what to install.
     """
     if find_spec("mcp") is None or find_spec("mcp_types") is None:
         raise ConfigError("Serving MCP needs the mcp package: pip install 'pegboard[mcp]'")

@@ -1,4 +1,4 @@
-"""Ending a server's process, whatever its calls think of it."""
+"""Shutting down a server's process, even if calls ignore their cancellation."""
 
 import asyncio
 import os
@@ -9,13 +9,13 @@ from typing import Any
 from pegboard.errors import Unavailable
 
 CANCEL_TIMEOUT = 3.0
-"""Seconds that cancelled work has to tidy up."""
+"""Seconds that cancelled tasks have to finish."""
 _ELSEWHERE = 1.0
-"""Seconds after which another server may be asked, or this one once it has started again."""
+"""`Retry-After` of requests that were not started, in seconds."""
 
 
 def not_started_error() -> Unavailable:
-    """What a caller is told whose request came to a server that ends."""
+    """The error for a request that arrives while the server shuts down."""
     return Unavailable(
         "The server is ending; nothing of the request was begun.",
         retry_after=_ELSEWHERE,
@@ -24,7 +24,7 @@ def not_started_error() -> Unavailable:
 
 
 def cut_off_error() -> Unavailable:
-    """What a caller is told whose request a server was at work on when its time was over."""
+    """The error for a request that is still running at the end of the grace period."""
     return Unavailable(
         "The server ended before the request did; nobody knows what of it took effect.",
         permanent=True,
@@ -32,19 +32,19 @@ def cut_off_error() -> Unavailable:
 
 
 async def cancel_and_wait(tasks: "Collection[asyncio.Task[Any] | None]") -> None:
-    """End what still runs; the board must not close before its calls are recorded."""
+    """Cancel tasks and wait for them: calls must be recorded before the board closes."""
     left = [task for task in tasks if task is not None and not task.done()]
     for task in left:
-        if not task.cancelling():  # twice would keep it from tidying up
+        if not task.cancelling():  # a second cancellation would interrupt its cleanup
             task.cancel()
     if left:
         await asyncio.wait(left, timeout=CANCEL_TIMEOUT)
 
 
 async def exit_process() -> None:
-    """Let no tool that ignores its cancellation keep the process; called when all is closed."""
+    """Exit even if a tool ignores its cancellation; called once everything is closed."""
     await cancel_and_wait(asyncio.all_tasks() - {asyncio.current_task()})
     if len(asyncio.all_tasks()) > 1:
         sys.stderr.write("Pegboard ends although calls still run that cannot be ended.\n")
         sys.stderr.flush()
-        os._exit(0)  # the board is closed; the loop would wait for them for ever
+        os._exit(0)  # the board is closed, and the loop would wait for these calls

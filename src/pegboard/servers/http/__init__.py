@@ -1,4 +1,4 @@
-"""The HTTP door."""
+"""Serves a board over HTTP."""
 
 from pegboard.servers.http.server import create_app, serve
 

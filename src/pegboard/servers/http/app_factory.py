@@ -45,7 +45,7 @@ _DESCRIPTION = "List, search, explain and call the tools of a board; every call 
 
 
 def build_app(board: Pegboard) -> FastAPI:
-    """The application of a board.
+    """Build the application of a board.
 
     Raises:
         ConfigError: The token is empty.
@@ -75,7 +75,7 @@ def build_app(board: Pegboard) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        telemetry={"logs": False},  # they would hold what a caller sent, whatever the operator says
+        telemetry={"logs": False},  # they would contain what callers send, whatever the settings
         lifespan=lifespan,
         middleware=[
             Middleware(SecurityHeaders),
@@ -107,14 +107,14 @@ def build_app(board: Pegboard) -> FastAPI:
         probes,
         tickets,
     )
-    # '/tools/held' comes before '/tools/{tool}'
+    # pins first: '/tools/held' must come before '/tools/{tool}'
     modules = (pins, tools, kill_switches, marketplace, *own)
     app.state.routes = [route for module in modules for route in module.router.routes]
     for prefix in ("", "/v1"):
         for module in modules:
             app.include_router(module.router, prefix=prefix, include_in_schema=not prefix)
         app.add_route(f"{prefix}/openapi.json", openapi, include_in_schema=False)
-    # they are MCP's own, with its own errors; starlette takes an instance for an ASGI application
+    # MCP has its own errors; Starlette treats an instance as an ASGI application
     app.router.routes += [Route(path, mcp) for path in ("/mcp", "/mcp/{source}")]
     for path in SOCKET_PATHS:
         app.router.routes += [WebSocketRoute(path, socket), Route(path, socket)]

@@ -1,4 +1,4 @@
-"""Where the server listens: an address that is free, and no wider than is safe."""
+"""The address that the server listens on; without a token only loopback."""
 
 import errno
 import socket
@@ -10,10 +10,10 @@ from pegboard.runtime import Settings
 
 
 def bind_socket(settings: Settings) -> socket.socket:
-    """A socket at the address of the settings, not listening yet.
+    """Bind a socket to the address of the settings; it does not listen yet.
 
     Raises:
-        ConfigError: The address does not exist or is taken, or is beyond loopback and no token is
+        ConfigError: The address does not exist or is in use, or is not loopback and no token is
             set.
     """
     family, address = _resolve(settings)
@@ -22,7 +22,7 @@ def bind_socket(settings: Settings) -> socket.socket:
             f"Listening on {settings.host} lets other machines in: set PEGBOARD_TOKEN to what they "
             "must send, or listen on 127.0.0.1"
         )
-    # with the protocol named, asyncio sends what is written at once; else streams lag by 40 ms
+    # asyncio sets TCP_NODELAY only with an explicit protocol; else streams lag by 40 ms
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -36,7 +36,7 @@ def bind_socket(settings: Settings) -> socket.socket:
 
 
 def address_error(settings: Settings, error: OSError) -> ConfigError:
-    """What to tell the operator when the address cannot be had."""
+    """The error for an address that cannot be bound."""
     where = f"{settings.host}:{settings.port}"
     if error.errno == errno.EADDRINUSE:
         return ConfigError(
@@ -49,7 +49,7 @@ def address_error(settings: Settings, error: OSError) -> ConfigError:
 
 
 def url_of(listening: socket.socket) -> str:
-    """The address as callers write it."""
+    """The URL of a listening socket."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 

@@ -1,4 +1,4 @@
-"""What a route is handed: the open board, and who asks."""
+"""FastAPI dependencies: the open board, and the caller."""
 
 from typing import Annotated
 
@@ -25,4 +25,4 @@ Board = Annotated[Pegboard, Depends(_open_board)]
 """The board; a 503 while it is not open."""
 
 Caller = Annotated[Principal, Depends(_caller)]
-"""Who asks; the gate let nobody pass whom it could not name."""
+"""The authenticated caller."""

@@ -1,4 +1,4 @@
-"""One call of a tool, as `POST /execute` and the WebSocket make it."""
+"""Executes one call of a tool, for `POST /execute` and the WebSocket."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
@@ -25,19 +25,19 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuccessAnswer:
-    """What came of a request that went well."""
+    """The answer to a successful request, independent of the protocol."""
 
     body: Mapping[str, Any]
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def response(self) -> Response:
-        """As an HTTP answer."""
+        """The HTTP response."""
         return JsonResponse(self.body, self.status, headers=dict(self.headers))
 
 
 def to_accepted_answer(view: RunView) -> SuccessAnswer:
-    """The answer for a run that goes on while the caller does something else."""
+    """The answer for a run that was started in the background."""
     return SuccessAnswer(body=view.to_dict(), status=202, headers={"Location": f"/runs/{view.id}"})
 
 
@@ -49,17 +49,17 @@ async def execute_call(
     key: str = "",
     on_progress: Callable[[Progress], None] | None = None,
 ) -> SuccessAnswer | ProblemAnswer:
-    """Make a call; one that failed is told as a problem, with the code of its error.
+    """Execute a call; a failed call is a problem with the code of its error.
 
     Args:
-        board: Whose tools.
-        caller: For whom.
-        wanted: Which tool, and what it is given.
-        key: An idempotency key that stood beside the body.
-        on_progress: Told how far the call has come.
+        board: The board.
+        caller: The caller.
+        wanted: The tool and its input.
+        key: The idempotency key of the request's header.
+        on_progress: Called with the progress of the call.
 
     Raises:
-        PegboardError: It could not even be tried.
+        PegboardError: The call could not be started.
     """
     name = _find_name(board, wanted, caller)
     if name is None:
@@ -78,7 +78,7 @@ async def execute_call(
     if result.is_error:
         error = result.error or ToolFailed("The tool failed.")
         return error_answer(error, tool_id=wanted.tool_id or name, metadata=metadata)
-    tool = board.registry.find(name)  # only now: its source may not have answered before
+    tool = board.registry.find(name)  # only now: the call may have waited for its source
     return SuccessAnswer(
         body={
             "tool_id": tool.spec.id if tool is not None else name,
@@ -124,10 +124,7 @@ async def _in_background(
 
 
 def _find_name(board: Pegboard, wanted: ExecuteRequest, caller: Principal) -> str | None:
-    """The tool's name, id or pin, as given: an id of before means the version of before.
-
-    None when no tool has the capability.
-    """
+    """The tool's name, id or pinned version as given; None if no tool has the capability."""
     if not wanted.capability:
         return wanted.tool_id or wanted.name
     found = board.registry.search(

@@ -1,4 +1,4 @@
-"""JSON in and out: strict in what is read, and never failing on what is encode_json."""
+"""JSON bodies: strict decoding of requests, and encoding of responses that never fails."""
 
 import asyncio
 import json
@@ -20,26 +20,26 @@ MAX_DEPTH = 100
 _LARGE = 100_000
 _CONTAINERS = frozenset({dict, list})
 CLIENT_CLOSED = 499
-"""What is said to a client that has gone; nobody reads it."""
+"""Status of a response to a client that has disconnected (as in nginx); it is never read."""
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class JsonResponse(Response):
-    """A JSON answer."""
+    """A JSON response."""
 
     media_type = JSON
 
     def render(self, content: Any) -> bytes:
-        """Bytes of the JSON; numbers that JSON does not have become null."""
+        """Encode as JSON; NaN and infinities become null."""
         return encode_json(content)
 
 
 class JsonRoute(APIRoute):
-    """A route whose body is JSON and nothing else."""
+    """A route that accepts only a JSON body."""
 
     def get_route_handler(self) -> Handler:
-        """The handler, behind a strict reading of the body."""
+        """The route handler, after strict decoding of the body."""
         handle = super().get_route_handler()
         if self.body_field is None:
             return handle
@@ -52,17 +52,17 @@ class JsonRoute(APIRoute):
                 return Response(status_code=CLIENT_CLOSED)
             value = decode_json(body)
             if len(body) > _LARGE:
-                await asyncio.sleep(0)  # others have waited for long enough
+                await asyncio.sleep(0)  # decoding has blocked the loop for a while
             return await handle(_Read(request, body, value))
 
         return read
 
 
 def encode_json(content: Any) -> bytes:
-    """JSON of any content; numbers that JSON does not have become null."""
+    """Encode any content as JSON; NaN and infinities become null."""
     try:
         return fast.encode(content, enc_hook=_plain)
-    except UnicodeEncodeError:  # half of a surrogate pair: only an escape can say it
+    except UnicodeEncodeError:  # a lone surrogate can only be written as an escape
         return json.dumps(_finite(fast_builtins(content))).encode()
 
 
@@ -75,7 +75,7 @@ def _check_declared(request: Request) -> None:
 
 
 class _Read(Request):
-    """A request whose body has been read."""
+    """A request whose body has been decoded."""
 
     def __init__(self, request: Request, body: bytes, value: Any) -> None:
         super().__init__(request.scope, request.receive)
@@ -83,7 +83,7 @@ class _Read(Request):
         self._value = value
 
     async def body(self) -> bytes:
-        """The bytes; never empty, so that the value is looked at."""
+        """The bytes; never empty, so that FastAPI asks for the value."""
         return self._bytes or b" "
 
     async def json(self) -> Any:
@@ -92,10 +92,11 @@ class _Read(Request):
 
 
 def decode_json(body: bytes) -> Any:
-    """The value of a JSON text; a key that stands twice has its last value.
+    """Decode JSON; of a duplicate key the last value counts.
 
     Raises:
-        InvalidRequest: It is no JSON by RFC 8259 (NaN is none), no UTF-8, or too deep.
+        InvalidRequest: The body is not JSON by RFC 8259 (which has no NaN), not UTF-8, or nested
+            too deeply.
     """
     try:
         value = fast.decode(body)
@@ -127,14 +128,14 @@ def _too_deep() -> InvalidRequest:
 
 
 def fast_builtins(content: Any) -> Any:
-    """What JSON can say of a value."""
+    """The value as built-in types that JSON can represent."""
     from msgspec import to_builtins
 
     return to_builtins(content, enc_hook=_plain, str_keys=True)
 
 
 def _finite(value: Any) -> Any:
-    """The value with null for each number that JSON does not have."""
+    """The value with null for NaN and infinities."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""`/mcp` of the HTTP server; loads the SDK with the first request."""
+"""`/mcp` of the HTTP server; imports the SDK with the first request."""
 
 import asyncio
 from importlib import import_module
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from pegboard.servers.mcp.http.sessions import HttpSessions
 
 GRACE = 8.0
-"""Seconds that running requests have at the end, less than the HTTP server gives its own."""
+"""Seconds that running requests have at shutdown, less than the HTTP server's `GRACE`."""
 
 
 class McpEndpoint:
-    """ASGI application of streamable HTTP, in both eras of the protocol.
+    """ASGI application for MCP over streamable HTTP, with and without sessions.
 
     Args:
         board: Open by the time of the first request.
@@ -37,7 +37,7 @@ class McpEndpoint:
         self._closed = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request that the gate let in."""
+        """Answer an authenticated request."""
         part = self._part(Request(scope))
         if not isinstance(part, BoardSelection):
             await part(scope, receive, send)
@@ -60,7 +60,7 @@ class McpEndpoint:
                 self._running.discard(task)
 
     async def close(self, *, grace: float = GRACE) -> None:
-        """Let running requests end, then end all sessions; safe to call twice."""
+        """Wait for running requests, then end all sessions; safe to call twice."""
         self._closed = True
         async with self._opening:
             sessions, self._sessions = self._sessions, None
@@ -72,7 +72,7 @@ class McpEndpoint:
         await sessions.close()
 
     def _part(self, request: Request) -> BoardSelection | ASGIApp:
-        """What the address names, or the answer that says what is wrong with it."""
+        """The selection of an address, or the response that refuses it."""
         own = str(request.path_params.get("source", ""))
         if own and all(state.name != own for state in self._board.sources):
             return problem_response(404, unknown_source(own, self._board))
@@ -90,7 +90,7 @@ class McpEndpoint:
     async def _open_sessions(self) -> "HttpSessions | None":
         async with self._opening:
             if self._sessions is None and not self._closed:
-                # the SDK takes a second to load, which would hold up all other requests
+                # importing the SDK takes a second, during which other requests would wait
                 await asyncio.to_thread(_load)
                 from pegboard.servers.mcp.http.sessions import HttpSessions
 

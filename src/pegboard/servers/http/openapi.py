@@ -1,4 +1,4 @@
-"""The OpenAPI document: what the routes declare, and every way in which they refuse."""
+"""The OpenAPI document: the routes and their error responses."""
 
 from typing import Any, cast
 
@@ -32,7 +32,7 @@ _REASONS = {
 
 
 def refusals(*statuses: int, open_to_all: bool = False) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of a route: these refusals, and those of every route."""
+    """The error `responses` of a route: these statuses, and those of every route."""
     always = (500,) if open_to_all else (401, 403, 422, 500, 503)
     return {
         status: {
@@ -44,7 +44,7 @@ def refusals(*statuses: int, open_to_all: bool = False) -> dict[int | str, dict[
 
 
 def document(app: FastAPI, *, needs_token: bool) -> dict[str, Any]:
-    """The document, made on first use."""
+    """The document, built on first use."""
     if app.openapi_schema is None:
         made = get_openapi(
             title=app.title,
@@ -80,7 +80,7 @@ def _finish(made: dict[str, Any], *, needs_token: bool) -> None:
 
 
 def _drop_empty_defaults(node: Any) -> None:
-    """Not to name a tool is not to name it "": an empty text stands for what may be left out."""
+    """Drop defaults of `""`: they only mean that a parameter may be left out."""
     if isinstance(node, dict):
         inner = cast("dict[str, Any]", node)
         if inner.get("default") == "":

@@ -1,4 +1,4 @@
-"""Plans, runs and graphs as pictures, for who asks for one."""
+"""SVG and Mermaid responses of plans, runs and graphs."""
 
 from typing import Annotated, Any, Literal
 
@@ -21,7 +21,7 @@ Format = Annotated[Literal["", "json", "mermaid", "svg"], Query(alias="format", 
 
 
 class RunViewFilter(RunWait):
-    """Query of `GET /runs/{id}`: when, and how."""
+    """Query of `GET /runs/{id}`."""
 
     format: Annotated[
         Literal["", "json", "mermaid", "svg", "timeline"],
@@ -32,16 +32,16 @@ class RunViewFilter(RunWait):
 
 
 PICTURE: dict[int | str, dict[str, Any]] = {200: {"content": {SVG: {"schema": {"type": "string"}}}}}
-"""What a route that draws answers beside JSON."""
+"""OpenAPI `responses` of a route that also returns SVG."""
 
 DRAWINGS: dict[int | str, dict[str, Any]] = {
     200: {"content": {name: {"schema": {"type": "string"}} for name in (SVG, MERMAID)}}
 }
-"""What a route answers that draws in two ways."""
+"""OpenAPI `responses` of a route that also returns SVG and Mermaid."""
 
 
 def choose_format(request: Request, given: str) -> str:
-    """The format that is wanted: what the query says, else what `Accept` does."""
+    """The format of the response: from the query, else from `Accept`."""
     if given:
         return given
     accepted = request.headers.get("accept", "")
@@ -49,10 +49,10 @@ def choose_format(request: Request, given: str) -> str:
 
 
 def svg_response(svg: str) -> Response:
-    """An SVG, whose own style is the only thing that a page may take from it."""
+    """An SVG response; its own style is the only thing that its security policy allows."""
     return Response(svg, media_type=SVG, headers=_HEADERS)
 
 
 def mermaid_response(mermaid: str) -> Response:
-    """A Mermaid text."""
+    """A Mermaid response."""
     return Response(mermaid, media_type=MERMAID)

@@ -1,4 +1,4 @@
-"""`application/problem+json` (RFC 9457) for everything that goes wrong."""
+"""Errors as `application/problem+json` (RFC 9457)."""
 
 import logging
 import math
@@ -26,7 +26,7 @@ _LOG = logging.getLogger("pegboard.http")
 _ASK_AGAIN = 5.0
 MAX_FAULTS = 100
 _MAX_PATH_LENGTH = 200
-"""What a caller sent comes back in the path of an unknown field."""
+"""The path of an unknown field repeats what the caller sent."""
 STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
     {
         errors.PegboardError: 500,
@@ -95,24 +95,24 @@ CODES: Mapping[int, str] = MappingProxyType(
         500: "internal",
     }
 )
-"""Codes of what goes wrong before a tool is concerned."""
+"""Error codes of what goes wrong before a tool is involved, by status."""
 
 _KINDS = {"missing": "missing", "extra_forbidden": "unknown"}
 
 
 class ProblemResponse(JsonResponse):
-    """An answer that says what is wrong."""
+    """A `application/problem+json` response."""
 
     media_type = PROBLEM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemAnswer:
-    """What is wrong, as every way of answering says it.
+    """A problem, independent of the protocol that reports it.
 
     Attributes:
         body: The problem object.
-        headers: What an HTTP answer says beside it.
+        headers: Further headers of an HTTP response.
     """
 
     status: int
@@ -120,12 +120,12 @@ class ProblemAnswer:
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def response(self) -> Response:
-        """As an HTTP answer."""
+        """The HTTP response."""
         return ProblemResponse(self.body, self.status, headers=dict(self.headers))
 
 
 def http_status(error: errors.PegboardError) -> int:
-    """The status of an error; a class of somebody else's has that of its nearest parent."""
+    """The status of an error; a class of a third party has the status of its nearest parent."""
     return next(STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
 
 
@@ -137,7 +137,7 @@ def problem_answer(
     headers: Mapping[str, str] | None = None,
     **members: Any,
 ) -> ProblemAnswer:
-    """Something that is wrong before a tool is concerned."""
+    """The problem for an error that occurs before a tool is involved."""
     code = code or CODES.get(status, "request_invalid" if status < 500 else "internal")
     body = {"retryable": False, **members}
     return ProblemAnswer(
@@ -148,7 +148,7 @@ def problem_answer(
 
 
 def error_answer(error: PegboardError, **members: Any) -> ProblemAnswer:
-    """An error of ours; what is only for the operator is not in it."""
+    """The problem for a `PegboardError`; details for the operator are left out."""
     status = http_status(error)
     said = error_to_dict(error)
     body = {**_head(status, error.code), "detail": said.pop("message"), **said, **members}
@@ -160,21 +160,21 @@ def error_answer(error: PegboardError, **members: Any) -> ProblemAnswer:
 
 
 def internal_error_answer(error: Exception, *, during: str) -> ProblemAnswer:
-    """A 500 that shows an error id alone; the operator finds the rest in the log."""
+    """The problem for an unexpected exception: it shows an error id, the log has the details."""
     error_id = f"e_{secrets.token_hex(6)}"
-    _LOG.error("%s: error id %s", during, error_id, exc_info=error)
+    _LOG.error("http: %s failed: error id %s", during, error_id, exc_info=error)
     return problem_answer(500, "Something went wrong in the server.", error_id=error_id)
 
 
 def validation_answer(
     faults: Sequence[Any], *, body: Any = None, schema: JsonSchema | None = None
 ) -> ProblemAnswer:
-    """What does not fit the door's own schema, by pydantic's faults; no value is repeated.
+    """The problem for a request that does not fit its schema; values are not repeated.
 
     Args:
-        faults: What is wrong.
-        body: What was sent, if it is known: only what stands in it is named as a place.
-        schema: Of what may be sent; None where nobody knows.
+        faults: Errors of pydantic.
+        body: The request body, if known: paths name only what it contains.
+        schema: Schema of the request; None if unknown.
     """
     found: list[dict[str, str]] = []
     for item in faults[:MAX_FAULTS]:
@@ -198,28 +198,28 @@ def problem_response(
     headers: Mapping[str, str] | None = None,
     **members: Any,
 ) -> Response:
-    """`problem_answer`, as an HTTP answer."""
+    """`problem_answer` as an HTTP response."""
     return problem_answer(status, detail, code=code, headers=headers, **members).response()
 
 
 def error_response(error: PegboardError, **members: Any) -> Response:
-    """`error_answer`, as an HTTP answer."""
+    """`error_answer` as an HTTP response."""
     return error_answer(error, **members).response()
 
 
 def internal_error_response(error: Exception, *, during: str) -> Response:
-    """`internal_error_answer`, as an HTTP answer."""
+    """`internal_error_answer` as an HTTP response."""
     return internal_error_answer(error, during=during).response()
 
 
 async def answer_error(_request: Request, error: Exception) -> Response:
-    """For errors of ours that a route raised."""
+    """Exception handler for a `PegboardError` that a route raised."""
     assert isinstance(error, PegboardError)  # noqa: S101 - it is registered for nothing else
     return error_response(error)
 
 
 async def answer_framework(request: Request, error: Exception) -> Response:
-    """For what the framework refuses: no such path, no such method, a body too large."""
+    """Exception handler for what the framework refuses: an unknown path, a method, a large body."""
     assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for nothing else
     detail, headers = error.detail, dict(error.headers or {})
     if detail == HTTPStatus.NOT_FOUND.phrase:
@@ -231,14 +231,14 @@ async def answer_framework(request: Request, error: Exception) -> Response:
 
 
 async def answer_invalid(request: Request, error: Exception) -> Response:
-    """For a request that does not fit the door's own schema; what it held is not repeated."""
+    """Exception handler for a request that does not fit its schema."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - it is registered for nothing else
     faults, schema = error.errors(), schema_of(request)
     return validation_answer(faults, body=error.body, schema=schema).response()
 
 
 def _methods_at(request: Request) -> list[str]:
-    """The methods of all routes at this path; those that name it hide those that take any name."""
+    """The methods of all routes at this path; literal paths take precedence over parameters."""
     path = request.url.path.removeprefix("/v1") or "/"
     routes: list[Route] = getattr(request.app.state, "routes", [])
     at_path = [route for route in routes if route.path_regex.match(path)]

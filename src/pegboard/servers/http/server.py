@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from pegboard.servers.http.mcp_endpoint import McpEndpoint
 
 GRACE = 10
-"""Seconds that running calls have to end once the server is told to."""
+"""Seconds that running calls have to finish at shutdown."""
 
 Ready = Callable[[str], None]
 
 
 def create_app(board: Pegboard) -> "FastAPI":
-    """The HTTP face of a board.
+    """Create the ASGI application of a board.
 
     ```python
     app = create_app(Pegboard("board.yaml", metrics=True))  # uvicorn module:app
     ```
 
     Args:
-        board: Open already, or opened and closed by the application's lifespan.
+        board: An open board, or one that the application's lifespan opens and closes.
 
     Raises:
         ConfigError: The `server` extra is missing, or the token is empty.
@@ -50,18 +50,19 @@ def serve(settings: Settings, *, ready: Ready | None = None) -> None:
     """Serve a board over HTTP until SIGINT or SIGTERM.
 
     Args:
-        settings: Which board, and where to listen.
-        ready: Told the address once the server listens; None prints a line.
+        settings: The board, and the address to listen on.
+        ready: Called with the URL once the server listens; None prints a line.
 
     Raises:
-        ConfigError: A setting or the board is wrong, the address is taken, or an extra is missing.
+        ConfigError: A setting or the board is invalid, the address is in use, or an extra is
+            missing.
     """
     require_server_extra()
     asyncio.run(_to_the_end(settings, ready or _printer(settings)))
 
 
 async def run(settings: Settings, *, ready: Ready, grace: int = GRACE) -> None:
-    """Serve within a running loop; the same errors."""
+    """Serve in a running event loop; raises the same errors as `serve`."""
     with closing(bind_socket(settings)) as listening, _ending() as ending:
         try:
             async with Pegboard(settings=settings, metrics=True) as board:
@@ -80,7 +81,7 @@ async def _to_the_end(settings: Settings, ready: Ready) -> None:
 
 
 class _Shutdown:
-    """Somebody wants the server to end: at once while it opens, with grace while it serves."""
+    """A requested shutdown: immediate while the board opens, graceful while it serves."""
 
     def __init__(self, task: "asyncio.Task[Any] | None") -> None:
         self._task = task
@@ -98,7 +99,7 @@ class _Shutdown:
 
 @contextmanager
 def _ending() -> Generator[_Shutdown]:
-    """Signals end the server instead of the process; beside the main thread there are none."""
+    """Let signals shut the server down; only the main thread receives them."""
     ending = _Shutdown(asyncio.current_task())
     loop = asyncio.get_running_loop()
     is_main = threading.current_thread() is threading.main_thread()
@@ -148,7 +149,7 @@ async def _serve(
 
 
 def _printer(settings: Settings) -> Ready:
-    """Prints the address; where log lines have stdout for themselves, on stderr."""
+    """Print the URL; to stderr if the log goes to stdout."""
 
     def say(url: str) -> None:
         stream = sys.stderr if settings.log == "stdout" else sys.stdout

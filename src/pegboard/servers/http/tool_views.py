@@ -1,4 +1,4 @@
-"""Tools as a caller sees them: page by page, one by one, and never a hidden one."""
+"""The tools that a caller can see, as pages and as details."""
 
 import hashlib
 from collections.abc import Sequence
@@ -25,14 +25,15 @@ def tool_page(
     cursor: str,
     unavailable: bool = False,
 ) -> dict[str, Any]:
-    """One page of the tools that fit; `wanted.limit` is its length.
+    """One page of the tools that match; `wanted.limit` is its size.
 
-    Without words the order is that of names, and a cursor is the last name: whatever comes or goes
-    between two pages, no tool that stays is skipped or given twice. With words the order is that of
-    fit, which moves when tools come or go; a cursor then holds for the same ranking alone.
+    Without a search text, tools are sorted by name and the cursor is the last name: no tool is
+    skipped or repeated when others are added or removed between two pages. With a search text,
+    tools are sorted by rank, which changes with the tools; the cursor is then valid only for the
+    same ranking.
 
     Raises:
-        HTTPException: There is no page behind the cursor.
+        HTTPException: The cursor is not valid (404).
     """
     found = registry.search(replace(wanted, limit=len(registry)), principal=principal)
     specs = [tool.spec for tool in found]
@@ -51,13 +52,13 @@ def tool_page(
 
 
 def find_visible_tool(board: Pegboard, name: str, principal: Principal) -> Tool:
-    """The tool of a wire name or id, also one that cannot be used now, if it is not hidden.
+    """Find a tool by wire name or id, including unavailable ones, if the caller may see it.
 
-    One that is turned off is hidden, unless the caller looks after the tools.
+    A tool that is switched off is hidden from callers who may not administer tools.
 
     Raises:
-        ToolNotFound: There is none, or it is hidden: the answer is the same.
-        SourceUnavailable: Its source is not there now; says why.
+        ToolNotFound: The tool does not exist or is hidden; both look the same.
+        SourceUnavailable: The tool's source is unavailable; the message has the reason.
     """
     kit, tool = board.registry.kit, board.find(name)
     if not may_know(principal, tool.spec, policy=kit.policy, switches=kit.switches):
@@ -66,9 +67,9 @@ def find_visible_tool(board: Pegboard, name: str, principal: Principal) -> Tool:
 
 
 def tool_detail(board: Pegboard, tool: Tool, principal: Principal) -> dict[str, Any]:
-    """The whole spec, and what it was registered as.
+    """The complete spec, and the definition that it was registered with.
 
-    What it depends on is named as far as this caller may see it.
+    Dependencies that this caller may not see are left out.
     """
     detail = with_switches(tool.spec, board.registry.kit.switches).to_dict()
     registered = board.catalogue.definition(tool.spec)

@@ -1,4 +1,4 @@
-"""uvicorn as we run it: no signal handlers, no log of its own, told when it listens and ends."""
+"""The uvicorn server: without signal handlers and logs, with hooks for start and shutdown."""
 
 import asyncio
 import socket
@@ -11,10 +11,10 @@ from uvicorn import Config, Server
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 PING = 20.0
-"""Seconds between two signs of life that a WebSocket is asked for, and for each answer."""
+"""Seconds between two pings of a WebSocket, and until a pong is due."""
 
 _CLOSE_TIMEOUT = 2.0
-"""Seconds in which the last message of a WebSocket may be read."""
+"""Seconds that a client has to read the last message of a WebSocket."""
 
 
 class _QuietServer(Server):
@@ -27,7 +27,7 @@ class _QuietServer(Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Leave signals to `serve`: uvicorn would end the process by the signal it got."""
+        """Leave signals to `serve`: uvicorn would re-raise them and kill the process."""
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -41,9 +41,9 @@ class _QuietServer(Server):
 
 
 class _Socket(WebSocketsSansIOProtocol):
-    """A WebSocket whose end does not wait for a client that reads nothing.
+    """A WebSocket that closes without waiting for a client that does not read.
 
-    It logs no handshake, be it for debugging: the address and the headers hold secrets.
+    It never logs a handshake, not even for debugging: the URL and headers contain secrets.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -52,7 +52,7 @@ class _Socket(WebSocketsSansIOProtocol):
 
     async def send(self, message: Any) -> None:
         if message["type"] == "websocket.close":
-            self.writable.set()  # the code is said even where a full buffer stands before it
+            self.writable.set()  # send the close code even if the buffer is full
             self._abort_soon()
         await super().send(message)
 
@@ -77,15 +77,15 @@ def quiet_server(
     max_message: int,
     ping: float = PING,
 ) -> Server:
-    """A server for one process.
+    """Create the server of one process.
 
     Args:
-        app: What it serves; its board is open.
-        grace: Seconds that running requests have at the end, before they are cancelled.
-        started: Told once connections are accepted.
-        ending: Ends what would stay open for ever, while running requests have their time.
-        max_message: Bytes of a WebSocket's message.
-        ping: Seconds between two signs of life that a WebSocket is asked for, and for each answer.
+        app: The application; its board is open.
+        grace: Seconds that running requests have at shutdown before they are cancelled.
+        started: Called once connections are accepted.
+        ending: Ends long-lived streams while running requests finish.
+        max_message: Maximum size of a WebSocket message in bytes.
+        ping: Seconds between two pings of a WebSocket, and until a pong is due.
     """
     config = Config(
         app,
@@ -95,7 +95,7 @@ def quiet_server(
         ws_max_size=max_message,
         ws_ping_interval=ping,
         ws_ping_timeout=ping,
-        ws_per_message_deflate=False,  # a small message could be a large one
+        ws_per_message_deflate=False,  # a small compressed message could expand to a large one
         lifespan="off",
         log_config=None,
         access_log=False,

@@ -1,4 +1,4 @@
-"""What is wrong with a request, in the words in which arguments of tools are told too."""
+"""Messages for validation errors of a request, in the same words as for arguments of tools."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -20,12 +20,12 @@ Place = Sequence[str | int]
 
 
 def validation_message(fault: Mapping[str, Any], place: Place, schema: JsonSchema) -> str:
-    """What is wanted at a place, with the nearest key where one is not known; never a value.
+    """The message for one validation error; an unknown key gets a suggestion. Values are left out.
 
     Args:
-        fault: As pydantic tells it.
-        place: As it was sent.
-        schema: Of all that was sent; empty where nobody knows.
+        fault: The error of pydantic.
+        place: Its path in what was sent.
+        schema: Schema of the request; empty if unknown.
     """
     at = tuple(place)
     match fault["type"]:
@@ -34,7 +34,7 @@ def validation_message(fault: Mapping[str, Any], place: Place, schema: JsonSchem
         case "extra_forbidden":
             names = property_names(schema, at[:-1])
             return unknown(at, names, noun="key").message if names else "unknown key"
-        case "union_tag_invalid":  # before that it says what was sent
+        case "union_tag_invalid":  # the part before repeats what was sent
             return str(fault["msg"]).rpartition(" found using ")[2]
         case kind if kind in _IN_OUR_OWN_WORDS:
             return str(fault["msg"]).removeprefix("Value error, ")
@@ -46,7 +46,7 @@ def validation_message(fault: Mapping[str, Any], place: Place, schema: JsonSchem
 
 
 def schema_of(request: Request) -> JsonSchema:
-    """What a request may hold: its body, and its query."""
+    """The schema of a request's body and query."""
     route = request.scope.get("route")
     if not isinstance(route, APIRoute):
         return {}
@@ -71,5 +71,5 @@ def _queries(route: APIRoute) -> dict[str, Any]:
 
 @lru_cache(maxsize=128)
 def schema_of_type(wanted: Any) -> dict[str, Any]:
-    """What a value of a type may hold."""
+    """The JSON Schema of a type."""
     return TypeAdapter(wanted).json_schema()

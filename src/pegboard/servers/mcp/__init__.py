@@ -1,4 +1,4 @@
-"""The MCP door."""
+"""Serves a board to MCP clients."""
 
 from pegboard.servers.mcp.selection import BoardSelection
 from pegboard.servers.mcp.stdio.serve import serve_stdio

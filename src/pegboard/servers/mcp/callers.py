@@ -1,4 +1,4 @@
-"""Who a request comes from, and what its session has said so far."""
+"""The caller of a request, and the state of its session."""
 
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -20,7 +20,7 @@ from pegboard.servers.mcp.progress import Request
 from pegboard.servers.mcp.selection import WHOLE, BoardSelection
 
 PART = "pegboard.mcp.part"
-"""Where the endpoint leaves the part in the state of an ASGI scope."""
+"""Key of the selection in the state of an ASGI scope."""
 
 _SESSION = "pegboard.session"
 _LEVEL = "pegboard.level"
@@ -28,12 +28,12 @@ _LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
 _FIRST_LEVEL: LogLevel = "info"
 
 CURRENT: ContextVar["Caller | None"] = ContextVar("pegboard_mcp_caller", default=None)
-"""The caller of an HTTP request, for what the SDK asks before it makes a request of its own."""
+"""The caller of an HTTP request, for callbacks of the SDK that are given no request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who asks, for which part, and what can be asked of them."""
+    """A caller, the selection that is served to it, and what its client can be asked."""
 
     principal: Principal
     part: BoardSelection
@@ -41,12 +41,12 @@ class Caller:
 
 
 class Callers:
-    """Tells callers apart.
+    """Finds the caller and the session of a request.
 
     Args:
-        watching: Whom sessions are told by.
-        part: What is served where no address says it.
-        max_followed: Resources that one session may follow.
+        watching: Notifies sessions of changes.
+        part: What is served if the address selects nothing, as over stdio.
+        max_followed: Resources that one session may subscribe to.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Callers:
         self._part = part
 
     def caller(self, request: Request) -> Caller:
-        """Who sent this request: named by the gate over HTTP, the local user over stdio."""
+        """The caller of a request: authenticated over HTTP, the local user over stdio."""
         abilities = ClientAbilities(request.session.client_capabilities)
         if request.request is None:
             return Caller(principal=LOCAL, part=self._part, abilities=abilities)
@@ -69,7 +69,7 @@ class Callers:
         return Caller(principal=state["principal"], part=state[PART], abilities=abilities)
 
     def session(self, request: Request) -> LegacySession:
-        """The session of a request; it begins to be told of changes when it is first asked for."""
+        """The session of a request; the first call subscribes it to changes."""
         connection = connection_of(request)
         known = connection.state.get(_SESSION)
         if isinstance(known, LegacySession):
@@ -81,11 +81,11 @@ class Callers:
         return session
 
     def set_level(self, request: Request, level: LogLevel) -> None:
-        """From which level on this session wants log lines."""
+        """Set the lowest level of log lines that are sent to this session."""
         connection_of(request).state[_LEVEL] = level
 
     def levels(self, request: Request) -> frozenset[LogLevel]:
-        """The levels that this request may be told."""
+        """The levels of log lines that may be sent to this request."""
         if is_modern(request):
             return allowed_log_levels(request.protocol_version, request.meta)
         level: LogLevel = connection_of(request).state.get(_LEVEL, _FIRST_LEVEL)
@@ -93,10 +93,10 @@ class Callers:
 
 
 def is_modern(request: Request) -> bool:
-    """Whether the request stands alone, as from 2026-07-28 on, and belongs to no session."""
+    """Whether the request is stateless, as from 2026-07-28 on, and belongs to no session."""
     return request.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
 def connection_of(request: Request) -> Connection:
-    """What lives as long as the connection of a request."""
-    return request.session._connection  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the SDK hands handlers no other way to what lives as long as their connection
+    """The SDK's connection of a request, for state that lives as long as it does."""
+    return request.session._connection  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the SDK gives handlers no public access to their connection

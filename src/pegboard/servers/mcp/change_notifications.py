@@ -1,4 +1,4 @@
-"""Telling clients that what they were shown has changed."""
+"""Notifies clients when the tools, resources or prompts that they can see change."""
 
 import asyncio
 import logging
@@ -27,10 +27,10 @@ from pegboard.servers.mcp.listings import CallerListing, Catalogue, ListKind
 from pegboard.servers.mcp.selection import BoardSelection
 
 DEBOUNCE = 0.1
-"""Seconds after a change until clients are told: a reloaded source is many changes."""
+"""Seconds between a change and its notification: a reloaded source makes many changes."""
 
 MAX_FOLLOWED = 1_000
-"""Resources that one session may follow."""
+"""Resources that one session may subscribe to."""
 
 _LOG = logging.getLogger("pegboard.mcp")
 _KINDS: dict[ChangeKind, tuple[ListKind, ...]] = {
@@ -47,11 +47,11 @@ _EVENTS: dict[ChangeKind, ServerEvent] = {
 
 @dataclass(eq=False, slots=True)
 class LegacySession:
-    """A connection that is told as it was until 2025-11-25.
+    """A session of a protocol version up to 2025-11-25.
 
     Attributes:
-        followed: Board URIs of the resources that it follows.
-        most: So many at most.
+        followed: Board URIs of the resources that it has subscribed to.
+        most: Maximum number of these.
     """
 
     connection: Connection
@@ -59,10 +59,10 @@ class LegacySession:
     followed: set[str] = field(default_factory=set[str])
 
     def follow(self, uri: str) -> None:
-        """Be told when this resource changes.
+        """Subscribe to changes of a resource.
 
         Raises:
-            MCPError: It follows too many.
+            MCPError: The session has too many subscriptions.
         """
         if len(self.followed) >= self.most and uri not in self.followed:
             raise MCPError(INVALID_PARAMS, f"More than {self.most} resources are followed")
@@ -70,7 +70,7 @@ class LegacySession:
 
 
 class _Channel:
-    """Everybody who is shown the same: one caller, one part."""
+    """The sessions and streams of one caller and one selection, which see the same lists."""
 
     def __init__(self, principal: Principal, part: BoardSelection, catalogue: Catalogue) -> None:
         self.principal, self.part = principal, part
@@ -85,7 +85,7 @@ class _Channel:
                 self._differs(kind)
 
     def changed(self, kind: ChangeKind) -> bool:
-        """Whether what is shown of a kind is another than when this was asked before."""
+        """Whether the lists of a kind differ from those of the previous call."""
         return any({item: self._differs(item) for item in _KINDS[kind]}.values())
 
     def _differs(self, kind: ListKind) -> bool:
@@ -95,12 +95,12 @@ class _Channel:
 
 
 class ChangeNotifications:
-    """Follows a registry, and tells whoever wants to know.
+    """Follows a registry, and notifies sessions and streams of what they can see.
 
     Args:
-        registry: Of an open board.
-        catalogue: What callers are shown.
-        debounce: Seconds between a change and telling of it.
+        registry: Registry of an open board.
+        catalogue: Lists of what callers can see.
+        debounce: Seconds between a change and its notification.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class ChangeNotifications:
     def subscribe(
         self, session: LegacySession, principal: Principal, part: BoardSelection
     ) -> Callable[[], None]:
-        """Tell this session from now on, until the returned function is called."""
+        """Notify this session until the returned function is called."""
         channel = self._channel(principal, part)
         channel.sessions.add(session)
 
@@ -133,7 +133,7 @@ class ChangeNotifications:
     async def stream(
         self, principal: Principal, part: BoardSelection
     ) -> AsyncGenerator[ListenHandler]:
-        """Whoever answers `subscriptions/listen` of this caller."""
+        """The handler of `subscriptions/listen` for this caller."""
         channel = self._channel(principal, part)
         channel.streams += 1
         try:
@@ -143,12 +143,12 @@ class ChangeNotifications:
             self._tidy(channel)
 
     def end_streams(self) -> None:
-        """End every answer to `subscriptions/listen`, so that no client waits for more."""
+        """End every open `subscriptions/listen` response."""
         for channel in self._channels.values():
             channel.listen.close()
 
     async def close(self) -> None:
-        """End all streams, and tell nobody any more."""
+        """End all streams and stop all notifications."""
         self._stop()
         self.end_streams()
         left = [*self._sending, *([self._notifying] if self._notifying is not None else [])]
@@ -168,7 +168,7 @@ class ChangeNotifications:
             self._channels.pop((channel.principal, channel.part), None)
 
     def _on_change(self, kind: ChangeKind, uri: str) -> None:
-        """Called on any thread, many times in a row."""
+        """Called by the registry, on any thread and often."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._record_change, kind, uri)
 
@@ -214,13 +214,13 @@ class ChangeNotifications:
                 self._send(session.connection.send_resource_updated(shown))
 
     def _send(self, sending: Awaitable[Any]) -> None:
-        """One client that reads slowly holds up nobody else."""
+        """Send in a task of its own, so that a slow client does not delay others."""
 
         async def send() -> None:
             try:
                 await sending
-            except Exception:  # noqa: BLE001 - the door's own task: a client that is gone misses it
-                _LOG.debug("a client could not be told of a change", exc_info=True)
+            except Exception:  # noqa: BLE001 - a task of the server: a client that left misses it
+                _LOG.debug("mcp: notifying a client of a change failed", exc_info=True)
 
         task = asyncio.create_task(send())
         self._sending.add(task)

@@ -71,7 +71,7 @@ def resource_contents(item: ResourcePart, part: BoardPart) -> dict[str, Any]:
 
 
 def parts_of(blocks: Iterable[Any]) -> tuple[Part, ...]:
-    """What a client's model answered; a kind of block that we do not have is named in brackets."""
+    """Parts of sampled content; the type of an unsupported block is given in brackets."""
     return tuple(_part_of(item) for item in blocks)
 
 
@@ -99,7 +99,7 @@ def _render_structured(result: ToolResult, shown: McpTool) -> Any:
     if not shown.wraps:
         return value
     if value is None and result.content != "null":
-        return None  # it answered in prose
+        return None  # the tool returned text
     return {"result": value}
 
 

@@ -1,4 +1,4 @@
-"""Questions of running tools in MCP's words, and asking over a session that can be asked."""
+"""Elicitation and sampling: questions of tools as MCP requests, and asking over a session."""
 
 import secrets
 from typing import Any
@@ -21,10 +21,10 @@ _GONE = frozenset({types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT})
 
 
 class ClientAbilities:
-    """What a client says that it can be asked.
+    """What a client declares that it can be asked.
 
     Attributes:
-        missed: What a tool looked for in vain, as MCP's capabilities.
+        missed: Capabilities that a tool needed and the client lacks.
     """
 
     def __init__(self, declared: types.ClientCapabilities | None) -> None:
@@ -38,7 +38,7 @@ class ClientAbilities:
 
     @property
     def any(self) -> bool:
-        """Whether there is anything that can be asked."""
+        """Whether the client can be asked anything."""
         return self._forms or self._pages or self._samples
 
     @property
@@ -56,10 +56,10 @@ class ClientAbilities:
         return self._samples
 
     def check(self, question: Question) -> None:
-        """Refuse a kind of question that this client does not take.
+        """Refuse a kind of question that this client does not support.
 
         Raises:
-            NobodyToAsk: It takes forms alone, or pages alone.
+            NobodyToAsk: The client supports only forms, or only pages.
         """
         if question.url and not self._pages:
             self.missed["elicitation"] = {"url": {}}
@@ -70,7 +70,7 @@ class ClientAbilities:
 
 
 class SessionElicitor:
-    """Asks over the connection, as a server could until 2025-11-25."""
+    """Asks over the connection, as servers can up to 2025-11-25."""
 
     def __init__(self, request: Request, abilities: ClientAbilities) -> None:
         self._request = request
@@ -110,7 +110,7 @@ class SessionElicitor:
 
 
 def elicitation(question: Question) -> types.ElicitRequest:
-    """The question as MCP asks it."""
+    """The question as an MCP request."""
     if question.url:
         params: Any = types.ElicitRequestURLParams(
             message=question.message, url=question.url, elicitation_id=secrets.token_hex(8)
@@ -122,7 +122,7 @@ def elicitation(question: Question) -> types.ElicitRequest:
 
 
 def sampling(request: SampleRequest) -> types.CreateMessageRequest:
-    """The request as MCP asks it."""
+    """The sampling request as an MCP request."""
     preferences = dict(request.preferences)
     return types.CreateMessageRequest(
         params=types.CreateMessageRequestParams.model_validate(
@@ -139,10 +139,10 @@ def sampling(request: SampleRequest) -> types.CreateMessageRequest:
 
 
 def answer_of(question: Question, result: types.ElicitResult) -> Answer:
-    """What the person said.
+    """The person's answer.
 
     Raises:
-        ToolFailed: It does not fit the question.
+        ToolFailed: The answer does not fit the question's schema.
     """
     content: dict[str, Any] = dict(result.content or {})
     if result.action != "accept":
@@ -153,7 +153,7 @@ def answer_of(question: Question, result: types.ElicitResult) -> Answer:
 
 
 def sample_of(result: types.CreateMessageResult) -> Sample:
-    """What the client's model answered."""
+    """The answer of the client's model."""
     return Sample(
         content=parts_of([result.content]),
         role=result.role,
@@ -168,7 +168,7 @@ def _message(message: SampleMessage) -> dict[str, Any]:
 
 
 def _sayable(item: Part) -> Part:
-    """A message to a model holds text, pictures and sounds; of a resource, its text."""
+    """A part as a sampling message accepts it: text, image or audio; a resource becomes text."""
     text = getattr(item, "uri", None)
     if text is None:
         return item

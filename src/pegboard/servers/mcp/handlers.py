@@ -1,4 +1,4 @@
-"""The requests of MCP, each handed to the registry."""
+"""Handlers of MCP requests; each delegates to the registry."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -45,7 +45,7 @@ _MAX_COMPLETIONS = 100
 
 
 class Handlers:
-    """Answers requests; every call goes through the registry, which judges and records it."""
+    """Handles requests; every call goes through the registry, which authorizes and records it."""
 
     def __init__(
         self, board: Pegboard, *, callers: Callers, catalogue: Catalogue, rounds: MultiRoundRequests
@@ -56,7 +56,7 @@ class Handlers:
         self._rounds = rounds
 
     def table(self) -> list[tuple[str, type[BaseModel], Callable[[Request, Any], Awaitable[Any]]]]:
-        """Methods, the models of their parameters, and who answers."""
+        """Methods, the models of their params, and their handlers."""
         paged = types.PaginatedRequestParams
         lists: dict[str, ListKind] = {
             "tools/list": "tools",
@@ -80,15 +80,15 @@ class Handlers:
         ]
 
     def list(self, kind: ListKind, caller: Caller, cursor: str | None) -> dict[str, Any]:
-        """One page of what the caller may see."""
+        """One page of what the caller can see."""
         return self._catalogue.page(kind, caller.principal, caller.part, cursor)
 
     async def call_tool(
         self, request: Request, caller: Caller, params: types.CallToolRequestParams
     ) -> BaseModel | dict[str, Any]:
-        """Run a tool; what goes wrong in it is a result, for the model to read."""
+        """Run a tool; an error of the tool is a result, for the model to read."""
         name = caller.part.board_name(params.name)
-        await wait_for_source(self._board.registry.kit, name)  # only then is it known whose it is
+        await wait_for_source(self._board.registry.kit, name)  # only then is its source known
         tool = self._board.registry.find(name)
         if tool is not None and not caller.part.has(tool.spec):
             raise unknown_tool(params.name)
@@ -103,14 +103,14 @@ class Handlers:
             return outcome
         result: ToolResult = outcome
         self._refuse(result, request, caller, params.name, tool)
-        if tool is None:  # its source is not there now
+        if tool is None:  # its source is unavailable
             return call_result(result, NOTHING, caller.part)
         return call_result(result, self._catalogue.render_tool(tool), caller.part)
 
     async def get_prompt(
         self, request: Request, caller: Caller, params: types.GetPromptRequestParams
     ) -> BaseModel | dict[str, Any]:
-        """Fill in a prompt."""
+        """Render a prompt."""
         found = self._catalogue.prompt(caller.principal, caller.part, params.name)
         if found is None:
             raise no_prompt(params.name)
@@ -158,7 +158,7 @@ class Handlers:
     async def complete(
         self, request: Request, caller: Caller, params: types.CompleteRequestParams
     ) -> dict[str, Any]:
-        """What an argument of a prompt or a place of a template may be."""
+        """Complete an argument of a prompt or a variable of a resource template."""
         reference = params.ref
         part = caller.part
         if isinstance(reference, types.PromptReference):
@@ -192,7 +192,7 @@ class Handlers:
     async def subscribe(
         self, request: Request, caller: Caller, params: types.SubscribeRequestParams
     ) -> dict[str, Any]:
-        """Tell this session when a resource changes."""
+        """Notify this session when a resource changes."""
         uri = caller.part.board_uri(str(params.uri))
         if self._catalogue.resource(caller.principal, caller.part, uri) is None:
             raise no_resource(str(params.uri), request.protocol_version)
@@ -202,7 +202,7 @@ class Handlers:
     async def unsubscribe(
         self, request: Request, caller: Caller, params: types.UnsubscribeRequestParams
     ) -> dict[str, Any]:
-        """Tell it no longer."""
+        """Stop notifying this session of a resource."""
         uri = caller.part.board_uri(str(params.uri))
         self._callers.session(request).followed.discard(uri)
         return {}
@@ -210,17 +210,17 @@ class Handlers:
     async def set_level(
         self, request: Request, _caller: Caller, params: types.SetLevelRequestParams
     ) -> dict[str, Any]:
-        """Send this session log lines from this level on."""
+        """Set the lowest level of log lines that this session receives."""
         self._callers.set_level(request, params.level)
         return {}
 
     def _refuse(
         self, result: ToolResult, request: Request, caller: Caller, name: str, tool: Tool | None
     ) -> None:
-        """What is no result but an error of the protocol.
+        """Raise the errors that are protocol errors and not results.
 
         Raises:
-            MCPError: There is no such tool for this caller, or its client lacks what it needs.
+            MCPError: The tool does not exist for this caller, or the client lacks a capability.
         """
         error = result.error
         registry = self._board.registry
@@ -240,12 +240,12 @@ class Handlers:
                 )
 
     def _nearest(self, names: tuple[str, ...], caller: Caller) -> tuple[str, ...]:
-        """Names that were perhaps meant, as this client knows them."""
+        """Suggestions for a misspelt name, as this client knows them."""
         specs = [tool.spec for tool in map(self._board.registry.find, names) if tool is not None]
         return tuple(caller.part.client_name(spec) for spec in specs if caller.part.has(spec))
 
     def _guard(self, handle: Handler) -> Callable[[Request, Any], Awaitable[Any]]:
-        """The handler with its caller named, and no error left over that the SDK would show."""
+        """Wrap a handler: add the caller, and turn every error into a protocol error."""
 
         async def guarded(request: Request, params: Any) -> Any:
             try:
@@ -254,7 +254,7 @@ class Handlers:
                 raise
             except PegboardError as error:
                 raise protocol_error(error) from error
-            except Exception as error:  # the door's last resort: logged, and told by its id
+            except Exception as error:  # the last resort: logged, answered with its id
                 raise internal_error(error, during=request.method) from error
 
         return guarded

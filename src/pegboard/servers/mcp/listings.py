@@ -1,4 +1,4 @@
-"""What callers are shown, rendered once and given page by page."""
+"""The lists of tools, resources and prompts that callers can see, rendered once and paged."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from pegboard.servers.mcp.selection import BoardSelection
 from pegboard.servers.mcp.to_mcp import McpTool, to_mcp_prompt, to_mcp_resource, to_mcp_tool
 
 PAGE = 1_000
-"""Tools on a page: many clients read the first page alone, and a page must fit into a message."""
+"""Items on a page: many clients read only the first page, and a page must fit into a message."""
 
 _MAX_LISTINGS = 64
 ListKind = Literal["tools", "resources", "templates", "prompts"]
@@ -40,7 +40,7 @@ class _Entry:
 
 @dataclass(eq=False, slots=True)
 class CallerListing:
-    """What one caller is shown of one kind, in order; immutable but for what is kept of it."""
+    """The items of one kind that a caller can see, in order; immutable except for its caches."""
 
     stamp: tuple[object, ...]
     entries: tuple[_Entry, ...]
@@ -48,13 +48,13 @@ class CallerListing:
     _by_key: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def find(self, key: str) -> Any:
-        """What is shown under this name or URI; None when nothing is."""
+        """The item with this name or URI, or None."""
         if not self._by_key:
             self._by_key.update((item.key, item.item) for item in self.entries)
         return self._by_key.get(key)
 
     def same_as(self, other: "CallerListing") -> bool:
-        """Whether a client would see no difference."""
+        """Whether both render the same."""
         if self is other:
             return True
         if len(self.entries) != len(other.entries):
@@ -66,11 +66,11 @@ class CallerListing:
 
 
 class Catalogue:
-    """Listings of a board by caller and part.
+    """Caches the lists of a board by caller and selection.
 
     Args:
-        registry: Of an open board.
-        page: How many things stand on a page.
+        registry: Registry of an open board.
+        page: Items on a page.
     """
 
     def __init__(self, registry: ToolRegistry, *, page: int = PAGE) -> None:
@@ -82,16 +82,16 @@ class Catalogue:
         self._stop = registry.changes.listen(self._on_change)
 
     def close(self) -> None:
-        """Follow the registry no longer."""
+        """Stop following the registry."""
         self._stop()
 
     def page(
         self, kind: ListKind, principal: Principal, part: BoardSelection, cursor: str | None
     ) -> dict[str, Any]:
-        """One page, as the result of a list request; made once until something changes.
+        """One page, as the result of a list request; cached until something changes.
 
         Raises:
-            MCPError: The cursor is not one of ours.
+            MCPError: The cursor is invalid.
         """
         listing = self.listing(kind, principal, part)
         page = listing.pages.get(cursor or "")
@@ -103,12 +103,14 @@ class Catalogue:
             page = {"resultType": "complete", _KEYS[kind][0]: [item.render() for item in chosen]}
             if first + self._page < len(entries):
                 page["nextCursor"] = cursor_of(chosen[-1].key)
-            if len(listing.pages) <= len(entries) // self._page:  # made-up cursors are not kept
+            if (
+                len(listing.pages) <= len(entries) // self._page
+            ):  # pages of invented cursors are not cached
                 listing.pages[cursor or ""] = page
         return page
 
     def listing(self, kind: ListKind, principal: Principal, part: BoardSelection) -> CallerListing:
-        """Everything this caller is shown of a kind, by name, and without any name twice."""
+        """Every item of a kind that this caller can see, by name, each name once."""
         key = (kind, principal, part)
         kit = self._registry.kit
         stamp = (self._versions.get(_KEYS[kind][1], 0), kit, str(kit.switches.state()))
@@ -116,13 +118,13 @@ class Catalogue:
         if known is None or known.stamp != stamp:
             entries = {item.key: item for item in self._entries(kind, principal, part)}
             known = CallerListing(stamp, tuple(entries[name] for name in sorted(entries)))
-        self._listings[key] = known  # the newest last, so that the oldest goes first
+        self._listings[key] = known  # moved to the end: the least recently used is dropped first
         while len(self._listings) > _MAX_LISTINGS:
             del self._listings[next(iter(self._listings))]
         return known
 
     def render_tool(self, tool: Tool) -> McpTool:
-        """A tool as it is listed."""
+        """Render a tool for a list; cached."""
         spec = tool.spec
         budget = spec.max_result_bytes
         if budget is None:
@@ -135,7 +137,7 @@ class Catalogue:
         return made
 
     def resource(self, principal: Principal, part: BoardSelection, uri: str) -> ResourceTool | None:
-        """The resource or template that a board URI means, if this caller is shown it."""
+        """The resource or template of a board URI, if this caller can see it."""
         shown = part.client_uri(uri)
         found = self.listing("resources", principal, part).find(shown)
         if found is not None:
@@ -148,7 +150,7 @@ class Catalogue:
         return next((item.item for item in fitting), None)
 
     def prompt(self, principal: Principal, part: BoardSelection, name: str) -> OfferedPrompt | None:
-        """The prompt that a client calls so, if this caller is shown it."""
+        """The prompt of this client name, if this caller can see it."""
         return self.listing("prompts", principal, part).find(name)
 
     def _entries(
@@ -175,7 +177,7 @@ class Catalogue:
     def _on_change(self, kind: ChangeKind, _uri: str) -> None:
         self._versions[kind] = self._versions.get(kind, 0) + 1
         if kind == "tools" and len(self._rendered) > 2 * len(self._registry) + self._page:
-            self._rendered.clear()  # tools that came and went
+            self._rendered.clear()  # mostly tools that are gone
 
 
 def _prompt_entry(offered: OfferedPrompt, name: str) -> _Entry:

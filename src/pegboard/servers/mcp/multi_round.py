@@ -1,4 +1,4 @@
-"""One request, or several with answers in between, around one piece of work."""
+"""Runs the work of a request that may take several rounds of questions and answers."""
 
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Any
@@ -13,14 +13,14 @@ from pegboard.servers.mcp.progress import ProgressReporter, Request
 from pegboard.servers.mcp.suspended_calls import SuspendedCall, SuspendedCalls
 
 KEY = "pegboard/idempotencyKey"
-"""In a request's `_meta`: the same key and arguments give the first outcome again."""
+"""Key in a request's `_meta`: the same key and arguments return the first outcome."""
 
 _MAX_KEY_LENGTH = 255
 Work = Callable[[ToolContext[Any]], Awaitable[Any]]
 
 
 class MultiRoundRequests:
-    """Runs the work of a request so that it can tell and ask its client."""
+    """Runs work that can notify and ask its client."""
 
     def __init__(self, callers: Callers, suspended: SuspendedCalls) -> None:
         self._callers = callers
@@ -29,17 +29,17 @@ class MultiRoundRequests:
     async def run(
         self, work: Work, request: Request, caller: Caller, params: Any, *, name: str
     ) -> Any:
-        """What the work gives; an `InputRequiredResult` where the client has to answer first.
+        """Run the work; returns its outcome, or an `InputRequiredResult` with its questions.
 
         Args:
             work: Started once, however many rounds it takes.
-            request: As it arrived.
-            caller: Who sent it.
-            params: Of a kind that has `request_state` and `input_responses`.
-            name: What is called.
+            request: The request.
+            caller: Its caller.
+            params: Params with `request_state` and `input_responses`.
+            name: Name of the tool, prompt or resource.
 
         Raises:
-            MCPError: The state is not one of ours for this request.
+            MCPError: The request state is unknown, or belongs to another caller or request.
         """
         if not is_modern(request):
             elicitor = SessionElicitor(request, caller.abilities)
@@ -99,6 +99,6 @@ def _key(request: Request) -> str | None:
 
 
 def _owner(request: Request, caller: Caller, params: Any) -> tuple[Hashable, ...]:
-    """Who may go on with a call, and by which request alone."""
+    """The caller and the request that may resume a call."""
     asked = params.model_dump(include={"name", "uri", "arguments"}, mode="json")
     return (caller.principal, caller.part, request.method, digest_of(asked))

@@ -1,4 +1,4 @@
-"""What a running call tells its client: progress and log lines, in order, without blocking it."""
+"""Sends progress and log lines of a running call to its client, without blocking the call."""
 
 import asyncio
 import logging
@@ -19,13 +19,13 @@ _LOG = logging.getLogger("pegboard.mcp")
 
 
 class ProgressReporter:
-    """The way from a call to whoever waits for it.
+    """Sends progress and log lines to the request that waits for a call.
 
-    What cannot be sent fast enough is left out: the newest progress replaces one that waits, and
-    log lines beyond a bound are dropped.
+    Messages that cannot be sent fast enough are dropped: new progress replaces progress that is
+    queued, and log lines beyond `_MAX_WAITING` are discarded.
 
     Attributes:
-        request: Where it is sent: the request that waits now. None while nobody does.
+        request: The request that waits for the call now. None while no request does.
     """
 
     def __init__(self, request: Request, *, tool: str, levels: frozenset[LogLevel]) -> None:
@@ -40,69 +40,72 @@ class ProgressReporter:
 
     @property
     def on_progress(self) -> Callable[[Progress], None] | None:
-        """For a tool context; None when the client did not ask for it."""
+        """`ToolContext.on_progress`; None if the client did not ask for progress."""
         return self._listener(self._progress) if self._wants_progress else None
 
     @property
     def on_log(self) -> Callable[[LogLine], None] | None:
-        """For a tool context; None when the client wants no log lines."""
+        """`ToolContext.on_log`; None if the client wants no log lines."""
         return self._listener(self._log) if self._levels else None
 
     async def flush(self) -> None:
-        """Return once everything told so far is on its way."""
+        """Wait until every message so far has been sent."""
         if self._sender is not None:
             await self._sender
 
     def _listener(self, take: Callable[[Any], None]) -> Callable[[Any], None]:
-        def listen(told: Any) -> None:
+        def on_message(message: Any) -> None:
             try:
-                here = asyncio.get_running_loop() is self._loop
+                in_loop = asyncio.get_running_loop() is self._loop
             except RuntimeError:
-                here = False
-            if here:
-                take(told)
+                in_loop = False
+            if in_loop:
+                take(message)
             else:
-                self._loop.call_soon_threadsafe(take, told)
+                self._loop.call_soon_threadsafe(take, message)
 
-        return listen
+        return on_message
 
-    def _progress(self, told: Progress) -> None:
-        """Keep progress of the call itself that grows, as MCP wants it."""
-        if told.tool != self._tool or told.done <= self._done:
+    def _progress(self, progress: Progress) -> None:
+        """Queue progress of the call itself; MCP requires that it increases."""
+        if progress.tool != self._tool or progress.done <= self._done:
             return
-        self._done = told.done
+        self._done = progress.done
         if self._waiting and isinstance(self._waiting[-1], Progress):
-            self._waiting[-1] = told
+            self._waiting[-1] = progress
             return
-        self._put(told)
+        self._put(progress)
 
-    def _log(self, told: LogLine) -> None:
-        if told.level in self._levels:
-            self._put(told)
+    def _log(self, line: LogLine) -> None:
+        if line.level in self._levels:
+            self._put(line)
 
-    def _put(self, told: Progress | LogLine) -> None:
+    def _put(self, message: Progress | LogLine) -> None:
         if self.request is None or len(self._waiting) >= _MAX_WAITING:
             return
-        self._waiting.append(told)
+        self._waiting.append(message)
         if self._sender is None or self._sender.done():
             self._sender = asyncio.create_task(self._send())
 
     async def _send(self) -> None:
         while self._waiting:
-            told, request = self._waiting.popleft(), self.request
+            message, request = self._waiting.popleft(), self.request
             if request is None:
                 continue
             try:
-                await _sending(told, request)
-            except Exception:  # noqa: BLE001 - the door's own task: a client that is gone misses it
-                _LOG.debug("a client could not be told", exc_info=True)
+                await _notify(message, request)
+            except Exception:  # noqa: BLE001 - a task of the server: a client that left misses it
+                _LOG.debug("mcp: sending a notification failed", exc_info=True)
 
 
-def _sending(told: Progress | LogLine, request: Request) -> Awaitable[None]:
-    if isinstance(told, Progress):
-        return request.session.report_progress(told.done, told.total, told.message or None)
+def _notify(message: Progress | LogLine, request: Request) -> Awaitable[None]:
+    if isinstance(message, Progress):
+        progress = message
+        return request.session.report_progress(
+            progress.done, progress.total, progress.message or None
+        )
     params = LoggingMessageNotificationParams(
-        level=told.level, data=told.data, logger=told.logger or told.tool
+        level=message.level, data=message.data, logger=message.logger or message.tool
     )
     return request.session.send_notification(
         LoggingMessageNotification(params=params), related_request_id=request.request_id

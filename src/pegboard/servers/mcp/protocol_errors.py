@@ -1,4 +1,4 @@
-"""What goes wrong outside a tool, as errors of the protocol."""
+"""JSON-RPC errors for what goes wrong outside a tool."""
 
 import logging
 import secrets
@@ -38,31 +38,31 @@ _SDK_UNINITIALIZED = ErrorData(code=INVALID_PARAMS, message="Invalid request par
 
 
 def protocol_error(error: PegboardError) -> MCPError:
-    """An error of ours; what is only for the operator is not in it."""
+    """The JSON-RPC error of an error; details for the operator are left out."""
     code = INVALID_PARAMS if isinstance(error, CallerError) else INTERNAL_ERROR
     return MCPError(code, str(error), error_to_dict(error))
 
 
 def no_resource(uri: str, version: str) -> MCPError:
-    """No resource with this URI that the caller may see."""
+    """The error for a resource that does not exist or is hidden."""
     code = INVALID_PARAMS if version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
     return MCPError(code, "Resource not found", {"uri": uri})
 
 
 def no_prompt(name: str) -> MCPError:
-    """No prompt with this name that the caller may see."""
+    """The error for a prompt that does not exist or is hidden."""
     return protocol_error(InvalidRequest(f"Prompt '{shorten_name(name)}' not found."))
 
 
 def unknown_tool(name: str, nearest: tuple[str, ...] = ()) -> MCPError:
-    """No tool with this name that the caller may see."""
+    """The error for a tool that does not exist or is hidden."""
     return protocol_error(ToolNotFound(name, nearest))
 
 
 def internal_error(error: Exception, *, during: str) -> MCPError:
-    """An error that shows its id alone; the operator finds the rest in the log."""
+    """The error for an unexpected exception: it shows an error id, the log has the details."""
     error_id = f"e_{secrets.token_hex(6)}"
-    _LOG.error("%s: error id %s", during, error_id, exc_info=error)
+    _LOG.error("mcp: %s failed: error id %s", during, error_id, exc_info=error)
     data: dict[str, Any] = {"code": "internal", "retryable": False, "error_id": error_id}
     return MCPError(INTERNAL_ERROR, f"Something went wrong in the server ({error_id}).", data)
 

@@ -1,4 +1,4 @@
-"""Which part of a board is served, and under which names."""
+"""Which tools, resources and prompts of a board are served, and under which names."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,15 +20,15 @@ _MAX_NAMED = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardSelection:
-    """A choice among what a caller may see; it grants nothing.
+    """A filter over what a caller may see; it grants no access.
 
     Attributes:
         only: Globs over names, one of which must match; empty for all.
         sources: Names of sources; empty for all.
-        categories: As of tools; resources are `resource`, prompts `prompt`; empty for all.
-        exclude: Globs over names that are left out.
-        own: Name of the one source that is served as itself: its tools, prompts and resources under
-            the names that the source gives them. Empty for the board's names.
+        categories: Categories of tools; resources are `resource`, prompts `prompt`; empty for all.
+        exclude: Globs over names that are excluded.
+        own: Name of a single source that is served under its own names of tools, prompts and
+            resources. Empty for the board's names.
     """
 
     only: tuple[str, ...] = ()
@@ -39,10 +39,10 @@ class BoardSelection:
 
     @classmethod
     def of_query(cls, given: Mapping[str, Sequence[str]], *, own: str = "") -> Self:
-        """The part that the query of an address names.
+        """Read a selection from the query of an address.
 
         Raises:
-            InvalidRequest: There is no such parameter, or there are too many.
+            InvalidRequest: A parameter is unknown, or there are too many values.
         """
         known = {
             "only": "only",
@@ -61,7 +61,7 @@ class BoardSelection:
         return cls(own=own, **chosen)
 
     def has(self, spec: ToolSpec) -> bool:
-        """Whether a tool, or a resource or a prompt in the shape of one, is in it."""
+        """Whether a tool, or the spec of a resource or a prompt, is selected."""
         if self.own and spec.source != self.own:
             return False
         if self.sources and spec.source not in self.sources:
@@ -73,39 +73,39 @@ class BoardSelection:
         return not _matches(spec.name, self.exclude)
 
     def client_name(self, spec: ToolSpec) -> str:
-        """What a client calls it."""
+        """The name that clients use."""
         if not self.own:
             return spec.name
         own = spec.action or split_wire_name(spec.name)[1]
         return own if is_wire_name(own) else spec.name
 
     def board_name(self, shown: str) -> str:
-        """The wire name of what a client calls so."""
+        """The wire name of a client's name."""
         if not self.own or not shown:
             return shown
         source, _ = split_wire_name(shown)
         return shown if source == self.own else wire_name(self.own, shown)
 
     def client_uri(self, uri: str) -> str:
-        """The URI that a client knows."""
+        """The URI that clients use."""
         if not self.own:
             return uri
         source, own = split_board_uri(uri)
         return own if source == self.own else uri
 
     def board_uri(self, shown: str) -> str:
-        """The board's URI of what a client knows by this one."""
+        """The board's URI of a client's URI."""
         return board_uri(self.own, shown)
 
 
 def check_part(part: BoardSelection, board: Pegboard) -> None:
-    """Refuse a part that names a source which the board does not have.
+    """Refuse a selection that names an unknown source.
 
-    What is left of it would be silently empty, and a misspelt exclusion would leave open what was
-    meant to be closed. A source that has not answered yet, or has failed, is one of the board's.
+    Otherwise the selection would be silently empty, and a misspelt exclusion would expose what it
+    was meant to hide. Sources that are pending or have failed are known.
 
     Raises:
-        InvalidRequest: It does; names the nearest, or all.
+        InvalidRequest: A source is unknown; the message suggests names.
     """
     named = [*part.sources, *((part.own,) if part.own else ())]
     begun = {split_wire_name(glob)[0] for glob in (*part.only, *part.exclude)} - {""}
@@ -113,7 +113,7 @@ def check_part(part: BoardSelection, board: Pegboard) -> None:
         return
     known = {state.name for state in board.sources}
     unknown = sorted({*named, *begun} - known)
-    # the board's own tools, and those written into its file, are of no source
+    # the board's own tools, and those defined in its file, have no source
     own = {split_wire_name(name)[0] for name in board.registry.names()} if unknown else set[str]()
     for name in unknown:
         if name in named or name not in own:
@@ -121,21 +121,21 @@ def check_part(part: BoardSelection, board: Pegboard) -> None:
 
 
 def check_globs(part: BoardSelection, board: Pegboard) -> list[str]:
-    """Refuse globs of `only` that nothing fits, unless what they mean may still come.
+    """Refuse globs of `only` that match nothing, unless a source may still provide a match.
 
-    Whoever asks is the operator: hidden names count, and are named.
+    This is for the operator: hidden names match too, and may be named.
 
     Returns:
-        Of each glob that fits nothing yet, which sources may bring what it means, and why they
-        have not.
+        A warning for each glob that matches nothing yet, with the sources that may provide a
+        match and why they have not.
 
     Raises:
-        InvalidRequest: One fits nothing, and every source that it may mean has been listed.
+        InvalidRequest: A glob matches nothing, and all sources that it could mean are listed.
     """
     if not part.only:
         return []
     names = list(_names(board))
-    told: list[str] = []
+    warnings: list[str] = []
     for glob in part.only:
         if any(fnmatchcase(name, glob) for name in names):
             continue
@@ -146,12 +146,12 @@ def check_globs(part: BoardSelection, board: Pegboard) -> list[str]:
         ]
         if not missing:
             raise InvalidRequest(f"Nothing on the board fits '{glob[:100]}'{_hint(glob, names)}")
-        told.append(f"nothing on the board fits '{glob[:100]}' yet: {'; '.join(missing)}")
-    return told
+        warnings.append(f"nothing on the board fits '{glob[:100]}' yet: {'; '.join(missing)}")
+    return warnings
 
 
 def unknown_source(name: str, board: Pegboard) -> str:
-    """That the board has no source of this name, and which it has."""
+    """The message for an unknown source, with suggestions or the known names."""
     known = [state.name for state in board.sources]
     listed = sorted(known)
     left = len(listed) - _MAX_NAMED
@@ -176,7 +176,7 @@ def _names(board: Pegboard) -> Iterator[str]:
 
 
 def _may_mean(glob: str, source: str) -> bool:
-    """Whether tools of this source may fit; one whose source is written out means that alone."""
+    """Whether tools of this source could match; a literal source in a glob means only that one."""
     named, _ = split_wire_name(glob)
     if named:
         return named == source
@@ -185,7 +185,7 @@ def _may_mean(glob: str, source: str) -> bool:
 
 
 def _source_glob(glob: str) -> str:
-    """What a name must look like as far as its source."""
+    """The glob that the source of a matching name must fit."""
     source, separator, _ = glob.partition("__")
     return f"{source}{separator}" if separator else f"{glob.partition('*')[0]}*"
 

@@ -1,4 +1,4 @@
-"""The SDK's low-level server around a board; loads the SDK."""
+"""The SDK's low-level server for a board; imports the SDK."""
 
 from collections.abc import Mapping
 from typing import Any, get_args
@@ -30,19 +30,19 @@ INSTRUCTIONS = (
 _HINTS: dict[CacheableMethod, CacheHint] = dict.fromkeys(
     get_args(CacheableMethod), CacheHint(ttl_ms=0, scope="private")
 )
-"""What one caller is shown is not another's, and may change at any time."""
+"""Lists are per caller, and may change at any time."""
 
 
 class BoardServer:
-    """A board as MCP sees it. Made within a running loop, closed before its board.
+    """A board as an MCP server. Created in a running loop, closed before its board.
 
     Args:
-        board: Open.
-        part: What is served where no address says it, as over stdio.
-        page: How many things stand on a page of a list.
-        debounce: Seconds between a change and telling of it.
-        max_followed: Resources that one session may follow.
-        suspended: Where calls wait for answers, closed with it; as usual unless it is given.
+        board: An open board.
+        part: What is served if the address selects nothing, as over stdio.
+        page: Items on a page of a list.
+        debounce: Seconds between a change and its notification.
+        max_followed: Resources that one session may subscribe to.
+        suspended: Holds calls that wait for answers; closed with the server.
     """
 
     def __init__(
@@ -65,11 +65,11 @@ class BoardServer:
         self.sdk = self._sdk(handlers)
 
     def end_streams(self) -> None:
-        """End streams of changes; their clients may listen again elsewhere."""
+        """End all `subscriptions/listen` streams; clients may listen again on another server."""
         self._watching.end_streams()
 
     async def close(self) -> None:
-        """Cancel calls that wait for answers, and end streams of changes."""
+        """Cancel suspended calls and end all streams."""
         await self._suspended.close()
         await self._watching.close()
         self._catalogue.close()
@@ -85,7 +85,7 @@ class BoardServer:
             on_subscriptions_listen=self._listen,
         )
         if not self._board.settings.traces:
-            server.middleware.clear()  # it makes a span for each message, whoever wants it
+            server.middleware.clear()  # the SDK makes a span for each message
         server.middleware.append(name_param_faults)
         for method, params, handle in handlers.table():
             server.add_request_handler(method, params, handle)
@@ -95,7 +95,7 @@ class BoardServer:
         return server
 
     def _input_schema(self, name: str) -> Mapping[str, Any] | None:
-        """For the check of `Mcp-Param-*` headers; nothing of what the caller may not see."""
+        """The input schema for the check of `Mcp-Param-*` headers; None for hidden tools."""
         caller = CURRENT.get()
         if caller is None:
             return None
@@ -119,7 +119,7 @@ _LISTS_CHANGE = NotificationOptions(
 
 
 class _Server(Server[Any]):
-    """Says that its lists may change."""
+    """Declares that its lists may change."""
 
     def create_initialization_options(
         self,

@@ -1,8 +1,8 @@
-"""Calls that ask something of a client which cannot be called back.
+"""Calls that wait for answers of a client that the server cannot call back.
 
-From 2026-07-28 on a server answers `input_required` instead of asking, and the client sends the
-request again with the answers. The call itself is started once: it waits here meanwhile, under a
-state that nobody can guess and that is good for one answer, of the same caller to the same request.
+From 2026-07-28 on a server returns `input_required` instead of asking, and the client sends the
+request again with the answers. The call is started once and suspended here in between. Its state
+is a random token that is valid for one answer, of the same caller to the same request.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from pegboard.servers.mcp.elicitation import (
 from pegboard.servers.mcp.progress import ProgressReporter, Request
 
 WAIT_TIMEOUT = 600.0
-"""Seconds that a call waits for its answers before it is cancelled."""
+"""Seconds that a suspended call waits for answers before it is cancelled."""
 
 MAX_SUSPENDED = 1_000
 _MAX_PER_CALLER = 100
@@ -41,11 +41,11 @@ class _PendingQuestion:
 
 @dataclass(eq=False, slots=True)
 class SuspendedCall:
-    """A call that can outlive the request that began it; asks as an `Asker`.
+    """A call that can outlive its first request; the `Elicitor` of its tool.
 
     Attributes:
-        owner: Who may resume it, and by which request; the caller first.
-        reporter: Its way to the request that waits for it.
+        owner: The caller and the request allowed to resume the call.
+        reporter: Sends progress to the request that waits for the call.
         given: Answers that came with the first request, by name of the question.
     """
 
@@ -61,23 +61,23 @@ class SuspendedCall:
 
     @property
     def takes_questions(self) -> bool:
-        """Whether a person can be pending."""
+        """Whether a person can be asked."""
         return self.abilities.takes_questions
 
     @property
     def takes_samples(self) -> bool:
-        """Whether the client's model can be pending."""
+        """Whether the client's model can be asked."""
         return self.abilities.takes_samples
 
     async def ask(self, question: Question) -> Answer:
-        """Ask the person, by way of the answer to the request that waits."""
+        """Ask the person, through the response to the request that waits."""
         self.abilities.check(question)
         return await self._put(
             question.name, elicitation(question), lambda found: _read_answer(question, found)
         )
 
     async def sample(self, request: SampleRequest) -> Sample:
-        """Ask the client's model in the same way."""
+        """Ask the client's model, in the same way."""
         return await self._put(request.name, sampling(request), _read_sample)
 
     async def _put(self, name: str, request: Any, read: Callable[[Any], Any]) -> Any:
@@ -95,12 +95,12 @@ class SuspendedCall:
 
 
 class SuspendedCalls:
-    """Where such calls wait.
+    """Holds suspended calls until they are resumed, cancelled or expire.
 
     Args:
-        timeout: Seconds until one that nobody resumes is cancelled.
-        max_calls: How many may wait at once.
-        max_per_caller: How many of one caller.
+        timeout: Seconds until a call that is not resumed is cancelled.
+        max_calls: Suspended calls at once.
+        max_per_caller: Suspended calls of one caller.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class SuspendedCalls:
         self._running: set[asyncio.Task[Any]] = set()
 
     async def start(self, call: SuspendedCall, work: Coroutine[Any, Any, Any]) -> Any:
-        """Begin; the outcome of the work, or the `input_required` result."""
+        """Start a call; returns its outcome, or the `input_required` result."""
         call.task = asyncio.create_task(work)
         self._running.add(call.task)
         call.task.add_done_callback(self._running.discard)
@@ -129,10 +129,10 @@ class SuspendedCalls:
         owner: tuple[Hashable, ...],
         request: Request,
     ) -> Any:
-        """Go on with the answers; the same outcomes.
+        """Resume a call with answers; returns the same as `start`.
 
         Raises:
-            MCPError: There is no such call, or it is not the caller's, or not of this request.
+            MCPError: There is no such call, or it belongs to another caller or request.
         """
         call = self._suspended.get(state)
         if call is None or call.owner != owner:
@@ -151,7 +151,7 @@ class SuspendedCalls:
         return await self._until_asked(call)
 
     async def close(self) -> None:
-        """Cancel whatever waits or runs, and return once it is recorded."""
+        """Cancel all calls, and wait until they are recorded."""
         for call in self._suspended.values():
             if call.expiry is not None:
                 call.expiry.cancel()
@@ -169,9 +169,9 @@ class SuspendedCalls:
         try:
             await asyncio.wait((task, asking), return_when=asyncio.FIRST_COMPLETED)
             if not task.done():
-                await asyncio.sleep(0)  # what is pending at once is pending together
+                await asyncio.sleep(0)  # questions asked at once go out together
         except asyncio.CancelledError:
-            # the client closed the stream of its answer, which is how it cancels
+            # the client cancelled by closing the stream of its response
             task.cancel()
             await asyncio.wait((task,), timeout=3.0)
             raise
@@ -214,7 +214,7 @@ class SuspendedCalls:
 
 
 def _settle(pending: _PendingQuestion, found: Any) -> None:
-    """Hand over an answer; one that is missing or of another kind is pending for again."""
+    """Deliver an answer; a question with a missing or wrong answer is asked again."""
     if found is None or pending.answer.done():
         return
     try:

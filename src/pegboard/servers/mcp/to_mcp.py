@@ -1,4 +1,4 @@
-"""What a tool, a resource and a prompt look like to an MCP client."""
+"""Renders tools, resources and prompts as MCP objects."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,17 +22,18 @@ PAGED = {
     },
     "required": ["truncated", "handle"],
 }
-"""What stands in the place of a result that is too large to give at once."""
+"""Schema of the structured content that replaces a result which is too large."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpTool:
-    """A tool as it is listed, rendered once.
+    """A rendered tool, without its name.
 
     Attributes:
-        body: Everything but its name.
-        promises: Whether there is an output schema, so that a result needs a structured value.
-        wraps: Whether the structured value stands under `result`, since MCP wants an object.
+        body: Every field but the name.
+        promises: Whether it has an output schema, so that results need structured content.
+        wraps: Whether structured content has the value under `result`, since MCP requires an
+            object.
     """
 
     body: dict[str, Any]
@@ -40,20 +41,20 @@ class McpTool:
     wraps: bool
 
     def with_name(self, name: str) -> dict[str, Any]:
-        """The whole, under this name."""
+        """The rendered tool with this name."""
         return {"name": name, **self.body}
 
 
 NOTHING = McpTool(body={}, promises=False, wraps=False)
-"""Of a tool that is not there."""
+"""Stands for a tool that does not exist."""
 
 
 def to_mcp_tool(spec: ToolSpec, *, paged: bool) -> McpTool:
     """Render a tool.
 
     Args:
-        spec: What it is.
-        paged: Whether a large result of it may be given page by page.
+        spec: The tool.
+        paged: Whether a large result may be truncated and read page by page.
     """
     body: dict[str, Any] = {
         "description": spec.description,
@@ -102,11 +103,11 @@ def to_mcp_prompt(spec: PromptSpec, name: str) -> dict[str, Any]:
 
 
 def _annotations(spec: ToolSpec) -> dict[str, Any]:
-    """Hints from the effect; one that is not known is left to what MCP takes for granted."""
+    """Hints from the effect; an unknown hint is left to MCP's default."""
     reads = spec.effect is Effect.READ
     hints: dict[str, Any] = {"readOnlyHint": reads}
     if not reads:
-        hints["destructiveHint"] = True  # nobody said that it only adds
+        hints["destructiveHint"] = True  # no spec field says that a write only adds
         hints["idempotentHint"] = spec.idempotent is True
     if spec.category in _CLOSED_WORLDS:
         hints["openWorldHint"] = False
@@ -116,7 +117,7 @@ def _annotations(spec: ToolSpec) -> dict[str, Any]:
 
 
 def _output(schema: JsonSchema | None, *, paged: bool) -> tuple[dict[str, Any] | None, bool]:
-    """The output schema as MCP wants it, an object, and whether the value is wrapped for that."""
+    """The output schema as an object, which MCP requires, and whether the value is wrapped."""
     if schema is None:
         return None, False
     plain = _plain(schema)
@@ -138,7 +139,7 @@ def _output(schema: JsonSchema | None, *, paged: bool) -> tuple[dict[str, Any] |
 
 
 def _moves(node: Any) -> bool:
-    """Whether a schema means the same inside another one that has its definitions."""
+    """Whether a schema keeps its meaning inside another one that has its definitions."""
     if isinstance(node, dict):
         here = cast("dict[str, Any]", node)
         reference = here.get("$ref", _LOCAL)
@@ -149,7 +150,7 @@ def _moves(node: Any) -> bool:
 
 
 def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy without mappings of other kinds, which JSON would not take."""
+    """A copy with plain dicts, which JSON encoders accept."""
     return json.decode(json.encode(dict(schema)))
 
 

@@ -176,4 +176,4 @@ async def test_a_server_that_breaks_the_protocol_is_told_so(
     await door({"type": "websocket", "headers": [], "state": state}, receive, send)
 
     assert sent[-1] == {"type": "websocket.close", "code": 1011}
-    assert "a WebSocket failed" in caplog.text
+    assert "ws: serving a connection failed" in caplog.text

@@ -1,4 +1,4 @@
-"""HttpSessions of streamable HTTP: bounded, ended when idle, and nobody else's."""
+"""Sessions of streamable HTTP: bounded, ended when idle, and of one caller."""
 
 import asyncio
 import json
@@ -122,7 +122,7 @@ async def test_one_caller_has_no_more_than_a_share_of_them(opened: HttpSessions)
 
     assert refused.status_code == 429
     assert refused.json()["id"] is None
-    assert "2 sessions are open, as many as one caller may have" in refused.text
+    assert "2 sessions are open, the maximum for one caller" in refused.text
     assert [answer.status_code for answer in others] == [200, 200]
     assert alone.status_code == 200
     assert again.status_code == 200

@@ -1,4 +1,4 @@
-"""Who may come in: the token, or a local caller that really is local."""
+"""ASGI middleware: authenticates callers by token, or accepts only local callers."""
 
 import hmac
 from dataclasses import dataclass, field
@@ -15,18 +15,18 @@ from pegboard.servers.http.websocket.tickets import SOCKET_PATHS, Tickets, take_
 
 TOKEN_HOLDER = Principal(id="token", kind="service", scopes=frozenset({"*"}))
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/v1/healthz", "/v1/readyz"})
-"""Probes need no token; they say less to whoever has none."""
+"""Probes need no token; without one they report less."""
 
 _ANY_ADDRESS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - refused as a name, not listened on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthenticationSettings:
-    """Whom the door lets in.
+    """How callers are authenticated.
 
     Attributes:
-        token: What a caller must bring; None lets in whoever is local.
-        hosts: Names under which a server without a token answers, beside loopback.
+        token: The token that callers must send; None accepts local callers without one.
+        hosts: Host names that a server without a token accepts, in addition to loopback.
     """
 
     token: str | None = field(repr=False)
@@ -34,7 +34,7 @@ class AuthenticationSettings:
 
 
 def authentication_settings(settings: Settings) -> AuthenticationSettings:
-    """What the settings say of it.
+    """Read the authentication settings of a server.
 
     Raises:
         ConfigError: The token is empty.
@@ -48,12 +48,12 @@ def authentication_settings(settings: Settings) -> AuthenticationSettings:
 
 
 class AuthenticationMiddleware:
-    """ASGI middleware: names the caller, or answers 401 or 403.
+    """ASGI middleware: sets the caller of a request, or responds with 401 or 403.
 
     Args:
-        app: What is behind it.
-        settings: Whom it lets in.
-        tickets: Which a WebSocket may bring instead of the token; None gives none.
+        app: The application behind it.
+        settings: How callers are authenticated.
+        tickets: Tickets that a WebSocket may send instead of the token; None for none.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class AuthenticationMiddleware:
         self._hosts = settings.hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request in, or answer it here."""
+        """Handle one request."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -100,10 +100,10 @@ class AuthenticationMiddleware:
         return None, _WRONG_TOKEN if given else _NO_TOKEN
 
     def _is_local(self, headers: Headers) -> bool:
-        """Whether the request is meant for this machine.
+        """Whether `Host` and `Origin` are local names.
 
-        A page on the web can make a browser resolve the page's own name to this machine; the names
-        in `Host` and `Origin` give that away.
+        This prevents DNS rebinding: a web page can make a browser resolve the page's own name to
+        this machine, but `Host` and `Origin` still have that name.
         """
         origin = headers.get("origin")
         names = [headers.get("host", "")]
@@ -121,10 +121,9 @@ class AuthenticationMiddleware:
 
 
 def _is_elsewhere(headers: Headers) -> bool:
-    """Whether a page of another origin asks, be it of another port of this machine.
+    """Whether the request comes from a page of another origin, including other local ports.
 
-    A browser lets any page open a WebSocket and asks the server for no leave first, as it does
-    before it posts JSON.
+    Browsers let any page open a WebSocket, without the preflight request that JSON needs.
     """
     origin = headers.get("origin")
     return origin is not None and origin.rpartition("://")[2].lower() != headers["host"].lower()

@@ -1,4 +1,4 @@
-"""What is answered about sources, calls that were made, and results that were stored."""
+"""Response models of sources, recorded calls and stored results."""
 
 from typing import Annotated, Literal
 
@@ -10,7 +10,7 @@ _CLOSED = ConfigDict(extra="forbid")
 
 
 class SourceAnswer(BaseModel):
-    """A source and how it is doing."""
+    """A source and its state."""
 
     model_config = _CLOSED
 
@@ -19,23 +19,25 @@ class SourceAnswer(BaseModel):
     title: str
     status: Annotated[
         Literal["pending", "ok", "degraded", "failed"],
-        Field(description="`pending`: it has not answered yet, and its tools come when it does."),
+        Field(description="`pending`: it has not responded yet; its tools are added when it does."),
     ]
     reason: Annotated[
-        str, Field(description="What is wrong, or that it is turned off; empty for nothing.")
+        str, Field(description="Why it is not `ok`, or that it is turned off; else empty.")
     ]
     tools: int
     held: Annotated[
         int,
-        Field(description="How many definitions, changed or of new tools, wait for approval."),
+        Field(
+            description="Number of definitions, changed or of new tools, that wait for approval."
+        ),
     ] = 0
-    unavailable: Annotated[int, Field(description="How many of them cannot be used now.")] = 0
+    unavailable: Annotated[int, Field(description="Number of its tools that are unavailable.")] = 0
     unavailable_reasons: Annotated[
-        list[str], Field(description="Why, the most frequent reason first.")
+        list[str], Field(description="The reasons, most frequent first.")
     ] = Field(default_factory=list[str])
     health: Annotated[
         Literal["healthy", "degraded", "unhealthy", "unknown"],
-        Field(description="`unknown`: neither a check nor a call has told; `?health=true` asks."),
+        Field(description="`unknown`: no check and no call yet; `?health=true` runs a check."),
     ] = "unknown"
     health_reason: str = ""
 
@@ -46,11 +48,13 @@ class SourceList(BaseModel):
     model_config = _CLOSED
 
     sources: list[SourceAnswer]
-    problem: Annotated[str, Field(description="Why the last change of the board file was refused.")]
+    problem: Annotated[
+        str, Field(description="Why the last change of the board file was refused; else empty.")
+    ]
 
 
 class CallRow(BaseModel):
-    """What happened in one call."""
+    """The record of one call."""
 
     model_config = _CLOSED
 
@@ -61,7 +65,7 @@ class CallRow(BaseModel):
             "completed", "failed", "denied", "invalid", "approval_needed", "unavailable",
             "cancelled", "unknown",
         ],
-        Field(description="`unknown`: a write that has started, and whose end nobody knows."),
+        Field(description="`unknown`: a write that has started and has no known outcome."),
     ]  # fmt: skip
     started_at: Annotated[float, Field(description="Unix seconds.")]
     duration_ms: float
@@ -69,10 +73,10 @@ class CallRow(BaseModel):
     tenant: str
     version: str
     source: str
-    effect: Annotated[str, Field(description="Empty when no tool was found.")]
+    effect: Annotated[str, Field(description="Empty if the tool was not found.")]
     decision: Annotated[
         Literal["", "allow", "ask", "deny"],
-        Field(description="Empty when the call did not come that far."),
+        Field(description="Empty if the call ended before the decision."),
     ]
     reason: str
     attempts: int
@@ -88,13 +92,13 @@ class CallRow(BaseModel):
     parent_id: str
     handler: str
     toolkit: str
-    credential: Annotated[str, Field(description="The name of the one that was used.")]
+    credential: Annotated[str, Field(description="Name of the credential that was used.")]
     idempotency_key: str
     instead_of: Annotated[
         str,
-        Field(description="The tool in whose place it was called, as a fallback or a stand-in."),
+        Field(description="The tool that it replaced, as a fallback or a substitute."),
     ]
-    arguments_digest: Annotated[str, Field(description="SHA-256 of their canonical JSON.")]
+    arguments_digest: Annotated[str, Field(description="SHA-256 of the arguments' canonical JSON.")]
     arguments: Annotated[
         str, Field(description="As JSON, redacted; only where `PEGBOARD_STORE_ARGUMENTS` is on.")
     ] = ""

@@ -1,4 +1,4 @@
-"""The body of a registration: an entry of RFC-0003, as exact as a document can say it."""
+"""Request models of registrations, in the form of RFC-0003."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, cast
@@ -68,7 +68,7 @@ _CHECK = compile_schema("the registration", _SCHEMA)
 
 
 def _check_schema(value: Any) -> Any:
-    """Only what the document promises: a shorthand one level deep, or a JSON Schema."""
+    """Check that a schema is a shorthand one level deep, or a JSON Schema."""
     given: Any = value
     if isinstance(given, dict):
         try:
@@ -84,7 +84,7 @@ def _check_schema(value: Any) -> Any:
 
 
 def _wrong(given: Mapping[str, Any]) -> Iterator[InitErrorDetails]:
-    """Each name of a shorthand whose type is none."""
+    """An error for each field of a shorthand with an unknown type."""
     for name, item in given.items():
         try:
             schema_of({name: item}, "")
@@ -105,7 +105,7 @@ _Place = Annotated[str, Field(max_length=2000)]
 
 
 class RetryPolicy(RetryPolicyEntry, frozen=True):
-    """The RFC's retry policy, in JSON's own types."""
+    """The retry policy of RFC-0003, with strict JSON types."""
 
     max_retries: Annotated[int, Field(ge=0, le=100), Strict(), BeforeValidator(integral)] = 3
     backoff_ms: Annotated[float, Strict(), Field(ge=0, le=_DAY_MS)] = 1000
@@ -114,7 +114,7 @@ class RetryPolicy(RetryPolicyEntry, frozen=True):
 class Registration(ToolEntry, frozen=True):
     """A tool in the form of RFC-0003.
 
-    Nothing that would run it is required: a tool that cannot run is listed as unavailable.
+    Fields that are needed to run it are optional: a tool that cannot run is listed as unavailable.
     """
 
     tool_id: Annotated[
@@ -126,7 +126,7 @@ class Registration(ToolEntry, frozen=True):
             max_length=64,
         ),
     ]
-    name: Annotated[_Words, Field(description="For people.")] = ""
+    name: Annotated[_Words, Field(description="Display name.")] = ""
     description: Annotated[str, Field(max_length=20_000)] = ""
     type: Annotated[
         Literal[
@@ -141,7 +141,7 @@ class Registration(ToolEntry, frozen=True):
             "Federated",
             "Workflow",
         ],
-        Field(description="What kind of thing runs it."),
+        Field(description="The kind of source that runs it."),
     ]
     capabilities: _List = ()
     supported_tasks: _List = ()
@@ -149,7 +149,7 @@ class Registration(ToolEntry, frozen=True):
     category: _Words = ""
     effect: Annotated[
         Literal["read", "write", "admin"] | None,
-        Field(description="By default what runs it says, else `write`."),
+        Field(description="By default that of its source, else `write`."),
     ] = None
     input_schema: _Schema = None
     output_schema: _Schema = None
@@ -192,17 +192,17 @@ class Registration(ToolEntry, frozen=True):
     ] = ""
 
     def definition(self) -> dict[str, Any]:
-        """What is kept: as it was given, without what says nothing."""
+        """The definition that is stored: the given fields only."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def _as_it_is(value: Any, _read: ValidatorFunctionWrapHandler) -> Any:
-    """Thousands take long to read: `definitions_of` does it in turns with other work."""
+    """Skip validation here: `definitions_of` validates thousands without blocking the loop."""
     return value
 
 
 class BulkBody(BaseModel):
-    """Many registrations: all of them, or none."""
+    """Many registrations, which succeed or fail together."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -212,10 +212,10 @@ class BulkBody(BaseModel):
 
 
 async def definitions_of(tools: Sequence[Any]) -> list[dict[str, Any]]:
-    """What is kept of many registrations.
+    """Validate many registrations, and return the definitions that are stored.
 
     Raises:
-        RequestValidationError: Some do not fit; says where.
+        RequestValidationError: Some are invalid; has their paths.
     """
     found: list[dict[str, Any]] = []
     faults: list[Any] = []

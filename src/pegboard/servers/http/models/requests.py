@@ -1,4 +1,4 @@
-"""What a request may hold; everything else is refused."""
+"""Request models; unknown fields are refused."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -13,30 +13,29 @@ _CLOSED = ConfigDict(extra="forbid", frozen=True)
 Name = Annotated[str, Field(min_length=1, max_length=128)]
 Filter = Annotated[str, Field(max_length=200)]
 Words = Annotated[
-    str, Field(max_length=1000, description="Words to look for; the best fit comes first.")
+    str, Field(max_length=1000, description="Search text; the best match comes first.")
 ]
-Capability = Annotated[Filter, Field(description="What the tool is good for.")]
-Category = Annotated[Filter, Field(description="As `database`, `web` or `computation`.")]
-Source = Annotated[Filter, Field(description="The name of the source that it comes from.")]
+Capability = Annotated[Filter, Field(description="A capability of the tool.")]
+Category = Annotated[Filter, Field(description="For example `database`, `web` or `computation`.")]
+Source = Annotated[Filter, Field(description="Name of its source.")]
 Tags = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=200)]],
     Field(max_length=20, description="The tool has all of them."),
 ]
-Effect = Annotated[
-    Literal["", "read", "write", "admin"], Field(description="What it does to the world.")
-]
+Effect = Annotated[Literal["", "read", "write", "admin"], Field(description="Its effect.")]
 Status = Annotated[
     Literal["", "active", "deprecated", "disabled", "failed"],
-    Field(description="Where it is in its life."),
+    Field(description="Its status."),
 ]
 Cursor = Annotated[
-    str, Field(max_length=200, description="`next_cursor` of the page before; empty at first.")
+    str,
+    Field(max_length=200, description="`next_cursor` of the previous page; empty for the first."),
 ]
 Page = Annotated[int, Field(ge=1, le=MAX_TOOLS, description="Tools on a page.")]
 
 
 def integral(value: Any) -> Any:
-    """JSON has one kind of number: 20.0 is the integer 20 in it."""
+    """Accept 20.0 as the integer 20: JSON does not distinguish them."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -53,14 +52,14 @@ class ToolFilter(BaseModel):
     effect: Effect = ""
     status: Status = ""
     unavailable: Annotated[
-        bool, Field(description="Also tools that cannot be used now; each says why.")
+        bool, Field(description="Include unavailable tools, with the reason.")
     ] = False
     limit: Page = 50
     cursor: Cursor = ""
 
 
 class SearchRequest(BaseModel):
-    """What somebody looks for: words to rank by, and filters that must all hold."""
+    """A search text to rank by, and filters that must all hold."""
 
     model_config = _CLOSED
 
@@ -86,7 +85,7 @@ class ExecutionConfig(BaseModel):
         Field(
             gt=0,
             le=MAX_TIMEOUT_MS,
-            description="Milliseconds for the whole call; never longer than the server allows.",
+            description="Milliseconds for the whole call, up to the server's maximum.",
         ),
     ] = None
     idempotency_key: Annotated[
@@ -94,8 +93,8 @@ class ExecutionConfig(BaseModel):
         Field(
             min_length=1,
             max_length=255,
-            description="The same key and input give the first outcome again; the header "
-            "`Idempotency-Key` says the same.",
+            description="The same key and input return the first outcome again; same as the header "
+            "`Idempotency-Key`.",
         ),
     ] = None
 
@@ -111,19 +110,19 @@ class ExecuteRequest(BaseModel):
         },
     )
 
-    tool_id: Annotated[Name, Field(description="Id with major version, `shop__refund_v1`.")] = ""
-    name: Annotated[Name, Field(description="Wire name, `shop__refund`.")] = ""
-    capability: Annotated[
-        Name, Field(description="The first tool with this capability is called.")
-    ] = ""
+    tool_id: Annotated[Name, Field(description="Id with major version, as `shop__refund_v1`.")] = ""
+    name: Annotated[Name, Field(description="Wire name, as `shop__refund`.")] = ""
+    capability: Annotated[Name, Field(description="Calls the first tool with this capability.")] = (
+        ""
+    )
     input: Annotated[
-        dict[str, Any], Field(description="Arguments, as the tool's `input_schema` says.")
+        dict[str, Any], Field(description="Arguments, by the tool's `input_schema`.")
     ] = Field(default_factory=dict[str, Any])
     execution_config: ExecutionConfig = ExecutionConfig()
     in_background: Annotated[
         bool,
         Strict(),
-        Field(alias="async", description="Answer at once with a run to poll or follow."),
+        Field(alias="async", description="Return at once, with a run to poll or follow."),
     ] = False
 
     @model_validator(mode="after")
@@ -138,22 +137,22 @@ class HistoryFilter(BaseModel):
 
     model_config = _CLOSED
 
-    tool: Annotated[Filter, Field(description="Its wire name.")] = ""
+    tool: Annotated[Filter, Field(description="Wire name of the tool.")] = ""
     source: Source = ""
     status: Annotated[
-        Filter, Field(description="As `completed`, `failed`, `denied` or `unknown`.")
+        Filter, Field(description="For example `completed`, `failed`, `denied` or `unknown`.")
     ] = ""
-    principal: Annotated[Filter, Field(description="Who called.")] = ""
-    run_id: Annotated[Filter, Field(description="The run that it was part of.")] = ""
-    instead_of: Annotated[Filter, Field(description="The tool in whose place it was called.")] = ""
+    principal: Annotated[Filter, Field(description="Id of the caller.")] = ""
+    run_id: Annotated[Filter, Field(description="The run that the call was part of.")] = ""
+    instead_of: Annotated[Filter, Field(description="The tool that it was called instead of.")] = ""
     since: Annotated[
-        float | None, Field(allow_inf_nan=False, description="Unix seconds, from then on.")
+        float | None, Field(allow_inf_nan=False, description="Unix seconds; calls from then on.")
     ] = None
     until: Annotated[
-        float | None, Field(allow_inf_nan=False, description="Unix seconds, before then.")
+        float | None, Field(allow_inf_nan=False, description="Unix seconds; calls before then.")
     ] = None
     unfinished: Annotated[
-        bool, Field(description="Only writes that started and whose outcome is unknown.")
+        bool, Field(description="Only writes that have started and have no known outcome.")
     ] = False
     limit: Annotated[int, Field(ge=1, le=MAX_CALLS, description="Calls on a page.")] = 50
     cursor: Cursor = ""
@@ -164,7 +163,7 @@ class HealthFilter(BaseModel):
 
     model_config = _CLOSED
 
-    health: Annotated[bool, Field(description="Ask each source now how it is doing.")] = False
+    health: Annotated[bool, Field(description="Check the health of each source now.")] = False
 
 
 class PageFilter(BaseModel):
@@ -172,4 +171,4 @@ class PageFilter(BaseModel):
 
     model_config = _CLOSED
 
-    page: Annotated[int, Field(ge=1, le=10**9, description="Which page, from 1.")] = 1
+    page: Annotated[int, Field(ge=1, le=10**9, description="Number of the page, from 1.")] = 1

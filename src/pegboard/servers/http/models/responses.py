@@ -1,6 +1,6 @@
-"""What the answers look like: the source of the OpenAPI document.
+"""Response models: the source of the OpenAPI document.
 
-The routes encode plain data themselves; these models describe it, and tests hold the two together.
+Routes encode plain data themselves. These models describe it, and tests compare the two.
 """
 
 from typing import Annotated, Any, Literal
@@ -12,21 +12,21 @@ from pegboard.features.catalogue.schemas import DefinitionAnswer
 _CLOSED = ConfigDict(extra="forbid")
 
 NextCursor = Annotated[
-    str | None, Field(description="For the next page; null when this was the last.")
+    str | None, Field(description="Cursor of the next page; null after the last page.")
 ]
 
 
 class TicketAnswer(BaseModel):
-    """What a web page connects with."""
+    """A ticket for a WebSocket."""
 
     model_config = _CLOSED
 
     ticket: Annotated[str, Field(description="For `/ws?ticket=...`, once.")]
-    expires_in: Annotated[float, Field(description="Seconds for which it is good.")]
+    expires_in: Annotated[float, Field(description="Seconds until it expires.")]
 
 
 class ToolSummary(BaseModel):
-    """What a list shows of a tool."""
+    """A tool in a list."""
 
     model_config = _CLOSED
 
@@ -41,7 +41,7 @@ class ToolSummary(BaseModel):
     source: str
     capabilities: list[str]
     tags: list[str]
-    unavailable: Annotated[str, Field(description="Why it cannot be used now.")] = ""
+    unavailable: Annotated[str, Field(description="Why it is unavailable.")] = ""
 
 
 class ToolList(BaseModel):
@@ -54,7 +54,7 @@ class ToolList(BaseModel):
 
 
 class ToolDetail(BaseModel):
-    """Everything there is to know about a tool; what says nothing is left out."""
+    """The complete spec of a tool; empty fields are left out."""
 
     model_config = _CLOSED
 
@@ -71,8 +71,10 @@ class ToolDetail(BaseModel):
     output_schema: dict[str, Any] = Field(default_factory=dict[str, Any])
     action: str = ""
     idempotent: bool = False
-    handler: Annotated[str, Field(description="What kind of thing runs it, as `openapi`.")] = ""
-    credential: Annotated[str, Field(description="Its name, never its value.")] = ""
+    handler: Annotated[str, Field(description="The kind of source that runs it, as `openapi`.")] = (
+        ""
+    )
+    credential: Annotated[str, Field(description="Name of the credential, never its value.")] = ""
     capabilities: list[str] = Field(default_factory=list[str])
     supported_tasks: list[str] = Field(default_factory=list[str])
     tags: list[str] = Field(default_factory=list[str])
@@ -86,12 +88,12 @@ class ToolDetail(BaseModel):
     unavailable: str = ""
     registered: Annotated[
         DefinitionAnswer | None,
-        Field(description="What it was registered as; only of tools that were, by API."),
+        Field(description="Its definition, if it was registered by API."),
     ] = None
 
 
 class Check(BaseModel):
-    """One thing that was looked at."""
+    """One check of an explanation."""
 
     model_config = _CLOSED
 
@@ -125,15 +127,19 @@ class StoredFile(BaseModel):
 
 
 class ExecutionMetadata(BaseModel):
-    """How a call went."""
+    """Details of a call."""
 
     model_config = _CLOSED
 
     call_id: str
     attempts: int
     cached: bool
-    replayed: Annotated[bool, Field(description="The first outcome of an idempotency key.")]
-    truncated: Annotated[bool, Field(description="`output` is the first page of `handle`.")]
+    replayed: Annotated[
+        bool, Field(description="Whether it is the stored outcome of an idempotency key.")
+    ]
+    truncated: Annotated[
+        bool, Field(description="Whether `output` is only the first page of `handle`.")
+    ]
     handle: str = ""
     total_bytes: int = 0
     artifacts: list[StoredFile] = Field(default_factory=list[StoredFile])
@@ -143,22 +149,22 @@ class ExecutionMetadata(BaseModel):
 
 
 class ExecuteAnswer(BaseModel):
-    """What a call gave back."""
+    """The result of a call."""
 
     model_config = _CLOSED
 
     tool_id: str
     status: Annotated[
         Literal["completed", "failed"],
-        Field(description="A call that failed at once is answered as a problem."),
+        Field(description="A call that fails at once returns a problem instead."),
     ]
-    output: Annotated[Any, Field(description="The structured value, else text or typed parts.")]
+    output: Annotated[Any, Field(description="The structured value, or else text or typed parts.")]
     execution_time_ms: float
     metadata: ExecutionMetadata
 
 
 class Alive(BaseModel):
-    """The process answers."""
+    """The process responds."""
 
     model_config = _CLOSED
 
@@ -166,7 +172,7 @@ class Alive(BaseModel):
 
 
 class FailedSource(BaseModel):
-    """A source that cannot be used now; the reason only for callers of the API."""
+    """A source that is unavailable or degraded; the reason only for authenticated callers."""
 
     model_config = _CLOSED
 
@@ -176,24 +182,26 @@ class FailedSource(BaseModel):
 
 
 class Readiness(BaseModel):
-    """Whether calls can be taken."""
+    """Whether the server accepts calls."""
 
     model_config = _CLOSED
 
     status: Annotated[
         Literal["ready", "degraded"],
         Field(
-            description="`degraded`: some sources fail, a change of the file was refused, or the "
-            "shared database is away."
+            description="`degraded`: some sources fail, a change of the board file was refused, or "
+            "the shared database is unavailable."
         ),
     ]
     tools: int = 0
-    sources: Annotated[list[FailedSource], Field(description="Those that are not well, and why.")]
+    sources: Annotated[
+        list[FailedSource], Field(description="Sources that are not `ok`, with the reason.")
+    ]
     problem: str = ""
 
 
 class ProblemItem(BaseModel):
-    """One thing that is wrong."""
+    """One fault of a request."""
 
     model_config = _CLOSED
 
@@ -203,7 +211,7 @@ class ProblemItem(BaseModel):
 
 
 class ProblemDocument(BaseModel):
-    """What went wrong (RFC 9457)."""
+    """An error (RFC 9457)."""
 
     model_config = ConfigDict(extra="allow", title="Problem")
 
@@ -211,9 +219,9 @@ class ProblemDocument(BaseModel):
     title: str
     status: int
     detail: str
-    code: Annotated[str, Field(description="Stable, for programs.")]
+    code: Annotated[str, Field(description="Stable error code, for programs.")]
     retryable: bool
     retry_after: Annotated[float, Field(description="Seconds.")] = 0
-    error_id: Annotated[str, Field(description="Under which the operator finds more.")] = ""
-    approval_id: Annotated[str, Field(description="What a person has to approve first.")] = ""
+    error_id: Annotated[str, Field(description="Id of the details in the server's log.")] = ""
+    approval_id: Annotated[str, Field(description="The approval that the call needs first.")] = ""
     problems: list[ProblemItem] = Field(default_factory=list[ProblemItem])

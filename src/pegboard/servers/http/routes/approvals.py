@@ -1,4 +1,4 @@
-"""`/approvals`: what people are asked before calls run, and their answers."""
+"""`/approvals`: approvals that calls need from people, and their decisions."""
 
 from typing import Annotated
 
@@ -22,7 +22,7 @@ from pegboard.servers.http.openapi import refusals
 router = APIRouter(route_class=JsonRoute, tags=["approvals"])
 
 ApprovalId = Annotated[
-    str, Path(min_length=1, max_length=128, description="As `approval_id` of the problem says.")
+    str, Path(min_length=1, max_length=128, description="`approval_id` of the problem.")
 ]
 
 
@@ -33,14 +33,14 @@ async def list_approvals(
     """List the approvals that you may see, newest first."""
     try:
         page = await board.approvals.list(ApprovalQuery(**wanted.model_dump()), principal=caller)
-    except InvalidRequest as error:  # the rest of the query has been checked
+    except InvalidRequest as error:  # the rest of the query is valid
         raise HTTPException(404, "No page has this cursor.") from error
     return JsonResponse(page_to_dict(page))
 
 
 @router.get("/approvals/{approval}", response_model=ApprovalAnswer, responses=refusals(404))
 async def show_approval(board: Board, caller: Caller, approval: ApprovalId) -> Response:
-    """Show what is asked, and what has become of it."""
+    """Show an approval and its decision."""
     return JsonResponse(approval_to_dict(await board.approvals.get(approval, principal=caller)))
 
 
@@ -55,7 +55,7 @@ async def decide_approval(
     approval: ApprovalId,
     wanted: Annotated[DecisionRequest, Body()],
 ) -> Response:
-    """Approve, deny, or approve with other arguments; the call runs when it is made again."""
+    """Approve, deny, or approve with other arguments; the call runs when it is repeated."""
     decided = await board.approvals.decide(
         approval,
         wanted.decision,

@@ -1,4 +1,4 @@
-"""`/audit`: what has to be provable, and the proof."""
+"""`/audit`: the audit trail, and its verification."""
 
 from typing import Annotated
 
@@ -41,6 +41,6 @@ async def list_audit(
 async def verify_audit(
     board: Board, caller: Caller, wanted: Annotated[AnchorFilter, Query()]
 ) -> Response:
-    """Check that no record was changed, removed or reordered; names the first that was."""
+    """Verify that no record was changed, removed or reordered; reports the first that was."""
     report = await board.audit.verify(anchor=anchor_of(wanted.anchor), principal=caller)
     return JsonResponse(report_to_dict(report))

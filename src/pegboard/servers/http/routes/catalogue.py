@@ -1,4 +1,4 @@
-"""`/tools/register` and what becomes of registered tools: versions, roll-back, health."""
+"""`/tools/register`, and the versions, rollback and health of registered tools."""
 
 from typing import Annotated, Any
 
@@ -45,12 +45,12 @@ class DiffFilter(BaseModel):
     status_code=201,
     response_model=RegisteredAnswer,
     responses=refusals(400, 409, 413, 415)
-    | {200: {"model": RegisteredAnswer, "description": "This definition was known already."}},
+    | {200: {"model": RegisteredAnswer, "description": "This definition was registered already."}},
 )
 async def register_tool(
     board: Board, caller: Caller, wanted: Annotated[Registration, Body()], key: Key = ""
 ) -> Response:
-    """Register a tool; a changed definition of a known name makes a new version."""
+    """Register a tool; a changed definition of a known name creates a new version."""
     definition = wanted.definition()
 
     async def work() -> dict[str, Any]:
@@ -63,7 +63,7 @@ async def register_tool(
         key=key,
         request=definition,
         principal=caller,
-        may_repeat=True,  # a definition that is known makes no new version
+        may_repeat=True,  # a known definition creates no new version
     )
     return JsonResponse(answer, 201 if answer["is_new"] else 200)
 
@@ -77,7 +77,7 @@ async def register_tool(
 async def register_tools(
     board: Board, caller: Caller, wanted: Annotated[BulkBody, Body()], key: Key = ""
 ) -> Response:
-    """Register many tools: all of them, or none when one is wrong."""
+    """Register many tools: all of them, or none if one is invalid."""
     definitions = await definitions_of(wanted.tools)
 
     async def work() -> dict[str, Any]:
@@ -90,7 +90,7 @@ async def register_tools(
         key=key,
         request=definitions,
         principal=caller,
-        may_repeat=True,  # all of them were registered, or none; those that are known stay
+        may_repeat=True,  # all or none were registered, and known definitions stay
     )
     return JsonResponse(answer, 201)
 
@@ -99,7 +99,7 @@ async def register_tools(
     "/tools/{tool}", status_code=204, response_class=Response, responses=refusals(404, 405)
 )
 async def remove_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
-    """Take a registered tool off the board; its versions stay, and can be rolled back to."""
+    """Remove a registered tool from the board; its versions stay available for a rollback."""
     if tool in _ACTIONS and tool not in board.registry:
         raise HTTPException(405, headers={"Allow": _ACTIONS[tool]})
     _check_known(board, caller, tool)
@@ -109,7 +109,7 @@ async def remove_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
 
 @router.get("/tools/{tool}/versions", response_model=VersionList, responses=refusals(404))
 async def list_versions(board: Board, caller: Caller, tool: ToolName) -> Response:
-    """List every version of a tool, the oldest first, with where each came from."""
+    """List all versions of a tool, oldest first, with their origin."""
     find_visible_tool(board, tool, caller)
     return JsonResponse({"versions": board.catalogue.history(tool)})
 
@@ -118,7 +118,7 @@ async def list_versions(board: Board, caller: Caller, tool: ToolName) -> Respons
 async def diff_versions(
     board: Board, caller: Caller, tool: ToolName, wanted: Annotated[DiffFilter, Query()]
 ) -> Response:
-    """Tell how one version of a tool differs from another, and what that means for its users."""
+    """Compare two versions of a tool, and report what the difference means for its users."""
     find_visible_tool(board, tool, caller)
     return JsonResponse(board.catalogue.diff(tool, wanted.from_, wanted.to))
 
@@ -131,7 +131,7 @@ async def diff_versions(
 async def roll_back_tool(
     board: Board, caller: Caller, tool: ToolName, wanted: Annotated[RollBackBody, Body()]
 ) -> Response:
-    """Let a name mean an older version again, also after it was removed."""
+    """Make an older version of a tool current again, also after the tool was removed."""
     _check_known(board, caller, tool)
     made = await board.catalogue.roll_back(tool, wanted.version, principal=caller)
     return JsonResponse(made.to_dict())
@@ -145,7 +145,7 @@ async def roll_back_tool(
 async def deprecate_tool(
     board: Board, caller: Caller, tool: ToolName, wanted: Annotated[DeprecateBody, Body()]
 ) -> Response:
-    """Say that a version should no longer be used; it can still be called."""
+    """Mark a version as deprecated; it can still be called."""
     _check_known(board, caller, tool)
     made = await board.catalogue.deprecate(tool, wanted.version, on=wanted.on, principal=caller)
     return JsonResponse(made.to_dict())
@@ -153,7 +153,7 @@ async def deprecate_tool(
 
 @router.get("/tools/{tool}/health", response_model=ToolHealthAnswer, responses=refusals(404))
 async def show_health(board: Board, caller: Caller, tool: ToolName) -> Response:
-    """Tell how a tool is doing, by its calls, its source and what it needs."""
+    """Show the health of a tool, from its calls, its source and its dependencies."""
     spec = find_visible_tool(board, tool, caller).spec
     return JsonResponse(board.tool_health.to_dict(spec.id))
 
@@ -162,12 +162,12 @@ async def show_health(board: Board, caller: Caller, tool: ToolName) -> Response:
     "/tools/{tool}/replacements", response_model=ReplacementsAnswer, responses=refusals(404)
 )
 async def show_replacements(board: Board, caller: Caller, tool: ToolName) -> Response:
-    """Propose tools with a capability of this one and schemas that fit, also once it is gone."""
+    """Propose tools that share a capability with this one and have matching schemas."""
     found = board.tool_health.replacements.find(tool, principal=caller)
     return JsonResponse(found.to_dict())
 
 
 def _check_known(board: Board, caller: Caller, tool: str) -> None:
-    """A tool that is hidden from the caller is not found, as one that is not there."""
+    """Raise `ToolNotFound` for a tool that is hidden from the caller."""
     if tool in board.registry:
         find_visible_tool(board, tool, caller)

@@ -1,4 +1,4 @@
-"""`/graph`: which tools need which."""
+"""`/graph`: the dependency graph of tools."""
 
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -36,15 +36,18 @@ class GraphFilter(BaseModel):
         int | None, Field(ge=0, le=_MAX_VERSION, description="By default the newest.")
     ] = None
     around: Annotated[
-        str, Field(max_length=128, description="Only what is near this tool, by id or name.")
+        str,
+        Field(max_length=128, description="Only the neighbourhood of this tool, by id or name."),
     ] = ""
-    depth: Annotated[int, Field(ge=1, le=1000, description="How many edges away.")] = 1
+    depth: Annotated[
+        int, Field(ge=1, le=1000, description="Size of the neighbourhood in edges.")
+    ] = 1
     direction: Annotated[
-        Direction, Field(description="What is near: what it needs, what needs it, or both.")
+        Direction, Field(description="Follow dependencies, dependants, or both.")
     ] = "both"
     format: Annotated[
         Literal["", "json", "svg"],
-        Field(description="By default JSON, or SVG where `Accept` asks for that alone."),
+        Field(description="By default JSON, or SVG if `Accept` names only that."),
     ] = ""
 
 
@@ -54,14 +57,14 @@ class BreaksFilter(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     tool: Annotated[
-        str, Field(min_length=1, max_length=128, description="What fails, by id or name.")
+        str, Field(min_length=1, max_length=128, description="The tool that fails, by id or name.")
     ]
     version: Annotated[
         int | None, Field(ge=0, le=_MAX_VERSION, description="By default the newest.")
     ] = None
     alternatives: Annotated[
         bool,
-        Field(description="Leave out what another tool would serve, without a doubt, instead."),
+        Field(description="Leave out tools for which a certain replacement exists."),
     ] = False
 
 
@@ -80,7 +83,7 @@ class GraphDiffFilter(BaseModel):
 async def show_graph(
     request: Request, board: Board, caller: Caller, wanted: Annotated[GraphFilter, Query()]
 ) -> Response:
-    """Show or draw the dependency graph, as of a version, as far as you may see its tools."""
+    """Show or draw the dependency graph, current or of a version, with the tools you may see."""
     service = board.dependencies
     graph = service.current if wanted.version is None else service.at(wanted.version)
     graph = service.filter_visible(caller, graph)
@@ -100,7 +103,7 @@ async def show_graph(
 async def update_graph(
     board: Board, caller: Caller, wanted: Annotated[GraphUpdateBody, Body()]
 ) -> Response:
-    """Change the graph, all of it or nothing; gives back the new version, with what is near."""
+    """Change the graph atomically; returns the changed part of the new version."""
     change = GraphChange(
         add_nodes=tuple(wanted.add_nodes),
         remove_nodes=tuple(wanted.remove_nodes),
@@ -118,7 +121,7 @@ async def update_graph(
 async def show_breaks(
     board: Board, caller: Caller, wanted: Annotated[BreaksFilter, Query()]
 ) -> Response:
-    """Tell what no longer works when a tool fails, as far as you may see it."""
+    """List the tools that stop working if a tool fails, as far as you may see them."""
     service = board.dependencies
     whole = service.current if wanted.version is None else service.at(wanted.version)
     certain = partial(board.tool_health.replacements.find_certain, principal=caller)
@@ -135,7 +138,7 @@ async def show_breaks(
 async def diff_graph(
     board: Board, caller: Caller, wanted: Annotated[GraphDiffFilter, Query()]
 ) -> Response:
-    """Tell how one version of the graph differs from another."""
+    """Compare two versions of the graph."""
     service = board.dependencies
     to = service.current.version if wanted.to is None else wanted.to
     found = service.diff(wanted.from_, to)

@@ -1,4 +1,4 @@
-"""`/execute`: one call."""
+"""`/execute`: call a tool."""
 
 from typing import Annotated
 
@@ -20,7 +20,7 @@ Key = Annotated[
         alias="Idempotency-Key",
         min_length=1,
         max_length=255,
-        description="The same key and input give the first outcome again.",
+        description="The same key and input return the first outcome again.",
     ),
 ]
 
@@ -38,7 +38,7 @@ async def execute(
     wanted: Annotated[ExecuteRequest, Body()],
     key: Key = "",
 ) -> Response:
-    """Call a tool. A failed call is answered as a problem, with the code of its error."""
+    """Call a tool. A failed call returns a problem with the code of its error."""
     answer = await cancel_on_disconnect(
         request.receive, execute_call(board, caller, wanted, key=key)
     )

@@ -1,4 +1,4 @@
-"""`/switches`: what people have turned off, and turning it off and on."""
+"""`/switches`: kill switches of tools, sources and writes."""
 
 from typing import Annotated, Any
 
@@ -23,7 +23,7 @@ router = APIRouter(route_class=JsonRoute, tags=["switches"])
 
 @router.get("/switches", response_model=SwitchList, responses=refusals())
 async def list_switches(board: Board, caller: Caller) -> Response:
-    """List everything that is turned off, with who did it and why."""
+    """List everything that is turned off, by whom and why."""
     return JsonResponse(switches_to_dict(await board.switches.list(principal=caller)))
 
 
@@ -44,7 +44,7 @@ async def turn_switch(
         done = await switches.off(wanted.kind, wanted.name, reason=wanted.reason, principal=caller)
         return switch_to_dict(done)
 
-    # Off twice is off, and the safe side; on twice could undo what somebody turned off in between.
+    # Repeating "off" is safe. Repeating "on" could undo an "off" that came in between.
     if wanted.turn == "off":
         answer = await board.once.at_once(
             turn_off, what="switch", key=key, request=request, principal=caller

@@ -1,4 +1,4 @@
-"""`/marketplace`: external catalogues, an entry looked at, and added as it was looked at."""
+"""`/marketplace`: browse external catalogues, review an entry, and add it as reviewed."""
 
 from typing import Annotated, Any
 
@@ -24,10 +24,10 @@ from pegboard.servers.http.routes.execute import Key
 router = APIRouter(route_class=JsonRoute, tags=["marketplace"])
 
 MarketplaceName = Annotated[
-    str, Path(min_length=1, max_length=100, description="What the board file calls it.")
+    str, Path(min_length=1, max_length=100, description="Its name in the board file.")
 ]
 EntryName = Annotated[
-    str, Path(min_length=1, max_length=300, description="What its catalogue calls it.")
+    str, Path(min_length=1, max_length=300, description="Its name in the catalogue.")
 ]
 
 
@@ -35,10 +35,10 @@ EntryName = Annotated[
 async def browse_marketplaces(
     board: Board, caller: Caller, wanted: Annotated[MarketplaceFilter, Query()]
 ) -> Response:
-    """List what external catalogues offer, and how each of them is doing."""
+    """List the entries of external catalogues, and the state of each catalogue."""
     try:
         found = await board.marketplace.browse(EntryQuery(**wanted.model_dump()), principal=caller)
-    except InvalidRequest as error:  # the rest of the query has been checked
+    except InvalidRequest as error:  # the rest of the query is valid
         raise HTTPException(404, "No page has this cursor.") from error
     return JsonResponse(found)
 
@@ -55,7 +55,7 @@ async def review_entry(
     entry: EntryName,
     wanted: Annotated[ReviewFilter, Query()],
 ) -> Response:
-    """Show all that would come of adding an entry; nothing of it is started or kept."""
+    """Review an entry: shows everything that adding it would register, and changes nothing."""
     review = await board.marketplace.review(marketplace, entry, wanted.choice(), principal=caller)
     return JsonResponse(dict(review.shown))
 
@@ -65,7 +65,7 @@ async def review_entry(
     status_code=201,
     response_model=AddedAnswer,
     responses=refusals(400, 404, 409, 413, 415)
-    | {200: {"model": AddedAnswer, "description": "All of it was known already."}},
+    | {200: {"model": AddedAnswer, "description": "All of it was registered already."}},
 )
 async def add_entry(
     board: Board,
@@ -75,7 +75,7 @@ async def add_entry(
     wanted: Annotated[AddBody, Body()],
     key: Key = "",
 ) -> Response:
-    """Register the tools of an entry, if they still are what was looked at."""
+    """Register the tools of an entry, if they are unchanged since the review."""
 
     async def work() -> dict[str, Any]:
         review, made = await board.marketplace.add(
@@ -90,6 +90,6 @@ async def add_entry(
         key=key,
         request=request,
         principal=caller,
-        may_repeat=True,  # the digest says what is registered, and what is known stays
+        may_repeat=True,  # the digest fixes what is registered, and known definitions stay
     )
     return JsonResponse(answer, 200 if answer["already"] else 201)

@@ -1,4 +1,4 @@
-"""`/pins` and `/tools/held`: which definitions of upstreams are approved, and which wait."""
+"""`/pins` and `/tools/held`: approved definitions of upstream tools, and those held for review."""
 
 from typing import Annotated
 
@@ -23,13 +23,13 @@ from pegboard.servers.http.openapi import refusals
 
 router = APIRouter(route_class=JsonRoute, tags=["pins"])
 
-SourceName = Annotated[str, Path(min_length=1, max_length=128, description="Whose tool it is.")]
+SourceName = Annotated[str, Path(min_length=1, max_length=128, description="Source of the tool.")]
 HeldName = Annotated[
     str,
     Path(
         min_length=1,
         max_length=300,
-        description="What the upstream calls it, or the wire name, with or without its source.",
+        description="Name on the upstream, or wire name, with or without its source.",
     ),
 ]
 _STATES = {"approve": "approved", "reject": "rejected"}
@@ -40,10 +40,10 @@ _NO_PAGE = "No page has this cursor."
 async def list_pins(
     board: Board, caller: Caller, wanted: Annotated[PinFilter, Query()]
 ) -> Response:
-    """List the approved definitions of upstreams' tools, by source and name."""
+    """List the approved definitions of upstream tools, by source and name."""
     try:
         page = await board.pins.list_pins(**wanted.model_dump(), principal=caller)
-    except InvalidRequest as error:  # the rest of the query has been checked
+    except InvalidRequest as error:  # the rest of the query is valid
         raise HTTPException(404, _NO_PAGE) from error
     return JsonResponse(pins_to_dict(page))
 
@@ -52,7 +52,7 @@ async def list_pins(
 async def list_held(
     board: Board, caller: Caller, wanted: Annotated[HeldFilter, Query()]
 ) -> Response:
-    """List the definitions that are held back, changed or of new tools, each with its diff."""
+    """List held definitions, changed or of new tools, each with its diff."""
     try:
         page = await board.pins.list_held(**wanted.model_dump(), principal=caller)
     except InvalidRequest as error:  # as above
@@ -72,7 +72,7 @@ async def decide_definition(
     name: HeldName,
     wanted: Annotated[DefinitionDecision, Body()],
 ) -> Response:
-    """Approve a definition that is held back, or keep what was approved before, if anything."""
+    """Approve a held definition, or reject it and keep the one approved before, if any."""
     held = await board.pins.decide(
         source, name, wanted.decision, digest=wanted.digest, principal=caller
     )

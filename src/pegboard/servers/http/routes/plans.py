@@ -1,4 +1,4 @@
-"""`/plan` and `/plans`: make a plan, check one, show it, run it."""
+"""`/plan` and `/plans`: make, check, show and run plans."""
 
 from functools import partial
 from typing import Annotated, Any
@@ -33,7 +33,7 @@ PlanId = Annotated[str, Path(min_length=1, max_length=200)]
 async def make_plan(
     board: Board, caller: Caller, wanted: Annotated[PlanRequestBody, Body()], key: Key = ""
 ) -> Response:
-    """Make a plan of tools that you may call, and keep it. It is told with all its faults."""
+    """Make a plan from tools that you may call, and store it; the response lists all its faults."""
 
     async def work() -> dict[str, Any]:
         return show_plan(await board.plans.make(wanted.to_request(), principal=caller), mermaid)
@@ -44,7 +44,7 @@ async def make_plan(
         key=key,
         request=wanted.model_dump(mode="json"),
         principal=caller,
-        may_repeat=True,  # it runs nothing; at most a plan is left that nobody was told of
+        may_repeat=True,  # it runs nothing; at most an unused plan is left
     )
     return JsonResponse(answer)
 
@@ -58,7 +58,7 @@ async def check_plan(
         Body(description="A plan `{steps: [...]}`, or a graph `{nodes: [...]}`."),
     ],
 ) -> Response:
-    """Check a plan that somebody wrote: every fault at once; nothing is kept and nothing runs."""
+    """Check a plan and report all its faults; it is neither stored nor run."""
     found = await board.plans.check_in_turns(document, principal=caller)
     return JsonResponse(
         await in_thread(partial(show_check, found, mermaid), is_large=found.is_large)
@@ -69,7 +69,7 @@ async def check_plan(
 async def show_kept_plan(
     request: Request, board: Board, caller: Caller, plan_id: PlanId, wanted: Format = ""
 ) -> Response:
-    """Show a plan, checked against the board as it is now, or draw it."""
+    """Show a stored plan, checked against the current board, or draw it."""
     made = await board.plans.get(plan_id, principal=caller)
     match choose_format(request, wanted):
         case "svg":
@@ -93,6 +93,6 @@ async def run_plan(
     wanted: Annotated[RunPlanBody, Body()],
     key: Key = "",
 ) -> Response:
-    """Start a run of a plan; poll it, or follow its events."""
+    """Start a run of a plan; poll the run, or follow its events."""
     view = await board.runs.start_plan(plan_id, wanted.params, principal=caller, key=key)
     return to_accepted_answer(view).response()

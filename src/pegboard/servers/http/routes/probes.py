@@ -1,4 +1,4 @@
-"""`/healthz` and `/readyz`: for whoever looks after the process."""
+"""`/healthz` and `/readyz`: probes for process supervisors and load balancers."""
 
 from typing import Any
 
@@ -15,17 +15,17 @@ router = APIRouter(tags=["probes"])
 
 @router.get("/healthz", response_model=Alive, responses=refusals(open_to_all=True))
 async def healthz() -> Response:
-    """Say that the process answers."""
+    """Report that the process responds."""
     return JsonResponse({"status": "ok"})
 
 
 @router.get("/readyz", response_model=Readiness, responses=refusals(503, open_to_all=True))
 async def readyz(request: Request, board: Board) -> Response:
-    """Say whether calls can be taken, and which sources fail.
+    """Report whether the server accepts calls, and which sources fail.
 
-    A failed source takes its own tools away and nothing else, so the server stays ready; and it
-    does while its database is away, which would take away every server that shares it, with what
-    needs no database. Why is told to callers of the API alone.
+    The server stays ready when a source fails, which affects only that source's tools. It stays
+    ready when its database is unavailable too: else all servers that share the database would be
+    out, although many calls need none. Only authenticated callers see the reasons.
     """
     return JsonResponse(_readiness(board, tells_why=request.state.principal is not None))
 

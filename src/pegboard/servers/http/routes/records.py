@@ -1,4 +1,4 @@
-"""`/sources`, `/history`, `/results`, `/metrics`: how the board is doing, and what happened."""
+"""`/sources`, `/history`, `/results`, `/metrics`: state of the board, and records of calls."""
 
 from typing import Annotated, Any
 
@@ -22,18 +22,18 @@ _METRICS_CONTENT = {"text/plain": {"schema": {"type": "string"}}}
 
 @router.get("/sources", response_model=SourceList, responses=refusals())
 async def list_sources(board: Board, wanted: Annotated[HealthFilter, Query()]) -> Response:
-    """List the sources with their state, and why a failed one fails."""
+    """List the sources with their state, and the reason if one fails."""
     sources = await board.health() if wanted.health else board.observed()
     return JsonResponse({"sources": sources, "problem": board.problem})
 
 
 @router.get("/history", response_model=CallList, responses=refusals(404))
 async def list_calls(board: Board, wanted: Annotated[HistoryFilter, Query()]) -> Response:
-    """List what was called, newest first."""
+    """List calls, newest first."""
     query = HistoryQuery(**wanted.model_dump())
     try:
         page = await board.history.calls(query)
-    except InvalidRequest as error:  # the rest of the query has been checked
+    except InvalidRequest as error:  # the rest of the query is valid
         raise HTTPException(404, "No page has this cursor.") from error
     return JsonResponse({"calls": list(page.calls), "next_cursor": page.next_cursor or None})
 
@@ -48,7 +48,7 @@ async def read_result(
     ],
     wanted: Annotated[PageFilter, Query()],
 ) -> Response:
-    """Read a page of a stored result of yours."""
+    """Read a page of one of your stored results."""
     ctx: ToolContext[Any] = ToolContext(principal=caller)
     page = await board.registry.read_result(handle, page=wanted.page, ctx=ctx)
     return JsonResponse(page.to_dict())
@@ -60,7 +60,7 @@ async def read_result(
     responses=refusals(404) | {200: {"description": "Metrics.", "content": _METRICS_CONTENT}},
 )
 async def metrics(board: Board) -> Response:
-    """Give the metrics in Prometheus' text format."""
+    """Get the metrics in the Prometheus text format."""
     try:
         text = await board.render_metrics()
     except RuntimeError as error:

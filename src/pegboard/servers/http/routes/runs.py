@@ -1,4 +1,4 @@
-"""`/runs`: start, list, show, follow, steer and answer runs."""
+"""`/runs`: start, list, show, follow, control and answer runs."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -44,7 +44,7 @@ router = APIRouter(route_class=JsonRoute, tags=["runs"])
 RunId = Annotated[str, Path(min_length=1, max_length=200)]
 _EVENTS = "text/event-stream"
 _BEAT = 15.0
-"""Seconds after which a stream without news says that it is alive."""
+"""Seconds between keep-alive comments of an idle event stream."""
 
 
 @router.post(
@@ -56,7 +56,7 @@ _BEAT = 15.0
 async def start_run(
     board: Board, caller: Caller, wanted: Annotated[RunBody, Body()], key: Key = ""
 ) -> Response:
-    """Start a run of a plan, or of a graph that comes along."""
+    """Start a run of a stored plan, or of a graph in the request."""
     if wanted.plan_id:
         view = await board.runs.start_plan(wanted.plan_id, wanted.params, principal=caller, key=key)
     else:
@@ -74,7 +74,7 @@ async def list_runs(
     """List the runs that you may see, newest first."""
     try:
         page = await board.runs.list(RunQuery(**wanted.model_dump()), principal=caller)
-    except InvalidRequest as error:  # the rest of the query has been checked
+    except InvalidRequest as error:  # the rest of the query is valid
         raise HTTPException(404, "No page has this cursor.") from error
     runs = [view.to_dict() for view in page.runs]
     return JsonResponse({"runs": runs, "next_cursor": page.next_cursor or None})
@@ -88,7 +88,7 @@ async def show_run(
     run_id: RunId,
     wanted: Annotated[RunViewFilter, Query()],
 ) -> Response:
-    """Show or draw a run, at once or when it rests: has ended, or waits for somebody."""
+    """Show or draw a run, at once or as soon as it has ended or is suspended."""
     view = await _wait_until_suspended(board, caller, run_id, wanted.wait)
     match choose_format(request, wanted.format):
         case "svg":
@@ -105,7 +105,7 @@ async def _wait_until_suspended(
     board: Pegboard, caller: Principal, run_id: str, seconds: float
 ) -> RunView:
     if seconds:
-        with suppress(TimeoutError):  # it is shown as it is
+        with suppress(TimeoutError):  # show its current state
             async with asyncio.timeout(seconds):
                 return await board.runs.wait(run_id, principal=caller)
     return await board.runs.get(run_id, principal=caller)
@@ -134,11 +134,11 @@ async def follow_run(
         Header(
             alias="Last-Event-ID",
             pattern="^[0-9]{0,15}$",
-            description="The same, as a browser says it that connects again.",
+            description="The same, as a browser sends it when it reconnects.",
         ),
     ] = "",
 ) -> Response:
-    """Follow a run from its beginning, or from an event on, until it has ended."""
+    """Follow the events of a run until it has ended, from the beginning or after an event."""
     await board.runs.get(run_id, principal=caller)
     first = max(after, int(last_event_id or 0))
     events = board.runs.events(run_id, after=first, principal=caller)
@@ -147,19 +147,19 @@ async def follow_run(
 
 @router.post("/runs/{run_id}/cancel", response_model=RunAnswer, responses=refusals(404))
 async def cancel_run(board: Board, caller: Caller, run_id: RunId) -> Response:
-    """Start nothing new in a run, and cancel what is being done."""
+    """Cancel a run: nothing new is started, and running steps are cancelled."""
     return JsonResponse((await board.runs.cancel(run_id, principal=caller)).to_dict())
 
 
 @router.post("/runs/{run_id}/pause", response_model=RunAnswer, responses=refusals(404))
 async def pause_run(board: Board, caller: Caller, run_id: RunId) -> Response:
-    """Start nothing new in a run; what is being done goes on to its end."""
+    """Pause a run: nothing new is started, and running steps finish."""
     return JsonResponse((await board.runs.pause(run_id, principal=caller)).to_dict())
 
 
 @router.post("/runs/{run_id}/resume", response_model=RunAnswer, responses=refusals(404))
 async def resume_run(board: Board, caller: Caller, run_id: RunId) -> Response:
-    """Let a paused run go on."""
+    """Resume a paused run."""
     return JsonResponse((await board.runs.resume(run_id, principal=caller)).to_dict())
 
 
@@ -171,7 +171,7 @@ async def resume_run(board: Board, caller: Caller, run_id: RunId) -> Response:
 async def answer_run(
     board: Board, caller: Caller, run_id: RunId, given: Annotated[AnswerBody, Body()]
 ) -> Response:
-    """SuccessAnswer what a run asks: a question, an approval, or what happened to a call."""
+    """Answer a run: a question, an approval, or the outcome of an interrupted call."""
     view = await board.runs.answer(run_id, given.pending_id, given.answer, principal=caller)
     return JsonResponse(view.to_dict())
 
@@ -182,7 +182,7 @@ async def answer_run(
 async def send_message(
     board: Board, caller: Caller, run_id: RunId, given: Annotated[MessageBody, Body()]
 ) -> Response:
-    """Send a run the message that a step of it waits for, or will."""
+    """Send a run a message that one of its steps waits for, now or later."""
     view = await board.runs.send(
         run_id, given.event, given.message, message_id=given.id, principal=caller
     )
@@ -190,7 +190,7 @@ async def send_message(
 
 
 async def _stream(events: AsyncIterator[RunEvent]) -> AsyncIterator[bytes]:
-    """Events as a browser's EventSource reads them, and a comment when there are none."""
+    """Events in the format of EventSource, with a comment as keep-alive."""
     coming = asyncio.ensure_future(anext(events, None))
     try:
         while True:

@@ -1,4 +1,4 @@
-"""`/ws/tickets`: how a web page gets to `/ws`."""
+"""`/ws/tickets`: tickets that web pages connect to `/ws` with."""
 
 from typing import Annotated
 
@@ -19,8 +19,8 @@ Origin = Annotated[str | None, Header(include_in_schema=False)]
 async def give_ticket(request: Request, caller: Caller, origin: Origin = None) -> Response:
     """Get a ticket for one connection to `/ws?ticket=...`.
 
-    A browser sends no `Authorization` header with a WebSocket; the ticket stands for it, once and
-    for some seconds.
+    A browser cannot send an `Authorization` header with a WebSocket. The ticket replaces it: it is
+    valid once, for some seconds.
     """
     tickets: Tickets = request.app.state.tickets
     ticket = tickets.give(caller, origin=origin)

@@ -25,7 +25,7 @@ ToolName = Annotated[
 async def list_tools(
     board: Board, caller: Caller, wanted: Annotated[ToolFilter, Query()]
 ) -> Response:
-    """List the tools that you may see, by name, or by fit when there are words."""
+    """List the tools that you may see, by name, or by rank if there is a search text."""
     query = _query(wanted, words=wanted.q, tags=wanted.tag)
     page = tool_page(
         board.registry,
@@ -49,11 +49,11 @@ async def search_tools(
 
 @router.get("/tools/{tool}", response_model=ToolDetail, responses=refusals(404, 405))
 async def show_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
-    """Show the whole spec of a tool, with its schemas; a hidden one is not found."""
+    """Show the complete spec of a tool, with its schemas; a hidden tool is not found."""
     try:
         found = find_visible_tool(board, tool, caller)
     except ToolNotFound:
-        if tool in {"search", "register", "bulk"}:  # what else stands at this path takes POST alone
+        if tool in {"search", "register", "bulk"}:  # the other routes at this path only accept POST
             raise HTTPException(405, headers={"Allow": "POST"}) from None
         raise
     return JsonResponse(tool_detail(board, found, caller))
@@ -61,7 +61,7 @@ async def show_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
 
 @router.get("/tools/{tool}/explain", response_model=ToolExplanation, responses=refusals(404))
 async def explain_tool(board: Board, caller: Caller, tool: ToolName) -> Response:
-    """Explain why you may or may not call a tool, hidden ones included."""
+    """Explain why you may or may not call a tool, including hidden ones."""
     return JsonResponse(board.explain(tool, principal=caller).to_dict())
 
 

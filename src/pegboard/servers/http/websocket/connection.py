@@ -1,4 +1,4 @@
-"""One connection: many requests at the same time, each answered under its id."""
+"""One WebSocket connection: concurrent requests, each answered under its id."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -37,17 +37,17 @@ from pegboard.servers.http.websocket.subscriptions import BoardSubscriptions
 from pegboard.servers.shutdown import cancel_and_wait
 
 SLOW_READER = 4008
-"""The code of a connection that was ended because its client did not read."""
+"""Close code for a client that does not read its messages."""
 
 CANCELLED = 499
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionLimits:
-    """What one connection may take.
+    """Limits of one connection.
 
     Attributes:
-        in_flight: Requests that are under way at the same time.
+        in_flight: Concurrent requests.
         patience: Seconds that the client may leave a message unread.
     """
 
@@ -59,12 +59,12 @@ class Connection:
     """Reads messages, and answers each in a task of its own.
 
     Args:
-        receive: Of the connection, accepted already.
-        send: Of the connection.
-        board: Open.
-        caller: Who has connected.
-        news: What changes on the board.
-        limits: How much at once, and how long.
+        receive: Receives messages; the connection is accepted.
+        send: Sends messages.
+        board: An open board.
+        caller: The caller who has connected.
+        news: Returns the subscriptions of the board.
+        limits: Limits of the connection.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Connection:
         self._ended = False
 
     async def serve(self) -> None:
-        """Serve until one side ends it; what is under way is cancelled then."""
+        """Serve until one side closes the connection; running requests are cancelled then."""
         reading = asyncio.create_task(self._read())
         delivering = asyncio.create_task(self._outbox.deliver())
         try:
@@ -120,7 +120,7 @@ class Connection:
             await self._take(text)
 
     async def _take(self, text: str) -> None:
-        """Begin what a message asks for; what cannot be begun is answered at once."""
+        """Start the request of a message; one that cannot be started is answered at once."""
         known: Id | None = None
         given: dict[str, Any] = {}
         try:
@@ -152,7 +152,7 @@ class Connection:
         task = asyncio.create_task(self._answer(message))
         self._tasks[message.id] = task
         task.add_done_callback(lambda _: self._tasks.pop(message.id, None))
-        await asyncio.sleep(0)  # one that is cancelled before it has begun would answer nothing
+        await asyncio.sleep(0)  # a task that is cancelled before it starts would send no answer
 
     def _cancel(self, request: Id) -> SuccessAnswer | ProblemAnswer:
         task = self._tasks.get(request)
@@ -176,7 +176,7 @@ class Connection:
             if self._ended:
                 raise
             answer = problem_answer(CANCELLED, "The request was cancelled.", code="cancelled")
-        except Exception as error:  # noqa: BLE001 - the door's last resort: logged, and told by its id
+        except Exception as error:  # noqa: BLE001 - the last resort: logged, answered with its id
             answer = internal_error_answer(error, during=f"/ws {message.type}")
         updates.end()
         await self._say(message.id, answer)
@@ -190,7 +190,7 @@ class Connection:
 
 
 class _Updates:
-    """What one request says before its answer."""
+    """Sends the updates of one request before its answer."""
 
     def __init__(self, request: Id, outbox: SendQueue) -> None:
         self._id = request
@@ -199,12 +199,12 @@ class _Updates:
         self._ended = False
 
     async def event(self, event: Mapping[str, Any]) -> None:
-        """Something has happened."""
+        """Send an event."""
         await self._outbox.say({"id": self._id, "type": "event", "event": event})
 
     def progress(self, progress: Progress) -> None:
-        """How far it is; a tool may tell so on a thread of its own."""
-        told_so = {
+        """Send progress; safe to call on any thread."""
+        message = {
             "id": self._id,
             "type": "progress",
             "tool": progress.tool,
@@ -213,15 +213,15 @@ class _Updates:
             "message": progress.message,
         }
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._put, told_so)
+            self._loop.call_soon_threadsafe(self._put, message)
 
     def end(self) -> None:
-        """The answer follows: nothing may come behind it."""
+        """Drop further updates: the answer follows."""
         self._ended = True
 
-    def _put(self, told_so: Mapping[str, Any]) -> None:
+    def _put(self, message: Mapping[str, Any]) -> None:
         if not self._ended:
-            self._outbox.progress(told_so)
+            self._outbox.progress(message)
 
 
 def _not_open() -> PegboardError:

@@ -1,4 +1,4 @@
-"""What each message asks of the board; the same services as behind the HTTP paths."""
+"""Dispatches messages to the services of the board, the same ones as the HTTP routes."""
 
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
@@ -28,14 +28,14 @@ from pegboard.servers.http.websocket.subscriptions import BoardSubscriptions
 
 
 class RequestUpdates(Protocol):
-    """Says what comes before the answer of a request."""
+    """Sends updates of a request before its answer."""
 
     async def event(self, event: Mapping[str, Any]) -> None:
-        """Something has happened; waits while the client is behind."""
+        """Send an event; waits while the client is slow."""
         ...
 
     def progress(self, progress: Progress) -> None:
-        """How far it is; called on any thread."""
+        """Send progress; safe to call on any thread."""
         ...
 
 
@@ -47,10 +47,10 @@ async def dispatch(
     *,
     news: Callable[[], BoardSubscriptions],
 ) -> SuccessAnswer | ProblemAnswer:
-    """Do what a message asks for.
+    """Handle the request of a message.
 
     Raises:
-        PegboardError: It cannot be done.
+        PegboardError: The request fails.
     """
     match message:
         case CallMessage():

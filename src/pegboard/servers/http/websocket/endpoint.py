@@ -1,4 +1,4 @@
-"""`/ws` as an ASGI application: lets connections in, counts them, and ends none in silence."""
+"""`/ws`: ASGI application that accepts and limits WebSocket connections."""
 
 import logging
 
@@ -22,9 +22,9 @@ class WebSocketEndpoint:
     """Serves a board over WebSockets.
 
     Args:
-        board: Whose calls and runs.
-        limits: What one connection may take.
-        most: Connections at the same time.
+        board: The board.
+        limits: Limits of each connection.
+        most: Concurrent connections.
     """
 
     def __init__(
@@ -41,11 +41,11 @@ class WebSocketEndpoint:
         self._news: BoardSubscriptions | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection; the gate has named its caller."""
+        """Serve one connection of an authenticated caller."""
         if scope["type"] != "websocket":
             await _not_a_socket()(scope, receive, send)
             return
-        await receive()  # the handshake's own message
+        await receive()  # websocket.connect
         if not self._board.is_open or self._count >= self._most:
             await refuse(_too_many(), scope, receive, send)
             return
@@ -62,9 +62,9 @@ class WebSocketEndpoint:
                 limits=self._limits,
             ).serve()
         except OSError:
-            return  # the client has gone
-        except Exception:  # noqa: BLE001 - the door's last resort: whoever is connected is told
-            _LOG.exception("a WebSocket failed")
+            return  # the client has disconnected
+        except Exception:  # noqa: BLE001 - the last resort: logged, and the client gets a close code
+            _LOG.exception("ws: serving a connection failed")
             await send({"type": "websocket.close", "code": _FAILED})
         finally:
             self._count -= 1
@@ -77,7 +77,7 @@ class WebSocketEndpoint:
 
 
 async def refuse(why: ProblemAnswer, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a handshake with a problem, or close where the server cannot say more."""
+    """Refuse a handshake with a problem, or with a close code if the server supports no more."""
     if "websocket.http.response" in scope.get("extensions", {}):
         await why.response()(scope, receive, send)
     else:

@@ -1,4 +1,4 @@
-"""What a client may send: JSON objects with an `id` and a `type`; everything else is refused."""
+"""Messages that a client may send: JSON objects with an `id` and a `type`."""
 
 from typing import Annotated, Any, Literal, cast, get_args
 
@@ -17,14 +17,14 @@ _MAX_ID_LENGTH = 128
 _MAX_SEQUENCE = 2**53
 
 Id = str | int
-"""Chosen by the client; another one for each request that is under way."""
+"""Chosen by the client; unique among its running requests."""
 
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
 _Key = Annotated[str, Field(max_length=255, description="As the header `Idempotency-Key`.")]
 _Id = Annotated[
     Annotated[str, Strict(), Field(min_length=1, max_length=_MAX_ID_LENGTH)]
     | Annotated[int, Strict(), Field(ge=-_MAX_SEQUENCE, le=_MAX_SEQUENCE)],
-    Field(description="Whatever answers the message has it."),
+    Field(description="Repeated in every answer to the message."),
 ]
 
 _FORMS_OF_ID = ("constrained-str", "constrained-int")
@@ -32,7 +32,7 @@ _WANTED_ID = f"Write a text of 1 to {_MAX_ID_LENGTH} characters, or an integer u
 
 
 class _Message(BaseModel):
-    """What every message has."""
+    """Fields of every message."""
 
     model_config = _CLOSED
 
@@ -47,7 +47,7 @@ class CallMessage(_Message):
 
 
 class StartRunMessage(_Message):
-    """Start a run of a plan, or of a graph that comes along."""
+    """Start a run of a stored plan, or of a graph in the message."""
 
     type: Literal["start_run"]
     body: Annotated[RunBody, Field(description="As of `POST /runs`.")]
@@ -59,13 +59,13 @@ class _RunMessage(_Message):
 
 
 class ShowRunMessage(_RunMessage):
-    """Show a run as it is now."""
+    """Show the current state of a run."""
 
     type: Literal["show_run"]
 
 
 class FollowRunMessage(_RunMessage):
-    """Follow a run until it has ended; each thing that happens comes as an `event`."""
+    """Follow a run until it has ended; everything that happens is sent as an `event`."""
 
     type: Literal["follow_run"]
     after: Annotated[
@@ -82,14 +82,14 @@ class SteerRunMessage(_RunMessage):
 
 
 class AnswerRunMessage(_RunMessage):
-    """Answer what a run asks."""
+    """Answer a question of a run."""
 
     type: Literal["answer_run"]
     body: Annotated[AnswerBody, Field(description="As of `POST /runs/{run_id}/answers`.")]
 
 
 class MessageRunMessage(_RunMessage):
-    """Send a run what a step of it waits for."""
+    """Send a run a message that one of its steps waits for."""
 
     type: Literal["message_run"]
     body: Annotated[MessageBody, Field(description="As of `POST /runs/{run_id}/messages`.")]
@@ -104,20 +104,20 @@ class DecideMessage(_Message):
 
 
 class SubscribeMessage(_Message):
-    """Be told when sources and the tools that you may see change, until it is cancelled."""
+    """Get events when sources, and tools that you may see, change, until it is cancelled."""
 
     type: Literal["subscribe"]
 
 
 class CancelMessage(_Message):
-    """End a request that is under way: a call is cancelled, nothing more is followed."""
+    """Cancel a running request: its call is cancelled, or its events end."""
 
     type: Literal["cancel"]
     request: Annotated[_Id, Field(description="The `id` of that request.")]
 
 
 class PingMessage(_Message):
-    """Ask whether anybody is there."""
+    """Ask for a `pong`."""
 
     type: Literal["ping"]
 
@@ -133,7 +133,7 @@ Work = (
     | DecideMessage
     | SubscribeMessage
 )
-"""The messages that take their time."""
+"""Messages that start a request."""
 
 _Every = Work | CancelMessage | PingMessage
 Message = Annotated[_Every, Field(discriminator="type")]
@@ -144,18 +144,18 @@ _MODELS: dict[str, type[BaseModel]] = {
     for name in get_args(model.model_fields["type"].annotation)
 }
 TYPES = tuple(_MODELS)
-"""What `type` may be, in the order of the page that describes them."""
+"""Values of `type`, in the order of their documentation."""
 
 
 def read_object(text: str) -> dict[str, Any]:
-    """The JSON object of a message.
+    """Decode the JSON object of a message.
 
     Raises:
-        InvalidRequest: It is no JSON, too deep, or no object.
+        InvalidRequest: The message is not JSON, nested too deeply, or not an object.
     """
     try:
         content = text.encode()
-    except UnicodeEncodeError as error:  # no frame brings one, but a foreign server may
+    except UnicodeEncodeError as error:  # possible only with other servers than uvicorn
         raise InvalidRequest("The message is not UTF-8.") from error
     value = decode_json(content)
     if not isinstance(value, dict):
@@ -164,7 +164,7 @@ def read_object(text: str) -> dict[str, Any]:
 
 
 def id_of(message: dict[str, Any]) -> Id | None:
-    """What an answer is addressed to, as far as it is known; None for nothing."""
+    """The id of a message, if it is valid."""
     given = message.get("id")
     if isinstance(given, str):
         return given if 0 < len(given) <= _MAX_ID_LENGTH else None
@@ -174,7 +174,7 @@ def id_of(message: dict[str, Any]) -> Id | None:
 
 
 def faults_of(error: ValidationError) -> list[dict[str, Any]]:
-    """What is wrong with a message, each place as the client knows it."""
+    """The faults of a message, with paths as the client knows them."""
     faults: list[dict[str, Any]] = []
     for item in error.errors(include_url=False, include_context=False, include_input=False):
         place = item["loc"]
@@ -187,13 +187,13 @@ def faults_of(error: ValidationError) -> list[dict[str, Any]]:
 
 
 def schema_for(message: dict[str, Any]) -> JsonSchema:
-    """What a message of this type may hold; empty where there is no such type."""
+    """The schema of messages of this type; empty for an unknown type."""
     model = _MODELS.get(str(message.get("type")))
     return {} if model is None else schema_of_type(model)
 
 
 def _with_one_of_each_id(faults: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """An id that is neither a text nor a number is wrong once."""
+    """Merge the two faults of an id that is neither a string nor a number."""
     told: dict[Any, dict[str, Any]] = {}
     for item in faults:
         *place, form = item["loc"] or ("",)

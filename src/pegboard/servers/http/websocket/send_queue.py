@@ -1,4 +1,4 @@
-"""What goes out on a connection: bounded, in order, and never waiting for ever on a slow reader."""
+"""The outgoing messages of a connection: bounded, in order, with a time limit for slow clients."""
 
 import asyncio
 from collections import deque
@@ -9,20 +9,20 @@ from pegboard.servers.http.json_body import encode_json
 from pegboard.servers.http.websocket.messages import Id
 
 MAX_WAITING = 256
-"""Messages that wait; whoever has one more to say waits for room."""
+"""Maximum number of queued messages; senders wait while the queue is full."""
 
 Send = Callable[[str], Awaitable[None]]
 
 
 class SendQueue:
-    """Says things in order, as fast as the client reads them.
+    """Sends messages in order, as fast as the client reads them.
 
-    Progress is news only while it is new: of each request the last one is kept that has not been
-    said, so that a tool that tells a lot fills nothing.
+    Of unsent progress only the latest of each request is stored, so that a tool with frequent
+    progress does not fill the queue.
 
     Args:
-        send: Gives one message to the connection; waits while its buffer is full.
-        patience: Seconds that one message may take.
+        send: Sends one message; waits while the connection's buffer is full.
+        patience: Seconds that sending one message may take.
     """
 
     def __init__(self, send: Send, *, patience: float) -> None:
@@ -34,7 +34,7 @@ class SendQueue:
         self._room = asyncio.Event()
 
     async def say(self, message: Mapping[str, Any]) -> None:
-        """Say something, after all that was said before; waits while too much waits already."""
+        """Queue a message after those queued before; waits while the queue is full."""
         last = self._progress.pop(message["id"], None)
         for item in (last, message):
             if item is None:
@@ -46,15 +46,15 @@ class SendQueue:
             self._news.set()
 
     def progress(self, message: Mapping[str, Any]) -> None:
-        """Say how far a request is, unless something newer is to be said before it is sent."""
+        """Queue the progress of a request; replaces its unsent progress."""
         self._progress[message["id"]] = message
         self._news.set()
 
     async def deliver(self) -> None:
-        """Send what is said, for as long as the connection is there.
+        """Send queued messages until the connection ends.
 
         Raises:
-            TimeoutError: The client has not read one message in its time.
+            TimeoutError: The client did not read a message in time.
         """
         while True:
             while self._waiting or self._progress:

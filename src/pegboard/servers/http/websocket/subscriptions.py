@@ -1,4 +1,4 @@
-"""What changes on a board, for those who want to be told: sources, and the tools they may see."""
+"""Subscriptions to changes of a board: its sources, and the tools that a caller may see."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Generator, Mapping
@@ -12,17 +12,17 @@ from pegboard.registry import ToolRegistry
 from pegboard.registry.change_notifier import ChangeKind
 
 DEBOUNCE = 0.1
-"""Seconds after a change until it is told: a source that is listed anew is many changes."""
+"""Seconds between a change and its event: a source that is relisted makes many changes."""
 
 MAX_NAMES = 500
-"""Names in one event; where more have changed, it says only so."""
+"""Maximum number of names in one event; an event of more changes has no names."""
 
 
 class BoardSubscriptions:
-    """Hears what changes on a board, and wakes who subscribed; it ends with the registry.
+    """Follows the changes of a board for its subscribers, until the registry closes.
 
     Args:
-        registry: Of the open board.
+        registry: Registry of an open board.
     """
 
     def __init__(self, registry: ToolRegistry) -> None:
@@ -34,7 +34,7 @@ class BoardSubscriptions:
 
     @contextmanager
     def subscribe(self, principal: Principal) -> Generator[AsyncGenerator[Mapping[str, Any]]]:
-        """What changes from now on, as far as this caller may see it."""
+        """Subscribe to future changes that this caller may see."""
         subscription = _Subscription(self.registry, principal)
         self._subscriptions.add(subscription)
         try:
@@ -43,7 +43,7 @@ class BoardSubscriptions:
             self._subscriptions.discard(subscription)
 
     def on_event(self, event: Event) -> None:
-        """Take the news of a source; other events have their own ways."""
+        """Take changes of sources; other events are ignored."""
         if isinstance(event, SourceChanged):
             self._tell(event)
 
@@ -52,7 +52,7 @@ class BoardSubscriptions:
             self._tell(None)
 
     def _tell(self, event: SourceChanged | None) -> None:
-        """Called on any thread, many times in a row."""
+        """Wake the subscribers; called on any thread and often."""
         if self._subscriptions and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake, event)
 
@@ -62,9 +62,9 @@ class BoardSubscriptions:
 
 
 class _Subscription:
-    """What one caller has not been told yet: of each source the last news, and that tools changed.
+    """The unsent changes of one subscriber: the last one of each source, and whether tools changed.
 
-    It holds no queue, so that a slow reader costs nothing.
+    It has no queue, so that a slow client needs no memory.
     """
 
     def __init__(self, registry: ToolRegistry, principal: Principal) -> None:
@@ -75,13 +75,13 @@ class _Subscription:
         self._seen = self._visible()
 
     def wake(self, event: SourceChanged | None) -> None:
-        """Something changed; None for tools."""
+        """Record a change; None for tools."""
         if event is not None:
             self._sources[event.source] = event
         self._news.set()
 
     async def events(self) -> AsyncGenerator[Mapping[str, Any]]:
-        """One event after the other, for ever."""
+        """Yield events until the subscription ends."""
         while True:
             await self._news.wait()
             await asyncio.sleep(DEBOUNCE)

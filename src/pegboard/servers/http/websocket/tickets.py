@@ -1,4 +1,4 @@
-"""Tickets for `/ws`: what a web page brings instead of the token, which a browser cannot send."""
+"""Tickets for `/ws`: one-time credentials of web pages, since browsers cannot send the token."""
 
 import secrets
 import time
@@ -14,13 +14,13 @@ from pegboard.core.principal import Principal
 from pegboard.errors import Overloaded
 
 SOCKET_PATHS = ("/ws", "/v1/ws")
-"""Where a ticket is good, and nowhere else."""
+"""Paths that accept a ticket."""
 
 LIFETIME = 30.0
-"""Seconds from the request for a ticket to the handshake that brings it."""
+"""Seconds between the request for a ticket and its use."""
 
 MAX_TICKETS = 1024
-"""Tickets that wait to be used."""
+"""Maximum number of unused tickets."""
 
 _FIELD = "ticket"
 
@@ -33,7 +33,7 @@ class _Ticket:
 
 
 class Tickets:
-    """Gives tickets, and takes each back once.
+    """Issues tickets, and accepts each of them once.
 
     ```python
     tickets = Tickets()
@@ -41,13 +41,13 @@ class Tickets:
     tickets.redeem(ticket, origin="https://board.example")  # the caller; None from now on
     ```
 
-    What is kept of a ticket is its hash, so that nothing here opens a connection. It lives in this
-    process: another server does not know it.
+    Only the hash of a ticket is stored. Tickets are valid in this process: other servers do not
+    know them.
 
     Args:
-        lifetime: Seconds for which a ticket is good.
-        most: Tickets that wait to be used.
-        now: Seconds that only grow.
+        lifetime: Seconds until a ticket expires.
+        most: Maximum number of unused tickets.
+        now: Monotonic clock.
     """
 
     def __init__(
@@ -63,15 +63,15 @@ class Tickets:
         self._given: dict[bytes, _Ticket] = {}
 
     def give(self, principal: Principal, *, origin: str | None) -> str:
-        """A ticket for one connection of this caller.
+        """Issue a ticket for one connection of this caller.
 
         Args:
-            principal: Whose calls those of the connection will be.
-            origin: The page that asked, as its browser says; only that page may bring the ticket.
-                None where no page asked: any may bring it.
+            principal: The caller of the connection.
+            origin: Origin of the page that asked; only that page may use the ticket. None, if no
+                page asked, allows any.
 
         Raises:
-            Overloaded: Too many tickets wait to be used.
+            Overloaded: There are too many unused tickets.
         """
         now = self._now()
         self._forget_old(now)
@@ -86,20 +86,20 @@ class Tickets:
         return ticket
 
     def redeem(self, ticket: str, *, origin: str | None) -> Principal | None:
-        """Who may connect with this ticket, if anybody; whatever comes of it, it is used now."""
+        """The caller of a ticket, or None if it is invalid; the ticket is used up in any case."""
         given = self._given.pop(_hash(ticket), None)
         if given is None or given.until <= self._now():
             return None
         return given.principal if given.origin in {None, origin} else None
 
     def _forget_old(self, now: float) -> None:
-        """All live equally long, so that the oldest stand first."""
+        """Drop expired tickets; all live equally long, so the oldest come first."""
         for key in list(takewhile(lambda key: self._given[key].until <= now, self._given)):
             del self._given[key]
 
 
 def take_ticket(scope: Scope) -> str | None:
-    """The ticket of a handshake; it is gone from the address then, which a server may log."""
+    """The ticket of a handshake; it is removed from the URL, which a server may log."""
     if _FIELD.encode() not in scope.get("query_string", b""):
         return None
     fields = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)

@@ -1,4 +1,4 @@
-"""How many sessions one caller may have at once, so that there is room for others."""
+"""Limits the sessions of one caller, so that others can have sessions too."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -16,15 +16,15 @@ from pegboard.servers.mcp.http.message_checks import error_response
 from pegboard.servers.mcp.progress import Request
 
 SLOT = "pegboard.mcp.slot"
-"""Where the endpoint leaves the place of a session that begins in the state of an ASGI scope."""
+"""Key of the slot of a starting session in the state of an ASGI scope."""
 
 
 class SessionSlot:
-    """The place of one session, from its first request to its end.
+    """The slot of one session, from its first request to its end.
 
     Attributes:
-        is_begun: Whether the session has begun, so that it is its end that gives the place back.
-        session: The session's id, once it has been told.
+        is_begun: Whether the session has started, so that its end releases the slot.
+        session: The session's id, once it has been sent to the client.
     """
 
     def __init__(self, holder: str, on_release: Callable[["SessionSlot"], None]) -> None:
@@ -35,21 +35,21 @@ class SessionSlot:
 
     @property
     def is_held(self) -> bool:
-        """Whether it has not been given back."""
+        """Whether the slot has not been released."""
         return self._on_release is not None
 
     def release(self) -> None:
-        """Give it back; safe to call twice."""
+        """Release the slot; safe to call twice."""
         on_release, self._on_release = self._on_release, None
         if on_release is not None:
             on_release(self)
 
 
 class SessionQuota:
-    """Counts sessions by who has them.
+    """Counts the sessions of each caller.
 
     Args:
-        max_sessions: How many one caller may have.
+        max_sessions: Sessions that one caller may have.
     """
 
     def __init__(self, max_sessions: int) -> None:
@@ -61,14 +61,14 @@ class SessionQuota:
         return self._taken.total()
 
     def acquire(self, holder: str) -> SessionSlot | None:
-        """A place for a session that begins; None where the caller has all of theirs."""
+        """A slot for a new session; None if the caller's slots are all taken."""
         if self._taken[holder] >= self._max_sessions:
             return None
         self._taken[holder] += 1
         return SessionSlot(holder, self._remove)
 
     def watch_start(self, slot: SessionSlot, send: Send) -> Send:
-        """The way back to a client on which the session is told its id."""
+        """Wrap `send` to learn the id of the session that a request starts."""
 
         async def pass_on(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -80,7 +80,7 @@ class SessionQuota:
         return pass_on
 
     def watch_end(self, session: str, send: Send) -> Send:
-        """The way back to a client who ends a session: its place is free before they know."""
+        """Wrap `send` to release the slot of a session before its client knows that it ended."""
 
         async def pass_on(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < 300:
@@ -95,10 +95,10 @@ class SessionQuota:
         self._by_session.pop(slot.session, None)
         self._taken[slot.holder] -= 1
         if not self._taken[slot.holder]:
-            del self._taken[slot.holder]  # whoever has none is not remembered
+            del self._taken[slot.holder]  # callers without sessions are forgotten
 
     def refusal(self) -> Response:
-        """What a caller is told who has all of theirs."""
+        """The response to a caller whose sessions are used up."""
         return error_response(
             429,
             INVALID_REQUEST,
@@ -107,7 +107,7 @@ class SessionQuota:
         )
 
     async def __call__(self, ctx: Request, call_next: CallNext) -> HandlerResult:
-        """Middleware of the SDK: a session that has begun keeps its place until it ends."""
+        """Middleware of the SDK: a session that has started keeps its slot until it ends."""
         if ctx.method == "initialize" and ctx.request is not None:
             state: Mapping[str, Any] = ctx.request.scope["state"]
             slot = state.get(SLOT)

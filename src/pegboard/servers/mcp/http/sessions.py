@@ -1,4 +1,4 @@
-"""The sessions of streamable HTTP, kept by the SDK's manager; loads the SDK."""
+"""The sessions of streamable HTTP, managed by the SDK; imports the SDK."""
 
 import asyncio
 from typing import Self
@@ -26,17 +26,17 @@ from pegboard.servers.mcp.server import BoardServer
 from pegboard.servers.shutdown import not_started_error
 
 MAX_SESSIONS = 1_000
-"""HttpSessions at once; one more is refused until another ends."""
+"""Sessions at once; further ones are refused until another ends."""
 
 MAX_SESSIONS_PER_CALLER = MAX_SESSIONS // 4
-"""HttpSessions that one caller may have at once: of one token, or none, from one address."""
+"""Sessions at once of one caller, which is a token (or none) and an address."""
 
 IDLE_TIMEOUT = 30 * 60.0
 """Seconds without a request after which a session ends."""
 
 
 class HttpSessions:
-    """Open while its task runs; made by `open`."""
+    """Answers the requests of all sessions. Create it with `open`."""
 
     def __init__(
         self, board: Pegboard, *, max_sessions: int, max_per_caller: int, idle_timeout: float
@@ -64,7 +64,7 @@ class HttpSessions:
         max_per_caller: int = MAX_SESSIONS_PER_CALLER,
         idle_timeout: float = IDLE_TIMEOUT,
     ) -> Self:
-        """Open, in a task of its own: the sessions outlive the request that needs them first."""
+        """Open in a task of its own: sessions outlive the request that needs them first."""
         sessions = cls(
             board,
             max_sessions=max_sessions,
@@ -85,10 +85,10 @@ class HttpSessions:
         principal: Principal,
         part: BoardSelection,
     ) -> None:
-        """Answer a request; a session answers none but the caller's who began it.
+        """Answer a request; a session answers only the caller who started it.
 
         Raises:
-            Unavailable: The sessions end; nothing was begun, and nothing is answered yet.
+            Unavailable: The server is closing; the request was not started, and has no response.
         """
         body = b""
         if scope["method"] == "POST":
@@ -136,7 +136,7 @@ class HttpSessions:
                 slot.release()
 
     def end_streams(self) -> None:
-        """End the streams that only wait for changes; calls go on."""
+        """End the streams that only wait for changes; calls continue."""
         self._server.end_streams()
 
     async def close(self) -> None:
@@ -154,6 +154,6 @@ class HttpSessions:
 
 
 def _address(scope: Scope) -> str:
-    """Where a request comes from; empty over a socket of this machine."""
+    """The address of the client; empty for a Unix socket."""
     client = scope.get("client")
     return str(client[0]) if client else ""

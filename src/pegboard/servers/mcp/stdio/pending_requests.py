@@ -1,4 +1,4 @@
-"""What a client over stdio has asked, and not been answered yet."""
+"""The requests of a client over stdio that have no response yet."""
 
 import asyncio
 import contextlib
@@ -9,7 +9,7 @@ _ENDLESS = frozenset({"subscriptions/listen"})
 
 
 class PendingRequests:
-    """The open requests of one client, told of every message in both directions."""
+    """Tracks the open requests of one client, from the messages in both directions."""
 
     def __init__(self) -> None:
         self._ids: set[str] = set()
@@ -18,11 +18,11 @@ class PendingRequests:
         self._none.set()
 
     def has(self, key: RequestId) -> bool:
-        """Whether a request with this id is open; the SDK takes `1` and `"1"` for one."""
+        """Whether a request with this id is open; for the SDK `1` and `"1"` are the same id."""
         return str(key) in self._ids
 
     def track(self, message: JSONRPCMessage) -> None:
-        """The client says this: a request is to be answered, unless it takes it back."""
+        """Track a message from the client: a request needs a response unless it is cancelled."""
         if isinstance(message, JSONRPCRequest):
             self._ids.add(str(message.id))
             if message.method not in _ENDLESS:
@@ -36,19 +36,19 @@ class PendingRequests:
             self._settle_id(key)
 
     def release(self, message: JSONRPCMessage) -> None:
-        """The client is about to be told this: it may use the id again as soon as it reads it."""
+        """Free the id of a response before it is written: the client may reuse it at once."""
         if not isinstance(message, (JSONRPCRequest, JSONRPCNotification)):
             self._release_id(message.id)
 
     def settle(self, message: JSONRPCMessage) -> None:
-        """The client has been told this."""
+        """Settle the request of a response that has been written."""
         if isinstance(message, (JSONRPCRequest, JSONRPCNotification)):
             return
         if message.id is None or not self.has(message.id):
             self._settle_id(message.id)
 
     async def wait(self, seconds: float) -> None:
-        """Until every request is answered, and no longer than this."""
+        """Wait until every request is settled, at most this long."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._none.wait()

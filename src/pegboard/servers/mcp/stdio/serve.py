@@ -1,4 +1,4 @@
-"""`serve_stdio`: a process that serves a board to the one client that started it."""
+"""`serve_stdio`: serves a board to the client that started this process."""
 
 import asyncio
 import signal
@@ -17,21 +17,20 @@ if TYPE_CHECKING:
     from pegboard.servers.mcp.stdio.transport import StdioStreams
 
 GRACE = 8.0
-"""Seconds that running requests have at the end of stdin, as at the end of an HTTP server."""
+"""Seconds that running requests have to finish once the client has closed stdin."""
 
 
 def serve_stdio(settings: Settings, *, part: BoardSelection = WHOLE) -> None:
-    """Serve a board over stdin and stdout until the client closes them, or SIGINT or SIGTERM.
+    """Serve a board over stdin and stdout until the client closes stdin, or SIGINT or SIGTERM.
 
-    At the end of stdin what runs is answered first, as far as that takes no longer than `GRACE`;
-    a signal cancels it.
+    When stdin is closed, running requests have `GRACE` seconds to finish. A signal cancels them.
 
     Args:
-        settings: Which board.
-        part: What of it.
+        settings: Settings of the board.
+        part: Which of its tools, resources and prompts are served.
 
     Raises:
-        ConfigError: A setting or the board is wrong, or an extra is missing.
+        ConfigError: A setting or the board is invalid, or an extra is missing.
     """
     require_mcp_extra()
     if settings.log == "stdout":
@@ -81,7 +80,7 @@ async def _serve(settings: Settings, part: BoardSelection, reading: int, writing
 
 
 async def _converse(server: "BoardServer", streams: "StdioStreams") -> None:
-    """Until the client has closed its end; a call that ignores its cancellation is left alone."""
+    """Serve until the client closes its end; calls that ignore their cancellation are left."""
     options = server.sdk.create_initialization_options()
     running = asyncio.create_task(server.sdk.run(streams.incoming, streams.outgoing, options))
     ended = asyncio.create_task(streams.ended.wait())

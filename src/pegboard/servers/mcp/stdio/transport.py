@@ -1,4 +1,4 @@
-"""stdin and stdout as the wire of MCP: one message a line, and nothing else in between."""
+"""The stdio transport of MCP: one message a line on stdin and stdout."""
 
 import asyncio
 import json
@@ -54,10 +54,10 @@ def claim_stdio() -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StdioStreams:
-    """Streams of messages.
+    """Streams of incoming and outgoing messages.
 
     Attributes:
-        ended: Set when the client has closed its end, and what it had asked has been answered.
+        ended: Set once the client has closed its end and its requests are answered.
     """
 
     incoming: MemoryObjectReceiveStream[SessionMessage | Exception]
@@ -69,16 +69,16 @@ class StdioStreams:
 async def open_streams(
     reading: int, writing: int, *, max_bytes: int, grace: float
 ) -> AsyncGenerator[StdioStreams]:
-    """The wire of these descriptors.
+    """Open message streams over two descriptors.
 
-    Reading and writing have threads of their own that nobody waits for: a client that neither
-    writes nor reads must not keep the process from ending.
+    Daemon threads read and write, so that a client that neither writes nor reads does not keep
+    the process from exiting.
 
     Args:
-        reading: Descriptor of what the client writes.
-        writing: Descriptor of what the client reads.
-        max_bytes: Bytes of the max_bytes message that is read.
-        grace: Seconds that open requests have to be answered once the client writes no more.
+        reading: Descriptor that the client writes to.
+        writing: Descriptor that the client reads from.
+        max_bytes: Size of the largest message that is read.
+        grace: Seconds that open requests have to finish once the client has closed its end.
     """
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage](0)
@@ -135,7 +135,7 @@ async def _write(
 
 
 def _message(line: bytes) -> JSONRPCMessage:
-    """The message of a line, or the error to answer with."""
+    """Parse a line; returns its message, or the error to answer with."""
     if line is TOO_LONG:
         return _refusal(INVALID_REQUEST, "The message is too long")
     try:
@@ -145,7 +145,7 @@ def _message(line: bytes) -> JSONRPCMessage:
             and b'"id"' in line
             and "id" in json.loads(line)
         ):
-            # a notification is never answered, and whoever writes an id waits for an answer
+            # not a notification: the client waits for a response
             return _refusal(INVALID_REQUEST, MALFORMED_ID)
         return message
     except ValidationError as error:
@@ -189,11 +189,11 @@ class _Lines:
                         self._put(TOO_LONG)
                     held, skipping = b"", True
         except OSError:
-            _LOG.debug("stdin broke", exc_info=True)
+            _LOG.debug("mcp: reading stdin failed", exc_info=True)
         self._put(None)
 
     def _put(self, line: bytes | None) -> None:
-        """Hand a line over, and wait while the server is behind."""
+        """Queue a line, and wait while the queue is full."""
         putting: Any = self._lines.put(line)
         try:
             asyncio.run_coroutine_threadsafe(putting, self._loop).result()
@@ -211,14 +211,14 @@ class _Writer:
         threading.Thread(target=self._run, name="pegboard-mcp-stdout", daemon=True).start()
 
     async def write(self, message: JSONRPCMessage) -> None:
-        """Return once it is written, or the client has gone."""
+        """Wait until the message is written or the client has disconnected."""
         text = message.model_dump_json(by_alias=True, exclude_unset=True)
         done = asyncio.Event()
         self._work.put((text.encode() + b"\n", done))
         await done.wait()
 
     def close(self) -> None:
-        """Let the thread end."""
+        """Stop the thread."""
         self._work.put(None)
 
     def _run(self) -> None:
@@ -228,7 +228,7 @@ class _Writer:
             try:
                 while line and not broken:
                     line = line[os.write(self._descriptor, line) :]
-            except OSError:  # the client reads no more, and its closing of stdin ends the session
+            except OSError:  # the client closed stdout; the session ends with stdin
                 broken = True
             try:
                 self._loop.call_soon_threadsafe(done.set)
