@@ -1,4 +1,4 @@
-"""The one guarded way out to other machines."""
+"""The guarded HTTP client: every request that the board sends goes through it."""
 
 from pegboard.network.client import GuardedClient
 from pegboard.network.ssrf_policy import GuardPolicy

@@ -1,7 +1,8 @@
-"""Which IP addresses belong to the public internet, and what the others are.
+"""Classifies IP addresses as public or special-purpose.
 
-From IANA's registries of special-purpose IPv4 and IPv6 addresses. Python's own `is_global` differs
-between patch releases and looks into few of the IPv6 forms that carry an IPv4 address.
+The tables follow IANA's registries of special-purpose IPv4 and IPv6 addresses. Python's own
+`is_global` differs between patch releases and checks few of the IPv6 forms that embed an IPv4
+address.
 """
 
 from collections.abc import Iterable
@@ -11,7 +12,7 @@ IPAddress = IPv4Address | IPv6Address
 IPNetwork = IPv4Network | IPv6Network
 
 METADATA_KIND = "cloud metadata"
-"""Where clouds hand out the machine's own credentials."""
+"""Services from which a cloud machine reads its own credentials."""
 
 _METADATA = frozenset(
     ip_address(text)
@@ -81,9 +82,9 @@ _ISATAP = (0x00005EFE, 0x02005EFE)
 
 
 def classify(address: IPAddress) -> str:
-    """What keeps this address from being public, as `loopback`; empty when it is public.
+    """Return the kind of a non-public address, such as `loopback`; empty for a public one.
 
-    An IPv6 address that carries IPv4 addresses is what the worst of them is.
+    An IPv6 address that embeds IPv4 addresses gets the most dangerous of their kinds.
     """
     if address in _METADATA:
         return METADATA_KIND
@@ -100,7 +101,7 @@ def classify(address: IPAddress) -> str:
 
 
 def extract_ipv4(address: IPv6Address) -> tuple[IPv4Address, ...]:
-    """The IPv4 addresses at which a packet to this address of a transition prefix ends."""
+    """Return the IPv4 addresses that an address of an IPv6 transition prefix embeds."""
     bits = int(address)
     if bits <= 1:  # `::` and `::1` mean themselves
         return ()
@@ -114,7 +115,7 @@ def extract_ipv4(address: IPv6Address) -> tuple[IPv4Address, ...]:
 
 
 def _isatap(address: IPv6Address) -> tuple[IPv4Address, ...]:
-    """The IPv4 address in an ISATAP interface identifier (RFC 5214), under whatever prefix."""
+    """The IPv4 address in an ISATAP interface identifier (RFC 5214), under any prefix."""
     bits = int(address)
     return (IPv4Address(bits & 0xFFFFFFFF),) if (bits >> 32) & 0xFFFFFFFF in _ISATAP else ()
 

@@ -1,4 +1,4 @@
-"""The guarded HTTP client: checks, pins, limits, and translates errors once."""
+"""The guarded HTTP client: address checks, pinning, size and time limits, error translation."""
 
 import asyncio
 import ssl
@@ -23,10 +23,10 @@ _CONNECT_SECONDS = 10.0
 
 
 class GuardedClient:
-    """Sends requests to where the policy lets them go; the only way out of the board.
+    """Sends HTTP requests to the addresses that the policy allows.
 
-    Proxy settings of the environment are ignored, cookies are not kept, redirects are checked
-    hop by hop. Usable from several event loops; each has its own connections.
+    Proxy settings of the environment are ignored, cookies are not stored, and each hop of a
+    redirect is checked. It can be used from several event loops; each has its own connections.
 
     ```python
     client = GuardedClient(policy=GuardPolicy(allow_hosts=("localhost:8080",)))
@@ -51,12 +51,12 @@ class GuardedClient:
         self._pools = ConnectionPools(self._backend, tls)
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """One exchange, redirects followed and checked again at each hop.
+        """Send a request and read the response, following and checking redirects.
 
         Raises:
-            InvalidRequest: The request is malformed, or an address it leads to is refused.
-            Unavailable: The other side cannot be reached, breaks off, or does not answer in time;
-                `nothing_done` when the request had not left.
+            InvalidRequest: The request is malformed, or the policy refuses its address.
+            Unavailable: The server cannot be reached, closes the connection, or does not respond in
+                time; `nothing_done` is set when no byte of the request was sent.
         """
         hop = first_hop(request)
         timeout = self._timeout if request.timeout is None else request.timeout
@@ -72,7 +72,7 @@ class GuardedClient:
 
     @asynccontextmanager
     async def stream(self, request: HttpRequest) -> AsyncGenerator[HttpStream]:
-        """The same with the body left to be read; the timeout is for the head alone.
+        """Send a request and stream the response; the timeout covers the head only.
 
         Raises:
             InvalidRequest: As `send`.
@@ -103,7 +103,7 @@ class GuardedClient:
 
 
 class _Exchange:
-    """One `send`: its hops, and whether anything has left for the other side."""
+    """One `send` with its hops; `has_left` is set once a request was on the wire."""
 
     def __init__(self, pools: ConnectionPools, request: HttpRequest, max_bytes: int) -> None:
         self._pools = pools
@@ -121,7 +121,7 @@ class _Exchange:
         raise InvalidRequest(f"{hop.target.origin} redirects more than {_MAX_REDIRECTS} times.")
 
     async def head(self, hop: Hop, stack: AsyncExitStack) -> HttpStream:
-        """The answer after all redirects; `stack` closes it."""
+        """Return the response after all redirects; `stack` closes it."""
         for _ in range(_MAX_REDIRECTS + 1):
             async with AsyncExitStack() as own:
                 answer = await own.enter_async_context(self._open_response(hop))
@@ -174,7 +174,7 @@ class _Exchange:
 
     @asynccontextmanager
     async def _open_response(self, hop: Hop) -> "AsyncGenerator[httpcore2.Response]":
-        """The head of the answer and its body still to be read; closed at the end."""
+        """Open a response whose body is still unread, and close it at the end."""
         import httpcore2
 
         pool = await self._pools.get(self._upstream, hop.target.scheme)
@@ -199,7 +199,7 @@ class _Exchange:
 
     @contextmanager
     def _translate_errors(self, hop: Hop) -> Generator[None]:
-        """The one place where errors of the HTTP library become ours."""
+        """Translate the errors of the HTTP library; the only place that does so."""
         import httpcore2
 
         try:

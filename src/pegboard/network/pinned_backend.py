@@ -1,6 +1,6 @@
-"""Opens connections only to addresses that the guard has just checked.
+"""Opens connections only to addresses that the policy has just allowed.
 
-Imports the HTTP library, so it is imported on the first request.
+It imports the HTTP library, so the module itself is imported on the first request.
 """
 
 import asyncio
@@ -21,10 +21,10 @@ _MAX_ADDRESSES_TRIED = 4
 
 
 class PinnedBackend(httpcore2.AsyncNetworkBackend):
-    """Resolves a name once, checks every address, and connects to one of those.
+    """Resolves a name once, checks every address, and connects to a checked address.
 
-    There is no second look-up between check and connection, so a name that changes its answer
-    gains nothing. TLS, certificate and `Host` header keep the name.
+    The name is not resolved a second time between the check and the connection, so DNS rebinding
+    has no effect. TLS, the certificate check and the `Host` header use the name.
     """
 
     def __init__(self, policy: GuardPolicy, resolver: Resolver) -> None:
@@ -44,7 +44,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         """Connect to the first checked address that answers.
 
         Raises:
-            InvalidRequest: One of the addresses may not be reached.
+            InvalidRequest: The policy refuses one of the addresses.
         """
         try:
             async with asyncio.timeout(timeout):
@@ -110,7 +110,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
 
 
 def _how_to_allow(host: str, port: int, kind: str) -> str:
-    """What the operator writes; the place where machines keep secrets takes an exact network."""
+    """The setting that allows the address; a metadata service takes an exact network."""
     if kind == METADATA_KIND:
         return "Only 'allow_networks' under 'network' of the board can allow it."
     named = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
@@ -118,9 +118,9 @@ def _how_to_allow(host: str, port: int, kind: str) -> str:
 
 
 class _ClosedOnFailure(httpcore2.AsyncNetworkStream):
-    """A connection whose socket is closed when the TLS handshake is cancelled, too.
+    """A connection that closes its socket when the TLS handshake is cancelled.
 
-    The library closes it after errors only; a deadline would leave it open.
+    The library closes it after an error only; a deadline would leave it open.
     """
 
     def __init__(self, inner: httpcore2.AsyncNetworkStream) -> None:
@@ -136,7 +136,7 @@ class _ClosedOnFailure(httpcore2.AsyncNetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - the library's signature
     ) -> httpcore2.AsyncNetworkStream:
-        """Speak TLS from here on."""
+        """Start TLS on this connection."""
         try:
             return await self._inner.start_tls(ssl_context, server_hostname, timeout)
         except BaseException:

@@ -1,4 +1,4 @@
-"""Keep-alive connections, apart by event loop, upstream and scheme, under one TLS context."""
+"""Pools of keep-alive connections by event loop, upstream and scheme, with one TLS context."""
 
 import asyncio
 import ssl
@@ -16,9 +16,10 @@ _Key = tuple[str, str]
 
 @cache
 def tls_context() -> ssl.SSLContext:
-    """The process's one TLS context: made on the first https request, since it takes 25 ms.
+    """Return the TLS context of the process, made on first use since it takes 25 ms.
 
-    Trusts what the system trusts; OpenSSL's `SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured.
+    It trusts the certificates that the system trusts; OpenSSL's `SSL_CERT_FILE` and `SSL_CERT_DIR`
+    are honoured.
     """
     import httpcore2
 
@@ -29,7 +30,8 @@ class ConnectionPools:
     """Connection pools by (loop, upstream, scheme).
 
     A connection belongs to the event loop that opened it, and one upstream's credentials never
-    share a connection with another's. Idle pools go first when there are too many.
+    share a connection with another's. Above the maximum, the least recently used idle pool is
+    closed.
     """
 
     def __init__(
@@ -40,7 +42,7 @@ class ConnectionPools:
         self._loops: dict[asyncio.AbstractEventLoop, dict[_Key, AsyncConnectionPool]] = {}
 
     async def get(self, upstream: str, scheme: str) -> "AsyncConnectionPool":
-        """The pool for this upstream on the running loop; empty means by host."""
+        """Return the pool of an upstream on the running loop; an empty name shares one by host."""
         pools = self._of_this_loop()
         key = (upstream, scheme)
         pool = pools.pop(key, None)
@@ -52,7 +54,7 @@ class ConnectionPools:
         return pool
 
     async def close(self) -> None:
-        """Close every connection; those of other running loops, on their loops."""
+        """Close every connection; those of other running loops are closed on their loops."""
         loops, self._loops = self._loops, {}
         for loop, pools in loops.items():
             for pool in pools.values():

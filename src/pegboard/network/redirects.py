@@ -1,4 +1,4 @@
-"""One hop of an exchange as it goes on the wire, and the hop that a redirect makes of it."""
+"""One hop of a request as it is sent, and the next hop after a redirect."""
 
 import re
 from collections.abc import Mapping
@@ -12,8 +12,8 @@ from pegboard.network.strict_url import Target, parse_url
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _BREAK = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _OF_THE_BODY = frozenset({"content-type", "content-encoding", "content-language"})
-# RFC 9110, 15.4 asks to remove what is meant for the first origin alone. An API key may stand in
-# any header, so what another origin gets is a list of what is harmless.
+# RFC 9110, 15.4 asks to remove headers that are meant for the first origin only. An API key may be
+# in any header, so another origin gets only the headers of this list.
 _FOR_ANYONE = frozenset(
     {"accept", "accept-language", "accept-encoding", "user-agent", "range", "cache-control"}
 )
@@ -22,10 +22,10 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hop:
-    """One request on its way.
+    """One request as it is sent.
 
     Attributes:
-        headers: Names in lower case; without those that the client itself sets.
+        headers: Names in lower case, without the headers that the client sets itself.
     """
 
     method: str
@@ -34,7 +34,7 @@ class Hop:
     content: bytes | None
 
     def wire_headers(self) -> list[tuple[bytes, bytes]]:
-        """All headers, `Host` first."""
+        """Return all headers, `Host` first."""
         headers = {"host": self.target.authority, "accept-encoding": accept_encoding()}
         headers |= {"user-agent": "pegboard", "accept": "*/*"} | dict(self.headers)
         if self.content is not None or self.method in ("POST", "PUT", "PATCH"):
@@ -42,10 +42,10 @@ class Hop:
         return [(name.encode("ascii"), value.encode()) for name, value in headers.items()]
 
     def after_redirect(self, status: int, location: str) -> "Hop":
-        """The next hop.
+        """Return the next hop.
 
         Raises:
-            InvalidRequest: It leads nowhere allowed, or would carry a body to another origin.
+            InvalidRequest: The URL is not allowed, or the body would go to another origin.
         """
         target = self.target.join(location)
         hop = replace(self, target=target)
@@ -68,14 +68,14 @@ class Hop:
 
 
 def first_hop(request: HttpRequest) -> Hop:
-    """The request as asked for.
+    """Check a request and return its first hop.
 
     Raises:
-        InvalidRequest: Its method, URL or a header cannot go on the wire.
+        InvalidRequest: Its method, its URL or a header is not valid.
     """
     method = request.method.upper()
     if not _TOKEN.fullmatch(method) or method == "CONNECT":
-        raise InvalidRequest(f"{request.method!r} is not a method that can be sent.")
+        raise InvalidRequest(f"{request.method!r} is not a method that this client sends.")
     return Hop(
         method=method,
         target=parse_url(request.url),
@@ -85,7 +85,7 @@ def first_hop(request: HttpRequest) -> Hop:
 
 
 def is_redirect(status: int, headers: Mapping[str, str]) -> bool:
-    """Whether this answer sends the request elsewhere."""
+    """Whether a response redirects the request."""
     return status in _REDIRECTS and "location" in headers
 
 
@@ -104,7 +104,7 @@ def _check_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _becomes_get(status: int, method: str) -> bool:
-    """RFC 9110, 15.4.2 to 15.4.4: 303 for all methods, 301 and 302 for POST as all clients do."""
+    """RFC 9110, 15.4.2 to 15.4.4: after 303 always, after 301 and 302 for POST as browsers do."""
     return status == 303 or (status in (301, 302) and method == "POST")
 
 

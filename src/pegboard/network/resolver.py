@@ -1,4 +1,4 @@
-"""Names to addresses, injected so that a test decides what a name leads to."""
+"""Resolves host names to addresses; injected, so that a test can decide the answer."""
 
 import socket
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,15 +9,15 @@ if TYPE_CHECKING:
     from pegboard.concurrency.thread_pool import ThreadPool
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Takes a host name and a port, gives IP addresses in order of preference; raises OSError."""
+"""Takes a host name and a port, returns IP addresses in order of preference; raises OSError."""
 
 
 async def system_resolver(host: str, port: int) -> Sequence[str]:
-    """What the machine's own resolver answers, without duplicates.
+    """Resolve a name with the resolver of the system, without duplicates.
 
     Raises:
         OSError: The name has no address.
-        Overloaded: Too many earlier look-ups hang.
+        Overloaded: Too many earlier look-ups have not returned.
     """
 
     def look_up() -> Sequence[str]:
@@ -29,7 +29,7 @@ async def system_resolver(host: str, port: int) -> Sequence[str]:
 
 @cache
 def _pool() -> "ThreadPool":
-    """Threads of its own: a name server that hangs holds up no tools and no process exit."""
+    """A pool of its own: a name server that does not answer blocks no tools and no process exit."""
     from pegboard.concurrency.thread_pool import ThreadPool
 
     return ThreadPool(size=8, most_abandoned=32)

@@ -1,4 +1,4 @@
-"""Which addresses the operator lets the board reach beyond the public internet."""
+"""The operator's policy: which non-public addresses the board may reach."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class _HostPattern:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardPolicy:
-    """What may be reached although it is not public.
+    """The non-public addresses that the board may reach.
 
     ```python
     GuardPolicy(allow_hosts=("localhost:8080", "*.corp.example"), allow_networks=("10.2.0.0/16",))
@@ -31,9 +31,9 @@ class GuardPolicy:
 
     Attributes:
         allow_hosts: `host`, `host:port`, `*.host` (its subdomains, not itself) or `*`; an IPv6
-            address with a port stands in brackets. Such a host may have any address, except that
-            cloud metadata services are reached by `allow_networks` only: a name that somebody else
-            resolves never leads to the machine's credentials.
+            address with a port is written in brackets. Such a host may have any address, except the
+            one of a cloud metadata service: that takes `allow_networks`, since a name that a third
+            party resolves must not lead to the machine's credentials.
         allow_networks: CIDR blocks or single addresses.
     """
 
@@ -49,12 +49,12 @@ class GuardPolicy:
         object.__setattr__(self, "_networks", tuple(map(_network, self.allow_networks)))
 
     def refusal(self, host: str, port: int, address: IPAddress) -> str:
-        """What kind of address it is that may not be reached; empty when it may.
+        """Return the kind of the address if the policy refuses it; empty if it allows it.
 
         Args:
-            host: As the URL has it, normalised: lower case, ASCII, no trailing dot, no brackets.
-            port: Where the connection would go.
-            address: One that the host's name resolves to.
+            host: The host of the URL, normalised: lower case, ASCII, no trailing dot, no brackets.
+            port: The port of the connection.
+            address: An address to which the host resolves.
         """
         kind = classify(address)
         if not kind or self._has_network_of(address):

@@ -1,4 +1,4 @@
-"""Where a URL leads: parsed once, strictly, so that what is checked is what is connected to."""
+"""Parses URLs once and strictly, so that the checked host is the host connected to."""
 
 import re
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ _NUMERIC_END = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """One place to send a request to.
+    """The destination of a request.
 
     Attributes:
         host: Lower case, ASCII, no trailing dot; an IPv6 address in its canonical form.
-        path: With the query, as it goes on the wire; without the fragment.
+        path: Path and query as they are sent, without the fragment.
     """
 
     scheme: str
@@ -39,17 +39,20 @@ class Target:
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port: what errors name, since a path or query may carry a secret."""
+        """Scheme, host and port.
+
+        Errors name only these, since a path or query may hold a secret.
+        """
         return f"{self.scheme}://{self.authority}"
 
     def __str__(self) -> str:
         return self.origin + self.path
 
     def join(self, location: str) -> "Target":
-        """Where a redirect from here leads.
+        """Return the target of a redirect from here.
 
         Raises:
-            InvalidRequest: Nowhere that may be gone to.
+            InvalidRequest: The location is not a valid http(s) URL.
         """
         import httpx2
 
@@ -61,10 +64,11 @@ class Target:
 
 
 def parse_url(url: str) -> Target:
-    """Where this URL leads.
+    """Parse a URL strictly.
 
     Raises:
-        InvalidRequest: Malformed, not http(s), with a user name, or a host in a disguise.
+        InvalidRequest: It is malformed, not http(s), has a user name, or its host is an IP address
+            in an unusual form.
     """
     import httpx2
 

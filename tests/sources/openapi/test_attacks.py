@@ -203,8 +203,8 @@ LAUGHS = "a0: &a0 [1]\n" + "\n".join(f"a{n}: &a{n} [{f'*a{n - 1}, ' * 9}1]" for 
     ("text", "reason"),
     [
         ("a: &a [1]\n" + "b: [" + "*a, " * 10 + "1]", "neither 'openapi' nor 'swagger'"),
-        ("a: &a [*a]\n", "something that it is part of"),
-        (LAUGHS, "aliases stand for more"),
+        ("a: &a [*a]\n", "a value that contains it"),
+        (LAUGHS, "aliases expand to more"),
         ("{" + '"a":{' * 5000 + "}" * 5001, "nested too deep"),
         ("!!python/object/apply:os.system ['true']\n", "not valid YAML"),
     ],

@@ -22,9 +22,9 @@ def problem(**config: Any) -> str:
         ({"document": "a", "auth": {"kind": "bearer", "token": ""}}, "token"),
         (
             {"document": "a", "auth": [{"kind": "none"}, {"kind": "bearer", "token": "t"}]},
-            "stands alone",
+            "cannot be combined with others",
         ),
-        ({"document": "a", "include": {}}, "name tags, paths, methods or operations"),
+        ({"document": "a", "include": {}}, "give tags, paths, methods or operations"),
         ({"document": "a", "exclude": {"methods": ["fetch"]}}, "fetch: write delete, get"),
         ({"document": "a", "overrides": {"x": {"projection": "a["}}}, "not JMESPath"),
         ({"document": "a", "overrides": {"x": {"effect": "none"}}}, "effect"),

@@ -184,7 +184,7 @@ async def test_a_long_answer_is_cut_and_said_to_be() -> None:
     async with bench(one(), answer, max_answer_bytes=1024) as api:
         text = (await api.call()).text
 
-    assert text.startswith("x" * 1024 + "\n[The answer is longer")
+    assert text.startswith("x" * 1024 + "\n[The response is longer")
 
 
 async def test_a_stored_file_is_handed_on_by_its_handle() -> None:

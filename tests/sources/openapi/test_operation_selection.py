@@ -70,7 +70,7 @@ def test_operations_are_chosen(config: dict[str, Any], expected: list[str]) -> N
     ids=str,
 )
 def test_a_misspelt_exclusion_stops_the_source(config: dict[str, Any]) -> None:
-    with pytest.raises(SourceUnavailable, match="does not have what the configuration names"):
+    with pytest.raises(SourceUnavailable, match="names what the document does not have"):
         choose(**config)
 
 
@@ -79,9 +79,9 @@ def test_each_misspelt_word_is_told_with_its_place_and_the_nearest_word() -> Non
         choose(exclude={"operations": ["deletOrder", "x*"]}, overrides={"listOrder": {}})
 
     assert str(caught.value) == (
-        "The document does not have what the configuration names: exclude: 'deletOrder' (did you "
+        "The configuration names what the document does not have: exclude: 'deletOrder' (did you "
         "mean 'deleteOrder'?), 'x*'; overrides: 'listOrder' (did you mean 'listOrders'?). Correct "
-        "the spelling, or leave it out."
+        "the spelling, or remove it."
     )
 
 
@@ -89,11 +89,11 @@ def test_a_misspelt_inclusion_is_noted() -> None:
     found, note = choose(include={"operations": ["listOrders", "listOrdres"]})
 
     assert len(found) == 1
-    assert note == "include names what is not there: 'listOrdres' (did you mean 'listOrders'?)."
+    assert note == "include matches nothing for: 'listOrdres' (did you mean 'listOrders'?)."
 
 
 def test_choosing_nothing_is_a_mistake() -> None:
-    with pytest.raises(SourceUnavailable, match="None of 4 operations is chosen"):
+    with pytest.raises(SourceUnavailable, match="None of 4 operations is selected"):
         choose(include={"operations": ["x"]})
 
 

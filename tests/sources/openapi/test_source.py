@@ -103,7 +103,7 @@ async def test_health_tells_what_the_configuration_misses() -> None:
         problems = api.source.problems
 
     assert health.status is HealthStatus.DEGRADED
-    assert health.reason == "include names what is not there: 'gone'."
+    assert health.reason == "include matches nothing for: 'gone'."
     assert problems == [health.reason]
 
 

@@ -1,4 +1,4 @@
-"""REST APIs: by an OpenAPI document, or by actions that are written by hand."""
+"""REST APIs, described by an OpenAPI document or by actions written in the configuration."""
 
 from pegboard.core.ports.source import SourceKind
 from pegboard.sources.openapi.config import OpenApiConfig

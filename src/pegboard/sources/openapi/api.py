@@ -1,4 +1,4 @@
-"""What a document says about an API as a whole, told alike for every version of the format."""
+"""Builds the description of an API from its document and from the operator's actions."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,11 +38,11 @@ class Api:
 
     Attributes:
         schemes: The security schemes, by name.
-        sent: The schemas of what is sent; what a `readOnly` property says is not in them.
-        received: The schemas of what is received.
-        base: Where requests go, unless an operation has a server of its own.
-        base_problem: Why there is no such address; empty when there is.
-        trusted: Origins that may get the credentials.
+        request_schemas: Schemas of requests, without `readOnly` properties.
+        response_schemas: Schemas of responses, without `writeOnly` properties.
+        base: The base URL of requests, unless an operation has a server of its own.
+        base_problem: Why there is no base URL; empty when there is one.
+        trusted_origins: Origins that receive the credentials.
     """
 
     reader: OperationReader
@@ -57,10 +57,10 @@ class Api:
 
 
 def build_api(document: ApiDocument | None, config: OpenApiConfig) -> Api:
-    """The API that a document, the operator's actions, or both describe.
+    """Build the API that the document, the operator's actions, or both describe.
 
     Raises:
-        SourceUnavailable: It is no document of a known format, or says nothing that can be called.
+        SourceUnavailable: The format is unknown, or the document has nothing to call.
     """
     root = document.root if document else {"openapi": "3.1.0"}
     version = version_of(root)
@@ -92,7 +92,7 @@ def build_api(document: ApiDocument | None, config: OpenApiConfig) -> Api:
 
 
 def _check_paths(root: Node, version: str, *, has_operations: bool) -> None:
-    """Refuse half a document: only from 3.1 on may one have nothing but webhooks or components."""
+    """Refuse a document without paths: only since 3.1 may it hold webhooks or components alone."""
     paths = root.get("paths", EMPTY)
     if not isinstance(paths, Mapping):
         found = "null" if paths is None else "a list" if isinstance(paths, list) else "no mapping"
@@ -111,10 +111,10 @@ def _check_paths(root: Node, version: str, *, has_operations: bool) -> None:
 
 
 def version_of(root: Node) -> str:
-    """`2.0`, `3.0`, `3.1` or `3.2`.
+    """Return the version of the format: `2.0`, `3.0`, `3.1` or `3.2`.
 
     Raises:
-        SourceUnavailable: It is none of them.
+        SourceUnavailable: It is none of these versions.
     """
     given = str(root.get("openapi") or root.get("swagger") or "")
     version = ".".join(given.split(".")[:2])
@@ -127,10 +127,10 @@ def version_of(root: Node) -> str:
 
 
 def base_url_of(api: Api, operation: Operation, config: OpenApiConfig) -> str:
-    """Where the requests of one operation go.
+    """Return the base URL for the requests of one operation.
 
     Raises:
-        BadAddress: Nowhere.
+        BadAddress: There is none.
     """
     if operation.servers and not config.base_url:
         return server_url(operation.servers, 0, config.server_variables, api.document_url)
@@ -150,9 +150,9 @@ def _base_url(root: Node, config: OpenApiConfig, url: str, *, is_swagger: bool) 
 
 
 def _trusted_origins(config: OpenApiConfig, base: str, url: str) -> frozenset[str]:
-    """The origins that the operator named, or that a document of theirs on this machine names.
+    """Origins named by the operator, or by a document on this machine.
 
-    A document that was fetched from elsewhere does not get to say who is sent the credentials.
+    A document fetched from a URL cannot decide who receives the credentials.
     """
     named = {origin_of(origin) for origin in config.credential_origins}
     if config.base_url or not url:
@@ -161,13 +161,13 @@ def _trusted_origins(config: OpenApiConfig, base: str, url: str) -> frozenset[st
 
 
 def title_of(root: Node) -> str:
-    """What the API calls itself."""
+    """Return the title of the API."""
     title = mapping(root.get("info")).get("title")
     return title.strip() if isinstance(title, str) else ""
 
 
 def manual_operations(actions: Sequence[ApiAction]) -> Iterable[Operation]:
-    """Each action as an operation of an OpenAPI 3.1 document."""
+    """Yield each action as an operation of an OpenAPI 3.1 document."""
     reader = OperationReader({}, References({"": {}}))
     for action in actions:
         item: dict[str, Any] = {action.method: _operation_node(action)}

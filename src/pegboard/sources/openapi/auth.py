@@ -1,4 +1,4 @@
-"""What an operator gives so that an API knows who asks, and what no request can carry."""
+"""Configuration of credentials, and checks of what a request cannot carry."""
 
 import re
 from typing import Annotated, Literal, Self
@@ -22,7 +22,7 @@ _HEADER = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
 
 
 def check_one_line(secret: SecretStr) -> SecretStr:
-    """Refuse what no request can carry: a file with a token often ends in a line break."""
+    """Refuse control characters: a file with a token often ends in a line break."""
     if _BREAK.search(secret.get_secret_value()):
         raise ValueError(
             "it has a line break or control character, perhaps at its end; leave it out"
@@ -31,13 +31,13 @@ def check_one_line(secret: SecretStr) -> SecretStr:
 
 
 def check_placeholders(secret: SecretStr) -> SecretStr:
-    """Refuse `{call.NAME}` where a call has nothing of that name."""
+    """Refuse `{call.NAME}` where a call has no such value."""
     check_text(secret.get_secret_value())
     return secret
 
 
 def header_problem(header: str) -> str:
-    """Why no request can carry a header of this name; empty when one can."""
+    """Return why no request can carry a header of this name; empty if one can."""
     if header.lower() in SET_BY_CLIENT:
         return "the client sets this header itself"
     return "" if re.fullmatch(_HEADER, header) else "no header can have this name"
@@ -54,7 +54,7 @@ _Secret = Annotated[SecretStr, Field(min_length=1), AfterValidator(check_one_lin
 
 
 class NoCredential(BaseModel):
-    """Send no credential, also where the document asks for one."""
+    """Send no credential, even where the document asks for one."""
 
     model_config = _MODEL
     kind: Literal["none"]
@@ -65,8 +65,8 @@ class _Credential(BaseModel):
     scheme: Annotated[
         str,
         Field(
-            description="The security scheme of the document that this is for; empty finds the "
-            "fitting ones, `*` means every one"
+            description="The security scheme of the document that this is for; empty for every "
+            "scheme that fits, `*` for every scheme"
         ),
     ] = ""
 
@@ -79,17 +79,17 @@ class BearerCredential(_Credential):
 
 
 class ApiKeyCredential(_Credential):
-    """A key in a header, in the query or in a cookie."""
+    """An API key in a header, in the query or in a cookie."""
 
     model_config = _ALIASED
     kind: Literal["api_key"]
     key: Annotated[_Secret, Field(description='The key, as "${ORDERS_KEY}"')]
     name: Annotated[
-        str, Field(description="Of the header, parameter or cookie; empty: as the document says")
+        str, Field(description="Of header, parameter or cookie; empty: the name in the document")
     ] = ""
     location: Annotated[
         Literal["header", "query", "cookie"] | None,
-        Field(alias="in", description="Where it goes; empty: as the document says"),
+        Field(alias="in", description="Where it is sent; empty: the location in the document"),
     ] = None
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""The way to an API: one request through the board's guarded client, one place for its errors."""
+"""Sends requests to the API through the board's HTTP client, and translates its errors."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -15,9 +15,9 @@ class ApiClient:
     """Sends the requests of one source.
 
     Args:
-        name: The source's, for messages and to keep its connections together.
+        name: The name of the source, for messages and for its own connections.
         now: Unix seconds.
-        secrets: What must not be shown, should the API repeat it.
+        secrets: Values to mask, in case the API repeats them.
     """
 
     def __init__(
@@ -45,16 +45,16 @@ class ApiClient:
         credential: str = "",
         seconds: float | None = None,
     ) -> HttpResponse:
-        """A good answer.
+        """Send a request and return its response.
 
         Args:
-            method: In any case.
-            built: The request.
-            credential: The name of what the request carries, for messages.
-            seconds: How long it may take; None means the source's timeout.
+            method: The method, in upper or lower case.
+            built: The request to send.
+            credential: The name of the credential in the request, for messages.
+            seconds: The timeout; None means the one of the source.
 
         Raises:
-            PegboardError: The API said no, or cannot be reached.
+            PegboardError: The API answered with an error, or cannot be reached.
         """
         if self._http is None:
             raise SourceUnavailable("This board has no network.", permanent=True)
@@ -79,7 +79,7 @@ class ApiClient:
         return response
 
     async def reach(self, base: str) -> Health:
-        """Whether anything answers at the base URL: a HEAD without credentials."""
+        """Check that the base URL responds, by a HEAD request without credentials."""
         if self._http is None:
             return Health(status=HealthStatus.UNHEALTHY, reason="This board has no network.")
         request = HttpRequest(
@@ -95,16 +95,16 @@ class ApiClient:
         except PegboardError as error:
             return Health(status=HealthStatus.UNHEALTHY, reason=str(error))
         if response.status in (502, 503, 504):
-            reason = f"{self._name} answers {response.status}: it is there, and does not work."
+            reason = f"{self._name} answers {response.status}: it is reachable, but does not work."
             return Health(status=HealthStatus.UNHEALTHY, reason=reason)
         return HEALTHY
 
 
 def check_hidden_arguments(arguments: Mapping[str, object], hidden: Mapping[str, object]) -> None:
-    """Refuse what a caller may not set, also where a call did not come through the schema.
+    """Refuse hidden arguments, also where a call did not pass the schema.
 
     Raises:
-        InvalidRequest: It sets a hidden argument.
+        InvalidRequest: A hidden argument is given.
     """
     for name in hidden:
         if name in arguments:

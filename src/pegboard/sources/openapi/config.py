@@ -1,4 +1,4 @@
-"""What an operator may say about a REST API."""
+"""Configuration of a REST API source."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, cast
@@ -25,11 +25,11 @@ _HTTP_METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "p
 
 
 class OperationFilter(BaseModel):
-    """Operations that fit each of the given lists; in names and paths `*` matches anything."""
+    """Operations that match all of the given lists; in names and paths `*` is a wildcard."""
 
     model_config = _MODEL
     tags: _Names = ()
-    paths: Annotated[_Names, Field(description="As the document has them: `/orders/*`")] = ()
+    paths: Annotated[_Names, Field(description="Paths of the document: `/orders/*`")] = ()
     methods: _Names = ()
     operations: Annotated[_Names, Field(description="Operation ids")] = ()
 
@@ -45,15 +45,15 @@ class OperationFilter(BaseModel):
     @model_validator(mode="after")
     def _says_something(self) -> Self:
         if not (self.tags or self.paths or self.methods or self.operations):
-            raise ValueError("name tags, paths, methods or operations")
+            raise ValueError("give tags, paths, methods or operations")
         return self
 
 
 class OperationOverride(BaseModel):
-    """What the operator says differently about some operations."""
+    """What the operator changes about some operations."""
 
     model_config = _MODEL
-    name: Annotated[str, Field(description="What the tool is called behind `{source}__`")] = ""
+    name: Annotated[str, Field(description="The name of the tool after `{source}__`")] = ""
     title: str = ""
     description: str = ""
     effect: Effect | None = None
@@ -61,23 +61,25 @@ class OperationOverride(BaseModel):
     timeout: Annotated[float | None, Field(gt=0, le=3600)] = None
     category: str = ""
     tags: _Names = ()
-    capabilities: Annotated[_Names, Field(description="What plans may choose it for")] = ()
+    capabilities: Annotated[
+        _Names, Field(description="Capabilities for which plans may choose it")
+    ] = ()
     content_type: Annotated[
-        str, Field(description="Which of the documented types of body to send")
+        str, Field(description="The documented content type of the body to send")
     ] = ""
     defaults: Annotated[
-        Mapping[str, Any], Field(description="Values of arguments that a call leaves out")
+        Mapping[str, Any], Field(description="Values of arguments that a call omits")
     ] = {}
     hidden: Annotated[
         Mapping[str, Any],
         Field(
             repr=False,
-            description="Arguments that nobody sees or sets, with the value that is sent; null "
-            "sends nothing",
+            description="Arguments that callers neither see nor set, with the value that is sent; "
+            "null sends nothing",
         ),
     ] = {}
     projection: Annotated[
-        str, Field(description="JMESPath: what of a JSON answer is given back")
+        str, Field(description="JMESPath expression applied to a JSON response")
     ] = ""
 
     @field_validator("projection")
@@ -95,13 +97,13 @@ class OperationOverride(BaseModel):
 
 
 class ActionParameter(BaseModel):
-    """One parameter of an action that is written by hand."""
+    """One parameter of an action."""
 
     model_config = _ALIASED
     name: Annotated[str, Field(min_length=1)]
     location: Annotated[
         Literal["path", "query", "header", "cookie"] | None,
-        Field(alias="in", description="Empty: path where the path names it, else query"),
+        Field(alias="in", description="Empty: path if the path has its name, else query"),
     ] = None
     description: str = ""
     required: bool = False
@@ -111,12 +113,12 @@ class ActionParameter(BaseModel):
 
 
 class ApiAction(BaseModel):
-    """One operation of an API that has no document."""
+    """One operation written in the configuration, for an API without a document."""
 
     model_config = _MODEL
     name: Annotated[str, Field(min_length=1)]
     method: str = "get"
-    path: Annotated[str, Field(pattern="^/", description="`{name}` stands for a path parameter")]
+    path: Annotated[str, Field(pattern="^/", description="`{name}` is a path parameter")]
     title: str = ""
     description: str = ""
     tags: _Names = ()
@@ -148,15 +150,13 @@ class OpenApiConfig(BaseModel):
             "URL, the pasted text, or the document itself",
         ),
     ] = None
-    actions: Annotated[
-        tuple[ApiAction, ...], Field(description="Operations that are written here, by hand")
-    ] = ()
+    actions: Annotated[tuple[ApiAction, ...], Field(description="Operations written here")] = ()
     base_url: Annotated[
         str,
-        Field(description="Where all requests go; empty: the server that the document names"),
+        Field(description="The URL that all requests go to; empty: the server of the document"),
     ] = ""
     server: Annotated[
-        int, Field(ge=0, description="Which of the document's servers, counted from 0")
+        int, Field(ge=0, description="The index of the document's server, from 0")
     ] = 0
     server_variables: Annotated[
         Mapping[str, str], Field(description="Values of the variables in the server's URL")
@@ -173,33 +173,33 @@ class OpenApiConfig(BaseModel):
         ],
         Field(
             description="Headers that go with every request; `{call.id}`, `{call.run_id}`, "
-            "`{call.parent_id}`, `{call.tool}` and `{call.idempotency_key}` stand for the call's "
-            "own, and a header that has nothing to say is left out"
+            "`{call.parent_id}`, `{call.tool}` and `{call.idempotency_key}` are replaced by the "
+            "call's values, and a header without a value is not sent"
         ),
     ] = {}
     credential_origins: Annotated[
         _Names,
         Field(
-            description="Further origins (`https://host`) that may get the credentials, where "
+            description="Further origins (`https://host`) that receive the credentials, where "
             "single operations have a server of their own"
         ),
     ] = ()
     include: Annotated[
-        tuple[OperationFilter, ...], Field(description="Only operations that fit one of these")
+        tuple[OperationFilter, ...], Field(description="Only operations that match one of these")
     ] = ()
     exclude: Annotated[
-        tuple[OperationFilter, ...], Field(description="No operation that fits one")
+        tuple[OperationFilter, ...], Field(description="No operation that matches one of these")
     ] = ()
     overrides: Annotated[
         Mapping[str, OperationOverride],
-        Field(description="By operation id, in which `*` matches anything; later ones win"),
+        Field(description="By operation id, with `*` as a wildcard; later entries win"),
     ] = {}
     timeout: Annotated[float, Field(gt=0, le=3600, description="Seconds for one request")] = 30.0
     retries: Annotated[
-        int, Field(ge=0, le=10, description="Further attempts where repeating is safe")
+        int, Field(ge=0, le=10, description="Further attempts where a repetition is safe")
     ] = 2
     max_answer_bytes: Annotated[
-        int, Field(ge=1024, le=2**30, description="Reading an answer stops here")
+        int, Field(ge=1024, le=2**30, description="A longer response is cut")
     ] = 5 * 2**20
     max_document_bytes: Annotated[
         int, Field(ge=1024, le=2**30, description="A larger document is refused")
@@ -209,15 +209,15 @@ class OpenApiConfig(BaseModel):
         Field(
             ge=0,
             le=30 * 24 * 3600,
-            description="Seconds after which a document from a URL is read again; 0 reads it again "
-            "only when the board is loaded anew",
+            description="Seconds after which a document from a URL is read again; 0: only when "
+            "the board is reloaded",
         ),
     ] = 0.0
     promise_outputs: Annotated[
         bool,
         Field(
-            description="Publish the documented answers as output schemas, and refuse answers that "
-            "break them"
+            description="Publish the documented responses as output schemas, and refuse responses "
+            "that violate them"
         ),
     ] = False
 
@@ -240,11 +240,9 @@ class OpenApiConfig(BaseModel):
         if self.document is None and not self.base_url:
             raise ValueError("actions without a document need a base_url")
         if self.refresh and not (isinstance(self.document, str) and is_url(self.document)):
-            raise ValueError(
-                "refresh: only a document from a URL is read again by itself; leave it out"
-            )
+            raise ValueError("refresh: only a document from a URL is read again; leave it out")
         if 0 < self.refresh < _MIN_REFRESH_SECONDS:
             raise ValueError(f"refresh: write at least {_MIN_REFRESH_SECONDS:g} seconds, or 0")
         if len(self.auth) > 1 and any(item.kind == "none" for item in self.auth):
-            raise ValueError("auth: `kind: none` stands alone")
+            raise ValueError("auth: `kind: none` cannot be combined with others")
         return self

@@ -1,4 +1,4 @@
-"""One operation while it is called; what costs time is made on first use."""
+"""Calls one operation; arguments, route and schemas are built on first use."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -35,16 +35,16 @@ _FIXED = frozenset(("header", name) for name in (*SET_BY_CLIENT, "cookie"))
 
 
 class OperationRunner:
-    """Runs one operation: knows its arguments, where it goes, and what its answers are.
+    """Calls one operation.
 
     Args:
-        chosen: The operation, with what the operator says of it.
-        api: What it is a part of.
-        client: Sends requests.
-        config: Of the source.
-        credentials: Whose headers go with every request.
-        grant: What goes with this one's.
-        base: Where its path begins.
+        chosen: The operation with its overrides.
+        api: The API of the operation.
+        client: Sends the requests.
+        config: The configuration of the source.
+        credentials: The credentials of the source, with the headers of every request.
+        grant: The credentials of this operation.
+        base: The base URL.
     """
 
     def __init__(
@@ -86,12 +86,12 @@ class OperationRunner:
 
     @cached_property
     def plan(self) -> ArgumentPlan:
-        """Its arguments."""
+        """The arguments."""
         return plan_arguments(self._chosen.operation, self._schemas(sending=True), self._settings)
 
     @cached_property
     def documented_plan(self) -> ArgumentPlan:
-        """Its arguments as the document has them."""
+        """The arguments as the document has them, without the operator's changes."""
         settings, given = self._settings, bool(self._taken - _FIXED)
         if not (given or settings.hidden or settings.defaults or settings.content_type):
             return self.plan
@@ -101,11 +101,11 @@ class OperationRunner:
 
     @cached_property
     def route(self) -> Route:
-        """Where it goes."""
+        """The destination of the requests."""
         return self._route_of()
 
     def problem(self) -> str:
-        """What the operator set that does not fit this operation; empty when all fits."""
+        """Return which configuration does not fit this operation; empty if all fits."""
         settings, chosen = self._settings, self._chosen
         if not chosen.is_exact or not (settings.hidden or settings.defaults):
             return ""
@@ -125,7 +125,7 @@ class OperationRunner:
         return f"overrides: {fault}." if fault else ""
 
     async def run(self, arguments: Mapping[str, Any], ctx: ToolContext[Any]) -> ToolResult:
-        """Send the request, and read the answer."""
+        """Send the request and return its result."""
         check_hidden_arguments(arguments, self._settings.hidden)
         operation, said = self._chosen.operation, self._chosen.override
         route = self.route
@@ -144,11 +144,11 @@ class OperationRunner:
         return with_note(result, self._next_page(response))
 
     def output_schema(self) -> JsonSchema | None:
-        """The schema of its JSON answer; None when there is none, or more than one."""
+        """Return the schema of the JSON response; None if there is none or more than one."""
         return None if self._chosen.override.projection else self.upstream_output_schema()
 
     def upstream_output_schema(self) -> JsonSchema | None:
-        """The same, whatever the operator makes of the answer."""
+        """Return the schema of the JSON response without the operator's changes."""
         if self._chosen.operation.method == "head":
             return None
         places = [
@@ -162,7 +162,7 @@ class OperationRunner:
         return None if accepts_anything(schema) else schema
 
     def _response_schemas(self) -> list[tuple[str, LocatedNode]]:
-        """Content types and schemas of the good answers."""
+        """Return content types and schemas of the successful responses."""
         operation = self._chosen.operation
         responses, produces = operation.responses, operation.produces
         found: list[tuple[str, LocatedNode]] = []

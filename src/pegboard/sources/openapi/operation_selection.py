@@ -1,4 +1,4 @@
-"""Which operations become tools, what they are called, and what the operator says of each."""
+"""Selects the operations that become tools, and names them."""
 
 import re
 from collections import Counter
@@ -23,10 +23,10 @@ class SelectedOperation:
     """An operation that becomes a tool.
 
     Attributes:
-        action: What it is called behind the source's name.
-        override: What the operator says differently.
-        is_exact: Whether they name just this operation, so that what does not fit is a mistake.
-        id: Under which the document, and whoever chooses, knows it.
+        action: The name of the tool after the source's name.
+        override: The operator's changes.
+        is_exact: Whether an override names exactly this operation, so that a mismatch is a mistake.
+        id: The id for `include`, `exclude` and `overrides`.
     """
 
     operation: Operation
@@ -39,10 +39,10 @@ class SelectedOperation:
 def select_operations(
     source: str, operations: Sequence[Operation], config: OpenApiConfig
 ) -> tuple[list[SelectedOperation], str]:
-    """The operations that become tools, and what of the choice fits nothing, in words.
+    """Return the operations that become tools, and a note on filters that match nothing.
 
     Raises:
-        SourceUnavailable: Nothing is left, what should be left out or changed is not there, or two
+        SourceUnavailable: No operation is left, an exclusion or override matches nothing, or two
             tools would have the same name.
     """
     if not operations:
@@ -58,7 +58,7 @@ def select_operations(
     ]
     if not kept:
         raise SourceUnavailable(
-            f"None of {len(operations)} operations is chosen: mend include and exclude.",
+            f"None of {len(operations)} operations is selected: correct include and exclude.",
             permanent=True,
         )
     actions = readable_names(name for name, _ in kept)
@@ -72,11 +72,11 @@ def select_operations(
     ]
     if not unmatched:
         return made, ""
-    return made, f"include names what is not there: {_with_suggestions(unmatched, _words(known))}."
+    return made, f"include matches nothing for: {_with_suggestions(unmatched, _words(known))}."
 
 
 def unique_ids(operations: Sequence[Operation]) -> list[str]:
-    """An id for each operation: its own, or its method and path where that is absent or twice."""
+    """Return an id for each operation: its own if it is unique, else its method and path."""
     counted = Counter(operation.id for operation in operations)
     return [
         operation.id if operation.id and counted[operation.id] == 1 else operation.place
@@ -85,7 +85,7 @@ def unique_ids(operations: Sequence[Operation]) -> list[str]:
 
 
 def readable_names(ids: Iterable[str]) -> dict[str, str]:
-    """A name of letters, digits, `_` and `-` for each id; the id itself where two would be alike.
+    """Return a name of letters, digits, `_` and `-` for each id, or the id if names collide.
 
     `GET /orders/{id}` becomes `get_orders_id`, `repos/get` becomes `repos_get`.
     """
@@ -120,7 +120,7 @@ def _any(patterns: Iterable[str], value: str) -> bool:
 def _words_of(
     rule: OperationFilter, known: Sequence[tuple[str, Operation]]
 ) -> Iterable[tuple[str, bool]]:
-    """Each pattern of a rule, and whether it fits anything at all."""
+    """Yield each pattern of a filter, and whether it matches anything."""
     for pattern in rule.tags:
         yield pattern, any(_any((pattern,), tag) for _, one in known for tag in one.tags)
     for pattern in rule.paths:
@@ -130,7 +130,7 @@ def _words_of(
 
 
 def _check_exclusions(config: OpenApiConfig, known: Sequence[tuple[str, Operation]]) -> None:
-    """A misspelt exclusion would leave open what was meant to be closed."""
+    """Refuse exclusions that match nothing: a typo would leave an operation exposed."""
     ids = [name for name, _ in known]
     excluded = [
         word for rule in config.exclude for word, found in _words_of(rule, known) if not found
@@ -145,19 +145,19 @@ def _check_exclusions(config: OpenApiConfig, known: Sequence[tuple[str, Operatio
         told.append(f"overrides: {_with_suggestions(overridden, ids)}")
     if told:
         raise SourceUnavailable(
-            f"The document does not have what the configuration names: {'; '.join(told)}. Correct "
-            "the spelling, or leave it out.",
+            f"The configuration names what the document does not have: {'; '.join(told)}. Correct "
+            "the spelling, or remove it.",
             permanent=True,
         )
 
 
 def _words(known: Sequence[tuple[str, Operation]]) -> set[str]:
-    """All that a rule could name."""
+    """Return everything that a filter can name."""
     return {word for name, one in known for word in (name, *one.tags, one.path)}
 
 
 def _with_suggestions(words: Iterable[str], there: Iterable[str]) -> str:
-    """The words, each with the nearest one that there is."""
+    """Return the words, each with the nearest known one."""
     known = sorted(there)
     shown: list[str] = []
     for word in words:

@@ -1,4 +1,4 @@
-"""What an API's document says by itself, so that the operator's own words need no approval."""
+"""The part of a definition that comes from the document, which is what a pin covers."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from pegboard.sources.openapi.document.server_urls import swagger_servers
 
 
 def is_manual(operation: Operation, config: OpenApiConfig) -> bool:
-    """Whether the operator has written the operation, and not somebody else's document."""
+    """Whether the operator wrote the operation, rather than a third party's document."""
     if not isinstance(config.document, str) or is_pasted(config.document):
         return True  # all of it stands in the board file
     return any(
@@ -21,13 +21,13 @@ def is_manual(operation: Operation, config: OpenApiConfig) -> bool:
 
 
 def fields_not_published(said: OperationOverride, config: OpenApiConfig) -> frozenset[str]:
-    """What the document says of an operation, and the operator has shown to nobody."""
+    """Return the fields of the document that the operator does not publish."""
     is_promised = config.promise_outputs and not said.projection
     return frozenset() if is_promised else frozenset({"output_schema"})
 
 
 def describe_route(api: Api, operation: Operation) -> str:
-    """Where the document sends its requests: another place is another definition.
+    """Describe where the document sends requests: another route is another definition.
 
     ```
     openapi GET /orders/{id} of https://api.example.com/v1
@@ -44,7 +44,7 @@ def _servers(api: Api) -> Sequence[object]:
 
 
 def _address(server: object) -> str:
-    """A server with what its variables stand for, without the words about it."""
+    """Return a server with the values of its variables, without descriptions."""
     url = text(mapping(server).get("url"))
     variables = mapping(mapping(server).get("variables"))
     values = [f"{name}={mapping(item).get('default')}" for name, item in variables.items()]

@@ -1,6 +1,6 @@
-"""What an action that is written by hand will be as a tool, told without opening a source for it.
+"""Previews the tool of an action without opening its source.
 
-Thousands of them may be registered at once, and most are not called soon.
+Thousands of actions may be registered at once, and most are not called soon.
 """
 
 from functools import lru_cache
@@ -17,9 +17,9 @@ _MAX_PATH = 1_000
 
 
 def preview(name: str, config: OpenApiConfig, services: Services) -> ToolSpec | None:
-    """The spec of the only tool of a source; None where that takes reading all of its config.
+    """Return the spec of a source's only tool; None if that needs all of the configuration.
 
-    The input schema is read when somebody looks.
+    The input schema is built on first use.
 
     Raises:
         SourceUnavailable: The board has no network.
@@ -43,7 +43,7 @@ def preview(name: str, config: OpenApiConfig, services: Services) -> ToolSpec | 
 
 
 def _is_plain(action: ApiAction) -> bool:
-    """Whether it says nothing of itself but where it goes and what it takes."""
+    """Whether an action has only an address, parameters and a body."""
     said = (action.title, action.description, action.tags)
     is_short = len(action.path) <= _MAX_PATH
     return is_wire_name(action.name) and is_short and not any(said)
@@ -51,7 +51,7 @@ def _is_plain(action: ApiAction) -> bool:
 
 @lru_cache(maxsize=256)
 def _template_spec(name: str, method: str, timeout: float) -> ToolSpec:
-    """The spec of an action with this method: all but the address is the same."""
+    """The spec of an action with this method; all such specs differ in the address only."""
     action = ApiAction(name="alike", method=method, path="/")
     config = OpenApiConfig(base_url="https://alike.example", actions=(action,), timeout=timeout)
     return OpenApiSource(name, config, Services()).manual_tools()[0].spec

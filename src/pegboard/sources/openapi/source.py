@@ -1,4 +1,4 @@
-"""A REST API on the board."""
+"""A REST API as a source of tools."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from pegboard.sources.openapi.document.refresh import DocumentRefresh
 
 
 async def open_source(name: str, config: OpenApiConfig, services: Services) -> Source:
-    """A source on one API; its document is read when its tools are first asked for.
+    """Open a source for one API; its document is read at the first listing.
 
     Raises:
         SourceUnavailable: The board has no network.
@@ -28,12 +28,12 @@ async def open_source(name: str, config: OpenApiConfig, services: Services) -> S
 
 
 def _import_readers() -> None:
-    """Import what reads documents: they are read in threads, and no two shall import the same."""
+    """Import the readers before threads use them, so that no two import them at once."""
     import_module("pegboard.sources.openapi.tools")
 
 
 def check_network(services: Services) -> None:
-    """Refuse to open anything where nothing could be called.
+    """Refuse to open a source on a board without network.
 
     Raises:
         SourceUnavailable: The board has no network.
@@ -85,11 +85,11 @@ class OpenApiSource:
 
     @property
     def name(self) -> str:
-        """The instance's name, the first part of its tools' wire names."""
+        """The name of the source, the first part of its tools' wire names."""
         return self._name
 
     async def tools(self) -> Sequence[Tool]:
-        """A tool for each chosen operation; made anew only when the document has changed.
+        """Return a tool for each selected operation, rebuilt when the document changes.
 
         Raises:
             SourceUnavailable: The document cannot be read, or the configuration does not fit it.
@@ -97,7 +97,7 @@ class OpenApiSource:
         document = await self._document()
         made = self._made
         if made is None or document is not self._read:
-            if document is None:  # actions by hand are few, and made before a thread is awake
+            if document is None:  # actions are few: faster here than in a thread
                 made = self.manual_tools()
             else:
                 made = await POOL.run(lambda: self._tools_of(document), owner=self._name)
@@ -106,7 +106,7 @@ class OpenApiSource:
         return made
 
     def manual_tools(self) -> Sequence[Tool]:
-        """The tools of its actions, for a source without a document."""
+        """Return the tools of its actions, for a source without a document."""
         return self._tools_of(None)
 
     @property
@@ -115,9 +115,9 @@ class OpenApiSource:
         return [self._note] if self._note else []
 
     async def health(self) -> Health:
-        """Whether the API answers, and whether the configuration names what is there."""
+        """Check whether the API responds and the configuration matches the document."""
         if not self._base:
-            reason = "The document has not been read yet, so that nobody knows where the API is."
+            reason = "The document has not been read yet, so the URL of the API is unknown."
             return Health(status=HealthStatus.UNKNOWN, reason=reason)
         health = await self._client.reach(self._base)
         if health.status is HealthStatus.HEALTHY and self._note:
@@ -125,20 +125,20 @@ class OpenApiSource:
         return health
 
     async def close(self) -> None:
-        """Read the document no more; connections belong to the board's client."""
+        """Stop refreshing; connections belong to the board's client."""
         await self._refreshing.close()
 
     def on_change(self, notify: Callable[[], None]) -> None:
-        """A document does not tell when it changes: it is read again with every listing.
+        """Set the callback for a change of the document.
 
-        Beside that it is looked at every `refresh` seconds.
+        The document is read again at every listing, and checked every `refresh` seconds.
         """
         self._refreshing.on_change(notify)
 
     async def _document(self) -> ApiDocument | None:
         if self._loader is None:
             return None
-        async with self._loading:  # a look and a listing at once would read it twice
+        async with self._loading:  # a refresh and a listing at once would read it twice
             return await self._loader.load()
 
     async def _has_changed(self) -> bool:

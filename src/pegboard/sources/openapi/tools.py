@@ -1,4 +1,4 @@
-"""One tool for each operation."""
+"""Builds a tool for each operation."""
 
 from collections.abc import Sequence
 
@@ -22,13 +22,13 @@ from pegboard.tools import SchemaTool
 _READS = frozenset({"get", "head", "options", "trace"})
 _IDEMPOTENT = frozenset({"put", "delete"})
 _SLACK = 5.0
-"""Seconds beyond the request's own timeout, so that its message is the one that is seen."""
+"""Seconds beyond the request's own timeout, so that its message reaches the caller."""
 _MAX_DESCRIPTION = 2_000
 _MAX_TAGS = 8
 
 
 class ApiTools:
-    """Makes the tools of one source."""
+    """Builds the tools of one source."""
 
     def __init__(self, source: str, api: Api, config: OpenApiConfig, client: ApiClient) -> None:
         self._source = source
@@ -38,7 +38,7 @@ class ApiTools:
         self._credentials = Credentials(source, config, api.schemes)
 
     def build(self, chosen: Sequence[SelectedOperation]) -> Sequence[Tool]:
-        """A tool for each operation, in the document's order."""
+        """Return a tool for each operation, in the order of the document."""
         return [self._tool(one) for one in chosen]
 
     def _tool(self, chosen: SelectedOperation) -> Tool:
@@ -90,7 +90,7 @@ class ApiTools:
     def _upstream(
         self, chosen: SelectedOperation, spec: ToolSpec, runner: OperationRunner
     ) -> ToolSpec | None:
-        """What the document says, without a word of the operator; None when it is all theirs."""
+        """Return the spec without the operator's changes; None if the operator wrote it all."""
         operation = chosen.operation
         if is_manual(operation, self._config):
             return None
@@ -114,7 +114,7 @@ class ApiTools:
         )
 
     def _base(self, chosen: SelectedOperation, grant: CredentialGrant) -> tuple[str, str]:
-        """Where its requests go, or why they go nowhere."""
+        """Return the base URL of an operation, or the reason why there is none."""
         try:
             base = base_url_of(self._api, chosen.operation, self._config)
         except BadAddress as error:
@@ -124,8 +124,8 @@ class ApiTools:
             grant.parts or self._credentials.headers.names
         ) and origin not in self._api.trusted_origins:
             return base, (
-                f"It goes to {origin}, which gets no credentials unless you say so: set base_url, "
-                f"or credential_origins: [{origin}]."
+                f"It goes to {origin}, which receives no credentials unless you allow it: set "
+                f"base_url, or credential_origins: [{origin}]."
             )
         return base, ""
 

@@ -73,7 +73,7 @@ async def test_what_a_listing_left_out_is_told_without_asking(tmp_path: Path) ->
 
     assert (source["status"], source["tools"]) == ("ok", 1)
     assert source["health"] == "degraded"
-    assert source["health_reason"] == "include names what is not there: 'b'."
+    assert source["health_reason"] == "include matches nothing for: 'b'."
     assert (asked["status"], asked["health"]) == ("ok", "unhealthy")  # nothing answers there
 
 

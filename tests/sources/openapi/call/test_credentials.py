@@ -142,7 +142,7 @@ def test_a_header_of_the_document_that_cannot_be_sent_is_a_problem_before_any_ca
     found = grant(KEY, needs=[{scheme: []}])
 
     assert reason in found.problem
-    assert "Say with 'scheme', 'in' and 'name'" in found.problem
+    assert "Set 'scheme', 'in' and 'name'" in found.problem
     assert found.parts == ()
 
     meant = {**KEY, "scheme": scheme, "in": "header", "name": "X-Key"}

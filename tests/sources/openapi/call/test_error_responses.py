@@ -84,7 +84,7 @@ def test_anything_else_is_a_failure(status: int) -> None:
 
 
 def test_a_redirect_that_leads_nowhere_is_a_failure() -> None:
-    assert str(refused(302)) == "shop sends the request elsewhere (302), and says not where."
+    assert str(refused(302)) == "shop redirects the request (302) without a location."
 
 
 @pytest.mark.parametrize(

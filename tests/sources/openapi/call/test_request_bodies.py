@@ -168,7 +168,7 @@ def test_what_is_not_base64_says_where_text_goes(bad: str) -> None:
 
 def test_a_body_of_the_wrong_shape_is_refused() -> None:
     for kind in ("form", "multipart", "file"):
-        with pytest.raises(InvalidRequest, match="'body' is an object"):
+        with pytest.raises(InvalidRequest, match="'body' must be an object"):
             encode_body(plan(kind), ["a"], "body")
 
 

@@ -66,7 +66,7 @@ def test_broken_json_is_given_as_it_came() -> None:
     found = result(b'{"a": ', "application/json")
 
     assert found.structured is None
-    assert found.text == '{"a": \n[The API calls this JSON, but it is not valid JSON.]'
+    assert found.text == '{"a": \n[The response is not the JSON that it declares.]'
 
 
 @pytest.mark.parametrize("said", [b'{"a": NaN}', b"[1, -Infinity]", b"[1e999]", b'"\\ud800"'])
@@ -74,7 +74,7 @@ def test_what_json_has_no_word_for_is_given_as_it_came(said: bytes) -> None:
     found = result(said, "application/json")
 
     assert found.structured is None
-    assert found.text.startswith(f"{said.decode()}\n[The API calls this JSON")
+    assert found.text.startswith(f"{said.decode()}\n[The response is not the JSON")
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/plain"])
@@ -82,13 +82,13 @@ def test_what_was_cut_is_told(kind: str) -> None:
     found = result(b"[1, 2", kind, cut=True)
 
     assert found.structured is None
-    assert found.text == "[1, 2\n[The answer is longer; it was cut after 5 bytes.]"
+    assert found.text == "[1, 2\n[The response is longer; it was cut after 5 bytes.]"
 
 
 def test_json_nested_too_deep_is_given_as_it_came() -> None:
     found = result(b"[" * 20_000, "application/json")
 
-    assert "not valid JSON" in found.text
+    assert "not the JSON that it declares" in found.text
 
 
 def test_anything_else_is_a_file() -> None:
@@ -138,7 +138,7 @@ def test_a_projection_chooses_of_json() -> None:
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(b'{"a": 1}', "does not fit the configured projection"), (b"{", "is not whole JSON")],
+    [(b'{"a": 1}', "does not fit the configured projection"), (b"{", "is not complete JSON")],
 )
 def test_what_a_projection_does_not_fit_is_not_shown_instead(content: bytes, reason: str) -> None:
     with pytest.raises(ToolFailed, match=reason):

@@ -144,7 +144,7 @@ def test_what_cannot_be_read_is_the_problem_of_its_operation_alone() -> None:
 
     assert {one.path: one.problem for one in read(root)} == {
         "/a": "$ref '#/gone' leads to nothing.",
-        "/b": "a parameter 'x' in 'nowhere' is of no known kind.",
+        "/b": "a parameter 'x' in 'nowhere' has no known location.",
         "/c": "$ref '#/gone' leads to nothing.",
         "/d": "Its path item: $ref '#/gone' leads to nothing.",
         "/e": "",

@@ -45,7 +45,7 @@ def test_json_and_yaml_are_read_alike(text: str, expected: object) -> None:
         (b"a: *missing", "not valid YAML"),
         (b"[" * 100_000 + b"]" * 100_000, "nested too deep"),
         (b"a:\n " + b"[" * 300 + b"]" * 300, "more than 200 levels"),
-        (b"a: &a [*a]", "something that it is part of"),
+        (b"a: &a [*a]", "a value that contains it"),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -65,7 +65,7 @@ def billion_laughs(*, merge: bool) -> bytes:
 
 @pytest.mark.parametrize("merge", [True, False], ids=["merge keys", "aliases"])
 def test_a_billion_laughs_are_refused_before_they_are_built(merge: bool) -> None:
-    with pytest.raises(Unreadable, match="aliases stand for more than"):
+    with pytest.raises(Unreadable, match="aliases expand to more than"):
         parse_document(billion_laughs(merge=merge))
 
 

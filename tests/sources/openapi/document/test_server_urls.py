@@ -98,11 +98,11 @@ def test_without_servers_it_is_the_root_of_the_document() -> None:
     ("index", "variables", "reason"),
     [
         (0, {"region": "mars"}, "region is one of eu, us; found 'mars'"),
-        (1, {}, "'/v2' as its server, which is no address: set base_url"),
+        (1, {}, "'/v2', which is not a URL: set base_url"),
         (2, {}, "Set server_variables: {who: ...}"),
         (2, {"who": "evil.test/x?"}, "set base_url"),
         (3, {"port": "1"}, "port is one of 8443, 443; found '1'"),
-        (4, {}, "names 4 servers; there is no server 4"),
+        (4, {}, "has 4 servers; there is no server 4"),
     ],
 )
 def test_a_server_that_leads_nowhere_says_why(

@@ -137,7 +137,7 @@ def test_fields_of_several_files_are_refused() -> None:
 
     (found,) = SwaggerReader(root, References(files)).operations()
 
-    assert found.problem == "the fields of its form stand in several files."
+    assert found.problem == "the fields of its form are in several files."
 
 
 def test_a_response_has_the_types_that_are_produced() -> None:

@@ -1,8 +1,8 @@
-"""What a caller may say: the arguments of one operation, and their schema.
+"""Plans the arguments of an operation: their names, their schema and their defaults.
 
-A parameter's argument has the parameter's name where that is unique. Where it is not, the first in
-the order path, query, header, cookie, body keeps it, and the others have their place in front:
-`query_id`, `body_id`.
+An argument has the name of its parameter. Where several share a name, the first in the order path,
+query, header, cookie, body keeps it, and the others get their location as a prefix: `query_id`,
+`body_id`.
 """
 
 import re
@@ -23,7 +23,7 @@ _MAX_DESCRIPTION = 1_500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
-    """One parameter, under the name that a caller knows."""
+    """One parameter with its argument name."""
 
     name: str
     parameter: OperationParameter
@@ -31,13 +31,13 @@ class Argument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArgumentPlan:
-    """What a call of one operation is made of.
+    """The arguments of one operation, and how they map to a request.
 
     Attributes:
-        fields: The arguments that are properties of the body, by argument name.
+        fields: Arguments that are properties of the body, by argument name.
         body_argument: The argument that is the body as a whole; empty when there is none.
-        schema: Of all arguments, closed.
-        values: What is sent where a call says nothing, hidden arguments included.
+        schema: The closed schema of all arguments.
+        values: Values that are sent unless a call gives others, hidden arguments included.
     """
 
     arguments: tuple[Argument, ...]
@@ -50,13 +50,13 @@ class ArgumentPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArgumentSettings:
-    """What the operator says about the arguments of one operation.
+    """What the operator configured for the arguments of one operation.
 
     Attributes:
-        hidden: Sent with this value, neither shown nor taken; None sends nothing.
+        hidden: Sent with this value and not visible to callers; None sends nothing.
         defaults: Sent when a call leaves them out.
-        content_type: Which of several types of body; empty for the best.
-        taken: What credentials and fixed headers bring: location and name in lower case.
+        content_type: The content type of the body; empty for the best one.
+        taken: Parameters set by credentials and fixed headers: location and name in lower case.
     """
 
     hidden: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -68,7 +68,7 @@ class ArgumentSettings:
 def plan_arguments(
     operation: Operation, schemas: SchemaTranslator, settings: ArgumentSettings
 ) -> ArgumentPlan:
-    """The arguments of an operation."""
+    """Plan the arguments of an operation."""
     wanted = [
         parameter
         for parameter in operation.parameters
@@ -117,7 +117,7 @@ def plan_arguments(
 
 
 def unknown_arguments(made: ArgumentPlan, settings: ArgumentSettings) -> list[str]:
-    """Names that the operator set values for, and that the operation does not have."""
+    """Return the names that the operator configured and the operation does not have."""
     known = {argument.name for argument in made.arguments} | made.fields.keys()
     return sorted({*settings.hidden, *settings.defaults} - known - {made.body_argument})
 
@@ -149,7 +149,7 @@ def _parameter_schema(parameter: OperationParameter, schemas: SchemaTranslator) 
 
 
 class _NameAllocator:
-    """Gives each argument a name that a model provider takes, and no two the same."""
+    """Gives each argument a unique name that model providers accept."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()

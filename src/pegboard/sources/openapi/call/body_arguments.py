@@ -1,7 +1,7 @@
-"""Which type of body an operation is sent, and what of it a caller says.
+"""Chooses the content type of a request body, and maps the body to arguments.
 
-A body that is an object with named properties, and takes no others, is told as separate arguments;
-any other body is one argument.
+A body that is an object with named properties and no others becomes separate arguments; any other
+body becomes one argument.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,10 +57,10 @@ FILE_SCHEMA: Schema = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyField:
-    """A property of a body that is an argument of its own.
+    """A property of the body that is an argument of its own.
 
     Attributes:
-        encoding: How a form writes it, as the document says; empty when it says nothing.
+        encoding: The `encoding` object of the document for this property; empty without one.
     """
 
     name: str
@@ -71,12 +71,12 @@ class BodyField:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyPlan:
-    """How a body is made.
+    """How a body is built from arguments.
 
     Attributes:
-        fields: Its properties, when they are arguments; None when the body is one argument.
-        schema: Of the body as one argument.
-        encodings: How a form writes each property.
+        fields: The properties that are arguments; None when the whole body is one argument.
+        schema: The schema of the body as one argument.
+        encodings: The `encoding` objects of the document, by property.
     """
 
     kind: BodyKind
@@ -88,12 +88,12 @@ class BodyPlan:
 
 
 def plan_body(body: RequestBody, schemas: SchemaTranslator, content_type: str) -> BodyPlan:
-    """How the body of an operation is made.
+    """Plan the body of an operation.
 
     Args:
-        body: What the document says of it.
-        schemas: Those of the tool that takes it.
-        content_type: Which of its types the operator wants; empty or unknown means the best.
+        body: The body as the document describes it.
+        schemas: Translates the schemas of the document.
+        content_type: The content type that the operator chose; empty or unknown means the best.
     """
     chosen = content_type if content_type in body.media else _best(body.media, schemas)
     kind, place = body_kind(chosen), media_schema(body.media[chosen])
@@ -113,12 +113,12 @@ def plan_body(body: RequestBody, schemas: SchemaTranslator, content_type: str) -
 
 
 def best_type(media: Mapping[str, Any]) -> str:
-    """The type of body that says most, in the document's order: JSON before forms before text."""
+    """Return the most expressive content type: JSON before forms before text."""
     return min(media, key=lambda name: _KINDS.index(body_kind(name)))
 
 
 def _best(media: Mapping[str, LocatedNode], schemas: SchemaTranslator) -> str:
-    """The same, but parts instead of what is to hold a file and cannot."""
+    """Like `best_type`, but multipart where the chosen type would have to carry a file."""
     chosen = best_type(media)
     parts = next((name for name in media if body_kind(name) == "multipart"), "")
     if not parts or body_kind(chosen) not in ("json", "form"):
@@ -133,7 +133,7 @@ def _takes_file(media: LocatedNode, schemas: SchemaTranslator) -> bool:
 
 
 def body_kind(content_type: str) -> BodyKind:
-    """How a body of this type is written."""
+    """Return how a body of this content type is serialized."""
     name = content_type.partition(";")[0].strip().lower()
     if name in ("*/*", "application/*") or name.endswith(("/json", "+json")):
         return "json"
@@ -168,7 +168,7 @@ def _whole(
 
 
 def _file_alone(body: RequestBody) -> Schema:
-    """A file that is the whole body: it has no name, and only a type that the document has."""
+    """The schema of a file that is the whole body: no name, and one of the documented types."""
     properties = {key: part for key, part in FILE_SCHEMA["properties"].items() if key != "name"}
     types = [name for name in body.media if body_kind(name) == "file"]
     if not any("*" in name for name in types):
@@ -207,7 +207,7 @@ def _flatten(
     seen: dict[int, Node],
     depth: int,
 ) -> bool:
-    """Gather the properties of a plain object, or of several in an `allOf`; False if it is none."""
+    """Collect the properties of a plain object or an `allOf` of such; False for others."""
     place = schemas.resolve(place)
     node = place.fields
     meant = {key for key in node if not key.startswith("x-")}
@@ -248,7 +248,7 @@ def _field_schema(place: LocatedNode, schemas: SchemaTranslator, kind: BodyKind)
 
 
 def _file_shape(place: LocatedNode, schemas: SchemaTranslator) -> Literal["file", "files", ""]:
-    """Whether a part is a file or several; one that may be left out is an alternative to null."""
+    """Whether a part is a file or several files; a nullable file is an alternative to null."""
     resolved = schemas.resolve(place)
     for key in ("anyOf", "oneOf"):
         parts = [schemas.resolve(part) for part in resolved.at(key).items()]
@@ -278,7 +278,7 @@ def _coverage(
     known: dict[int, tuple[Node, Coverage]],
     depth: int,
 ) -> Coverage:
-    """Whether a schema names all properties it is meant to have, so that others can be refused."""
+    """Whether a schema names all the properties it allows, so that others can be refused."""
     place = schemas.resolve(place)
     node = place.fields
     if id(node) not in known:

@@ -1,6 +1,6 @@
-"""What is sent so that the API knows who asks, and which operations need it.
+"""Matches the configured credentials with the security requirements of operations.
 
-A value is never shown: neither in an error nor in a spec nor in the text of these objects.
+A secret value never appears in an error, in a spec or in the `repr` of these objects.
 """
 
 import base64
@@ -31,10 +31,10 @@ class CredentialPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CredentialGrant:
-    """What an operation is sent with.
+    """The credentials that the requests of one operation carry.
 
     Attributes:
-        name: What the credential is called; empty when there is none.
+        name: The name of the credential; empty when there is none.
         problem: Which credential is missing; empty when the operation can be called.
     """
 
@@ -44,7 +44,7 @@ class CredentialGrant:
 
 
 class Credentials:
-    """The credentials of one source, matched with what its document asks for.
+    """The credentials of one source.
 
     Args:
         schemes: The security schemes of the document, by name.
@@ -61,7 +61,7 @@ class Credentials:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Every value that must not be shown, also as it goes on the wire."""
+        """Every value that must be masked, also in the form in which it is sent."""
         parts = [part for auth in self._given for part in _parts(auth, {})]
         values = [part.value.removeprefix("Basic ").removeprefix("Bearer ") for part in parts]
         values += [auth.password.get_secret_value() for auth in self._given if auth.kind == "basic"]
@@ -69,10 +69,10 @@ class Credentials:
         return tuple(value for value in dict.fromkeys(values) if len(value) >= 4)
 
     def grant(self, security: Sequence[object] | None) -> CredentialGrant:
-        """What an operation with these requirements is sent with.
+        """Return the credentials for an operation with these requirements.
 
         Args:
-            security: Alternatives, each naming schemes; None when the document says nothing.
+            security: Alternatives, each naming schemes; None without requirements in the document.
         """
         if security is None:
             return _check_headers(self._grant_all())
@@ -118,13 +118,13 @@ class Credentials:
 
 
 def _check_headers(grant: CredentialGrant) -> CredentialGrant:
-    """The grant, or why the API's document names a header that no request can bring."""
+    """Return the grant, or a problem where the document names a header that cannot be sent."""
     for part in grant.parts:
         reason = header_problem(part.name) if part.location == "header" else ""
         if reason:
             return CredentialGrant(
                 problem=f"Its key would go into the header '{truncate(part.name, 100)}': "
-                f"{reason}. Say with 'scheme', 'in' and 'name' of the api_key in auth where the "
+                f"{reason}. Set 'scheme', 'in' and 'name' of the api_key in auth to where the "
                 "API reads it."
             )
     return grant
@@ -153,7 +153,7 @@ def _fits(auth: Auth, name: str, scheme: Node | None) -> bool:
 
 
 def _header_of(scheme: Node) -> str:
-    """The header that a scheme is about; empty when it is about none."""
+    """Return the header that a scheme uses; empty if it uses none."""
     kind = scheme.get("type")
     if kind in ("http", "oauth2", "openIdConnect"):
         return "Authorization"
@@ -180,7 +180,7 @@ def _parts(auth: Auth, scheme: Node) -> tuple[CredentialPart, ...]:
 
 
 def _describe_scheme(name: str, scheme: Node | None) -> str:
-    """A scheme as an operator would write its credential."""
+    """Describe a scheme as the credential that an operator would write for it."""
     if scheme is None:
         return f"'{name}', which the document does not describe"
     kind, way = text(scheme.get("type")), text(scheme.get("scheme")).lower()

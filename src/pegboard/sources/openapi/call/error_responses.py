@@ -1,4 +1,4 @@
-"""From an error of the API to ours: who can mend it, in the API's own words as far as is safe."""
+"""Translates error responses of the API into Pegboard's errors, in the API's words where safe."""
 
 import json
 import re
@@ -35,25 +35,25 @@ MASK = "[redacted]"
 
 
 class ApiErrorDetail(Exception):  # it is what the operator reads, not an error of its own
-    """What the API said, for the operator."""
+    """The response of the API, as detail for the operator."""
 
 
 def is_error(status: int) -> bool:
-    """Whether an answer says that it was not done."""
+    """Whether a status means that the request failed."""
     return not 200 <= status < 300 and status != HTTPStatus.NOT_MODIFIED
 
 
 def to_error(
     response: HttpResponse, *, api: str, credential: str, now: float, secrets: Sequence[str] = ()
 ) -> PegboardError:
-    """The error that an answer stands for, with what the API said as its cause.
+    """Translate an error response; the API's own words become its cause.
 
     Args:
-        response: What came back.
-        api: What the API is called.
-        credential: The name of the credential that was sent; empty when there was none.
+        response: The response.
+        api: The name of the API.
+        credential: The name of the credential that was sent; empty for none.
         now: Unix seconds, for a `Retry-After` that gives a date.
-        secrets: What must not be shown, should the API repeat it.
+        secrets: Values to mask, in case the API repeats them.
     """
     status = response.status
     # a server that fails may print its insides: stack traces, queries, addresses
@@ -74,7 +74,7 @@ def to_error(
             nothing_done=status in _NOT_PROCESSED_STATUSES,
         )
     elif 300 <= status < 400:
-        error = ToolFailed(f"{api} sends the request elsewhere ({status}), and says not where.")
+        error = ToolFailed(f"{api} redirects the request ({status}) without a location.")
     else:
         error = ToolFailed(message)
     body = response.content[:_DETAIL_BYTES].decode("utf-8", "replace")
@@ -83,7 +83,7 @@ def to_error(
 
 
 def mask_secrets(text: str, secrets: Sequence[str]) -> str:
-    """The text without these values, also as URLs write them."""
+    """Mask these values in a text, also in percent-encoded form."""
     for secret in secrets:
         for form in (secret, quote(secret, safe="")):
             text = text.replace(form, MASK)
@@ -91,7 +91,7 @@ def mask_secrets(text: str, secrets: Sequence[str]) -> str:
 
 
 def error_text(response: HttpResponse) -> str:
-    """The API's own short words about what is wrong, in one line; empty when there are none."""
+    """Return the API's own error message in one line; empty when there is none."""
     if is_json(response.media_type):
         try:
             value = json.loads(response.content)
@@ -116,7 +116,7 @@ def _messages(value: Any) -> Iterator[str]:
 
 
 def _details(value: Any) -> Iterator[str]:
-    """The parts of an error that has several: texts, or objects that name a place."""
+    """The parts of a structured error: texts, or objects that name a field."""
     if isinstance(value, dict):
         yield from (text.rstrip(".") for text in _texts(value))
         return

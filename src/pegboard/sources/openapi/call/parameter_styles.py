@@ -1,6 +1,6 @@
-"""How a value is written into a path, a query, a header or a cookie.
+"""Serializes parameters into the path, the query, headers and cookies.
 
-The table of `style` and `explode` is OpenAPI 3.1.1, 4.8.12.6; the characters are RFC 3986.
+`style` and `explode` follow OpenAPI 3.1.1, 4.8.12.6; the characters follow RFC 3986.
 """
 
 import json
@@ -22,10 +22,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def serialize_path(parameter: OperationParameter, value: Any) -> str:
-    """The value as a part of one segment.
+    """Serialize a value into a path segment.
 
     Raises:
-        InvalidRequest: It cannot be written there.
+        InvalidRequest: The value cannot be serialized.
     """
     name, explode = parameter.name, parameter.explode
     if parameter.content_type:
@@ -51,10 +51,10 @@ def serialize_path(parameter: OperationParameter, value: Any) -> str:
 
 
 def serialize_query(parameter: OperationParameter, value: Any) -> list[str]:
-    """The value as `name=value` pieces; none when there is nothing to say.
+    """Serialize a value as `name=value` pieces; none for an empty value.
 
     Raises:
-        InvalidRequest: It cannot be written there.
+        InvalidRequest: The value cannot be serialized.
     """
     name = parameter.name
     if parameter.content_type:
@@ -78,10 +78,10 @@ def serialize_form(
     nested: Sequence[str] = (),
     safe: str = _UNRESERVED,
 ) -> list[str]:
-    """A value in a query or in a form, as `name=value` pieces.
+    """Serialize a value of a query or form as `name=value` pieces.
 
     Raises:
-        InvalidRequest: It cannot be written there.
+        InvalidRequest: The value cannot be serialized.
     """
     key = _quote(name, name)
     if style == "deepObject" and isinstance(value, (Mapping, list)):
@@ -104,10 +104,10 @@ def serialize_form(
 
 
 def join_array(value: Sequence[Any], name: str, *, style: str, nested: Sequence[str] = ()) -> str:
-    """An array as one text, where nothing is percent-encoded.
+    """Join an array into one text without percent-encoding.
 
     Raises:
-        InvalidRequest: There is no text for an item.
+        InvalidRequest: An item cannot be serialized.
     """
     inner, *rest = nested or ("",)
     return _SEPARATORS.get(style, ",").join(
@@ -120,10 +120,10 @@ def join_array(value: Sequence[Any], name: str, *, style: str, nested: Sequence[
 
 
 def serialize_header(parameter: OperationParameter, value: Any) -> str:
-    """The value of a header.
+    """Serialize the value of a header.
 
     Raises:
-        InvalidRequest: It has a line break or another control character.
+        InvalidRequest: The value has a line break or another control character.
     """
     name = parameter.name
     if parameter.content_type:
@@ -146,10 +146,10 @@ def serialize_header(parameter: OperationParameter, value: Any) -> str:
 
 
 def serialize_cookie(parameter: OperationParameter, value: Any) -> list[str]:
-    """The value as `name=value` pieces of the `Cookie` header.
+    """Serialize a value as `name=value` pieces of the `Cookie` header.
 
     Raises:
-        InvalidRequest: It is no text that can be written there.
+        InvalidRequest: The value is not valid Unicode text.
     """
     name = parameter.name
     if parameter.content_type:
@@ -158,10 +158,10 @@ def serialize_cookie(parameter: OperationParameter, value: Any) -> list[str]:
 
 
 def check_header_text(value: str, name: str) -> str:
-    """The value if a header can hold it.
+    """Return a value if a header can hold it.
 
     Raises:
-        InvalidRequest: It cannot.
+        InvalidRequest: A header cannot hold it.
     """
     if _CONTROL.search(value):
         raise InvalidRequest(f"'{name}' must not have line breaks or control characters.")
@@ -170,10 +170,10 @@ def check_header_text(value: str, name: str) -> str:
 
 
 def encode_utf8(value: str, name: str) -> bytes:
-    """The text in bytes.
+    """Encode a text as UTF-8.
 
     Raises:
-        InvalidRequest: It has half of a surrogate pair.
+        InvalidRequest: It has an unpaired surrogate.
     """
     try:
         return value.encode()
@@ -182,10 +182,10 @@ def encode_utf8(value: str, name: str) -> bytes:
 
 
 def to_json(value: Any, name: str) -> str:
-    """The value as JSON text.
+    """Encode a value as JSON text.
 
     Raises:
-        InvalidRequest: JSON cannot say it.
+        InvalidRequest: The value has no JSON form.
     """
     try:
         made = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -196,10 +196,10 @@ def to_json(value: Any, name: str) -> str:
 
 
 def to_text(value: Any, name: str) -> str:
-    """A single value as text; arrays and objects within others are JSON.
+    """Return a single value as text; nested arrays and objects become JSON.
 
     Raises:
-        InvalidRequest: There is no text for it.
+        InvalidRequest: The value cannot be serialized.
     """
     if isinstance(value, str):
         return value
@@ -209,7 +209,7 @@ def to_text(value: Any, name: str) -> str:
 
 
 def _by_content_type(parameter: OperationParameter, value: Any) -> str:
-    """The value of a parameter with a content type: text stays as it is where that is not JSON."""
+    """Serialize by the parameter's content type; text stays as it is unless that is JSON."""
     kind = parameter.content_type.partition(";")[0].strip().lower()
     if isinstance(value, str) and not kind.endswith(("/json", "+json", "*")):
         return value
@@ -228,7 +228,7 @@ def _matrix(
 
 
 def _pairs(value: Any, name: str, *, repeats: bool = False) -> Pairs | None:
-    """Names and values of an object, an array once or an item a pair; None for anything else."""
+    """Names and values of an object; an array gives one pair, or a pair an item; None otherwise."""
     if not isinstance(value, Mapping):
         return None
     fields = cast("Mapping[str, Any]", value)
@@ -247,7 +247,7 @@ def _items(value: Any, name: str) -> list[str]:
 
 
 def _innermost(items: Sequence[Any], depth: int) -> Iterator[Any]:
-    """What stands in arrays within arrays, so many levels down."""
+    """Yield the items of nested arrays, `depth` levels down."""
     for item in items:
         if depth and isinstance(item, list):
             yield from _innermost(cast("list[Any]", item), depth - 1)
@@ -258,7 +258,7 @@ def _innermost(items: Sequence[Any], depth: int) -> Iterator[Any]:
 def _quote_items(
     value: Any, name: str, *, nested: Sequence[str] = (), safe: str = _UNRESERVED
 ) -> list[str]:
-    """The items of an array, or the value alone; an array within is written as `nested` says."""
+    """Quote the items of an array, or a single value; `nested` has the styles of inner arrays."""
     if not nested or not isinstance(value, list):
         return [_quote(item, name, safe) for item in _items(value, name)]
     made: list[str] = []
@@ -274,7 +274,7 @@ def _quote_separator(style: str) -> str:
 
 
 def _deep_object_pairs(value: Any, name: str) -> list[tuple[str, str]]:
-    """`[a][b]` paths of values; OpenAPI leaves arrays open, and servers that read it count them."""
+    """Yield `[a][b]` paths with values; array items are numbered, as servers expect."""
     if not isinstance(value, (Mapping, list)):
         return [] if value is None else [("", to_text(value, name))]
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Writing a body: JSON, a form, a form of several parts, text, or a file."""
+"""Encodes request bodies: JSON, forms, multipart forms, text and files."""
 
 import base64
 import binascii
@@ -23,15 +23,15 @@ _SPACES = re.compile(r"\s+")
 
 
 def encode_body(plan: BodyPlan, value: Any, name: str) -> tuple[str, bytes]:
-    """The content type and the bytes of a body.
+    """Return the content type and the bytes of a body.
 
     Args:
-        plan: How it is made.
-        value: It, as the schema of the body has it.
-        name: What a caller calls it, for messages.
+        plan: The plan of the body.
+        value: The body as JSON data.
+        name: The name of the argument, for messages.
 
     Raises:
-        InvalidRequest: It cannot be written so.
+        InvalidRequest: The value cannot be encoded.
     """
     match plan.kind:
         case "json":
@@ -50,10 +50,10 @@ def encode_body(plan: BodyPlan, value: Any, name: str) -> tuple[str, bytes]:
 
 
 def file_bytes(value: Any, name: str) -> bytes:
-    """The content of a file argument.
+    """Return the content of a file argument.
 
     Raises:
-        InvalidRequest: Its `base64` is none.
+        InvalidRequest: Its `base64` is malformed.
     """
     given = _fields(value, name)
     if "base64" not in given:
@@ -62,12 +62,12 @@ def file_bytes(value: Any, name: str) -> bytes:
         return base64.b64decode(_SPACES.sub("", given["base64"]), validate=True)
     except (binascii.Error, ValueError) as error:
         raise InvalidRequest(
-            f"'{name}': this is not base64. Give text, and handles of text, as 'text'."
+            f"'{name}': this is not base64. Pass text, and handles of text, as 'text'."
         ) from error
 
 
 def file_type(value: Any) -> str:
-    """The content type that a file argument names; empty when it names none."""
+    """Return the content type of a file argument; empty without one."""
     return text(_fields(value, "file").get("content_type"))
 
 
@@ -121,7 +121,7 @@ def _nested_styles(encoding: Node) -> tuple[str, ...]:
 
 
 def _in_one_part(items: list[Any], name: str, encoding: Node) -> list[Any]:
-    """The items as one text where the document's style says so (OpenAPI 3.1.1, 4.8.15.1)."""
+    """Join the items where the document's style says so (OpenAPI 3.1.1, 4.8.15.1)."""
     style, nested = text(encoding.get("style")), _nested_styles(encoding)
     if not style:
         return items
@@ -154,7 +154,7 @@ def _part(name: str, value: Any, content_type: str) -> bytes:
 
 
 def is_file(value: Any) -> bool:
-    """Whether a value is a file argument: only those have `text` or `base64` and little else."""
+    """Whether a value is a file argument: it has `text` or `base64`, and no foreign keys."""
     if not isinstance(value, Mapping):
         return False
     keys = set(cast("Mapping[str, Any]", value))
@@ -163,10 +163,10 @@ def is_file(value: Any) -> bool:
 
 def _fields(value: Any, name: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise InvalidRequest(f"'{name}' is an object; found something else.")
+        raise InvalidRequest(f"'{name}' must be an object.")
     return cast("Mapping[str, Any]", value)
 
 
 def _escape(value: str) -> str:
-    """For a quoted parameter, as browsers do it (https://html.spec.whatwg.org, 4.10.21.8)."""
+    """Escape a quoted parameter as browsers do (https://html.spec.whatwg.org, 4.10.21.8)."""
     return value.replace("\0", "").replace("\r", "%0D").replace("\n", "%0A").replace('"', "%22")

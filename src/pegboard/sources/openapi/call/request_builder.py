@@ -1,4 +1,4 @@
-"""Building the request of one call. Only the operator and the document say where it goes."""
+"""Builds the request of one call; only the operator and the document decide where it goes."""
 
 import re
 from collections.abc import Mapping
@@ -24,14 +24,14 @@ _LITERAL = "/%-._~!$&'()*+,;=:@"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """Where an operation's requests go, and what goes with each.
+    """The destination of an operation's requests, and the headers sent with each.
 
     Attributes:
-        base: Scheme, host and path in front of the operation's.
-        path: As the document has it, with `{names}`.
-        headers: Sent with every request; credentials are not among them.
-        credential: What carries the credential.
-        accept: Which answers are wanted.
+        base: Scheme, host and path prefix.
+        path: The path template of the document, with `{names}`.
+        headers: Headers of every request, without credentials.
+        credential: The parts that carry the credential.
+        accept: The `Accept` header.
     """
 
     method: str
@@ -44,7 +44,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutgoingRequest:
-    """A request, ready to go. Its URL may carry a credential."""
+    """A complete request. Its URL may hold a credential."""
 
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
@@ -52,10 +52,10 @@ class OutgoingRequest:
 
 
 def build_request(route: Route, plan: ArgumentPlan, given: Mapping[str, Any]) -> OutgoingRequest:
-    """The request for these arguments.
+    """Build the request for these arguments.
 
     Raises:
-        InvalidRequest: An argument cannot be sent where it belongs.
+        InvalidRequest: An argument cannot be serialized for its location.
     """
     values = {**plan.values, **given} if plan.values else given
     _check_names(given, plan, route.credential)
@@ -82,10 +82,10 @@ def build_request(route: Route, plan: ArgumentPlan, given: Mapping[str, Any]) ->
 def _check_names(
     given: Mapping[str, Any], plan: ArgumentPlan, credential: tuple[CredentialPart, ...]
 ) -> None:
-    """Let no object that is written as pairs say what only the operator says.
+    """Refuse objects whose keys, written as pairs, would set what only the operator may set.
 
     Raises:
-        InvalidRequest: One has the name of the credential, or of a hidden argument.
+        InvalidRequest: A key has the name of the credential or of a hidden argument.
     """
     for argument in plan.arguments:
         value, parameter = given.get(argument.name), argument.parameter
@@ -127,7 +127,7 @@ def _parameters(
 
 
 def _fill_path(template: str, values: Mapping[str, str]) -> str:
-    """The path with its arguments in place; each stays inside its segment."""
+    """Fill the path template; each argument stays inside its segment."""
 
     def value_of(match: re.Match[str]) -> str:
         value = values.get(match[1], "")

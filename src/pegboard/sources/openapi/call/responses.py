@@ -1,4 +1,4 @@
-"""From a good answer to a result: JSON as a value, text as text, anything else as a file."""
+"""Turns a successful response into a result: JSON as a value, text as text, the rest as a file."""
 
 import mimetypes
 import re
@@ -36,16 +36,16 @@ _NOTHING: Any = object()
 def to_result(
     response: HttpResponse, *, method: str, action: str, projection: str = ""
 ) -> ToolResult:
-    """What a caller gets of an answer that is no error.
+    """Return the result of a successful response.
 
     Args:
-        response: With a status that is no error.
-        method: Of the request, in lower case.
-        action: The name of a file that has none.
-        projection: JMESPath: what is given back of a JSON answer; empty for all.
+        response: A response without an error status.
+        method: The method of the request, in lower case.
+        action: The file name to use where the response has none.
+        projection: JMESPath expression applied to a JSON response; empty for all of it.
 
     Raises:
-        ToolFailed: The answer does not fit the projection.
+        ToolFailed: The projection cannot be applied.
     """
     if method == "head":
         return _head_result(response)
@@ -61,12 +61,12 @@ def to_result(
 
 
 def is_json(media_type: str) -> bool:
-    """Whether a content type is JSON's."""
+    """Whether a content type is JSON."""
     return media_type.endswith(("/json", "+json"))
 
 
 def body_text(response: HttpResponse) -> str | None:
-    """The body as text by its declared character set, else UTF-8; None when it is not text."""
+    """Return the body as text by its declared charset, else UTF-8; None if it is not text."""
     media_type = response.media_type
     if not is_json(media_type) and not _TEXT.fullmatch(media_type):
         return None
@@ -75,11 +75,11 @@ def body_text(response: HttpResponse) -> str | None:
 
 
 def next_page(response: HttpResponse, names: Mapping[str, str]) -> str:
-    """How to ask for the next page, from `Link: <...>; rel="next"`; empty when there is none.
+    """Return how to request the next page, from `Link: <...>; rel="next"`; empty without one.
 
     Args:
-        response: One page.
-        names: Arguments by the query parameter that they are.
+        response: The current page.
+        names: Argument names by query parameter.
     """
     for match in _NEXT.finditer(response.headers.get("link", "")):
         url, about = match[1], match[2]
@@ -96,12 +96,12 @@ def next_page(response: HttpResponse, names: Mapping[str, str]) -> str:
 
 
 def with_note(result: ToolResult, note: str) -> ToolResult:
-    """The same with a sentence behind its text."""
+    """Return the result with a sentence appended to its text."""
     return structs.replace(result, content=f"{result.text}\n{note}") if note else result
 
 
 def _guess_media_type(response: HttpResponse) -> HttpResponse:
-    """An answer that does not say what it is, as what it reads as: JSON, text, or a file."""
+    """Set the content type of a response that has none: JSON, text, or a file."""
     if response.media_type:
         return response
     try:
@@ -126,12 +126,12 @@ def _json_result(response: HttpResponse, projection: str) -> ToolResult:
         return wrap(_project(value, projection) if projection else value)
     if projection:
         raise ToolFailed(
-            f"The API answered {response.status}, but its answer is not whole JSON, so that the "
+            f"The API answered {response.status}, but its response is not complete JSON, so the "
             "configured projection cannot be applied."
         )
     if response.truncated:
         return ToolResult(content=words + _cut_note(response))
-    return ToolResult(content=f"{words}\n[The API calls this JSON, but it is not valid JSON.]")
+    return ToolResult(content=f"{words}\n[The response is not the JSON that it declares.]")
 
 
 def _project(value: Any, projection: str) -> Any:
@@ -143,7 +143,7 @@ def _project(value: Any, projection: str) -> Any:
     except (JMESPathError, ValueError, TypeError, RecursionError) as error:
         # the whole answer is not given instead: a projection may be there to leave something out
         raise ToolFailed(
-            "The API did what was asked, but its answer does not fit the configured projection."
+            "The API accepted the request, but its response does not fit the configured projection."
         ) from error
 
 
@@ -166,7 +166,7 @@ def _file_result(response: HttpResponse, action: str) -> ToolResult:
 
 
 def file_name(disposition: str) -> str:
-    """The name that an answer gives its file, without any folder; empty when it gives none."""
+    """Return the file name of a `Content-Disposition` without folders; empty without one."""
     encoded, plain = _ENCODED_NAME.search(disposition), _FILE_NAME.search(disposition)
     if encoded:
         try:
@@ -184,4 +184,4 @@ def file_name(disposition: str) -> str:
 def _cut_note(response: HttpResponse) -> str:
     if not response.truncated:
         return ""
-    return f"\n[The answer is longer; it was cut after {len(response.content):,} bytes.]"
+    return f"\n[The response is longer; it was cut after {len(response.content):,} bytes.]"

@@ -1,4 +1,4 @@
-"""Reading the document: a file, a URL, a pasted text or data, and the files that it refers to."""
+"""Loads the document from a file, a URL or the configuration, with the files it refers to."""
 
 import errno
 import hashlib
@@ -29,13 +29,13 @@ _ACCEPT = "application/json, application/yaml, text/yaml, text/*;q=0.9, */*;q=0.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiDocument:
-    """A document as it was read.
+    """A document that was loaded.
 
     Attributes:
-        files: Under "" the document itself, then what it refers to, by path from its folder.
-        refused: Why further files could not be read.
-        url: Where it came from, when it came from a URL.
-        version: Equal versions have equal content.
+        files: The document under "", and the files it refers to by path from its folder.
+        refused: Reasons for the files that could not be read.
+        url: The URL that it was fetched from; empty for a file.
+        version: Documents with equal versions have equal content.
     """
 
     files: Mapping[str, Any]
@@ -50,18 +50,18 @@ class ApiDocument:
 
 
 def is_pasted(document: str) -> bool:
-    """Whether this is a document itself, and not where one is."""
+    """Whether the text is the document itself rather than its location."""
     return _PASTED.match(document) is not None
 
 
 class DocumentLoader:
-    """Reads one document, and again only when it may have changed.
+    """Loads one document, again only when it may have changed.
 
     Args:
-        owner: The source's name, for messages and for its share of threads.
-        base_dir: What a relative file name starts from.
+        owner: The name of the source, for messages and its share of threads.
+        base_dir: The folder for relative file names.
         http: None on a board without network.
-        max_bytes: Of each file.
+        max_bytes: The maximum size of each file.
     """
 
     def __init__(
@@ -82,10 +82,10 @@ class DocumentLoader:
         self._tags: dict[str, str] = {}
 
     async def load(self) -> ApiDocument:
-        """The document as of now; the same object while it has not changed.
+        """Return the current document; the same object while it has not changed.
 
         Raises:
-            SourceUnavailable: It cannot be read, with what to check.
+            SourceUnavailable: It cannot be read; the message says what to check.
         """
         document = self._document
         if not isinstance(document, str):
@@ -201,7 +201,7 @@ def _shorten(document: str) -> str:
 
 
 def _beside(folder: Path, name: str, most: int, count: int) -> bytes:
-    """A file of the document's folder, or below; what leads out of it is refused."""
+    """Read a file of the document's folder or below; other files are refused."""
     path = Path(os.path.realpath(folder / name))
     if not path.is_relative_to(folder):
         raise OSError("it lies outside the document's folder")
@@ -217,7 +217,7 @@ def _digest(content: bytes) -> bytes:
 
 
 def _files_named_in(name: str, raw: bytes, data: Any) -> list[str]:
-    """The relative files that a document refers to; most have none, and are not searched."""
+    """Return the relative files that a document refers to."""
     if not re.search(rb"\$ref['\"]?\s*:\s*['\"]?\s*[^#'\"\s]", raw):
         return []
     found: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""The operations of a document, told alike for every version of the format."""
+"""Reads operations into one form for every version of the format."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ STYLES: Mapping[str, tuple[str, ...]] = {
 }
 _IN_PATH = re.compile(r"\{([^{}/]+)\}")
 DOT_SEGMENTS_PROBLEM = (
-    "Its path has '.' or '..' as a part, which would lead out of the API's own address."
+    "Its path has a '.' or '..' segment, which would lead out of the API's base URL."
 )
 # OpenAPI 3.1.1, 4.8.12.1: these are not parameters; credentials and bodies bring them
 _NOT_PARAMETERS = frozenset({"accept", "content-type", "authorization"})
@@ -35,14 +35,14 @@ _NOT_PARAMETERS = frozenset({"accept", "content-type", "authorization"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationParameter:
-    """One value outside of the body.
+    """A parameter outside of the body.
 
     Attributes:
         location: `path`, `query`, `header` or `cookie`.
-        content_type: How the value is written instead of by `style`; empty when by style.
-        nested: The styles of arrays within an array, from without to within (Swagger 2.0); without
-            one they are JSON.
-        fault: What is wrong with it in the document, in a sentence; empty for nothing.
+        content_type: The content type that replaces `style`; empty without one.
+        nested: The styles of nested arrays, outermost first (Swagger 2.0); without one they are
+            JSON.
+        fault: A mistake of the document in it, as a sentence; empty without one.
     """
 
     name: str
@@ -61,10 +61,10 @@ class OperationParameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestBody:
-    """What a request may carry.
+    """The body of a request.
 
     Attributes:
-        media: Schema and encoding by content type, in the document's order.
+        media: Schema and encoding by content type, in the order of the document.
     """
 
     media: Mapping[str, LocatedNode]
@@ -77,11 +77,11 @@ class Operation:
     """One method on one path.
 
     Attributes:
-        id: The document's own; empty when it gives none.
-        security: Alternatives, each of which names schemes; None when nothing is said.
-        servers: Its own; empty means those of the document.
-        produces: Content types of its answers, where they stand beside the answers (Swagger 2.0).
-        problem: Why it cannot be called; empty when it can.
+        id: The `operationId`; empty without one.
+        security: Alternatives, each naming schemes; None without requirements.
+        servers: Its own servers; empty means those of the document.
+        produces: Content types of its responses (Swagger 2.0).
+        problem: Why it cannot be called; empty if it can.
     """
 
     method: str
@@ -101,19 +101,19 @@ class Operation:
 
     @property
     def place(self) -> str:
-        """How people name it: `GET /orders/{id}`."""
+        """Method and path: `GET /orders/{id}`."""
         return f"{self.method.upper()} {self.path}"
 
 
 class OperationReader:
-    """Reads operations of OpenAPI 3; a subclass knows what Swagger 2.0 says differently."""
+    """Reads the operations of OpenAPI 3; a subclass covers Swagger 2.0."""
 
     def __init__(self, root: Node, references: References) -> None:
         self.root = root
         self.references = references
 
     def security_schemes(self) -> dict[str, Node]:
-        """The security schemes of the document, by name."""
+        """Return the security schemes of the document, by name."""
         schemes = mapping(mapping(self.root.get("components")).get("securitySchemes"))
         found: dict[str, Node] = {}
         for name, node in schemes.items():
@@ -122,7 +122,7 @@ class OperationReader:
         return found
 
     def operations(self) -> Iterator[Operation]:
-        """Every operation, in the document's order."""
+        """Yield every operation, in the order of the document."""
         for path, item in mapping(self.root.get("paths")).items():
             if path.startswith("x-"):
                 continue  # an extension
@@ -136,7 +136,7 @@ class OperationReader:
                     yield self.operation(path, method, place)
 
     def operation(self, path: str, method: str, item: LocatedNode) -> Operation:
-        """One method of a path item."""
+        """Read one method of a path item."""
         place = item.at(method)
         node = place.fields
         problem, parameters, body = _path_problem(path), (), None
@@ -164,10 +164,10 @@ class OperationReader:
         )
 
     def body(self, operation: LocatedNode, _item: LocatedNode) -> RequestBody | None:
-        """The body of an operation; None when it takes none.
+        """Read the body of an operation; None if it takes none.
 
         Raises:
-            BadReference: It refers to nothing.
+            BadReference: A reference in it cannot be resolved.
         """
         if not operation.fields.get("requestBody"):
             return None
@@ -183,31 +183,31 @@ class OperationReader:
         )
 
     def produces(self, _operation: LocatedNode) -> tuple[str, ...]:
-        """Content types of all answers of an operation; here each answer has its own."""
+        """Return the content types of all responses; in OpenAPI 3 each response has its own."""
         return ()
 
     def response(
         self, place: LocatedNode, _produces: Sequence[str] = ()
     ) -> tuple[tuple[str, LocatedNode], ...]:
-        """Content types of one response, with their schemas.
+        """Return the content types of a response with their schemas.
 
         Args:
-            place: Where it stands.
-            produces: Those of the operation.
+            place: The response.
+            produces: The content types of the operation.
         """
         content = self.references.resolve(place).at("content")
         return tuple((kind, content.at(kind).at("schema")) for kind in content.fields)
 
     def parameter(self, place: LocatedNode) -> OperationParameter | None:
-        """One parameter; None for what is not sent as one.
+        """Read one parameter; None if it is not sent as one.
 
         Raises:
-            BadReference: It is of no kind that is known.
+            BadReference: Its location is unknown.
         """
         node = place.fields
         name, location = text(node.get("name")), text(node.get("in"))
         if not name or location not in LOCATIONS:
-            raise BadReference(f"a parameter {name!r} in {location!r} is of no known kind")
+            raise BadReference(f"a parameter {name!r} in {location!r} has no known location")
         schema, content_type = place.at("schema"), ""
         content = place.at("content")
         if content.fields:
@@ -231,7 +231,7 @@ class OperationReader:
         )
 
     def own_parameters(self, item: LocatedNode, operation: LocatedNode) -> list[LocatedNode]:
-        """The parameters of an operation with those of its path; its own ones replace them."""
+        """Return the parameters of an operation and its path; the operation's own win."""
         found: dict[tuple[Any, Any], LocatedNode] = {}
         for place in (*item.at("parameters").items(), *operation.at("parameters").items()):
             resolved = self.references.resolve(place)
@@ -262,7 +262,7 @@ class OperationReader:
 
 def _path_problem(path: str) -> str:
     if not path.startswith("/"):
-        return "Its path does not begin with '/', so that nobody knows where it goes."
+        return "Its path does not begin with '/', so it has no address."
     return DOT_SEGMENTS_PROBLEM if has_dot_segments(path) else ""
 
 

@@ -1,7 +1,7 @@
-"""From the bytes of a document to JSON data, whatever the bytes are.
+"""Parses the bytes of a document into JSON data.
 
-YAML is read as JSON's superset (its core schema): no dates, no `yes` for true, no sexagesimal
-numbers. Aliases are counted as if they were written out, before anything is built of them.
+YAML is read by its core schema, a superset of JSON: no dates, no `yes` for true, no sexagesimal
+numbers. The size with all aliases expanded is checked before anything is built from them.
 """
 
 import re
@@ -32,14 +32,14 @@ _CORE_SCHEMA = (
 
 
 class Unreadable(ValueError):
-    """These bytes are no document; the message says where and why."""
+    """The bytes are not a document; the message says where and why."""
 
 
 def parse_document(raw: bytes) -> Any:
-    """The JSON data of a JSON or YAML text.
+    """Parse a JSON or YAML text.
 
     Raises:
-        Unreadable: It is neither, or far larger than it looks.
+        Unreadable: It is neither, or its aliases expand to too much.
     """
     raw = raw.removeprefix(b"\xef\xbb\xbf")
     if _JSON_START.match(raw):
@@ -85,7 +85,7 @@ def _yaml(raw: bytes, *, instead_of: str = "") -> Any:
 def _loader() -> "type[yaml.CSafeLoader]":
     import yaml
 
-    # a class of its own, so that the resolvers of everybody else stay what they are
+    # a class of its own, so that the resolvers of other users of PyYAML do not change
     made: Any = type("Loader", (yaml.CSafeLoader,), {"yaml_implicit_resolvers": {}})
     for tag, pattern, first in _CORE_SCHEMA:
         made.add_implicit_resolver(
@@ -95,7 +95,7 @@ def _loader() -> "type[yaml.CSafeLoader]":
 
 
 def _check_size(root: Any) -> None:
-    """Refuse what would be huge or endless with its aliases written out."""
+    """Refuse a document that is huge or endless once its aliases are expanded."""
     sizes: dict[int, int] = {}
     open_nodes: set[int] = set()
     waiting: list[tuple[Any, int, bool]] = [(root, 0, False)]
@@ -107,12 +107,12 @@ def _check_size(root: Any) -> None:
             open_nodes.discard(key)
             sizes[key] = 1 + sum(sizes[id(child)] for child in children)
             if sizes[key] > _MAX_NODES:
-                raise Unreadable(f"its aliases stand for more than {_MAX_NODES:,} values")
+                raise Unreadable(f"its aliases expand to more than {_MAX_NODES:,} values")
             continue
         if key in sizes:
             continue
         if key in open_nodes:
-            raise Unreadable("one of its aliases stands for something that it is part of")
+            raise Unreadable("one of its aliases refers to a value that contains it")
         if depth > _MAX_DEPTH:
             raise Unreadable(f"it is nested more than {_MAX_DEPTH} levels deep")
         open_nodes.add(key)
@@ -131,7 +131,7 @@ def _children(node: Any) -> list[Any]:
 
 
 def to_json_data(value: Any) -> Any:
-    """JSON data of what YAML may hold, shared where it was shared: `200:` is a number in YAML."""
+    """Convert YAML values to JSON data, keeping shared parts shared. `200:` is a number in YAML."""
     done: dict[int, Any] = {}
 
     def made(item: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Following `$ref`: inside the document, and into files that lie beside it. Never elsewhere."""
+"""Resolves `$ref` inside the document and into files beside it, never from the network."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
@@ -12,15 +12,15 @@ _MISSING = object()
 
 
 class BadReference(ValueError):
-    """A `$ref` that leads nowhere it may lead; the message names it."""
+    """A `$ref` that cannot be resolved; the message names it."""
 
 
 class References:
-    """Resolves references of one document.
+    """Resolves the references of one document.
 
     Args:
-        files: The document under the name "" and whatever it refers to, by path from its folder.
-        refused: Why other files are not there.
+        files: The document under "", and the files it refers to by path from its folder.
+        refused: Reasons for the files that could not be read.
     """
 
     def __init__(self, files: Mapping[str, Any], refused: Mapping[str, str] | None = None) -> None:
@@ -29,7 +29,7 @@ class References:
         self._anchors: dict[str, dict[str, Any]] = {}
 
     def schema_addresses(self) -> Iterator[str]:
-        """The addresses of the schemas that the document shares, as it lists them."""
+        """Yield the addresses of the document's shared schemas, in its order."""
         root = mapping(self._files.get(""))
         places = {
             "/components/schemas": mapping(mapping(root.get("components")).get("schemas")),
@@ -40,15 +40,15 @@ class References:
                 yield f"#{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
 
     def resolve(self, place: LocatedNode) -> LocatedNode:
-        """What stands there, or where its `$ref` leads, chains followed.
+        """Follow the references of a part, and of their targets, to its value.
 
         Raises:
-            BadReference: It leads nowhere, in a circle, or out of the document.
+            BadReference: The target does not exist, is circular, or is outside of the document.
         """
         return self.follow(place)[0]
 
     def follow(self, place: LocatedNode) -> tuple[LocatedNode, str]:
-        """The same with the canonical address of the last reference; empty when there was none."""
+        """Resolve a part, and return the address of its last reference; empty without one."""
         seen: list[str] = []
         while isinstance(ref := place.fields.get("$ref"), str):
             place, address = self.target(ref, place.file)
@@ -58,10 +58,10 @@ class References:
         return place, seen[-1] if seen else ""
 
     def target(self, ref: str, file: str) -> tuple[LocatedNode, str]:
-        """What one reference names, and its canonical address.
+        """Return the target of one reference and its canonical address.
 
         Raises:
-            BadReference: Nothing, or something outside of the document.
+            BadReference: It does not exist, or is outside of the document.
         """
         path, _, fragment = ref.partition("#")
         where = join_path(file, path) if path else file
@@ -112,7 +112,7 @@ class References:
 
 
 def join_path(file: str, path: str) -> str | None:
-    """A path as seen from a file, both from the document's folder; None if it leaves that."""
+    """Resolve a path relative to a file; None if it leaves the document's folder."""
     if "://" in path or path.startswith(("/", "\\")) or "\0" in path:
         return None
     parts = file.split("/")[:-1]

@@ -1,4 +1,4 @@
-"""Reading a document again every so often, so that what its API offers anew is not missed."""
+"""Checks a document for changes at an interval."""
 
 import asyncio
 import logging
@@ -11,12 +11,12 @@ _LOG = logging.getLogger("pegboard.openapi")
 
 
 class DocumentRefresh:
-    """A task that looks whether the document has changed, from its first reading on.
+    """A task that checks whether the document has changed since it was first read.
 
     Args:
-        name: The source's, for the log.
-        every: Seconds between two looks; 0 for never.
-        has_changed: Reads the document; whether it is another than the one that is listed.
+        name: The name of the source, for the log.
+        every: Seconds between two checks; 0 for never.
+        has_changed: Reads the document, and returns whether it differs from the listed one.
     """
 
     def __init__(
@@ -30,18 +30,18 @@ class DocumentRefresh:
         self._is_closed = False
 
     def on_change(self, notify: Callable[[], None]) -> None:
-        """Who is told of a change."""
+        """Set the callback for a change."""
         self._notify = notify
 
     def start(self) -> None:
-        """Look from now on; nothing where nobody is told, or it looks already."""
+        """Start checking, unless it is running or there is no callback."""
         if not self._every or self._notify is None or self._task is not None or self._is_closed:
             return
         work = self._poll(self._notify)
         self._task = asyncio.create_task(work, name=f"refresh {self._name}")
 
     async def close(self) -> None:
-        """Look no more; safe to call twice."""
+        """Stop checking; safe to call twice."""
         self._is_closed = True
         task, self._task = self._task, None
         if task is not None:
@@ -58,7 +58,7 @@ class DocumentRefresh:
                         notify()
                     fault = ""
                 except PegboardError as error:
-                    # what was read last goes on to hold; said once, not with every look
+                    # the last document stays in use; logged once, not with every check
                     if error.message != fault:
                         _LOG.warning(
                             "the document of %s cannot be read again: %s", self._name, error.message

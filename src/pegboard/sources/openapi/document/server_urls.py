@@ -1,6 +1,6 @@
-"""Where requests go: what the operator wrote, or the server that the document names.
+"""Server URLs: the one that the operator configured, or the one of the document.
 
-Nothing that a caller says takes part in it.
+No argument of a call has a part in it.
 """
 
 import re
@@ -23,19 +23,19 @@ _UNFIT = re.compile(r"[\x00-\x20\x7f\\{}]")
 
 
 class BadAddress(ValueError):
-    """There is no address that requests could be sent to; the message says why."""
+    """There is no URL to send requests to; the message says why."""
 
 
 def is_url(document: str) -> bool:
-    """Whether a document is fetched from there."""
+    """Whether a document is fetched from a URL."""
     return _URL.match(document) is not None
 
 
 def check_base_url(url: str) -> str:
-    """A base URL without its last slash.
+    """Check a base URL and return it without a trailing slash.
 
     Raises:
-        BadAddress: It is no plain http(s) address.
+        BadAddress: It is not a plain http(s) URL.
     """
     try:
         parts = urlsplit(url)
@@ -53,7 +53,7 @@ def check_base_url(url: str) -> str:
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port, so that equal origins are equal texts."""
+    """Return scheme, host and port in normalised form."""
     parts = urlsplit(url)
     default = {"http": 80, "https": 443}.get(parts.scheme)
     port = "" if parts.port in (None, default) else f":{parts.port}"
@@ -62,7 +62,7 @@ def origin_of(url: str) -> str:
 
 
 def swagger_servers(document: Node, url: str) -> list[Node]:
-    """The `host`, `basePath` and `schemes` of Swagger 2.0 as servers."""
+    """Return `host`, `basePath` and `schemes` of Swagger 2.0 as servers."""
     path = text(document.get("basePath")) or "/"
     host = text(document.get("host"))
     if not host:
@@ -77,19 +77,19 @@ def swagger_servers(document: Node, url: str) -> list[Node]:
 def server_url(
     servers: Sequence[object], index: int, variables: Mapping[str, str], document_url: str
 ) -> str:
-    """The URL of one of several servers, its variables filled in.
+    """Return the URL of one of several servers with its variables filled in.
 
     Args:
-        servers: As the document lists them; none means the document's own root.
-        index: Which of them, from 0.
-        variables: What the operator says of its variables; the document's defaults otherwise.
-        document_url: What a relative one starts from; empty when the document is no URL.
+        servers: The servers of the document; none means the root of its own URL.
+        index: The index of the server, from 0.
+        variables: The operator's values; the document's defaults fill the rest.
+        document_url: The base of a relative URL; empty if the document has no URL.
 
     Raises:
-        BadAddress: There is no such server, or its URL leads nowhere.
+        BadAddress: There is no such server, or its URL is not valid.
     """
     if index >= max(1, len(servers)):
-        raise BadAddress(f"The document names {len(servers)} servers; there is no server {index}.")
+        raise BadAddress(f"The document has {len(servers)} servers; there is no server {index}.")
     server = mapping(servers[index]) if servers else {"url": "/"}
     url = _fill_variables(
         text(server.get("url")) or "/", mapping(server.get("variables")), variables
@@ -99,12 +99,12 @@ def server_url(
         return check_base_url(full)
     except BadAddress as error:
         raise BadAddress(
-            f"The document names {url!r} as its server, which is no address: set base_url."
+            f"The document has the server {url!r}, which is not a URL: set base_url."
         ) from error
 
 
 def has_dot_segments(path: str) -> bool:
-    """Whether a path has a dot segment in it once it is decoded, as often as servers do."""
+    """Whether a path has a dot segment after decoding it as often as servers may."""
     for _ in range(_MAX_DECODINGS):
         if not _DOTS.isdisjoint(re.split(r"[/\\;]", path)):
             return True
@@ -113,7 +113,7 @@ def has_dot_segments(path: str) -> bool:
 
 
 def own_servers(path_item: LocatedNode, operation: Node) -> Sequence[object]:
-    """The servers that an operation, or the path it stands under, has for itself."""
+    """Return the servers of an operation, or else of its path item."""
     return sequence(operation.get("servers")) or sequence(path_item.fields.get("servers"))
 
 
@@ -136,6 +136,6 @@ def _fill_variables(url: str, described: Node, given: Mapping[str, str]) -> str:
 
 
 def _scalar(value: object) -> str:
-    """A text, or a number that YAML made of one that stands without quotes, as a port does."""
+    """Return a string, or an unquoted YAML number such as a port as a string."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return str(value) if is_number else text(value)

@@ -1,4 +1,4 @@
-"""What Swagger 2.0 says differently: bodies among the parameters, types without a schema."""
+"""Reads Swagger 2.0: bodies among the parameters, and types without a schema."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -36,10 +36,10 @@ _FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 
 
 class SwaggerReader(OperationReader):
-    """Reads operations of Swagger 2.0."""
+    """Reads the operations of Swagger 2.0."""
 
     def security_schemes(self) -> dict[str, Node]:
-        """The `securityDefinitions`, as OpenAPI 3 has them."""
+        """Return the `securityDefinitions` in the form of OpenAPI 3."""
         definitions = mapping(self.root.get("securityDefinitions"))
         return {
             name: {"type": "http", "scheme": "basic"} if scheme.get("type") == "basic" else scheme
@@ -47,7 +47,7 @@ class SwaggerReader(OperationReader):
         }
 
     def parameter(self, place: LocatedNode) -> OperationParameter | None:
-        """One parameter; None for a body or a field of a form."""
+        """Read one parameter; None for a body or a form field."""
         node = place.fields
         if node.get("in") in ("body", "formData"):
             return None
@@ -63,7 +63,7 @@ class SwaggerReader(OperationReader):
         )
 
     def body(self, operation: LocatedNode, _item: LocatedNode) -> RequestBody | None:
-        """The body, from the parameters `in: body` and `in: formData`."""
+        """Read the body from the parameters `in: body` and `in: formData`."""
         places = self.own_parameters(_item, operation)
         for place in places:
             if place.fields.get("in") == "body":
@@ -72,14 +72,14 @@ class SwaggerReader(OperationReader):
         return self._form(operation, fields) if fields else None
 
     def produces(self, operation: LocatedNode) -> tuple[str, ...]:
-        """Content types of all answers: the operation's own list, else the document's."""
+        """Return the content types of all responses: the operation's, else the document's."""
         own = operation.fields.get("produces")
         return texts(self.root.get("produces") if own is None else own)
 
     def response(
         self, place: LocatedNode, produces: Sequence[str] = ()
     ) -> tuple[tuple[str, LocatedNode], ...]:
-        """Content types of one response, with their schemas."""
+        """Return the content types of a response with their schemas."""
         found = self.references.resolve(place)
         if "schema" not in found.fields:
             return ()
@@ -95,7 +95,7 @@ class SwaggerReader(OperationReader):
 
     def _form(self, operation: LocatedNode, fields: list[LocatedNode]) -> RequestBody:
         if len({place.file for place in fields}) > 1:
-            raise BadReference("the fields of its form stand in several files")
+            raise BadReference("the fields of its form are in several files")
         nodes = {text(place.fields.get("name")): place.fields for place in fields}
         required = [name for name, node in nodes.items() if node.get("required") is True]
         schema: dict[str, Any] = {
@@ -125,10 +125,10 @@ def _style(node: Node) -> tuple[str, bool]:
 
 
 def _fault(node: Node, *, is_many: bool) -> str:
-    """What is wrong with a `collectionFormat`; empty for nothing."""
+    """Return what is wrong with a `collectionFormat`; empty if nothing."""
     given = node.get("collectionFormat")
     if given is None or node.get("type") != "array":
-        return ""  # generators write it beside types that have no use for it
+        return ""  # generators write it beside types that do not use it
     if text(given) in _COLLECTIONS and (is_many or given != "multi"):
         return ""
     return (
@@ -138,7 +138,7 @@ def _fault(node: Node, *, is_many: bool) -> str:
 
 
 def _nested_styles(node: Node) -> tuple[str, ...]:
-    """The styles of arrays within an array; only whole parameters can be `multi`."""
+    """Return the styles of nested arrays; only whole parameters can be `multi`."""
     found: list[str] = []
     items = mapping(node.get("items"))
     while items.get("type") == "array" and len(found) < _MAX_DEPTH:
@@ -158,7 +158,7 @@ def _has_file(node: Node) -> bool:
 
 
 def _schema_of(node: Node) -> dict[str, Any]:
-    """A parameter's own type, as a schema."""
+    """Return the schema of a parameter from its own keywords."""
     schema = {key: value for key, value in node.items() if key not in _NOT_OF_THE_SCHEMA}
     items = mapping(schema.get("items"))
     if items:

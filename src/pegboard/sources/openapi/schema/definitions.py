@@ -1,4 +1,4 @@
-"""The shared definitions of one schema: only those it uses, no endless loops, bounded in size."""
+"""Attaches shared definitions to a schema: only those it uses, without loops, bounded in size."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -11,7 +11,7 @@ import msgspec
 Schema = dict[str, Any]
 MAX_SCHEMA_BYTES = 200_000
 MAX_APPLIED = 100_000
-"""So many schemas may apply to one value: whoever refers twice to the next doubles them."""
+"""The maximum of schemas that apply to one value; each double reference doubles their number."""
 _PREFIX = "#/$defs/"
 _IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
 _IN_PLACE_SINGLE = ("if", "then", "else", "not")
@@ -20,9 +20,9 @@ _CUT = "Not checked here: the document's schema goes on further than a tool can 
 
 
 class Definitions:
-    """Definitions that schemas share, by name; what is found out about each is kept.
+    """Definitions that schemas share, by name, with cached facts about each.
 
-    They are never changed: thousands of tools show the same ones.
+    They are never modified: thousands of tools share them.
     """
 
     def __init__(self, schemas: Mapping[str, Schema] | None = None) -> None:
@@ -32,25 +32,25 @@ class Definitions:
         self._wordless: dict[str, Schema] = {}
 
     def uses(self, name: str) -> frozenset[str]:
-        """The definitions that one refers to."""
+        """Return the definitions that a definition refers to."""
         found = self._uses.get(name)
         if found is None:
             found = self._uses[name] = self.names_in(self.schemas[name])
         return found
 
     def names_in(self, schema: Schema) -> frozenset[str]:
-        """The definitions that a schema refers to by itself."""
+        """Return the definitions that a schema refers to directly."""
         return frozenset(_names_in(schema)) & self.schemas.keys()
 
     def without_annotations(self, name: str) -> Schema:
-        """One without what only readers need."""
+        """Return a definition without descriptions, examples and other annotations."""
         found = self._wordless.get(name)
         if found is None:
             found = self._wordless[name] = _without_annotations(self.schemas[name])
         return found
 
     def in_place(self, name: str) -> tuple[str, ...]:
-        """The definitions that one applies to the same value, as often as it does."""
+        """Return the definitions that one applies to the same value, with repetitions."""
         found = self._in_place.get(name)
         if found is None:
             found = tuple(one[1] for one in _in_place(self.schemas[name]))
@@ -58,7 +58,7 @@ class Definitions:
         return found
 
     def layers(self, schema: Schema, *, cut: AbstractSet[str] = frozenset()) -> list[list[str]]:
-        """The names of what a schema needs, nearest first; what is cut needs nothing."""
+        """Return the names that a schema needs, nearest first; a cut definition needs nothing."""
         layers: list[list[str]] = []
         seen: set[str] = set()
         new = self.names_in({key: value for key, value in schema.items() if key != "$defs"})
@@ -70,11 +70,11 @@ class Definitions:
 
 
 def attach_definitions(schema: Schema, definitions: Definitions) -> Schema:
-    """The schema with the definitions that it needs.
+    """Return the schema with the definitions that it needs.
 
     Args:
-        schema: The root, which refers to them.
-        definitions: Those that there are.
+        schema: The root schema, which refers to them.
+        definitions: All definitions.
     """
     layers = definitions.layers(schema)
     if not layers:
@@ -112,7 +112,7 @@ def _names_in(node: Any) -> Iterator[str]:
 
 
 def _without_loops(definitions: Definitions, names: Sequence[str]) -> Definitions:
-    """The same where nothing loops or multiplies; else copies of what is needed, cut there."""
+    """Return the definitions, or copies that are cut where they loop or multiply."""
     applied = {name: definitions.in_place(name) for name in names}
     try:
         order = list(TopologicalSorter(applied).static_order())
@@ -134,7 +134,7 @@ def _without_loops(definitions: Definitions, names: Sequence[str]) -> Definition
 
 
 def _cut_multiples(definitions: dict[str, Schema]) -> None:
-    """Cut what would apply too many schemas to one value: `A: {allOf: [B, B]}`, and B the same."""
+    """Cut schemas that multiply on one value: `A: {allOf: [B, B]}`, and B likewise."""
     applied = {name: [one[1] for one in _in_place(part)] for name, part in definitions.items()}
     counts: dict[str, int] = {}
     for name in TopologicalSorter(applied).static_order():
@@ -154,7 +154,7 @@ def _cut(holder: Schema, why: str, *, negated: bool) -> None:
 
 
 def _break_loops(start: str, definitions: dict[str, Schema], done: set[str]) -> None:
-    """Cut what applies itself to the same value again and again: `A: {allOf: [A]}`."""
+    """Cut schemas that apply themselves to the same value: `A: {allOf: [A]}`."""
     path: list[str] = [start]
     waiting: list[Iterator[tuple[Schema, str, bool]]] = [_in_place(definitions[start])]
     while waiting:
@@ -172,7 +172,7 @@ def _break_loops(start: str, definitions: dict[str, Schema], done: set[str]) -> 
 
 
 def _in_place(schema: Schema, *, negated: bool = False) -> Iterator[tuple[Schema, str, bool]]:
-    """Every reference that speaks of the same value, and whether it is under a `not`."""
+    """Yield every reference that applies to the same value, and whether it is under a `not`."""
     ref = schema.get("$ref")
     if isinstance(ref, str) and ref.startswith(_PREFIX):
         yield schema, ref.removeprefix(_PREFIX), negated
@@ -188,7 +188,7 @@ def _in_place(schema: Schema, *, negated: bool = False) -> Iterator[tuple[Schema
 
 
 def _without_annotations(schema: Schema) -> Schema:
-    """Without what only readers need; property names that look like it are kept."""
+    """Remove annotations; properties of the same names are kept."""
     made: Schema = {}
     for key, value in schema.items():
         if key in _WORDS:

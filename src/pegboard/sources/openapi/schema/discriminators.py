@@ -1,8 +1,7 @@
-"""Which of several schemas is meant, where a document says so by a property of the value.
+"""Selects between alternative schemas by a property of the value (`discriminator`).
 
-A `discriminator` (OpenAPI 3.1.1, 4.8.25) names that property, and JSON Schema does not know it: the
-alternatives are mostly open, so that a value of one of them fits the others too, and `oneOf` would
-refuse every value.
+JSON Schema has no `discriminator` (OpenAPI 3.1.1, 4.8.25). The alternatives are mostly open, so a
+value of one of them also matches the others, and `oneOf` would refuse every value.
 """
 
 from collections.abc import Mapping
@@ -16,19 +15,19 @@ _MAX_DEPTH = 8
 
 
 def has_discriminator(node: Node) -> bool:
-    """Whether a property says which of the alternatives of a schema is meant."""
+    """Whether a schema selects its alternatives by a property."""
     return bool(_property_of(node))
 
 
 class Discriminator:
-    """What has to hold of the property of a schema where one of its alternatives is meant.
+    """The constraint on the discriminator property for each alternative of a schema.
 
-    Only a mapping that the document writes down counts: without one the names of the schemas would
-    be the values, and documents in the wild mean others.
+    Only an explicit mapping counts. Without one the schema names would be the values, and documents
+    in the wild use others.
 
     Args:
         place: The schema with the discriminator.
-        references: Of the document.
+        references: The references of the document.
     """
 
     def __init__(self, place: LocatedNode, references: References) -> None:
@@ -41,14 +40,14 @@ class Discriminator:
                 self._values.setdefault(address, []).append(value)
 
     def values_of(self, item: LocatedNode) -> Schema:
-        """What has to hold where this alternative is meant; empty for nothing more."""
+        """Return the constraint for one alternative; empty for none."""
         values = self._values.get(_address_of(item, self._references))
         if not values or not self._is_open(item, set(), 0):
             return {}
         return {"properties": {self._name: {"enum": list(values)}}}
 
     def _is_open(self, item: LocatedNode, seen: set[int], depth: int) -> bool:
-        """Whether an alternative has the property and leaves its value open."""
+        """Whether an alternative has the property without restricting its value."""
         references = self._references
         try:
             item = references.resolve(item)
@@ -79,7 +78,7 @@ def _address_of(item: LocatedNode, references: References) -> str:
 
 
 def _addresses_of(target: str, file: str, references: References) -> set[str]:
-    """A mapping leads to a schema by its name, or by a reference."""
+    """Return the addresses of a mapping target: a schema name or a reference."""
     named = f"#/components/schemas/{target.replace('~', '~0').replace('/', '~1')}"
     refs = (target, named) if target else ()
     return {

@@ -1,7 +1,7 @@
-"""One schema's own keywords, as JSON Schema 2020-12 has them; what is wrong in them is left out.
+"""Translates the keywords of one schema that hold no other schema to JSON Schema 2020-12.
 
-OpenAPI 3.0 and Swagger 2.0 have a dialect of their own (`nullable`, `exclusiveMinimum: true`), and
-documents in the wild have mistakes. What cannot be kept is named in `$comment`.
+OpenAPI 3.0 and Swagger 2.0 have their own dialect (`nullable`, `exclusiveMinimum: true`), and
+documents in the wild have mistakes. Keywords that cannot be kept are named in `$comment`.
 """
 
 import re
@@ -40,8 +40,8 @@ class Keywords:
     """The keywords of one schema that hold no other schema.
 
     Attributes:
-        made: What was kept.
-        lost: What was not, in words.
+        made: The translated keywords.
+        lost: The keywords that were dropped, for a message.
     """
 
     def __init__(self, node: Node) -> None:
@@ -56,7 +56,7 @@ class Keywords:
 
     @property
     def nullable(self) -> bool:
-        """Whether null is allowed besides, in the words of OpenAPI 3.0."""
+        """Whether OpenAPI 3.0's `nullable` adds null."""
         return self._node.get("nullable") is True or self._node.get("x-nullable") is True
 
     def _types(self) -> None:
@@ -163,7 +163,7 @@ class Keywords:
 
 
 def make_nullable(schema: dict[str, Any]) -> dict[str, Any]:
-    """The same schema that takes null too."""
+    """Return the schema extended by null."""
     if schema.keys() & _ELSEWHERE:
         return {"anyOf": [schema, {"type": "null"}]}
     made = dict(schema)
@@ -189,7 +189,7 @@ def is_pattern(pattern: str) -> bool:
 
 
 def _as_meant(value: Any, kind: object) -> Any:
-    """A value of an enum in its declared type: YAML reads `[1, 2]` as numbers, `["1"]` as text."""
+    """Convert an enum value to its declared type: YAML reads `[1, 2]` as numbers."""
     if kind == "string" and isinstance(value, (bool, int, float)):
         return str(value).lower() if isinstance(value, bool) else str(value)
     if isinstance(value, str):

@@ -1,7 +1,7 @@
-"""From the schemas of a document to one JSON Schema 2020-12 that stands alone.
+"""Translates the schemas of a document to standalone JSON Schemas (2020-12).
 
-What is referred to becomes a shared definition, made once, so that recursion stays recursion and
-nothing is written out twice.
+A referenced schema becomes a shared definition that is built once, so recursive schemas stay
+recursive and nothing is written out twice.
 """
 
 import hashlib
@@ -30,16 +30,16 @@ _UNFIT = re.compile(r"[^a-zA-Z0-9_.-]+")
 
 
 class SchemaTranslator:
-    """Translates the schemas that the tools of a document show, each definition once for all.
+    """Translates the schemas of a document; each definition is built once for all tools.
 
-    What a definition is called does not hang on which tool needs it first: it is shown to models,
-    and compared with what it was. Any thread may use it.
+    The name of a definition does not depend on which tool needs it first, since it is shown to
+    models and compared with earlier versions. Any thread may use it.
 
     Args:
-        references: Of the document.
-        sending: Whether what is described is sent (then `readOnly` properties are left out) or
-            received (then `writeOnly` ones are).
-        siblings: Whether keywords beside a `$ref` count, as they do since OpenAPI 3.1.
+        references: The references of the document.
+        sending: Whether the schemas describe requests (without `readOnly` properties) or responses
+            (without `writeOnly` ones).
+        siblings: Whether keywords beside a `$ref` apply, as they do since OpenAPI 3.1.
     """
 
     def __init__(self, references: References, *, sending: bool, siblings: bool) -> None:
@@ -56,12 +56,12 @@ class SchemaTranslator:
             self._claim_name(address, _legible(address))
 
     def translate(self, place: LocatedNode) -> Schema:
-        """The schema at a place; its `$ref`s lead to definitions that `alone` adds."""
+        """Translate a schema; its `$ref`s refer to definitions that `make_standalone` adds."""
         with self._lock:
             return self._schema(place, 0)
 
     def make_standalone(self, schema: Schema) -> Schema:
-        """The schema with every definition that it needs, valid, without endless loops, bounded."""
+        """Return the schema with the definitions it needs, without loops and bounded in size."""
         with self._lock:
             while self._waiting:
                 name, place = self._waiting.pop()
@@ -69,14 +69,14 @@ class SchemaTranslator:
             return attach_definitions(schema, self._definitions)
 
     def resolve(self, place: LocatedNode) -> LocatedNode:
-        """What stands at a place when its references are followed; empty when they lead nowhere."""
+        """Resolve the references of a part; empty if they cannot be resolved."""
         try:
             return self._references.resolve(place)
         except BadReference:
             return LocatedNode(node={})
 
     def is_hidden(self, place: LocatedNode) -> bool:
-        """Whether a property goes only the other way."""
+        """Whether a property is sent in the other direction only."""
         return self.resolve(place).fields.get(self._hidden) is True
 
     def _schema(self, place: LocatedNode, depth: int) -> Schema:
@@ -148,14 +148,14 @@ class SchemaTranslator:
             self._drop_hidden_requirements(place, made)
 
     def _drop_hidden_requirements(self, place: LocatedNode, made: Schema) -> None:
-        """What one part of an `allOf` hides, no other part may require: models that inherit do."""
+        """Remove hidden properties from `required` in every part of an `allOf`."""
         hidden = self._find_hidden_properties(place)
         for part in (made, *made["allOf"]):
             if hidden and "required" in part:
                 part["required"] = [name for name in part["required"] if name not in hidden]
 
     def _find_hidden_properties(self, place: LocatedNode) -> set[str]:
-        """The properties that go only the other way, those of all parts of an `allOf` included."""
+        """Return the hidden properties, including those in all parts of an `allOf`."""
         found: set[str] = set()
         seen: set[int] = set()
         waiting = [place]
@@ -241,7 +241,7 @@ def _legible(address: str) -> str:
 
 
 def media_schema(media: LocatedNode) -> LocatedNode:
-    """The schema of a media type; what has none takes anything."""
+    """Return the schema of a media type; a missing one accepts anything."""
     return (
         media.at("schema")
         if mapping(media.node).get("schema") is not None
@@ -250,11 +250,11 @@ def media_schema(media: LocatedNode) -> LocatedNode:
 
 
 def has_type(place: LocatedNode, kind: str) -> bool:
-    """Whether a resolved schema says that a value is of this kind."""
+    """Whether a resolved schema declares this type."""
     given = place.fields.get("type")
     return given == kind or kind in sequence(given)
 
 
 def accepts_anything(schema: Mapping[str, Any]) -> bool:
-    """Whether a translated schema says nothing about what it takes."""
+    """Whether a translated schema has no constraints."""
     return not schema.keys() - {"title", "description", "examples", "default", "$comment"}
