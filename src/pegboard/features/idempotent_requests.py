@@ -1,4 +1,4 @@
-"""Doing something once for each idempotency key, outside the path of a call."""
+"""Runs a request once for each idempotency key; for requests that are not tool calls."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,21 +23,21 @@ from pegboard.execution.pipeline import new_call_id
 
 Answer = Mapping[str, Any]
 _MAX_WAIT = 60.0
-"""Longer than a server that is gone keeps its keys, and not much longer than clients wait."""
+"""Longer than a dead server holds its keys, and not much longer than clients wait."""
 
 _AT_ONCE = 0.5
-"""Seconds in which a store that is well has given a key."""
+"""Seconds within which a healthy store acquires a key."""
 
 
 class IdempotentRequests:
-    """Gives the first answer again when a key comes back with the same request.
+    """Returns the first answer again when a key is repeated with the same request.
 
-    Who comes while the first one is still being answered, here or on another server, waits for that
-    answer, as a call does.
+    A repeated request waits while the first one is still being answered, here or on another server,
+    as a call does.
 
     Args:
-        kit: Whose outcomes, clocks and lease of keys are used.
-        longest_wait: For the first answer, in seconds.
+        kit: Its outcomes, clocks and key leases are used.
+        longest_wait: How long to wait for the first answer, in seconds.
     """
 
     def __init__(self, kit: CallEnvironment, *, longest_wait: float = _MAX_WAIT) -> None:
@@ -54,21 +54,22 @@ class IdempotentRequests:
         principal: Principal,
         may_repeat: bool,
     ) -> Answer:
-        """Do it, or give the first answer; without a key it is done each time.
+        """Do the work, or return the first answer; without a key the work is always done.
 
         Args:
-            work: What is to be done; nothing is kept of it when it fails, and the key is free.
-            what: Names the kind of work, so that each has keys of its own.
+            work: The work. If it fails, nothing is stored and the key is free again.
+            what: Kind of work; each kind has its own keys.
             key: The idempotency key; empty for none.
-            request: What was asked, as JSON-compatible data.
-            principal: Who asks; each caller has keys of its own.
-            may_repeat: Whether it is done anew when the first was cut off, as with its server, so
-                that nobody knows how it ended: only where doing it twice harms nothing.
+            request: The request as JSON-compatible data.
+            principal: The caller; each caller has its own keys.
+            may_repeat: Whether the work is repeated if the first attempt was interrupted, for
+                example by a crash, so that its outcome is unknown. Only for work that is safe to
+                repeat.
 
         Raises:
-            IdempotencyConflict: The key stands for another request, or nobody knows how the first
-                one ended.
-            Unavailable: The first one did not end in time.
+            IdempotencyConflict: The key was used for another request, or the outcome of the first
+                one is unknown.
+            Unavailable: The first request did not finish in time.
         """
         if not key:
             return await work()
@@ -108,12 +109,12 @@ class IdempotentRequests:
         request: Any,
         principal: Principal,
     ) -> Answer:
-        """The same of what nothing may hold up, and what harms nobody when it is done twice.
+        """As `do`, for work that must not be delayed and is safe to repeat.
 
-        It is done without the key where that cannot be had at once.
+        The work is done without the key if that cannot be acquired at once.
 
         Raises:
-            IdempotencyConflict: The key stands for another request.
+            IdempotencyConflict: The key was used for another request.
         """
         has_begun = False
 
@@ -131,7 +132,7 @@ class IdempotentRequests:
             if has_begun or (asking.done() and not isinstance(asking.exception(), Unavailable)):
                 return await asking
         finally:
-            asking.cancel()  # what it was given by then, it gives back
+            asking.cancel()  # releases the key if it has acquired it
         return await work()
 
     async def _run_once(
@@ -153,14 +154,14 @@ class IdempotentRequests:
 
 
 def _is_cut_off(error: BaseException) -> bool:
-    """Whether it may have taken effect all the same."""
+    """Whether the work may have taken effect although it failed."""
     if isinstance(error, Unavailable):
         return not error.nothing_done
     return isinstance(error, asyncio.CancelledError)
 
 
 def _unknown(key_claim: KeyClaim) -> ToolResult:
-    """What is told of a first request that was cut off midway."""
+    """The answer when the first request was interrupted."""
     error = IdempotencyConflict(
         f"The first request with the idempotency key '{key_claim.key}' did not finish: whether it "
         "took effect is unknown. Check before you repeat it under another key."

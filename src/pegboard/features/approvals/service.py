@@ -1,4 +1,4 @@
-"""What the service does with approvals: list, show and decide them, and let them expire."""
+"""The `Approvals` service: lists, decides, expires and withdraws approvals of calls."""
 
 import asyncio
 import logging
@@ -38,13 +38,13 @@ from pegboard.registry import ToolRegistry
 
 Decision = Literal["approve", "deny", "edit"]
 Wake = Callable[[str, str], Awaitable[None]]
-"""Tells a run, by its id, that an approval was decided, by its id."""
+"""Notifies a run that one of its approvals was decided; takes the ids of both."""
 
 AwaitedApprovals = Callable[[], Awaitable[Mapping[str, Sequence[str]]]]
-"""The approvals that runs wait for, and those runs."""
+"""Returns the ids of the runs that wait for each approval."""
 
 EndReason = Callable[[str], Awaitable[str]]
-"""Why a run, by its id, needs no approval any more; empty while it may."""
+"""Says why a run no longer needs its approvals; empty while it may."""
 
 _LOG = logging.getLogger("pegboard.approvals")
 _VERDICTS: Mapping[str, ApprovalVerdict] = {
@@ -56,7 +56,7 @@ _PAGE = 1_000
 _END_NOTES = {
     "cancelled": "the run was cancelled",
     "failed": "the run has failed",
-    "completed": "the run has ended",  # a step whose time was up leaves what it asked
+    "completed": "the run has ended",  # a step that timed out leaves its approval
 }
 
 
@@ -73,7 +73,7 @@ async def _goes_on(_run_id: str) -> str:
 
 
 class Approvals:
-    """The approvals of a registry, for callers who may see or decide them.
+    """The approvals of a registry, for callers that may see or decide them.
 
     ```python
     approvals = Approvals(registry)
@@ -82,12 +82,12 @@ class Approvals:
     ```
 
     Args:
-        registry: Whose calls.
-        wake: Told of each approval of a run that was decided or expired, perhaps more than once:
-            the run makes its call again, and hears then what was decided.
-        awaited: Which approvals runs wait for.
-        ended: Which runs wait for none any more.
-        prove: Has each decision first, before it is taken.
+        registry: Its call environment stores the approvals.
+        wake: Called for each approval of a run that was decided or expired, perhaps more than once:
+            the run repeats its call, which then finds the decision.
+        awaited: Returns which approvals runs wait for.
+        ended: Says why a run no longer needs its approvals.
+        prove: Writes each decision to the audit trail before it takes effect.
     """
 
     def __init__(
@@ -108,10 +108,10 @@ class Approvals:
     async def list(
         self, query: ApprovalQuery | None = None, *, principal: Principal = LOCAL
     ) -> ApprovalPage:
-        """One page of the approvals that this caller may see, newest first; by default of all.
+        """Return one page of the approvals that this caller may see, newest first.
 
         Raises:
-            InvalidRequest: The cursor is not one of ours, or the limit is out of range.
+            InvalidRequest: The cursor is unknown, or the limit is out of range.
         """
         query = query or ApprovalQuery()
         if "*" not in principal.scopes:
@@ -129,10 +129,10 @@ class Approvals:
         *,
         principal: Principal = LOCAL,
     ) -> Approval:
-        """One approval.
+        """Return an approval.
 
         Raises:
-            ApprovalNotFound: There is none of this id for this caller.
+            ApprovalNotFound: It does not exist, or the caller may not see it.
         """
         found = await self._registry.kit.approvals.get(approval_id)
         if found is None or not may_see_approval(principal, found):
@@ -148,23 +148,23 @@ class Approvals:
         arguments: Mapping[str, Any] | None = None,
         principal: Principal = LOCAL,
     ) -> Approval:
-        """Answer it. The call runs when it is made again, never by the answer itself.
+        """Decide an approval. The call itself runs when its caller repeats it.
 
         Args:
-            approval_id: Which one.
+            approval_id: The approval.
             decision: `approve`, `deny`, or `edit`: approve it with other arguments.
-            note: For whoever made the call.
-            arguments: All of them, as they shall be; only with `edit`.
-            principal: Who decides.
+            note: Shown to the caller of the tool.
+            arguments: The complete new arguments; only with `edit`.
+            principal: The approver.
 
         Raises:
-            ApprovalNotFound: There is none of this id for this caller.
-            AccessDenied: The caller may see it and not decide it.
-            InvalidRequest: The decision and the arguments do not fit each other.
-            ToolArgumentError: The tool does not take these arguments.
-            ApprovalDecided: Somebody was first, or the run has ended that asks for it.
-            ApprovalExpired: It is too late.
-            AuditUnavailable: The audit trail is required and cannot take it: nothing is decided.
+            ApprovalNotFound: It does not exist, or the caller may not see it.
+            AccessDenied: The caller may see it, but not decide.
+            InvalidRequest: `arguments` are missing, or given without `edit`.
+            ToolArgumentError: The tool does not accept these arguments.
+            ApprovalDecided: It was decided already, or its run has ended.
+            ApprovalExpired: It has expired.
+            AuditUnavailable: The audit trail is required and unavailable; nothing is decided.
         """
         found = await self.get(approval_id, principal=principal)
         if not may_decide_approvals(principal):
@@ -189,14 +189,14 @@ class Approvals:
         return outcome.approval
 
     async def expire(self) -> int:
-        """Let those go whose time has passed; how many."""
+        """Expire the approvals whose time is over, and return how many."""
         ended = await self._registry.kit.approvals.expire()
         for approval in ended:
             await self._announce(approval)
         return len(ended)
 
     async def withdraw(self, run_id: str, *, by: str = "", note: str = "") -> int:
-        """Take back what a run has asked that has ended, or will; how many. Harmless again."""
+        """Withdraw the pending approvals of a run, and return how many; safe to repeat."""
         kit = self._registry.kit
         ended = await kit.approvals.withdraw(run_id, by=by, note=note)
         for approval in ended if kit.emitter.is_heard else ():
@@ -204,12 +204,12 @@ class Approvals:
         return len(ended)
 
     async def withdraw_ended(self) -> int:
-        """Take back what ended runs have asked, wherever they ended; how many."""
+        """Withdraw the pending approvals of all ended runs, and return how many."""
         runs = {approval.run_id for approval in await self._list_undecided() if approval.run_id}
         return sum([await self._withdraw_of_ended(run_id) for run_id in sorted(runs)])
 
     async def catch_up(self) -> None:
-        """Wake runs that were not waiting yet, or not open, when their approval was decided."""
+        """Wake the runs that missed the decision of their approval."""
         awaited = await self._awaited()
         if not awaited:
             return
@@ -219,7 +219,7 @@ class Approvals:
                 await self._wake_run(run_id, approval_id)
 
     async def watch(self, every: float) -> None:
-        """Let go what has expired and catch up, now and from time to time, until cancelled."""
+        """Expire, withdraw and catch up at intervals, until cancelled."""
         while True:
             with log_and_continue(_LOG, "approvals: the periodic check failed"):
                 try:
@@ -235,7 +235,7 @@ class Approvals:
         return await self.withdraw(run_id, note=note) if note else 0
 
     async def _list_undecided(self) -> "Sequence[Approval]":
-        """The approvals that nobody has decided yet."""
+        """The approvals that are still pending."""
         found: dict[str, Approval] = {}
         cursor = ""
         while True:
@@ -248,7 +248,7 @@ class Approvals:
     def _check_edit(
         self, approval: Approval, decision: Decision, arguments: Mapping[str, Any] | None
     ) -> dict[str, Any] | None:
-        """The edited arguments as they are kept; None where nothing is edited."""
+        """The edited arguments to store; None where nothing is edited."""
         if decision != "edit":
             if arguments is not None:
                 raise InvalidRequest(f"'arguments' go with 'edit', not with '{decision}'.")
@@ -261,7 +261,7 @@ class Approvals:
                 f"The arguments still contain '{MASK}': replace it with the actual value."
             )
         tool = self._registry.find(approval.tool)
-        if tool is not None:  # one that is gone, or not open here, checks them when it is called
+        if tool is not None:  # a missing tool checks them when it is called
             CompiledTool(tool, keyed=False).read(edited)
         return edited
 
@@ -274,7 +274,7 @@ class Approvals:
             await self._wake_run(approval.run_id, approval.id)
 
     async def _wake_run(self, run_id: str, approval_id: str) -> None:
-        """What was decided stays decided, whether or not the run hears of it now."""
+        """Wake a run; a failure does not undo the decision."""
         try:
             await self._wake(run_id, approval_id)
         except RunNotFound:
@@ -284,9 +284,9 @@ class Approvals:
 
 
 class ApprovalWithdrawalListener:
-    """A listener that takes back the approvals of runs that have ended.
+    """A listener that withdraws the approvals of runs that have ended.
 
-    What it misses, as by a crash, is found when the approvals are looked through, or decided.
+    What it misses, for example in a crash, is withdrawn by `Approvals.watch` or at a decision.
     """
 
     def __init__(self, approvals: Approvals) -> None:
@@ -295,12 +295,12 @@ class ApprovalWithdrawalListener:
         self._ended: asyncio.Queue[RunFinished] = asyncio.Queue()
 
     def on_event(self, event: Event) -> None:
-        """Take note of a run that has ended and may still be asking."""
+        """Queue a run that has ended and may have pending approvals."""
         if isinstance(event, RunFinished) and event.state in _END_NOTES:
             self._ended.put_nowait(event)
 
     async def watch(self) -> None:
-        """Take back what the runs have asked, one after the other, until cancelled."""
+        """Withdraw the approvals of queued runs, until cancelled."""
         while True:
             event = await self._ended.get()
             with log_and_continue(
@@ -315,7 +315,7 @@ class ApprovalWithdrawalListener:
 
 
 def _about_to(decision: Decision, approval: Approval, *, by: str, at: float) -> AuditEntry:
-    """What the trail has of a decision before it is taken."""
+    """The audit entry of a decision before it takes effect."""
     body = {
         "action": decision,
         "approval_id": approval.id,

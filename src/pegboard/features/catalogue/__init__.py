@@ -1,4 +1,4 @@
-"""Tools that are registered while the board runs: versions, roll-back, persistence."""
+"""Tools registered by API while the board runs: versions, roll-back, persistence."""
 
 from pegboard.features.catalogue.service import CatalogueService
 from pegboard.features.catalogue.views import RegistrationResult

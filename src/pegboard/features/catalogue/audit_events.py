@@ -1,4 +1,4 @@
-"""What somebody has done to registered tools, for whoever has to prove it."""
+"""Audit events of changes of registered tools."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from pegboard.core.principal import Principal
 from pegboard.execution.audit_first import named
 
 _AT_ONCE = 500
-"""So many tools are told of in one event."""
+"""Number of tools in one event."""
 
 
 def changes(
@@ -20,15 +20,15 @@ def changes(
     at: float,
     **detail: Any,
 ) -> Iterator[BoardChanged]:
-    """What was done to which tools, with the version that each meant before, and means now.
+    """Yield events of a finished change, with the versions of each tool before and after it.
 
     Args:
         action: `registered`, `removed`, `rolled_back` or `deprecated`.
-        before: Versions by name; empty for a name that meant nothing.
-        after: The same, now.
-        principal: Who did it.
+        before: Versions by name; empty for a name without one.
+        after: The same after the change.
+        principal: The caller.
         at: Unix seconds.
-        detail: What else is told.
+        detail: Further details.
     """
     names = list(before)
     for first in range(0, len(names), _AT_ONCE):
@@ -53,14 +53,14 @@ def about_to(
     at: float,
     **detail: Any,
 ) -> BoardChanged:
-    """What somebody is about to do to tools: one event, however many they are.
+    """Return the event of a change before it is made: one event for all tools.
 
     Args:
         action: `register`, `remove`, `roll_back` or `deprecate`.
-        items: The name of each, and the digest of what it is registered as, if it is.
-        principal: Who does it.
+        items: The name of each tool, and the digest of its definition, if it has one.
+        principal: The caller.
         at: Unix seconds.
-        detail: What else is told.
+        detail: Further details.
     """
     told = named(items)
     return BoardChanged(

@@ -1,4 +1,4 @@
-"""Making tools of many definitions: in turns with other work, and with every fault told."""
+"""Builds the tools of many definitions, and reports all faults together."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
@@ -11,10 +11,10 @@ from pegboard.features.catalogue.registered_tools import RegisteredTools
 from pegboard.features.catalogue.registration_drafts import Draft, Drafts
 
 Build = Callable[[Mapping[str, Any]], Awaitable[Tool]]
-"""Makes the tool of a definition; raises `ConfigError` for what is wrong with it."""
+"""Builds the tool of a definition; raises `ConfigError` if that is invalid."""
 
 Builds = Callable[[], Build]
-"""What makes the tools of one request: what its definitions share is found out once."""
+"""Returns the builder for one request, which looks up shared facts once."""
 
 _MAX_FAULTS = 20
 
@@ -26,11 +26,11 @@ async def draft_registrations(
     drafts: Drafts,
     registered: RegisteredTools,
 ) -> list[Draft]:
-    """The definitions as registrations, in their order; those that are known are not made anew.
+    """Draft the registrations of these definitions, in order; known ones are not built again.
 
     Raises:
-        InvalidRequest: Some are wrong; says which, and where.
-        DuplicateTool: One name belongs to a source, or to the board file.
+        InvalidRequest: Definitions are invalid; lists the faults by position.
+        DuplicateTool: A name belongs to a source, or to the board file.
     """
     made: list[Draft] = []
     taken: dict[str, str] = {}
@@ -57,12 +57,12 @@ async def draft_registrations(
 
 
 def _check_names_differ(spec: ToolSpec, taken: dict[str, str], asks: str) -> None:
-    """Refuse two tools of one request of which one is called what the other has as its id.
+    """Refuse two tools of one request if the name of one is the id of the other.
 
     Args:
-        spec: Of the one that comes next.
-        taken: The name of the tool that each name and id means so far.
-        asks: Who asks.
+        spec: The next tool.
+        taken: The tool that each name and id refers to so far.
+        asks: Who requests it, for the message.
     """
     for word in (spec.name, spec.id):
         owner = taken.setdefault(word, spec.name)
@@ -74,7 +74,7 @@ def _check_names_differ(spec: ToolSpec, taken: dict[str, str], asks: str) -> Non
 
 
 def _combine_faults(faults: Sequence[tuple[int, PegboardError]]) -> PegboardError:
-    """One error for all of them."""
+    """Combine all faults into one error."""
     first, error = faults[0]
     if len(faults) == 1 and isinstance(error, DuplicateTool):
         return error

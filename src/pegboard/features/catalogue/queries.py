@@ -1,4 +1,4 @@
-"""What can be asked of the tools that were registered while the board runs."""
+"""Queries about tools that were registered by API."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -17,11 +17,11 @@ _QUERY = re.compile(r"([?&]([^=&#\s]+)=)([^&#\s]+)")
 
 
 class CatalogueQueries:
-    """Tells of registered tools and of their versions; asks no store.
+    """Reads registered tools and their versions, without access to the store.
 
     Args:
-        registry: The board's tools.
-        registered: What is kept of those that were registered.
+        registry: The tools of the board.
+        registered: The tools that were registered by API.
     """
 
     def __init__(self, registry: ToolRegistry, registered: RegisteredTools) -> None:
@@ -29,7 +29,7 @@ class CatalogueQueries:
         self._registered = registered
 
     def history(self, name: str) -> list[dict[str, Any]]:
-        """Every version of a tool, the oldest first; of a tool from elsewhere the one there is.
+        """Return all versions of a tool, oldest first; other tools have one version.
 
         Raises:
             ToolNotFound: There is no such tool.
@@ -48,12 +48,12 @@ class CatalogueQueries:
         ]
 
     def diff(self, name: str, old: str = "", new: str = "") -> dict[str, Any]:
-        """How one version differs from another; by default the current one from that before it.
+        """Compare two versions of a tool; by default the current one with its predecessor.
 
         Raises:
             ToolNotFound: There is no such tool.
-            VersionNotFound: It has no such version; says which there are.
-            InvalidRequest: It has several such versions; says which.
+            VersionNotFound: There is no such version; lists the versions.
+            InvalidRequest: A version is ambiguous; lists the candidates.
         """
         rows = self.history(name)
         known = [row["version"] for row in rows]
@@ -68,7 +68,7 @@ class CatalogueQueries:
         return {**told, **diff_dict(self._registry.versions.diff(wire, old, new))}
 
     def definition(self, spec: ToolSpec) -> dict[str, Any] | None:
-        """As what a tool was registered, without secrets; None when it was not registered here."""
+        """Return the registered definition of a tool, secrets masked; None for other tools."""
         found = self._registered.definition(spec)
         return None if found is None else show_definition(found, self._registry.kit.redact)
 
@@ -81,11 +81,11 @@ class CatalogueQueries:
 def show_definition(
     definition: Mapping[str, Any], redact: Callable[[str], str] | None
 ) -> dict[str, Any]:
-    """The definition in the RFC's words; what says nothing is left out.
+    """Return a definition for display, with secrets masked and empty fields left out.
 
     Args:
-        definition: As it is kept.
-        redact: Takes out what the board knows to be secret; None when there is nothing.
+        definition: As it is stored.
+        redact: Removes secrets that the board knows; None when there are none.
     """
     given = {
         name.removesuffix("_"): value for name, value in definition.items() if value is not None
@@ -98,7 +98,7 @@ def show_definition(
 
 
 def _mask_by_name(value: Any, name: str = "") -> Any:
-    """Without the texts whose names say that they are secret; a number of tokens is none."""
+    """Mask the texts whose names say that they are secret; a number of tokens is not."""
     if isinstance(value, str):
         return MASK if _SECRETIVE.search(name) else _mask_urls(value)
     if isinstance(value, Mapping):
@@ -110,7 +110,7 @@ def _mask_by_name(value: Any, name: str = "") -> Any:
 
 
 def _mask_urls(text: str) -> str:
-    """Without the passwords, and what else is secret by its name, of the addresses in a text."""
+    """Mask passwords and secret query parameters of the addresses in a text."""
     return _QUERY.sub(_parameter, _USER_INFO.sub(rf"\g<1>{MASK}@", text))
 
 

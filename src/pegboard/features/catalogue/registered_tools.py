@@ -1,4 +1,4 @@
-"""The registered tools of a board as they stand: in the registry, and what is kept of them."""
+"""The tools registered by API: their place in the registry, and what is stored of them."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -16,15 +16,15 @@ _LOG = logging.getLogger("pegboard.catalogue")
 
 
 class RegisteredTools:
-    """Keeps the registry as the registrations say; nothing of it is stored here.
+    """Keeps the registry in line with the registrations; stores nothing itself.
 
     Args:
-        registry: The board's tools.
-        owner_of_name: Which source a name belongs to; empty when it is free.
+        registry: The tools of the board.
+        owner_of_name: Returns the source that a name belongs to; empty when it is free.
 
     Attributes:
-        stored: The versions of each name, the oldest first.
-        active: The names that mean one of them now.
+        stored: The versions of each name, oldest first.
+        active: The names that have a current version.
     """
 
     def __init__(self, registry: ToolRegistry, owner_of_name: Callable[[str], str]) -> None:
@@ -35,16 +35,16 @@ class RegisteredTools:
         self._by_digest: dict[str, ToolVersion] = {}
 
     def check_free(self, name: str, *, tool_id: str = "", asks: str = "this registration") -> None:
-        """Refuse a name that is somebody else's.
+        """Refuse a name that is taken.
 
         Args:
-            name: What is asked for.
-            tool_id: Where it is another tool's name, that tool would be called by it.
-            asks: Who asks.
+            name: The requested name.
+            tool_id: The requested tool id, which must not be the name of another tool.
+            asks: Who requests it, for the message.
 
         Raises:
-            DuplicateTool: It belongs to a source, or to the board file, or is another tool's id:
-                whoever calls that tool by its id would be answered by this one.
+            DuplicateTool: The name belongs to a source or to the board file, or is the id of
+                another tool, whose callers would then reach this one.
         """
         owner = self._owner_of_name(name)
         if owner:
@@ -59,19 +59,18 @@ class RegisteredTools:
             raise DuplicateTool(tool_id, "the board", f"{asks}, whose id it is,")
 
     def find_by_digest(self, digest: str) -> ToolVersion | None:
-        """The version with this definition; a definition says its name, so there is one at most."""
+        """Return the version with this definition, if any; a definition includes its name."""
         return self._by_digest.get(digest)
 
     def definition(self, spec: ToolSpec) -> Mapping[str, Any] | None:
-        """What this version of a tool was registered as; None when it was not registered here."""
+        """Return the definition of this version of a tool; None if it was not registered by API."""
         kept = self.stored.get(spec.name, ()) if spec.name in self.active else ()
         return next((item.definition for item in kept if item.version == spec.version), None)
 
     def changes(self, draft: Draft) -> bool:
-        """Whether anything is another after a registration than before.
+        """Whether a registration changes anything.
 
-        A known definition changes nothing where its name means it already, and where somebody
-        rolled back from it.
+        A known definition changes nothing if it is current, or if its tool was rolled back from it.
         """
         if draft.known is None or draft.known.name not in self.active:
             return True
@@ -81,11 +80,11 @@ class RegisteredTools:
         return not draft.is_there or versions.current(name).version != draft.known.version
 
     def version_of(self, name: str) -> str:
-        """The version that a name means now; empty when it means nothing."""
+        """Return the current version of a name; empty for none."""
         return self._registry.versions.current(name).version if name in self.active else ""
 
     def put(self, draft: Draft, kept: ToolVersion) -> RegistrationResult:
-        """Put on the board what is kept."""
+        """Put a stored version into the registry."""
         versions, name = self._registry.versions, kept.name
         before = self.version_of(name)
         if draft.is_new:
@@ -107,20 +106,20 @@ class RegisteredTools:
         )
 
     def take_off(self, name: str) -> None:
-        """Let a name mean nothing; its versions stay."""
+        """Remove a name from the registry; its versions stay."""
         self.active.discard(name)
         if name in self._registry:
             self._registry.remove(name)
 
     def swap(self, name: str, tool: Tool) -> None:
-        """Let a name mean this tool."""
+        """Make this tool the current one of its name."""
         known = self._registry.find(name) if name in self.active else None
         if known is not tool:
             self._registry.add(tool, on_conflict="replace")
         self.active.add(name)
 
     def is_as_stored(self, name: str, items: Sequence[ToolVersion], *, active: str) -> bool:
-        """Whether the board has of a name what the store has."""
+        """Whether a name has the same versions here as in the store."""
         known = self.stored.get(name)
         if known is None or known != list(items):
             return False
@@ -131,12 +130,12 @@ class RegisteredTools:
     def restore(
         self, name: str, made: Sequence[tuple[ToolVersion, Tool]], *, active: str = ""
     ) -> None:
-        """Let a name be as it is stored; it is on the board all the while.
+        """Restore a name as it is stored; it stays registered meanwhile.
 
         Args:
-            name: Of the tool.
-            made: Its versions, the oldest first.
-            active: The version that it means; empty for none.
+            name: The tool.
+            made: Its versions, oldest first.
+            active: The current version; empty for none.
         """
         self._registry.versions.forget(name)
         for item in self.stored.pop(name, ()):
@@ -153,7 +152,7 @@ class RegisteredTools:
         self._by_digest[item.digest] = item
 
     def _restore_version(self, item: ToolVersion, tool: Tool) -> None:
-        """Take in a stored version of a tool."""
+        """Add a stored version of a tool."""
         versions = self._registry.versions
         versions.register(Draft.with_version(tool, item.version))
         self._remember(item)
@@ -161,7 +160,7 @@ class RegisteredTools:
             versions.deprecate(item.name, item.version, on=_day(item.deprecated_until))
 
     def _restore_current(self, name: str, version: str) -> None:
-        """Let a name mean what it meant."""
+        """Make the stored current version of a name current again."""
         versions = self._registry.versions
         try:
             self.check_free(name)
@@ -176,7 +175,7 @@ class RegisteredTools:
         self.active.add(name)
 
     def resolve_name(self, name: str) -> str:
-        """The wire name of a name or id, also of a tool that was removed."""
+        """Return the wire name for a name or id, also of a removed tool."""
         tool = self._registry.find(name)
         if tool is not None:
             return tool.spec.name
@@ -184,7 +183,7 @@ class RegisteredTools:
         return plain if name not in self.stored and major.isdecimal() else name
 
     def resolve_own_name(self, name: str) -> str:
-        """The wire name of a tool that was registered here.
+        """Return the wire name of a tool that was registered by API.
 
         Raises:
             ToolNotFound: There is no such tool.

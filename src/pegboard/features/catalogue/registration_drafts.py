@@ -1,4 +1,4 @@
-"""Registrations that get their version numbers before anything is kept."""
+"""Drafts of registrations: version numbers are assigned before anything is stored."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,16 +13,16 @@ from pegboard.schemas.diff import SchemaChangeKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """One registration.
+    """A registration before it is stored.
 
     Attributes:
-        tool: With the version that it gets.
+        tool: The tool with its assigned version.
         definition: As it was given.
-        digest: Of the definition.
-        spec_digest: Of what the definition says of the tool; empty for a known one.
-        kind: What it changes against the version before, where that had to be found out.
-        known: The version that has this very definition already; None for a new one.
-        is_there: Whether the tool is the one that is on the board already.
+        digest: Digest of the definition.
+        spec_digest: Digest of the tool's spec; empty for a known definition.
+        kind: Kind of change against the previous version, if there is one.
+        known: The stored version with the same definition; None for a new one.
+        is_there: Whether `tool` is the one that is registered already.
     """
 
     tool: Tool
@@ -35,11 +35,11 @@ class Draft:
 
     @property
     def is_new(self) -> bool:
-        """Whether it makes a version."""
+        """Whether this makes a new version."""
         return self.known is None
 
     def to_stored(self, at: float, *, by: str, origin: str) -> ToolVersion:
-        """As it is stored."""
+        """Return the version as it is stored."""
         if self.known is not None:
             return self.known
         spec = self.tool.spec
@@ -55,7 +55,7 @@ class Draft:
 
     @staticmethod
     def with_version(tool: Tool, version: str) -> Tool:
-        """The tool under a version; its id goes along when the major version does."""
+        """Return the tool with this version; its id is dropped when the major version changes."""
         spec = tool.spec
         if spec.version == version:
             return tool
@@ -65,7 +65,7 @@ class Draft:
 
 @dataclass(slots=True)
 class _NameState:
-    """What is there of one name: stored, or drafted before in the same request."""
+    """The versions of one name: stored, or drafted in the same request."""
 
     by_digest: dict[str, ToolVersion] = field(default_factory=dict[str, ToolVersion])
     taken: list[str] = field(default_factory=list[str])
@@ -73,11 +73,11 @@ class _NameState:
 
 
 class Drafts:
-    """Numbers the registrations of one request; what can fail of a registration fails here.
+    """Assigns versions to the registrations of one request; whatever can fail fails here.
 
     Args:
-        versions: What the board knows.
-        stored: What is kept of each name.
+        versions: The versions known to the board.
+        stored: The stored versions of each name.
     """
 
     def __init__(self, versions: Versions, stored: Mapping[str, Sequence[ToolVersion]]) -> None:
@@ -86,9 +86,9 @@ class Drafts:
         self._names: dict[str, _NameState] = {}
 
     def reuse(self, version: ToolVersion) -> Draft | None:
-        """The registration of a definition that is there; None when its tool has to be made anew.
+        """Draft the registration of a known definition; None if its tool must be built again.
 
-        That is so while the tool cannot be used: what it lacked may be there by now.
+        An unavailable tool is built again, because what it lacked may exist by now.
         """
         tool = self._versions.get(version.name, version.version).tool
         if tool.spec.unavailable:
@@ -97,7 +97,7 @@ class Drafts:
         return Draft(tool=tool, definition=definition, digest=digest, known=version, is_there=True)
 
     def add(self, definition: Mapping[str, Any], digest: str, tool: Tool) -> Draft:
-        """Give a registration its version."""
+        """Draft a registration and assign its version."""
         name = tool.spec.name
         known = self._names.get(name) or self._look_up(name)
         before = known.by_digest.get(digest)

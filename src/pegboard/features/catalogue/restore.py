@@ -1,4 +1,4 @@
-"""Putting on the board what is stored: at the start, and when another server changed it."""
+"""Restores stored tools: at the start, and when another server has changed them."""
 
 import asyncio
 import logging
@@ -22,17 +22,16 @@ async def restore_tools(
     registered: RegisteredTools,
     anew: bool,
 ) -> None:
-    """Let the registered be as the store says.
+    """Make the registered tools match the store.
 
-    Only names of which the store says something else are made anew, and each stays on the board
-    until what takes its place is made.
+    Only names that differ are built again, and each stays registered until its replacement exists.
 
     Args:
-        store: What is kept.
-        build: Makes tools of definitions.
-        registry: The board's tools.
-        registered: What is changed.
-        anew: Make all of them anew, because what may run has changed.
+        store: Stores the versions.
+        build: Builds a tool from its definition.
+        registry: The tools of the board.
+        registered: The registered tools to update.
+        anew: Build all of them again, because what may run has changed.
     """
     active = {item.name: item.version for item in await store.active()}
     stored: dict[str, list[ToolVersion]] = {name: [] for name in active}
@@ -54,7 +53,7 @@ async def restore_tools(
 async def _build_versions(
     items: Sequence[ToolVersion], build: Build
 ) -> list[tuple[ToolVersion, Tool]]:
-    """The versions of a name whose tools can be made."""
+    """Build the versions of a name, skipping those that cannot be built."""
     await asyncio.sleep(0)
     made: list[tuple[ToolVersion, Tool]] = []
     for item in items:

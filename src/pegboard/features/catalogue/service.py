@@ -1,4 +1,4 @@
-"""Registering, versioning and removing tools while the board runs."""
+"""The `CatalogueService`: registers, versions and removes tools while the board runs."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ from pegboard.features.permissions import check_may_change_catalogue
 from pegboard.registry import ToolRegistry
 
 _ATTEMPTS = 3
-"""So often another server may be first with a version of a tool that is registered here."""
+"""How often a version number may be lost to another server before registering fails."""
 
 
 async def _nothing() -> None:
@@ -36,20 +36,20 @@ def _accept_all(_specs: Sequence[ToolSpec]) -> None:
 
 
 class CatalogueService(CatalogueQueries):
-    """The tools that were registered by API, with all their versions; they outlive the process.
+    """The tools registered by API, with all their versions; they survive restarts.
 
     ```python
     [made] = await board.catalogue.register([{"tool_id": "hello_v1", "type": "RestAPI"}])
     ```
 
     Args:
-        registry: The board's tools.
-        store: Where versions are kept.
-        builds: Gives what makes the tools of one request.
-        owner_of_name: Which source a name belongs to; empty when it is free.
-        changed: Called after each change, when the registry holds it.
-        check: Refuses tools that are fine one by one and not together; raises a `PegboardError`.
-        prove: Has each change first, before anything is kept; a bulk is one.
+        registry: The tools of the board.
+        store: Stores the versions.
+        builds: Returns the function that builds the tools of one request.
+        owner_of_name: Returns the source that a name belongs to; empty when it is free.
+        changed: Called after each change of the registry.
+        check: Refuses tools that are valid alone but not together; raises a `PegboardError`.
+        prove: Writes each change to the audit trail before it is stored; a bulk is one change.
     """
 
     def __init__(
@@ -73,10 +73,10 @@ class CatalogueService(CatalogueQueries):
         self._lock = asyncio.Lock()
 
     async def load(self, *, anew: bool = False) -> None:
-        """Put on the board what was registered, unless it is there already as the store has it.
+        """Restore the stored tools, unless the board has them already.
 
         Args:
-            anew: Also then, because what may run has changed.
+            anew: Restore all of them, because what may run has changed.
         """
         async with self._lock:
             is_changed = await self._load(anew=anew)
@@ -90,15 +90,15 @@ class CatalogueService(CatalogueQueries):
         principal: Principal = LOCAL,
         origin: str = "api",
     ) -> list[RegistrationResult]:
-        """Register all of these or none; each that says something new is a new version.
+        """Register all of these definitions or none; each changed definition becomes a new version.
 
         Raises:
-            AccessDenied: The caller may not.
-            AuditUnavailable: The audit trail is required and cannot take it: nothing is changed,
-                as with the other changes here.
-            InvalidRequest: Definitions are wrong; says which, and where.
+            AccessDenied: The caller lacks the scope.
+            AuditUnavailable: The audit trail is required and unavailable; nothing is changed. The
+                other changes of this class raise it too.
+            InvalidRequest: Definitions are invalid; lists the faults by position.
             DuplicateTool: A name belongs to a source, or to the board file.
-            DependencyCycle: Tools would need each other; names the cycle.
+            DependencyCycle: The tools would depend on each other; names the cycle.
         """
         check_may_change_catalogue(principal, "the catalogue")
         async with self._lock, AsyncExitStack() as deciding:
@@ -155,11 +155,11 @@ class CatalogueService(CatalogueQueries):
         return found, before
 
     async def remove(self, name: str, *, principal: Principal = LOCAL) -> None:
-        """Take a registered tool off the board; its versions stay, and can be rolled back to.
+        """Remove a registered tool from the board; its versions stay, and can be rolled back to.
 
         Raises:
-            AccessDenied: The caller may not, or the tool comes from elsewhere.
-            ToolNotFound: There is none.
+            AccessDenied: The caller lacks the scope, or the tool was not registered by API.
+            ToolNotFound: There is no such tool.
         """
         check_may_change_catalogue(principal, name)
         async with self._lock:
@@ -179,13 +179,13 @@ class CatalogueService(CatalogueQueries):
     async def roll_back(
         self, name: str, version: str, *, principal: Principal = LOCAL
     ) -> RegistrationResult:
-        """Let a name mean an older version again, also after it was removed.
+        """Make an older version of a tool current, also after it was removed.
 
         Raises:
-            AccessDenied: The caller may not, or the tool comes from elsewhere.
+            AccessDenied: The caller lacks the scope, or the tool was not registered by API.
             ToolNotFound: There is no such tool.
-            VersionNotFound: It has no such version; says which there are.
-            InvalidRequest: It has several such versions; says which.
+            VersionNotFound: There is no such version; lists the versions.
+            InvalidRequest: The version is ambiguous; lists the candidates.
         """
         check_may_change_catalogue(principal, name)
         async with self._lock:
@@ -205,19 +205,20 @@ class CatalogueService(CatalogueQueries):
     async def deprecate(
         self, name: str, version: str = "", *, on: date | None = None, principal: Principal = LOCAL
     ) -> RegistrationResult:
-        """Say that a version should no longer be used; it can still be called.
+        """Deprecate a version; it can still be called.
 
         Args:
             name: The tool.
             version: Empty for the current one.
-            on: From which day on nobody should rely on it; the answer notes that it is past.
-            principal: Who asks.
+            on: The day from which the version should no longer be used; a past day is noted in the
+                answer.
+            principal: The caller.
 
         Raises:
-            AccessDenied: The caller may not, or the tool comes from elsewhere.
+            AccessDenied: The caller lacks the scope, or the tool was not registered by API.
             ToolNotFound: There is no such tool.
-            VersionNotFound: It has no such version; says which there are.
-            InvalidRequest: It has several such versions; says which.
+            VersionNotFound: There is no such version; lists the versions.
+            InvalidRequest: The version is ambiguous; lists the candidates.
         """
         check_may_change_catalogue(principal, name)
         async with self._lock:
@@ -244,7 +245,7 @@ class CatalogueService(CatalogueQueries):
         return RegistrationResult(spec=tool.spec, version=version, is_current=is_current, note=note)
 
     async def _load(self, *, anew: bool = False) -> bool:
-        """Follow the store; whether there was anything to follow."""
+        """Apply changes of the store; return whether there were any."""
         revision = await self._store.revision()
         if revision == self._revision and not anew:
             return False
@@ -259,10 +260,10 @@ class CatalogueService(CatalogueQueries):
         return True
 
     async def _follow_own_write(self) -> None:
-        """What this server has just written needs no reading.
+        """Skip the revision that this server has just written.
 
-        Where another one has written since the last look too, or the store does not say, all of it
-        is read with the next.
+        If another server has written too, or the store cannot tell, everything is read the next
+        time.
         """
         with suppress(Unavailable):  # what is written is done, whoever asks for it
             revision = await self._store.revision()
@@ -272,7 +273,7 @@ class CatalogueService(CatalogueQueries):
     def _record_decision(
         self, action: str, items: Iterable[tuple[str, str]], principal: Principal, **detail: Any
     ) -> AbstractAsyncContextManager[None]:
-        """What is inside is done once the trail has it, where the trail is required."""
+        """Write a decision to the audit trail, where that is required, before it is done."""
         kit = self._registry.kit
         return record_in_audit(
             self._prove,

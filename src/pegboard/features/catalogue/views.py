@@ -1,4 +1,4 @@
-"""What is told of a registered tool and of its versions."""
+"""Registered tools and their versions as JSON-compatible data."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -14,15 +14,15 @@ from pegboard.registry.versions import Definition
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistrationResult:
-    """What came of one registration.
+    """The result of one registration.
 
     Attributes:
-        change: What it changed against the version before: `wording`, `additive` or `breaking`;
-            empty for a first version, and for a definition that was known.
-        is_new: Whether it made a version.
-        is_changed: Whether the name meant another version before, or nothing.
-        is_current: Whether the name means this version now.
-        note: What else is worth knowing; empty for nothing.
+        change: Kind of change against the previous version: `wording`, `additive` or `breaking`;
+            empty for a first version, and for a known definition.
+        is_new: Whether it made a new version.
+        is_changed: Whether the current version of the name has changed.
+        is_current: Whether this version is the current one.
+        note: A remark for the caller; empty for none.
     """
 
     spec: ToolSpec
@@ -34,7 +34,7 @@ class RegistrationResult:
     note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON-compatible data."""
+        """Return JSON-compatible data."""
         return {
             "tool_id": self.spec.id,
             "name": self.spec.name,
@@ -52,7 +52,7 @@ class RegistrationResult:
 def version_row(
     item: Definition, stored: ToolVersion | None, *, current: str, origin: str
 ) -> dict[str, Any]:
-    """One version of a tool, as JSON-compatible data; its name means the current one."""
+    """Return one version of a tool as JSON-compatible data."""
     deprecation = item.deprecation
     return {
         "tool_id": item.tool.spec.id,
@@ -69,7 +69,7 @@ def version_row(
 
 
 def diff_dict(diff: DefinitionDiff) -> dict[str, Any]:
-    """The changes of a definition, as JSON-compatible data."""
+    """Return the changes of a definition as JSON-compatible data."""
     return {
         "kind": diff.kind.value if diff.kind is not None else "",
         "changes": [
@@ -85,7 +85,7 @@ def diff_dict(diff: DefinitionDiff) -> dict[str, Any]:
 
 
 def only_row(spec: ToolSpec) -> dict[str, Any]:
-    """The one version of a tool that was not registered by API."""
+    """Return the single version of a tool that was not registered by API."""
     return {
         "tool_id": spec.id,
         "version": spec.version,
@@ -101,9 +101,9 @@ def only_row(spec: ToolSpec) -> dict[str, Any]:
 
 
 def deprecation_note(day: date | None, now: float) -> str:
-    """What is said of a day that is over everywhere on Earth; empty for any other.
+    """Return a note if the deprecation day is over everywhere on Earth; empty otherwise.
 
-    It is taken: who says late that nobody should rely on a version may know since when.
+    A past day is accepted, so that a deprecation can be recorded late.
 
     Args:
         day: None for no day.
@@ -115,5 +115,5 @@ def deprecation_note(day: date | None, now: float) -> str:
 
 
 def start_of_day(day: date | None) -> float | None:
-    """Its beginning in UTC, as Unix seconds."""
+    """Return the start of a day in UTC, as Unix seconds."""
     return None if day is None else datetime.combine(day, time(), UTC).timestamp()

@@ -14,7 +14,7 @@ _MAX_LISTED = 500
 def graph_event(
     action: str, principal: Principal, *, at: float, detail: Mapping[str, Any]
 ) -> BoardChanged:
-    """What is about to be done to the graph (`change`), or was (`changed`)."""
+    """Return an event of a change before it is made (`change`) or after (`changed`)."""
     return BoardChanged(
         kind="graph",
         action=action,
@@ -26,7 +26,7 @@ def graph_event(
 
 
 def change_dict(change: GraphChange) -> dict[str, Any]:
-    """What the audit trail has of a change: of each list the beginning, and the digest of all."""
+    """Return a change for the audit trail: the beginning of each list, and a digest of all."""
     whole = {name: items for name, items in asdict(change).items() if items}
     return {
         "digest": digest_of(whole),

@@ -1,4 +1,4 @@
-"""What no longer works when a tool fails, with what could stand in taken into account."""
+"""Impact analysis: what no longer works when a tool fails, considering substitutes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ from pegboard.registry.dependencies import DependencyGraph
 from pegboard.registry.dependencies.graph import Broken
 
 SubstitutesOf = Callable[[str], Sequence[ToolSpec]]
-"""The tools that could take the place of this one without a doubt, the best first."""
+"""Returns the tools that can certainly replace this one, best first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impact:
-    """What a failure leads to.
+    """The impact of a failure.
 
     Attributes:
-        version: Of the graph.
-        tool: What fails.
-        broken: What no longer works, the nearest first.
-        stand_ins: What would take the place of a tool that fails, by the id of that one.
+        version: Version of the graph.
+        tool: The tool that fails.
+        broken: What no longer works, nearest first.
+        stand_ins: Substitutes for tools that fail, by the id of the failed tool.
     """
 
     version: int
@@ -29,10 +29,10 @@ class Impact:
     stand_ins: Mapping[str, ToolSpec]
 
     def to_dict(self, names: Mapping[str, str]) -> dict[str, Any]:
-        """As JSON-compatible data.
+        """Return JSON-compatible data.
 
         Args:
-            names: Wire names by id; a node without one is no tool of the board now.
+            names: Wire names by id; a node without one is no tool of the board.
         """
         return {
             "version": self.version,
@@ -55,16 +55,17 @@ def find_impact(
     whole: DependencyGraph | None = None,
     stand_ins_of: SubstitutesOf | None = None,
 ) -> Impact:
-    """What no longer works when this tool fails.
+    """Find out what no longer works when a tool fails.
 
     Args:
-        graph: As far as the caller may see it.
-        tool: What fails, by id.
-        whole: All of the graph: nothing stands in that would fail along. None when it is `graph`.
-        stand_ins_of: Says what could stand in; None lets nothing stand in.
+        graph: The part that the caller may see.
+        tool: Id of the tool that fails.
+        whole: The whole graph: a tool that would fail too is no substitute. None when it is
+            `graph`.
+        stand_ins_of: Returns the substitutes of a tool; None for none.
 
     Raises:
-        DependencyNotFound: No such node; names the nearest.
+        DependencyNotFound: There is no such node; names the nearest.
     """
     graph.check_node(tool)
     doomed = {tool, *(whole or graph).dependants(tool, transitive=True)}

@@ -1,4 +1,4 @@
-"""A dependency graph whose changes can be kept, and played again."""
+"""A dependency graph whose changes can be stored and replayed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ class AppliedChange:
     origin: str
 
     def to_stored(self, at: float, by: str) -> DependencyChange:
-        """As it is stored."""
+        """Return the change as it is stored."""
         change = self.change
         return DependencyChange(
             version=self.version,
@@ -32,10 +32,10 @@ class AppliedChange:
 
 
 class RecordedGraph(Dependencies):
-    """Remembers each change that made a version, until somebody has kept it.
+    """Remembers each change that made a version, until it is stored.
 
     Attributes:
-        made: What nobody has kept yet.
+        made: Changes that are not stored yet.
     """
 
     def __init__(self) -> None:
@@ -43,14 +43,14 @@ class RecordedGraph(Dependencies):
         self.made: list[AppliedChange] = []
 
     def apply(self, change: GraphChange, *, origin: str = "api") -> DependencyGraph:
-        """As `Dependencies.apply`; a node that others speak of too stays theirs and ours.
+        """As `Dependencies.apply`, but nodes with other origins are not retracted.
 
         Raises:
-            DependencyCycle: It would close a cycle; names it in order.
-            DependencyNotFound: A node or an edge is not there; names the nearest.
+            DependencyCycle: The change would close a cycle; names it in order.
+            DependencyNotFound: A node or an edge does not exist; names the nearest.
         """
         before = self.current
-        # a log of changes cannot say of a node that one of several no longer speaks of it
+        # the log cannot express that one of several origins of a node is gone
         mine = (n for n in change.retract_nodes if before.origins_of_node(n) in {(), (origin,)})
         change = replace(change, retract_nodes=tuple(mine))
         after = super().apply(change, origin=origin)
@@ -61,11 +61,11 @@ class RecordedGraph(Dependencies):
         return after
 
     def would_change(self, change: GraphChange, *, origin: str) -> bool:
-        """Whether it would make a version.
+        """Whether a change would make a version.
 
         Raises:
-            DependencyCycle: It would close a cycle; names it in order.
-            DependencyNotFound: A node or an edge is not there; names the nearest.
+            DependencyCycle: The change would close a cycle; names it in order.
+            DependencyNotFound: A node or an edge does not exist; names the nearest.
         """
         before = self.current
         is_changed = self.apply(change, origin=origin) is not before
@@ -74,13 +74,13 @@ class RecordedGraph(Dependencies):
         return is_changed
 
     def take_back(self, to: DependencyGraph) -> None:
-        """As `Dependencies.take_back`; what is taken back need not be kept."""
+        """As `Dependencies.take_back`; changes taken back are not stored."""
         super().take_back(to)
         self.made = [made for made in self.made if made.version <= to.version]
 
     @classmethod
     def replay(cls, changes: Iterable[DependencyChange]) -> "RecordedGraph":
-        """The graph that these changes make, from the first one on."""
+        """Return the graph that results from these changes, from the first on."""
         graph = cls()
         for item in changes:
             change = GraphChange(

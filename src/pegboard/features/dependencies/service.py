@@ -1,4 +1,4 @@
-"""The dependency graph of a board: what tools, the board file and callers of the API say."""
+"""The `DependencyService`: the dependency graph of tools, the board file and the API."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
@@ -34,19 +34,19 @@ _LOST_RACE = "the same change was made by another request at the same time"
 
 
 class DependencyService:
-    """Reads and changes the graph; every change is kept, and makes a version.
+    """Reads and changes the dependency graph; every change is stored as a version.
 
     ```python
     graph = await board.dependencies.update(GraphChange(add_edges=(("fetch_v1", "clean_v1"),)))
     ```
 
     Args:
-        registry: The board's tools.
-        store: Keeps every change.
-        prove: Has each change that somebody asks for first, before it is made.
+        registry: The tools of the board.
+        store: Stores every change.
+        prove: Writes each requested change to the audit trail before it is made.
 
     Attributes:
-        cycles: What tools say of themselves and would close a cycle; left out of the graph.
+        cycles: Declared dependencies that would close a cycle; they are left out of the graph.
     """
 
     def __init__(
@@ -61,55 +61,55 @@ class DependencyService:
 
     @property
     def current(self) -> DependencyGraph:
-        """The newest version."""
+        """The newest version of the graph."""
         return self._graph.current
 
     def at(self, version: int) -> DependencyGraph:
-        """The graph as it was.
+        """Return an older version of the graph.
 
         Raises:
-            VersionNotFound: There never was such a version, or it is kept no longer.
+            VersionNotFound: There is no such version, or it is no longer stored.
         """
         return self._graph.at(version)
 
     def diff(self, old: int, new: int) -> GraphDiff:
-        """How the version `new` differs from the version `old`.
+        """Compare two versions of the graph.
 
         Raises:
-            VersionNotFound: There never was such a version, or it is kept no longer.
+            VersionNotFound: There is no such version, or it is no longer stored.
         """
         return self._graph.diff(old, new)
 
     def prerequisites(self, tool_id: str) -> tuple[str, ...]:
-        """The ids of the tools that must have run before this one; empty for an unknown tool."""
+        """Return the ids of the tools that a tool needs; empty for an unknown tool."""
         graph = self.current
         return graph.prerequisites(tool_id) if tool_id in graph else ()
 
     def filter_visible(self, principal: Principal, graph: DependencyGraph) -> DependencyGraph:
-        """The part of a graph that this caller may see; a tool that is missing is no secret."""
+        """Return the part of a graph that this caller may see; missing tools are visible."""
         return graph.only(filter(self.visibility_for(principal), graph.nodes))
 
     def visibility_for(self, principal: Principal) -> Callable[[str], bool]:
-        """Whether this caller may see a node."""
+        """Return a predicate: whether this caller may see a node."""
         return partial(self._is_visible, principal)
 
     async def load(self) -> None:
-        """Read what was kept."""
+        """Read the stored changes."""
         async with self._lock:
             self._graph = RecordedGraph.replay(await self._store.changes())
 
     async def refresh(self) -> None:
-        """Take in what other servers have changed since."""
+        """Read the changes that other servers have made."""
         if await self._store.changes(after=self.current.version):
             await self.load()
 
     async def follow(self, edges: Sequence[Edge]) -> None:
-        """Make the graph say what the board file says now.
+        """Apply the edges of the board file.
 
-        A tool that is not there yet is known by its name until it comes.
+        A tool that does not exist yet is known by its name until it does.
 
         Raises:
-            DependencyCycle: Its edges close one; nothing has changed then.
+            DependencyCycle: The edges would close a cycle; nothing is changed.
         """
 
         def change(graph: RecordedGraph) -> None:
@@ -138,7 +138,7 @@ class DependencyService:
         await self._change(change)
 
     async def declare(self) -> None:
-        """Make the graph say what the tools of the board say of themselves now."""
+        """Apply the dependencies that tools declare."""
         specs = [tool.spec for tool in self._registry]
 
         def change(graph: RecordedGraph) -> None:
@@ -147,10 +147,10 @@ class DependencyService:
         await self._change(change)
 
     def check(self, specs: Sequence[ToolSpec]) -> None:
-        """Refuse tools that are to be registered and would need each other, or themselves.
+        """Refuse new tools that would depend on each other, or on themselves.
 
         Raises:
-            DependencyCycle: They would, with what else is known; names the cycle.
+            DependencyCycle: They would close a cycle; names it.
         """
         if not any(spec.dependencies for spec in specs):
             return
@@ -167,14 +167,14 @@ class DependencyService:
     async def update(
         self, change: GraphChange, *, principal: Principal = LOCAL, origin: str = "api"
     ) -> DependencyGraph:
-        """Do all of a change or nothing; tools are named by id or by name.
+        """Apply a change completely or not at all; tools are given by id or name.
 
         Raises:
-            AccessDenied: The caller may not.
-            DependencyCycle: It would close a cycle; names it.
-            DependencyNotFound: A node or an edge is not there; names the nearest.
-            AuditUnavailable: The audit trail is required and cannot take it: nothing is changed.
-            Unavailable: It could not be kept; as far as this server knows nothing is changed.
+            AccessDenied: The caller lacks the scope.
+            DependencyCycle: The change would close a cycle; names it.
+            DependencyNotFound: A node or an edge does not exist; names the nearest.
+            AuditUnavailable: The audit trail is required and unavailable; nothing is changed.
+            Unavailable: The change could not be stored; nothing is changed here.
         """
         check_may_change_graph(principal)
         named = GraphChange(
@@ -191,17 +191,17 @@ class DependencyService:
         return self.current
 
     def node(self, name: str) -> str:
-        """The id of a tool that is named by id or by name; what is no tool stays as it is."""
+        """Return the id of a tool given by id or name; other text is returned as it is."""
         tool = self._registry.find(name)
         return name if tool is None else tool.spec.id
 
     def names(self, nodes: Iterable[str]) -> dict[str, str]:
-        """The wire names of nodes; without those that are no tool of the board now."""
+        """Return the wire names of nodes, without those that are no tool of the board."""
         found = ((node, self._registry.find(node)) for node in nodes)
         return {node: tool.spec.name for node, tool in found if tool is not None}
 
     def board_node(self, name: str) -> str:
-        """The id of a tool that the board file names, also of one that is away and was known."""
+        """Return the id of a tool named in the board file, also while it is unavailable."""
         return self._board_node(name, self.current)
 
     def _board_node(self, name: str, graph: DependencyGraph) -> str:
@@ -209,7 +209,7 @@ class DependencyService:
         return known_id(name, graph.nodes) if node == name and self._is_away(name) else node
 
     def _find_outdated(self, graph: DependencyGraph) -> tuple[str, ...]:
-        """Names that tools were known by until they came, and that nobody speaks of any more."""
+        """Placeholder names that tools have replaced, and that nothing refers to."""
         ours = {_BOARD, _SPEC}
         return tuple(
             node
@@ -220,7 +220,7 @@ class DependencyService:
         )
 
     def _is_away(self, name: str) -> bool:
-        """Whether a tool is missing only as long as its source is."""
+        """Whether a tool is missing only while its source is."""
         return bool(self._registry.kit.why_absent(name)) and self._registry.find(name) is None
 
     def _nodes(self, names: Sequence[str]) -> tuple[str, ...]:
@@ -237,7 +237,7 @@ class DependencyService:
         return may_know(principal, tool.spec, policy=kit.policy, switches=kit.switches)
 
     async def _change(self, do: Callable[[RecordedGraph], object]) -> None:
-        """Do it, and keep what it did; where another server was first, on top of what that did."""
+        """Make a change and store it, on top of what other servers have changed."""
         async with self._lock:
             for _ in range(_TRIES):
                 graph = self._graph
@@ -248,12 +248,12 @@ class DependencyService:
         raise _too_busy()
 
     async def _update(self, change: GraphChange, origin: str, principal: Principal) -> int:
-        """Do what somebody asks for: kept, or not done; the version that it makes, 0 for none."""
+        """Make a requested change and store it; return its version, 0 for no change."""
         kit, by = self._registry.kit, principal.owner
         is_decided = self._prove is skip_proof
         async with self._lock, AsyncExitStack() as deciding:
             for _ in range(_TRIES):
-                # what the board says and could not be kept yet, this caller did not say
+                # store earlier changes of the board first: they are not this caller's
                 if await store_changes(self._graph, self._store, at=kit.now()):
                     if not is_decided:
                         if not self._graph.would_change(change, origin=origin):
@@ -276,7 +276,7 @@ class DependencyService:
     def _record_decision(
         self, change: GraphChange, principal: Principal
     ) -> AbstractAsyncContextManager[None]:
-        """What is inside is done once the trail has it."""
+        """Write a change to the audit trail before it is made."""
         kit = self._registry.kit
 
         def about() -> BoardChanged:
@@ -288,7 +288,7 @@ class DependencyService:
 async def store_changes(
     graph: RecordedGraph, store: DependencyStore, *, at: float, by: str = ""
 ) -> bool:
-    """Store what nobody has kept yet; False when another server was first with a version."""
+    """Store the changes not stored yet; False if another server was first with a version."""
     while graph.made:
         if not await store.append(graph.made[0].to_stored(at, by)):
             return False
@@ -305,21 +305,21 @@ async def apply_and_store(
     at: float,
     by: str,
 ) -> int | None:
-    """Do a change and store it, or do nothing.
+    """Apply a change and store it, or do neither.
 
     Returns:
-        The version that it made, 0 when it changes nothing, None when another server was first.
+        The version of the change, 0 if it changes nothing, None if another server was first.
 
     Raises:
-        DependencyCycle: It would close a cycle; names it in order.
-        DependencyNotFound: A node or an edge is not there; names the nearest.
-        Unavailable: It could not be stored, and is not in the graph.
+        DependencyCycle: The change would close a cycle; names it in order.
+        DependencyNotFound: A node or an edge does not exist; names the nearest.
+        Unavailable: The change could not be stored, and is not in the graph.
     """
     before = graph.current
     after = graph.apply(change, origin=origin)
     try:
         is_kept = await store_changes(graph, store, at=at, by=by)
-    except BaseException:  # whoever asked hears that it is not done
+    except BaseException:  # the caller is told that nothing was done
         graph.take_back(before)
         raise
     if not is_kept:

@@ -7,11 +7,11 @@ from pegboard.registry.dependencies import DependencyGraph
 
 
 def graph_dict(graph: DependencyGraph, names: Mapping[str, str]) -> dict[str, Any]:
-    """A graph as JSON-compatible data.
+    """Return a graph as JSON-compatible data.
 
     Args:
-        graph: What to show.
-        names: Wire names by id; a node without one is no tool of the board now.
+        graph: The graph.
+        names: Wire names by id; a node without one is no tool of the board.
     """
     return {
         "version": graph.version,
