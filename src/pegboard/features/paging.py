@@ -1,4 +1,4 @@
-"""Definitions page by page, in the order of their sources and names."""
+"""Pages of items in the order of their source and name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from pegboard.core.pagination import cursor_of, place_of
 
 
 class Sortable(Protocol):
-    """What has a place in that order."""
+    """An item with a source and a name."""
 
     @property
     def source(self) -> str:
-        """The name of its source."""
+        """Name of its source."""
         ...
 
     @property
     def name(self) -> str:
-        """What the upstream calls it."""
+        """Name within its source."""
         ...
 
 
@@ -26,22 +26,22 @@ T = TypeVar("T", bound=Sortable)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeysetPage(Generic[T]):
-    """Some of them, and where to go on; empty at the end."""
+    """Some items, and the cursor of the next page; empty at the end."""
 
     items: tuple[T, ...]
     next_cursor: str = ""
 
 
 def page_of(items: Sequence[T], *, cursor: str, limit: int) -> KeysetPage[T]:
-    """The page behind the cursor: whatever comes or goes, none that stays is given twice.
+    """Return the page after a cursor; items that come or go do not shift the others.
 
     Args:
-        items: In the order of their sources and names.
-        cursor: Of the page before; empty at first.
-        limit: How many at most.
+        items: In the order of their source and name.
+        cursor: `next_cursor` of the previous page; empty at first.
+        limit: Maximum number of items.
 
     Raises:
-        InvalidRequest: The cursor is not one of ours.
+        InvalidRequest: The cursor is unknown.
     """
     after = place_of(cursor, str, str) or ("", "")
     rest = [item for item in items if (item.source, item.name) > after]

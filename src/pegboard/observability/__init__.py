@@ -1,4 +1,4 @@
-"""Listeners: who is told what calls and sources do."""
+"""Listeners that log, count, trace and remember what calls, runs and sources do."""
 
 from pegboard.observability.logs import JsonLog
 from pegboard.observability.metrics import Metrics

@@ -1,4 +1,4 @@
-"""A bounded queue with a thread behind it, so that a slow reader never slows a call."""
+"""A bounded queue with a thread, so that a slow consumer never delays a call."""
 
 import atexit
 import logging
@@ -15,9 +15,9 @@ _LAST_WORDS = 2.0
 
 
 class BackgroundQueue(Generic[Item]):
-    """Hands items to `consume` in order and in batches, on a thread of its own.
+    """Passes items to `consume`, in order and in batches, on a thread of its own.
 
-    Items gather for a moment before they are handed over, so that a call costs an append.
+    Items gather for a moment before they are passed on, so that a call costs only an append.
     """
 
     def __init__(
@@ -38,20 +38,20 @@ class BackgroundQueue(Generic[Item]):
         self._closed = False
         self._thread = threading.Thread(target=self._main, name=f"pegboard-{name}", daemon=True)
         self._thread.start()
-        atexit.register(self.close, _LAST_WORDS)  # a daemon thread ends without a word
+        atexit.register(self.close, _LAST_WORDS)  # a daemon thread would lose its queue
 
     @property
     def dropped(self) -> int:
-        """Items that were lost: the queue was full, closed, or `consume` failed."""
+        """Number of items lost: the queue was full or closed, or `consume` failed."""
         return self._dropped
 
     def lose(self, count: int) -> None:
-        """Count items that `consume` could not pass on."""
+        """Count items that `consume` could not process."""
         with self._changed:
             self._dropped += count
 
     def post(self, item: Item) -> None:
-        """Queue an item; it is dropped when the queue is full or closed."""
+        """Queue an item; it is dropped if the queue is full or closed."""
         with self._changed:
             if self._closed or len(self._items) >= self._max_waiting:
                 self._dropped += 1
@@ -61,7 +61,7 @@ class BackgroundQueue(Generic[Item]):
                 self._changed.notify_all()
 
     def flush(self, timeout: float = 5.0) -> bool:
-        """Wait until what was posted so far is handled; False when that takes too long."""
+        """Wait until all items so far are processed; False if that takes too long."""
         with self._changed:
             self._wanted = max(self._wanted, self._taken + len(self._items))
             wanted = self._wanted
@@ -69,7 +69,7 @@ class BackgroundQueue(Generic[Item]):
             return self._changed.wait_for(lambda: self._handled >= wanted, timeout)
 
     def close(self, timeout: float = 5.0) -> None:
-        """Handle what waits, at most for `timeout` seconds, and count the rest as dropped."""
+        """Process what is queued, for at most `timeout` seconds, and drop the rest."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""Where log lines go: a file or a stream."""
+"""Sinks of log lines: a file or a stream."""
 
 import os
 from pathlib import Path
@@ -8,10 +8,10 @@ from pegboard.errors import ConfigError
 
 
 class Sink(Protocol):
-    """Takes whole lines."""
+    """Writes whole lines."""
 
     def write(self, lines: str) -> None:
-        """Pass them on; may take as long as the reader does.
+        """Write lines; may block as long as the reader does.
 
         Raises:
             OSError: They could not be written; some may have been.
@@ -20,18 +20,18 @@ class Sink(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of what was opened here."""
+        """Close what this sink has opened."""
         ...
 
 
 class FileSink:
-    """Appends to a file, and to its successor after somebody has moved it away."""
+    """Appends to a file, and to a new file after log rotation has moved it."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file; its folder is made if it is missing.
+        """Open the file; its folder is created if it is missing.
 
         Raises:
-            ConfigError: It cannot be written.
+            ConfigError: The file cannot be written.
         """
         self._path = path
         self._torn = False
@@ -45,7 +45,7 @@ class FileSink:
             ) from error
 
     def write(self, lines: str) -> None:
-        """Append the lines; after a write that failed midway they start on a line of their own."""
+        """Append lines; after a partial write they start on a new line."""
         if self._has_moved():
             os.close(self._file)
             self._file = self._open()
@@ -76,7 +76,7 @@ class FileSink:
 
 
 class StreamSink:
-    """Writes to a stream that somebody else opened and closes."""
+    """Writes to a stream that its owner opens and closes."""
 
     def __init__(self, stream: TextIO) -> None:
         """Write to `stream`."""

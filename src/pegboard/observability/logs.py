@@ -1,4 +1,4 @@
-"""One JSON line for each call, each step of a run, and what becomes of runs and sources."""
+"""JSON log lines for calls, steps of runs, runs and sources."""
 
 import json
 from collections.abc import Callable
@@ -64,15 +64,15 @@ class JsonLog:
         max_waiting: int = 10_000,
         clock: Clock = _SYSTEM_CLOCK,
     ) -> None:
-        """Write to a stream, which stays its owner's, or append to a file.
+        """Write to a stream, which is not closed, or append to a file.
 
         Args:
             target: A text stream, or the path of a file.
-            redact: Takes secrets out of each text before it is written.
-            include_arguments: Whether a line carries the arguments and not only their digest.
-            max_waiting: Lines that may wait for a slow reader; further ones are dropped, counted,
-                and the count is logged.
-            clock: What time it is.
+            redact: Removes secrets from each text before it is written.
+            include_arguments: Whether lines contain the arguments, and not only their digest.
+            max_waiting: Maximum number of queued lines; further ones are dropped, and their number
+                is logged.
+            clock: The clock.
 
         Raises:
             ConfigError: The file cannot be written.
@@ -89,11 +89,11 @@ class JsonLog:
 
     @property
     def dropped(self) -> int:
-        """Lines that were lost."""
+        """Number of lines lost."""
         return self._outbox.dropped
 
     def on_event(self, event: Event) -> None:
-        """Queue the line of an event that gets one."""
+        """Queue a line for the event, if it gets one."""
         match event:
             case CallRecord():
                 frozen = freeze(event, keep_arguments=self._include_arguments)
@@ -106,11 +106,11 @@ class JsonLog:
                 return
 
     def flush(self, timeout: float = 5.0) -> bool:
-        """Wait until what happened so far is written; False when that takes too long."""
+        """Wait until all lines so far are written; False if that takes too long."""
         return self._outbox.flush(timeout)
 
     def close(self, timeout: float = 5.0) -> None:
-        """Write what waits, at most for `timeout` seconds, and let go of the file."""
+        """Write what is queued, for at most `timeout` seconds, and close the file."""
         self._outbox.close(timeout)
         self._sink.close()
 
@@ -124,7 +124,7 @@ class JsonLog:
         try:
             self._sink.write("".join(lines))
         except (OSError, ValueError):
-            # The reader is gone or the disk is full; said on the next line that gets through.
+            # The reader is gone or the disk is full; the next line that gets through says so.
             self._outbox.lose(len(facts))
         else:
             self._said = dropped

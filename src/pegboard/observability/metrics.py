@@ -1,4 +1,4 @@
-"""Numbers for Prometheus."""
+"""Prometheus metrics of calls, runs and approvals."""
 
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ _OTHER = "other"
 
 
 class Metrics:
-    """Counts calls by tool, runs and approvals, and looks at the process when it is asked.
+    """Counts calls by tool, runs and approvals, and reads process metrics at each scrape.
 
     ```python
     metrics = Metrics()
@@ -34,8 +34,8 @@ class Metrics:
     beyond `max_tools` as `other`. Each instance has a registry of its own.
 
     Attributes:
-        counts: What is open in the storage, as whoever scrapes has last looked it up; None leaves
-            that out.
+        counts: Open runs and approvals in the storage, set before each scrape; None leaves these
+            metrics out.
     """
 
     content_type = "text/plain; version=0.0.4; charset=utf-8"
@@ -51,10 +51,10 @@ class Metrics:
         """Start at zero.
 
         Args:
-            in_flight: Calls that run now, by tool; None leaves that metric out.
-            dropped: Events that were lost, by listener; None leaves that metric out.
-            sources: How each source is; None leaves those metrics out.
-            max_tools: Tools that get a name of their own.
+            in_flight: Returns the calls in flight by tool; None leaves this metric out.
+            dropped: Returns the events lost by each listener; None leaves this metric out.
+            sources: Returns the state of each source; None leaves these metrics out.
+            max_tools: Number of tools with a label of their own.
 
         Raises:
             ConfigError: `prometheus_client` is not installed.
@@ -99,7 +99,7 @@ class Metrics:
         prometheus.ProcessCollector(registry=self._registry)
 
     def on_event(self, event: Event) -> None:
-        """Count the record of a call, the end of a step or a run, a decision."""
+        """Count a finished call, step or run, or a decision."""
         if not isinstance(event, CallRecord):
             self._runs.on_event(event)
             return
@@ -115,13 +115,13 @@ class Metrics:
             self._count_failure((tool, event.error_code))
 
     def render(self) -> bytes:
-        """Everything in Prometheus' text format, with `content_type`."""
+        """Return all metrics in Prometheus' text format; see `content_type`."""
         from prometheus_client import generate_latest
 
         return generate_latest(self._registry)
 
     def _names(self, record: CallRecord) -> tuple[str, str]:
-        """The tool's and the source's label; what a caller made up becomes none."""
+        """Labels of the tool and the source; names made up by callers become `unknown`."""
         tool = record.tool
         if tool in self._known:
             return tool, record.source
@@ -146,10 +146,10 @@ class Metrics:
 
 
 class RunMetrics:
-    """The part of `Metrics` that is about runs. All labels are there from the start, at zero."""
+    """The metrics of runs; all labels exist from the start, at zero."""
 
     def __init__(self, registry: "CollectorRegistry") -> None:
-        """Count in this registry."""
+        """Add the metrics to a registry."""
         import prometheus_client as prometheus
 
         runs = prometheus.Counter(
@@ -181,7 +181,7 @@ class RunMetrics:
         self._decisions = {name: decisions.labels(name) for name in _DECISIONS}
 
     def on_event(self, event: Event) -> None:
-        """Count the end of a step or a run, and what became of an approval."""
+        """Count a finished step or run, or a change of an approval."""
         match event:
             case StepEnded():
                 self._steps[event.state].inc()

@@ -6,7 +6,7 @@ from pegboard.core.event import CallRecord, Event
 
 
 class RecentCalls:
-    """Remembers the latest records as they are; the listener of a board that has no other.
+    """Remembers the latest call records; the default listener of a registry.
 
     ```python
     recent = RecentCalls()
@@ -33,5 +33,5 @@ class RecentCalls:
         return tuple(self._calls)
 
     def clear(self) -> None:
-        """Forget them."""
+        """Forget all calls."""
         self._calls.clear()

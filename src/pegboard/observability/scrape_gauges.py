@@ -1,4 +1,4 @@
-"""What is looked up when Prometheus asks, and not counted."""
+"""Gauges whose values are read at each Prometheus scrape."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -14,20 +14,20 @@ _STATES = ("pending", "ok", "degraded", "failed")
 _OPEN = ("pending", "in_progress", "waiting", "paused")
 
 Gauges = Callable[[], Mapping[str, int]]
-"""Numbers by name, as they are now."""
+"""Returns current numbers by name."""
 
 Sources = Callable[[], Mapping[str, tuple[str, int]]]
-"""The state and the number of tools of each source, as they are now."""
+"""Returns the current state and number of tools of each source."""
 
 
 class ScrapeGauges:
-    """A collector; what nobody can tell is left out.
+    """A Prometheus collector; unknown values are left out.
 
     Args:
-        in_flight: Calls that run now, by tool.
-        dropped: Events that were lost, by listener.
-        sources: How each source is.
-        counts: What is open in the storage; None when it could not be read.
+        in_flight: Returns the calls in flight by tool.
+        dropped: Returns the events lost by each listener.
+        sources: Returns the state of each source.
+        counts: Returns open runs and approvals; None if the storage cannot be read.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class ScrapeGauges:
         self._counts = counts
 
     def collect(self) -> "Iterator[Metric]":
-        """Every gauge, as it is now."""
+        """Yield the current value of every gauge."""
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
         if self._in_flight is not None:

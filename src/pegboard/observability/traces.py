@@ -25,7 +25,7 @@ _UNKNOWN = "unknown"
 
 
 class _CallEnd(Struct, frozen=True):
-    """A call that is over, what was being traced where it ended, and since when it waits."""
+    """A finished call, the trace context where it ended, and when it was queued."""
 
     record: CallRecord
     context: Any
@@ -33,7 +33,7 @@ class _CallEnd(Struct, frozen=True):
 
 
 class _RunEvent(Struct, frozen=True):
-    """A play of a run that begins or ends, what was being traced there, and when it was told."""
+    """The start or end of an attempt of a run, its trace context, and when it was emitted."""
 
     event: RunStarted | RunRested | RunFinished
     context: Any
@@ -62,7 +62,7 @@ class Traces:
         max_wait: float = 60.0,
         clock: Clock = _SYSTEM_CLOCK,
     ) -> None:
-        """Emit through `provider`, or through the one that the application has set.
+        """Emit through `provider`, or through the provider that the application has set.
 
         Raises:
             ConfigError: OpenTelemetry is not installed.
@@ -85,22 +85,22 @@ class Traces:
 
     @property
     def dropped(self) -> int:
-        """Spans that were lost."""
+        """Number of spans lost."""
         return self._outbox.dropped
 
     def on_event(self, event: Event) -> None:
-        """Queue the span of a call, or of a run."""
+        """Queue the span of a call or of a run."""
         if isinstance(event, CallRecord):
             self._outbox.post(_CallEnd(event, self._current(), self._clock.monotonic()))
         elif isinstance(event, (RunStarted, RunRested, RunFinished)):
             self._outbox.post(_RunEvent(event, self._current(), self._clock.time()))
 
     def flush(self, timeout: float = 5.0) -> bool:
-        """Wait until the spans so far are emitted or held for a parent; False when that is long."""
+        """Wait until all spans so far are emitted or wait for a parent; False on timeout."""
         return self._outbox.flush(timeout)
 
     def close(self, timeout: float = 5.0) -> None:
-        """Emit what waits, also without its parents, at most for `timeout` seconds."""
+        """Emit what is queued or waits for a parent, for at most `timeout` seconds."""
         self._outbox.close(timeout)
         self._release(before=float("inf"))
         for parent_id in list(self._held):
@@ -127,7 +127,7 @@ class Traces:
             self._emit(ended, within or ended.context)
 
     def _release(self, before: float) -> None:
-        """Emit what has waited long enough, unless its parent is here and waits as well."""
+        """Emit spans that have waited long enough, unless their parent waits too."""
         due = [key for key, held in self._held.items() if held[0].since <= before]
         if not due:
             return
@@ -172,12 +172,15 @@ class Traces:
 
 
 class RunSpans:
-    """Spans that are open while runs are played, and what is known of those before.
+    """One span for each attempt of a run, and the trace contexts of earlier attempts.
+
+    A run that waits for days has no span that is open for days: each attempt has a span of its
+    own, in the same trace as long as this process knows it, and linked to the first.
 
     Args:
-        tracer: Starts them.
-        clean: Takes secrets out of texts.
-        most: Runs that are open, and runs that are known: the oldest are cut off, and forgotten.
+        tracer: Starts the spans.
+        clean: Removes secrets from texts.
+        most: Maximum number of open spans, and of known runs; the oldest are ended and forgotten.
     """
 
     def __init__(
@@ -190,7 +193,7 @@ class RunSpans:
         self._contexts: dict[str, tuple[str, Context]] = {}
 
     def begin(self, event: RunStarted, *, context: "Context | None", at: float) -> None:
-        """A run is being played."""
+        """Start the span of an attempt."""
         from opentelemetry.trace import Link, SpanKind, get_current_span, set_span_in_context
 
         self._cut_off(event.run_id, at)
@@ -214,7 +217,7 @@ class RunSpans:
             del self._contexts[next(iter(self._contexts))]
 
     def end(self, event: RunRested | RunFinished) -> None:
-        """It rests, or has ended."""
+        """End the span of an attempt: the run is suspended or has ended."""
         span = self._open.pop(event.run_id, None)
         if span is None:
             return
@@ -233,22 +236,22 @@ class RunSpans:
         span.end(int(event.started_at * 1e9) + int(event.duration_ms * 1e6))
 
     def step_context(self, record: CallRecord) -> "Context | None":
-        """What a call that a step makes belongs to; None for one that another call makes."""
+        """Return the context for a call made by a step; None for a call made by another call."""
         known = self._contexts.get(record.run_id)
         return known[1] if known is not None and known[0] == record.parent_id else None
 
     def run_context(self, record: CallRecord) -> "Context | None":
-        """The run in which a call was made, by whatever; None for none that is known."""
+        """Return the context of the run in which a call was made; None if unknown."""
         known = self._contexts.get(record.run_id)
         return None if known is None else known[1]
 
     def close(self, at: float) -> None:
-        """End what is open: it goes on in another process, or never."""
+        """End all open spans: their runs continue elsewhere, or never."""
         for run_id in list(self._open):
             self._cut_off(run_id, at)
 
     def _cut_off(self, run_id: str, at: float) -> None:
-        """A play that told no end: its process could not record the run any more."""
+        """End the span of an attempt whose end was not emitted."""
         span = self._open.pop(run_id, None)
         if span is not None:
             span.set_attribute("pegboard.state", "interrupted")
@@ -256,12 +259,12 @@ class RunSpans:
 
 
 def _name(record: CallRecord) -> str:
-    """The tool's name; the name of a call that no tool answered is what its caller made up."""
+    """The name of the tool; `unknown` for a name made up by the caller."""
     return record.tool if record.effect else _UNKNOWN
 
 
 def _attributes(record: CallRecord) -> dict[str, Any]:
-    """What the conventions name, and the rest of the record under our own name."""
+    """Attributes of the semantic conventions, and the rest under `pegboard.`."""
     attributes: dict[str, Any] = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": record.tool,

@@ -1,4 +1,4 @@
-"""What the service does with the audit trail: show it page by page, and check it."""
+"""The `Audit` service: lists and verifies the audit trail."""
 
 from typing import Any
 
@@ -29,10 +29,10 @@ class Audit:
         kind: str = "",
         principal: Principal = LOCAL,
     ) -> list[AuditRecord]:
-        """Records with a greater sequence, oldest first.
+        """Return records after a sequence number, oldest first.
 
         Raises:
-            AccessDenied: The caller may not read the trail.
+            AccessDenied: The caller lacks the scope.
         """
         check_may_read_audit(principal)
         await self._flush()
@@ -42,14 +42,14 @@ class Audit:
     async def verify(
         self, *, anchor: tuple[int, str] | None = None, principal: Principal = LOCAL
     ) -> AuditReport:
-        """Read the whole chain and say whether it is as it was written.
+        """Read the whole chain and report whether it is intact.
 
         Args:
-            anchor: A sequence and its hash, noted elsewhere at an earlier time.
-            principal: Who asks.
+            anchor: A sequence number and its hash, noted elsewhere before.
+            principal: The caller.
 
         Raises:
-            AccessDenied: The caller may not read the trail.
+            AccessDenied: The caller lacks the scope.
         """
         check_may_read_audit(principal)
         await self._flush()

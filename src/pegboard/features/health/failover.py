@@ -1,4 +1,4 @@
-"""Which tool takes the place of others that are gone, where the board's policy lets it."""
+"""Failover: selects the substitute of unavailable tools, where the board's policy allows it."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from pegboard.graphs.failover import Substitute
 from pegboard.registry import ToolRegistry
 
 Stopped = Literal["switched_off", "disabled"]
-"""How a person stops a tool: by a kill switch for it or its source, or by its status."""
+"""How a tool was stopped: by a kill switch for it or its source, or by its status."""
 
 _USABLE = (HealthStatus.HEALTHY, HealthStatus.UNKNOWN)
 _NOTHING_OFF = Switches()
@@ -29,20 +29,20 @@ _STOPPED: Mapping[str, Stopped] = MappingProxyType(
         f"status.{Status.DISABLED}": "disabled",
     }
 )
-"""By the rule that denies its calls. Where all writes are off, nothing stands in for any."""
+"""By the rule that denies its calls. While all writes are off, no write is replaced."""
 _BROKEN = frozenset({UNAVAILABLE, f"status.{Status.FAILED}"})
-"""Rules of what does not work, and was stopped by nobody."""
+"""Rules that deny tools which do not work, and were not stopped by a person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailoverPolicy:
-    """Whether runs take a stand-in by themselves; by default they only name it.
+    """Whether runs call substitutes by themselves; by default they only name them.
 
     Attributes:
         applies: Whether they do.
-        tools: Globs over the names of tools that others may stand in for.
-        effects: Of these tools.
-        even_if: How a person may have stopped a tool for which another stands in all the same.
+        tools: Globs over the names of tools that may be replaced.
+        effects: Effects of tools that may be replaced.
+        even_if: Ways of stopping a tool that do not prevent its replacement.
     """
 
     applies: bool = False
@@ -51,24 +51,24 @@ class FailoverPolicy:
     even_if: frozenset[Stopped] = frozenset()
 
     def allows(self, spec: ToolSpec) -> bool:
-        """Whether another tool may take the place of this one."""
+        """Whether this tool may be replaced."""
         names = filter(None, (spec.name, spec.registered_name))
         is_named = any(fnmatchcase(name, glob) for name in names for glob in self.tools)
         return self.applies and spec.effect in self.effects and is_named
 
 
 class FailoverSelector:
-    """Says what stands in for tools of which none is there: a `Heal`.
+    """Selects a substitute for a step whose tools are all unavailable.
 
-    It has every capability that the tool had, takes all that it took, gives what it promised, does
-    no more to the world, is well, and its caller may call it. Where a person was asked before the
-    tool ran, a person is asked before the stand-in runs, or it does not. What a person has stopped
-    stays undone, unless the policy says otherwise: they may have meant what it does.
+    A substitute has every capability of the tool, accepts its input, returns what it promised, has
+    no greater effect, is healthy, and may be called by the caller. If the tool needs an approval,
+    so must the substitute. A tool that was stopped by a person is not replaced unless the policy
+    allows it, because its effect may be what they wanted to prevent.
 
     Args:
-        registry: Whose tools.
-        replacements: What could do their work.
-        policy: What the board says now.
+        registry: The tools of the board.
+        replacements: Proposes replacements.
+        policy: Returns the current policy.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class FailoverSelector:
     def __call__(
         self, names: Sequence[str], principal: Principal, /, *, refused: Collection[str] = ()
     ) -> Substitute | None:
-        """What stands in for these tools, of which the first matters most."""
+        """Return the substitute for these tools, of which the first matters most."""
         policy = self._policy()
         if not policy.applies:
             return None
@@ -96,7 +96,7 @@ class FailoverSelector:
         for name in names:
             known = self._find_proposals(name.partition("@")[0], principal)
             if known is None or known.tool.output_schema is None or not policy.allows(known.tool):
-                continue  # of what promises no output nobody knows whether others give the same
+                continue  # without an output schema it is unknown whether others return the same
             for proposal, health in known.proposals:
                 tool = proposal.tool
                 is_same = proposal.is_certain and set(known.tool.capabilities) <= set(
@@ -117,7 +117,7 @@ class FailoverSelector:
     def _may_replace(
         self, name: str, principal: Principal, policy: FailoverPolicy, *, was_refused: bool
     ) -> bool:
-        """Whether nobody has refused this caller the tool, or stopped it, also before it went."""
+        """Whether no tool was refused to this caller or stopped, also before it was gone."""
         spec, kit = self._replacements.find_known(name.partition("@")[0]), self._registry.kit
         if spec is None:
             return not was_refused

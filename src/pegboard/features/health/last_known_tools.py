@@ -1,4 +1,4 @@
-"""What tools of sources were when they were on the board last: kept over restarts."""
+"""Last known specs of the tools of sources, stored over restarts."""
 
 import asyncio
 import logging
@@ -21,16 +21,15 @@ _DAY = 86_400.0
 
 
 class LastKnownTools:
-    """Remembers what tools were, so that it can be judged what could stand in for one that is gone.
+    """Stores the specs of tools, to find replacements for those that are gone.
 
-    Of a tool without capabilities nothing is kept, since nothing could stand in for it; of one that
-    had some before it is kept that it has none. What was registered while the board ran is kept by
-    the catalogue.
+    Tools without capabilities are not stored, as nothing could replace them, unless they had some
+    before. Tools that were registered by API are stored by the catalogue.
 
     Args:
-        registry: Whose tools.
-        store: Where it is kept.
-        most: Of so many tools; those that were seen last.
+        registry: The tools of the board.
+        store: Stores the specs.
+        most: Maximum number of tools; the latest are kept.
     """
 
     def __init__(
@@ -44,7 +43,7 @@ class LastKnownTools:
         self._looked: dict[str, ToolSpec] = {}
 
     async def load(self) -> None:
-        """Read what was kept.
+        """Read the stored specs.
 
         Raises:
             Unavailable: The store cannot be read.
@@ -52,10 +51,10 @@ class LastKnownTools:
         self._remember(await self._store.tools())
 
     async def refresh(self) -> None:
-        """Keep what tools are now.
+        """Store the specs of the current tools.
 
         Raises:
-            Unavailable: The store cannot be written; they are kept the next time.
+            Unavailable: The store cannot be written; they are stored the next time.
         """
         now = self._registry.kit.now()
         specs = [tool.spec for tool in self._registry]
@@ -70,7 +69,7 @@ class LastKnownTools:
         self._looked = {spec.id: spec for spec in specs if self._is_wanted(spec)}
 
     def find(self, name: str) -> ToolSpec | None:
-        """What the tool of this name or id was; None for one that was never seen."""
+        """Return the last known spec of a tool by name or id; None if unknown."""
         item = self._kept.get(name) or self._kept.get(self._ids.get(name, ""))
         if item is None:
             return None
@@ -105,7 +104,7 @@ class LastKnownTools:
 
 
 def _to_seen_tool(spec: ToolSpec, now: float) -> LastKnownTool | None:
-    """What is kept of a tool; None for one whose schemas cannot be read."""
+    """A spec as it is stored; None if its schemas cannot be read."""
     definition: Definition = {}
     with log_and_continue(_LOG, f"health: the definition of {spec.name} cannot be stored"):
         said = {"version": spec.version, "status": spec.status.value}

@@ -1,4 +1,4 @@
-"""Which tools could do the work of one that is gone, failed or unhealthy: proposed, never done."""
+"""Proposes tools that can replace one that is gone, failed or unhealthy."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,18 +15,18 @@ from pegboard.registry import ToolRegistry
 from pegboard.registry.replacements import Proposal, propose_replacements
 
 _MAX_REMOVED = 1000
-"""Of so many tools that went it is known what they were."""
+"""Number of removed tools whose specs are remembered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplacementProposals:
-    """A tool, and what could stand in for it.
+    """A tool, and the tools that could replace it.
 
     Attributes:
-        tool: As it is, or as it was when it went.
-        health: How it is doing.
+        tool: The tool as it is, or was.
+        health: Its health.
         is_gone: Whether it is not on the board now.
-        proposals: The best first, each with how it is doing.
+        proposals: Each with its health, best first.
     """
 
     tool: ToolSpec
@@ -35,7 +35,7 @@ class ReplacementProposals:
     proposals: tuple[tuple[Proposal, Health], ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON-compatible data."""
+        """Return JSON-compatible data."""
         return {
             "tool_id": self.tool.id,
             "name": self.tool.name,
@@ -59,16 +59,16 @@ class ReplacementProposals:
 
 
 class Replacements:
-    """Proposes tools with the same capability, a compatible schema and no known trouble.
+    """Proposes tools with the same capability and a compatible schema.
 
     ```python
     board.tool_health.replacements.find("web_search").proposals
     ```
 
     Args:
-        registry: Where to look.
-        health: How a tool is doing, by id.
-        seen: What a tool was that has been on the board before; None when nobody knows.
+        registry: The tools of the board.
+        health: Returns the health of a tool, by id.
+        seen: Returns the last known spec of a tool that is gone; None if unknown.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Replacements:
         self._ids: dict[str, str] = {}
 
     def refresh(self) -> None:
-        """Take note of the tools that there are, so that it is known what one was once it went."""
+        """Remember the current tools, so that their specs are known once they are gone."""
         now = {tool.spec.id: tool.spec for tool in self._registry}
         went = {id_: spec for id_, spec in self._last.items() if id_ not in now}
         gone = {id_: spec for id_, spec in self._gone.items() if id_ not in now} | went
@@ -97,17 +97,16 @@ class Replacements:
     def find(
         self, name: str, *, principal: Principal = LOCAL, switches: Switches | None = None
     ) -> ReplacementProposals:
-        """What could stand in for a tool, as far as this caller may see it.
+        """Propose replacements for a tool, as far as this caller may see them.
 
         Args:
-            name: Wire name or id, also of a tool that went since the board was opened, and at any
-                time where a store keeps what it was.
-            principal: Who asks.
-            switches: Under which the tool itself is looked for; None for what is off now.
+            name: Wire name or id; also of a removed tool whose spec is still known.
+            principal: The caller.
+            switches: Kill switches that apply to the tool itself; None for the current ones.
 
         Raises:
-            ToolNotFound: There is none and was none, or it is hidden: the answer is the same.
-            SourceUnavailable: Its source has never been there; says why.
+            ToolNotFound: The tool was never known, or the caller may not see it.
+            SourceUnavailable: Its source has never been available; says why.
         """
         spec = self.find_known(name)
         kit = self._registry.kit
@@ -132,7 +131,7 @@ class Replacements:
         )
 
     def find_known(self, name: str) -> ToolSpec | None:
-        """What the tool of a name or id is, or was, whoever may see it; None when nobody knows."""
+        """Return the current or last known spec of a tool, whoever may see it."""
         tool = self._registry.find(name)
         if tool is not None:
             return tool.spec
@@ -142,15 +141,15 @@ class Replacements:
         return self._find_registered(name) or self._seen(name)
 
     def find_best(self, name: str, principal: Principal = LOCAL) -> str:
-        """The wire name of the tool that could best take its place; empty without one."""
+        """Return the wire name of the best replacement; empty for none."""
         return next((tool.name for tool, _ in self._propose(name, principal)), "")
 
     def find_certain(self, name: str, *, principal: Principal = LOCAL) -> tuple[ToolSpec, ...]:
-        """The tools that could take its place without a doubt, the best first; never raises."""
+        """Return the certain replacements, best first; never raises."""
         return tuple(tool for tool, is_certain in self._propose(name, principal) if is_certain)
 
     def knows(self, name: str, principal: Principal) -> bool:
-        """Whether there is or was such a tool, as far as this caller may know."""
+        """Whether the tool exists or existed, as far as this caller may know."""
         spec, kit = self.find_known(name), self._registry.kit
         return spec is not None and may_know(
             principal, spec, policy=kit.policy, switches=kit.switches
@@ -164,7 +163,7 @@ class Replacements:
         return [(proposal.tool, proposal.is_certain) for proposal, _ in found.proposals]
 
     def _find_registered(self, name: str) -> ToolSpec | None:
-        """What a tool was that was registered, and removed perhaps before the board was opened."""
+        """The last version of a tool that was registered by API and removed."""
         plain, _, major = name.rpartition("_v")
         for wanted in (name, plain if major.isdecimal() else ""):
             with suppress(VersionNotFound):

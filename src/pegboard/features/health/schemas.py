@@ -1,4 +1,4 @@
-"""What answers about health look like."""
+"""Responses about health."""
 
 from typing import Annotated, Literal
 
@@ -8,48 +8,46 @@ HealthWord = Literal["healthy", "degraded", "unhealthy", "unknown"]
 
 
 class ToolHealthAnswer(BaseModel):
-    """How a tool is doing."""
+    """Health of a tool."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     tool_id: str
-    status: Annotated[HealthWord, Field(description="What it needs taken into account.")]
+    status: Annotated[HealthWord, Field(description="Including the health of the tools it needs.")]
     reason: str
-    own_status: Annotated[HealthWord, Field(description="Of the tool by itself.")]
+    own_status: Annotated[HealthWord, Field(description="Of the tool alone.")]
     own_reason: str
-    calls: Annotated[int, Field(description="How many of its latest calls were looked at.")]
-    failures: Annotated[float | None, Field(description="The share of them that failed.")]
-    latency_ms: Annotated[float | None, Field(description="The median of those that did not.")]
+    calls: Annotated[int, Field(description="Number of recent calls considered.")]
+    failures: Annotated[float | None, Field(description="Share of them that failed.")]
+    latency_ms: Annotated[float | None, Field(description="Median of the successful ones.")]
 
 
 class ProposalAnswer(BaseModel):
-    """A tool that could stand in for another, and why."""
+    """A tool that could replace another, and why."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     tool_id: str
     name: str
-    score: Annotated[
-        float, Field(ge=0, le=1, description="How sure it is that nobody notices the difference.")
-    ]
-    is_certain: Annotated[bool, Field(description="Nothing speaks against it.")]
-    reasons: Annotated[list[str], Field(description="What speaks for it, and every doubt.")]
+    score: Annotated[float, Field(ge=0, le=1, description="How well it matches.")]
+    is_certain: Annotated[bool, Field(description="Whether it matches without doubt.")]
+    reasons: Annotated[list[str], Field(description="Reasons for it, and every doubt.")]
     input_mapping: Annotated[
         dict[str, str],
-        Field(description="For each of its arguments the argument of the other that it gets."),
+        Field(description="For each of its arguments, the argument of the replaced tool."),
     ]
     status: HealthWord
 
 
 class ReplacementsAnswer(BaseModel):
-    """A tool, and what could stand in for it."""
+    """A tool, and the tools that could replace it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     tool_id: str
     name: str
-    is_gone: Annotated[bool, Field(description="It is not on the board now.")]
+    is_gone: Annotated[bool, Field(description="Whether it is not on the board now.")]
     status: HealthWord
     reason: str
-    capabilities: Annotated[list[str], Field(description="A stand-in has one of these.")]
-    proposals: Annotated[list[ProposalAnswer], Field(description="The best first.")]
+    capabilities: Annotated[list[str], Field(description="A replacement has one of these.")]
+    proposals: Annotated[list[ProposalAnswer], Field(description="Best first.")]

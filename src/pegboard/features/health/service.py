@@ -1,4 +1,4 @@
-"""How tools and sources are doing: by what is seen of calls, checks and what they need."""
+"""The `BoardHealth` service: health of tools and sources, from calls, checks and needs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,23 +15,24 @@ from pegboard.registry.health import propagated, stated_health
 from pegboard.registry.health_stats import HealthStats
 
 _SPARE = 1000
-"""So many tools may be gone before they are looked for and forgotten."""
+"""Number of removed tools that may be tracked before they are forgotten."""
 _PASSING = frozenset({"rate_limited", "overloaded", "host_unavailable"})
-"""What says nothing of the tool: the board held the call back, or a caller's address is away."""
+"""Errors that say nothing about the tool: the board delayed the call, or an address given by the
+caller is unavailable."""
 _FAIR_MS = 1000.0
 
 
 class BoardHealth:
-    """Listens to calls and sources; a planner's `Knowledge`.
+    """Listens to calls and sources; the planner's `Knowledge`.
 
     Args:
-        registry: The board's tools.
-        clock: Says how old things are.
-        graph: The dependency graph as it is now.
-        seen: What a tool was that has been on the board before; None when nobody knows.
+        registry: The tools of the board.
+        clock: Measures the age of observations.
+        graph: Returns the current dependency graph.
+        seen: Returns the last known spec of a tool that is gone; None if unknown.
 
     Attributes:
-        replacements: What could stand in for a tool.
+        replacements: Proposes substitutes for tools.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class BoardHealth:
         self._specs: dict[str, ToolSpec] = {}
 
     def on_event(self, event: Event) -> None:
-        """Take note of calls that ended, sources that were listed, and tools that have changed."""
+        """Record finished calls, listed sources and changed tools."""
         if isinstance(event, CallRecord):
             self._record_call(event)
         elif isinstance(event, SourceChanged):
@@ -58,28 +59,28 @@ class BoardHealth:
             self._forget_changed(event)
 
     def record_source_check(self, source: str, health: Health) -> None:
-        """A source was asked how it is doing, and said this."""
+        """Record the result of a health check of a source."""
         self._observed.checked_source(source, health)
 
     def forget_source(self, name: str) -> None:
-        """A source goes, or is opened anew: nothing is known of it, nor of its tools."""
+        """Forget a source and its tools, because it was removed or opened again."""
         self._observed.forget_source(name)
         for id_, spec in list(self._specs.items()):
             if spec.source == name:
                 self.forget(id_)
 
     def forget(self, tool_id: str) -> None:
-        """A tool goes, or another takes its place: nothing is known of it."""
+        """Forget a tool, because it was removed or replaced."""
         self._specs.pop(tool_id, None)
         self._observed.forget(tool_id)
 
     def source(self, name: str) -> Health:
-        """How a source is doing, without asking it."""
+        """Return the known health of a source, without checking it."""
         ids = [tool.spec.id for tool in self._registry if tool.spec.source == name]
         return self._observed.source(name, tools=ids)
 
     def own(self, tool_id: str) -> Health:
-        """How a tool is doing by itself; one that is gone is unhealthy."""
+        """Return the health of a tool without its needs; a missing tool is unhealthy."""
         tool = self._registry.find(tool_id)
         if tool is None:
             return Health(status=HealthStatus.UNHEALTHY, reason="there is no such tool")
@@ -113,13 +114,13 @@ class BoardHealth:
         )
 
     def seconds(self, tool: str) -> float | None:
-        """How long the tool of this wire name usually takes; None when nobody has called it."""
+        """Return how long a tool usually takes; None if it was never called."""
         found = self._registry.find(tool)
         took = None if found is None else self._observed.figures(found.spec.id).latency_ms
         return None if took is None else took / 1000
 
     def to_dict(self, tool_id: str) -> dict[str, Any]:
-        """All that is known of a tool's health, as JSON-compatible data."""
+        """Return everything known about the health of a tool, as JSON-compatible data."""
         health, own = self.tool(tool_id), self.own(tool_id)
         figures = self._observed.figures(tool_id)
         return {
@@ -141,7 +142,7 @@ class BoardHealth:
             return
         tool = self._registry.find(record.tool)
         if tool is None or (record.version and record.version != tool.spec.version):
-            return  # what an older version does says nothing of this one
+            return  # another version says nothing about this one
         if failed and _had_short_deadline(record, tool.spec):
             return
         self._take(tool.spec)
@@ -150,7 +151,7 @@ class BoardHealth:
 
     def _record_listing(self, event: SourceChanged) -> None:
         if event.status == "ok":
-            # a list says that it is there again, and not that it works: only a check or calls do
+            # a list shows that it is reachable, not that it works: only checks and calls do
             self._observed.recovered_source(event.source)
             return
         bad = event.status == "degraded"
@@ -158,7 +159,7 @@ class BoardHealth:
         self._observed.checked_source(event.source, Health(status=status, reason=event.reason))
 
     def _forget_changed(self, event: BoardChanged) -> None:
-        """Forget the tools of names that mean another version now, or mean something again."""
+        """Forget the tools whose names have another current version now."""
         versions = event.detail.get("versions", {})
         names = {name for name, it in versions.items() if it["before"] != it["after"]}
         for id_, spec in list(self._specs.items()):
@@ -166,7 +167,7 @@ class BoardHealth:
                 self.forget(id_)
 
     def _take(self, spec: ToolSpec) -> None:
-        """From now on it is this tool that has this id; what was seen of another says nothing."""
+        """Track the tool of an id; observations of a previous tool are dropped."""
         before = self._specs.get(spec.id)
         if before is spec:
             return
@@ -180,9 +181,9 @@ class BoardHealth:
 
 
 def _had_short_deadline(record: CallRecord, spec: ToolSpec) -> bool:
-    """Whether a caller gave it less than a second, and less than the tool itself says.
+    """Whether a caller gave the call less than a second, and less than the tool's own timeout.
 
-    Else one impatient caller would make the tool unhealthy for all.
+    Otherwise one impatient caller would make the tool unhealthy for everyone.
     """
     own = _FAIR_MS if spec.timeout is None else spec.timeout * 1000
     return record.error_code == "timeout" and record.duration_ms < min(_FAIR_MS, own)

@@ -1,4 +1,4 @@
-"""Which of the tools that an upstream lists are as approved, and which have changed."""
+"""Classifies the listed tools of an upstream: approved, changed or new."""
 
 import logging
 from collections.abc import Mapping
@@ -25,21 +25,21 @@ _LOG = logging.getLogger("pegboard.pins")
 
 @dataclass(slots=True, kw_only=True)
 class PinClassification:
-    """One look at a list of tools.
+    """The classification of one list of tools.
 
     Attributes:
-        source: Whose list it is.
+        source: The source that lists them.
         at: Unix seconds.
-        pins: What is approved, by the upstream's names.
-        held: What is held, by the upstream's names.
-        new: What becomes of tools that nobody has seen, of a source of which some have been seen.
-        tools: What may be put on the board, in the order of the list.
-        first: To be pinned, because nobody has seen it before.
-        accepted: To be pinned, because the policy lets the change through.
-        refused: To be kept aside, because it is not let through.
-        over: Names of which something was held that need not be any more.
-        standing: Name, digest and state of each definition that is not let through.
-        fresh: Where in `tools` those are that are good only once they are pinned.
+        pins: Approved definitions, by upstream name.
+        held: Held definitions, by upstream name.
+        new: Policy for unknown tools, once a source has pins.
+        tools: Tools to publish, in the order of the list.
+        first: Definitions to pin because they are new.
+        accepted: Definitions to pin because the policy accepts the change.
+        refused: Definitions to hold.
+        over: Names whose held definition is obsolete.
+        standing: Name, digest and state of each held definition.
+        fresh: Positions in `tools` that are valid only once they are pinned.
     """
 
     source: str
@@ -57,7 +57,7 @@ class PinClassification:
     fresh: list[int] = field(default_factory=list[int])
 
     def add(self, tool: Tool) -> None:
-        """Take one tool; one whose definition cannot be read becomes unavailable."""
+        """Classify a tool; one whose definition cannot be read becomes unavailable."""
         try:
             item = read_definition(tool)
             found = tool if item is None else self._classify(item)
@@ -80,7 +80,7 @@ class PinClassification:
         digest = digest_of(definition)
         if digest == pin.digest:
             return self._let_through(item)
-        # what was not looked at before is seen for the first time
+        # fields that were not pinned before count as unchanged
         before = {**definition, **pin.definition}
         verdict = judge(spec_of(before), spec_of(definition), self.policy)
         if verdict.is_accepted:
@@ -132,7 +132,7 @@ class PinClassification:
         return held
 
     def cannot_pin(self, reason: str) -> None:
-        """What would have been pinned is not good: nobody could know it again."""
+        """Make the tools unavailable that could not be pinned."""
         for index in self.fresh:
             self.tools[index] = make_unavailable(self.tools[index], reason)
 

@@ -1,4 +1,4 @@
-"""What is pinned of a tool, and how a tool looks whose new definition waits."""
+"""Pinned definitions of upstream tools, and tools whose new definition is withheld."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,16 +29,16 @@ _WHY_NEW: Mapping[State, str] = {
     "blocked": "waits for approval:",
 }
 _SAID = tuple(field for field in DEFINING if field not in (*_FIXED, *_SCHEMAS))
-"""What an operator may say differently of a tool; what is said so is judged no more."""
+"""Fields that an operator may override; overridden fields are not compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedDefinition:
-    """A tool of an upstream, as it was listed now.
+    """A tool as its upstream lists it now.
 
     Attributes:
-        name: What the upstream calls it.
-        definition: What the upstream says it is.
+        name: Upstream name.
+        definition: The definition given by the upstream.
     """
 
     tool: Tool
@@ -46,10 +46,10 @@ class ListedDefinition:
     definition: Definition
 
     def with_pinned_overrides(self, pinned: Definition) -> Definition:
-        """What there is to judge: where the operator's word holds, the upstream's does not count.
+        """Return the definition to compare: overridden fields keep their pinned value.
 
         Args:
-            pinned: What was approved.
+            pinned: The approved definition.
         """
         shown, own = definition_of(self.tool.spec, fields=_SAID), _overridden(self.tool)
         theirs = [field for field in _SAID if shown[field] != self.definition[field]]
@@ -58,20 +58,20 @@ class ListedDefinition:
 
 
 def upstream_of(tool: Tool) -> ToolSpec | None:
-    """What somebody else says that the tool is; None for a tool that nobody else describes."""
+    """Return the spec given by the upstream; None for a tool without an upstream."""
     return tool.upstream if isinstance(tool, UpstreamTool) else None
 
 
 def read_definition(tool: Tool) -> ListedDefinition | None:
-    """The tool with its definition; None when there is nothing to pin.
+    """Return the tool with its definition; None when there is nothing to pin.
 
-    Making the definition reads foreign schemas, and may raise what those make it raise.
+    This reads foreign schemas, and may raise whatever they provoke.
     """
     upstream = upstream_of(tool)
     if upstream is None or tool.spec.unavailable:
         return None
     name = _key(upstream.action or upstream.name)
-    # a schema that nobody is promised is not even made
+    # an overridden schema is not built at all
     left_out = _overridden(tool) & {"output_schema"}
     fields = [field for field in DEFINING if field not in left_out]
     return ListedDefinition(tool=tool, name=name, definition=definition_of(upstream, fields=fields))
@@ -82,7 +82,7 @@ def _overridden(tool: Tool) -> frozenset[str]:
 
 
 def _key(name: str) -> str:
-    """The upstream's name for a tool as any store can keep it: no other may pass for it."""
+    """The upstream name in a form that every store accepts, without collisions."""
     if name.isprintable() and len(name) <= _MAX_KEY:
         return name
     clean = "".join(char for char in name[:_MAX_KEY] if char.isprintable())
@@ -90,9 +90,9 @@ def _key(name: str) -> str:
 
 
 def withhold(item: ListedDefinition, pinned: Definition, verdict: Verdict, *, state: State) -> Tool:
-    """The tool under its approved definition, callable where that still describes what runs.
+    """Return the tool with its approved definition, callable while that still describes it.
 
-    Whatever is breaking would let a call mean something else than what was approved: then it waits.
+    A breaking change could give a call another meaning than the approved one: the tool then waits.
     """
     tool = item.tool
     approved = _find_approved_spec(item, pinned)
@@ -103,7 +103,7 @@ def withhold(item: ListedDefinition, pinned: Definition, verdict: Verdict, *, st
 
 
 def withhold_new(item: ListedDefinition, *, state: State) -> Tool:
-    """The tool while nobody has approved it: of what its upstream says, nothing is shown."""
+    """Return an unapproved new tool as unavailable, without anything that its upstream says."""
     reason = f"it is new upstream and {_WHY_NEW[state]} {_command(item.tool)}."
     return make_unavailable(item.tool, reason)
 
@@ -114,12 +114,12 @@ def _command(tool: Tool) -> str:
 
 
 def make_unavailable(tool: Tool, reason: str, *, spec: ToolSpec | None = None) -> Tool:
-    """The tool as one that cannot be used now.
+    """Return the tool as one that cannot be used now.
 
     Args:
-        tool: Whose place on the board it takes.
-        reason: Why, and what to do.
-        spec: What may be shown of it; None for its name alone.
+        tool: The tool to replace.
+        reason: Why it is unavailable, and what to do.
+        spec: What may be shown of it; None for its name only.
     """
     name = tool.spec.name
 
@@ -132,9 +132,9 @@ def make_unavailable(tool: Tool, reason: str, *, spec: ToolSpec | None = None) -
 
 
 def _find_approved_spec(item: ListedDefinition, pinned: Definition) -> ToolSpec | None:
-    """The board's own spec with what was approved in place of what is new.
+    """The board's own spec with approved values in place of changed ones.
 
-    None where the operator has changed a schema that changed: the words of both are in it.
+    None if the operator overrides a schema that has changed: it mixes both.
     """
     spec = item.tool.spec
     old, new = spec_of(pinned), item.with_pinned_overrides(pinned)

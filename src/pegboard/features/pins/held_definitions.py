@@ -1,4 +1,4 @@
-"""What is kept beside a definition that is held: the verdict, its changes, and who said no."""
+"""Details stored with a held definition: the verdict, its changes and a rejection."""
 
 from typing import Any, cast
 
@@ -11,12 +11,12 @@ from pegboard.registry.pin_policy import Verdict
 
 
 def diff_of(verdict: Verdict, tool: str) -> dict[str, Any]:
-    """What is kept: `tool` is its wire name on the board."""
+    """Return the details of a changed definition; `tool` is its wire name."""
     return {"tool": tool, "outcome": verdict.outcome, **diff_dict(verdict.diff)}
 
 
 def new_of(definition: Definition, tool: str) -> dict[str, Any]:
-    """The same of a tool that was not there before: all that its upstream says is new."""
+    """Return the details of a new tool: everything that its upstream says is new."""
     spec = spec_of(definition)
     # another effect, so that the tool's own is always among what is shown
     other = Effect.READ if spec.effect is Effect.ADMIN else Effect.ADMIN
@@ -37,12 +37,12 @@ def new_of(definition: Definition, tool: str) -> dict[str, Any]:
 
 
 def with_rejection(held: HeldDefinition, by: str) -> dict[str, Any]:
-    """What is kept once somebody has said no, so that nobody is asked about it again."""
+    """Return the details with a rejection, so that the definition is not offered again."""
     return {**details_of(held), "rejected_by": by}
 
 
 NEW = "new"
-"""The kind of what is held of a tool that was not there before."""
+"""Kind of the held definition of a new tool."""
 
 
 def outcome_of(held: HeldDefinition) -> str:
@@ -51,7 +51,7 @@ def outcome_of(held: HeldDefinition) -> str:
 
 
 def is_new(held: HeldDefinition) -> bool:
-    """Whether it is a tool that was not there before, and not a change of one that was."""
+    """Whether the tool is new, and not a changed one."""
     return details_of(held).get("kind") == NEW
 
 
@@ -63,6 +63,6 @@ def state_of(held: HeldDefinition) -> State:
 
 
 def details_of(held: HeldDefinition) -> dict[str, Any]:
-    """All of it; nothing for what was held by other means."""
+    """Return the details; empty for a definition that was held without any."""
     diff: Any = held.diff
     return cast("dict[str, Any]", diff) if isinstance(diff, dict) else {}

@@ -1,4 +1,4 @@
-"""Lets through what an upstream lists, as far as its definitions are approved."""
+"""Checks the tools that an upstream lists against their approved definitions."""
 
 import asyncio
 import logging
@@ -19,18 +19,18 @@ from pegboard.registry import ToolRegistry
 from pegboard.registry.pin_policy import NewPolicy, PinningPolicy
 
 HeldStates = frozenset[tuple[str, str, str]]
-"""Name, digest and state of definitions that were not let through."""
+"""Name, digest and state of each held definition."""
 
 _LOG = logging.getLogger("pegboard.pins")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinCheckResult:
-    """What may be put on the board.
+    """The tools that may be published.
 
     Attributes:
-        standing: What was not let through.
-        fault: Why what was found could not be kept; empty when it was.
+        standing: Held definitions: name, digest and state of each.
+        fault: Why the result could not be stored; empty when it was.
     """
 
     tools: tuple[Tool, ...]
@@ -39,23 +39,23 @@ class PinCheckResult:
 
     @property
     def waiting(self) -> int:
-        """How many definitions wait for somebody; what was rejected or is blocked does not."""
+        """Number of definitions that wait for approval; rejected and blocked ones do not count."""
         return sum(state == "waiting" for _, _, state in self.standing)
 
 
 class PinCheck:
-    """Compares what upstreams say with what was approved.
+    """Compares the definitions that upstreams list with the approved ones.
 
     ```python
     result = await pin_check.check("shop", await source.tools())
     ```
 
     Args:
-        registry: Whose clock and listeners are used.
-        store: What is approved, and what waits.
-        policy: What the operator wants of a source, by its name.
-        new: What the operator wants of the tools that it lists later than its first ones.
-        prove: Has first what is pinned by itself; what it cannot have is not on the board.
+        registry: Its clock and listeners are used.
+        store: Stores approved and held definitions.
+        policy: Returns the policy for changed definitions of a source.
+        new: Returns the policy for tools that a source adds later.
+        prove: Writes automatic pins to the audit trail first; without it they are not published.
     """
 
     def __init__(
@@ -74,10 +74,10 @@ class PinCheck:
         self._prove = prove
 
     async def check(self, source: str, tools: Sequence[Tool]) -> PinCheckResult:
-        """The tools as they may be put on the board; what is new is pinned, what changed judged.
+        """Return the tools that may be published; pin new definitions and hold unapproved ones.
 
         Raises:
-            PegboardError: Nobody knows what is approved: the store cannot be read.
+            PegboardError: The store cannot be read, so that the approved definitions are unknown.
         """
         if all(upstream_of(tool) is None for tool in tools):
             return PinCheckResult(tools=tuple(tools))
@@ -102,7 +102,7 @@ class PinCheck:
         )
 
     async def has_moved(self, source: str, standing: HeldStates) -> bool:
-        """Whether somebody has decided since, perhaps on another server.
+        """Whether a held definition was decided meanwhile, perhaps on another server.
 
         Raises:
             PegboardError: The store cannot be read.
@@ -116,7 +116,7 @@ class PinCheck:
         try:
             async with self._record_decision(fresh, sorting) if fresh else nullcontext():
                 await self._store.approve(fresh)
-            self._tell_pinned(sorting)  # they are, whatever cannot be held
+            self._tell_pinned(sorting)  # they are pinned, even if holding fails
             await self._store.hold(sorting.refused)
             for name in sorting.over:
                 await self._store.drop(sorting.source, name=name)
@@ -132,7 +132,7 @@ class PinCheck:
     def _record_decision(
         self, fresh: Sequence[Pin], sorting: PinClassification
     ) -> AbstractAsyncContextManager[None]:
-        """What nobody is asked about is pinned once the trail has it, where it is required."""
+        """Write automatic pins to the audit trail, where that is required, before storing."""
 
         def about() -> BoardChanged:
             return BoardChanged(

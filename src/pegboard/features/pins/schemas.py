@@ -1,4 +1,4 @@
-"""What is asked of definitions, and what is answered."""
+"""Requests and responses about pinned and held definitions."""
 
 from typing import Annotated, Any, Literal
 
@@ -18,8 +18,8 @@ NextCursor = Annotated[
     str | None, Field(description="For the next page; null when this was the last.")
 ]
 Source = Annotated[str, Field(max_length=200, description="Only of this source.")]
-Name = Annotated[str, Field(description="What the upstream calls it.")]
-Digest = Annotated[str, Field(description="SHA-256 of the definition: what a decision names.")]
+Name = Annotated[str, Field(description="Upstream name.")]
+Digest = Annotated[str, Field(description="SHA-256 of the definition, which a decision refers to.")]
 
 
 class PinFilter(BaseModel):
@@ -37,29 +37,29 @@ class HeldFilter(PinFilter):
 
     state: Annotated[
         Literal["", "waiting", "rejected", "blocked"],
-        Field(description="What has become of it; `blocked` is what the board's pinning blocks."),
+        Field(description="State; `blocked` by the board's pinning policy."),
     ] = ""
 
 
 class DefinitionDecision(BaseModel):
-    """What becomes of a definition that is held back."""
+    """A decision about a held definition."""
 
     model_config = _CLOSED
 
     decision: Annotated[
         Literal["approve", "reject"],
         Field(
-            description="`reject` keeps what was approved before, if anything, and asks no more."
+            description="`reject` keeps the approved definition, if any, and does not ask again."
         ),
     ]
     digest: Annotated[
         str,
-        Field(min_length=1, max_length=200, description="Of the definition that was looked at."),
+        Field(min_length=1, max_length=200, description="Digest of the reviewed definition."),
     ]
 
 
 class PinAnswer(BaseModel):
-    """The approved definition of an upstream's tool."""
+    """The approved definition of an upstream tool."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -68,7 +68,7 @@ class PinAnswer(BaseModel):
     tool: Annotated[str, Field(description="Its wire name, unless the board renames it.")]
     digest: Digest
     approved_at: Annotated[float, Field(description="Unix seconds.")]
-    approved_by: Annotated[str, Field(description="Empty where the board's policy let it through.")]
+    approved_by: Annotated[str, Field(description="Empty if the board's policy accepted it.")]
 
 
 class PinList(BaseModel):
@@ -81,7 +81,7 @@ class PinList(BaseModel):
 
 
 class HeldAnswer(BaseModel):
-    """A definition that its upstream has changed or added, and what the change is."""
+    """A changed or new definition of an upstream tool, with its changes."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -93,15 +93,13 @@ class HeldAnswer(BaseModel):
     held_at: Annotated[float, Field(description="Unix seconds.")]
     kind: Annotated[
         Change | Literal["new"],
-        Field(
-            description="The gravest kind among the changes; `new` for a tool that was not there."
-        ),
+        Field(description="Gravest kind among the changes; `new` for a new tool."),
     ]
     changes: list[ChangeRow]
 
 
 class HeldList(BaseModel):
-    """One page of definitions that are held back, by source and name."""
+    """One page of held definitions, by source and name."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -122,7 +120,7 @@ def pin_to_dict(pin: Pin) -> dict[str, Any]:
 
 
 def definition_to_dict(held: HeldDefinition, *, state: str = "") -> dict[str, Any]:
-    """As `HeldAnswer` describes it; the state as it is kept, unless another is given."""
+    """Return a `HeldAnswer`; `state` overrides the stored state."""
     told = details_of(held)
     return {
         "source": held.source,

@@ -1,4 +1,4 @@
-"""What the service does with definitions of upstreams: show and approve them."""
+"""The `Pins` service: lists and decides changed definitions of upstream tools."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -29,7 +29,7 @@ async def _nothing(_source: str) -> None:
 
 
 class Pins:
-    """The definitions of upstreams, for callers who may say which of them are good.
+    """The definitions of upstream tools, for callers that may approve them.
 
     ```python
     for held in (await board.pins.list_held(state="waiting")).items:
@@ -37,11 +37,10 @@ class Pins:
     ```
 
     Args:
-        registry: Whose clock and listeners are used.
-        store: What is approved, and what waits.
-        decided: Told the source of each decision, once it is kept: puts its tools on the board
-            anew.
-        prove: Has each decision first, before it is taken.
+        registry: Its clock and listeners are used.
+        store: Stores approved and held definitions.
+        decided: Called with the source of each stored decision, to publish its tools again.
+        prove: Writes each decision to the audit trail before it takes effect.
     """
 
     def __init__(
@@ -65,11 +64,11 @@ class Pins:
         limit: int = 50,
         principal: Principal = LOCAL,
     ) -> KeysetPage[Pin]:
-        """One page of what is approved.
+        """Return one page of approved definitions.
 
         Raises:
-            AccessDenied: The caller may not.
-            InvalidRequest: The cursor is not one of ours.
+            AccessDenied: The caller lacks the scope.
+            InvalidRequest: The cursor is unknown.
         """
         check_may_change_catalogue(principal, source or "the pins")
         return page_of(await self._store.pins(source), cursor=cursor, limit=limit)
@@ -83,11 +82,11 @@ class Pins:
         limit: int = 50,
         principal: Principal = LOCAL,
     ) -> KeysetPage[HeldDefinition]:
-        """One page of what is held back: what waits, was rejected or is blocked.
+        """Return one page of held definitions: waiting, rejected or blocked.
 
         Raises:
-            AccessDenied: The caller may not.
-            InvalidRequest: The cursor is not one of ours.
+            AccessDenied: The caller lacks the scope.
+            InvalidRequest: The cursor is unknown.
         """
         check_may_change_catalogue(principal, source or "the pins")
         held = [
@@ -96,11 +95,11 @@ class Pins:
         return page_of(held, cursor=cursor, limit=limit)
 
     async def get(self, source: str, name: str, *, principal: Principal = LOCAL) -> HeldDefinition:
-        """What is held of one tool, by the upstream's name for it or by the board's.
+        """Return the held definition of a tool, by its upstream or its wire name.
 
         Raises:
-            AccessDenied: The caller may not.
-            DefinitionNotHeld: Nothing is.
+            AccessDenied: The caller lacks the scope.
+            DefinitionNotHeld: No definition of this tool is held.
         """
         check_may_change_catalogue(principal, name)
         held = await self._store.list_held(source)
@@ -121,23 +120,23 @@ class Pins:
         digest: str,
         principal: Principal = LOCAL,
     ) -> HeldDefinition:
-        """Approve a definition, or keep what was approved before, if anything.
+        """Approve a held definition, or reject it and keep the approved one, if any.
 
         Args:
-            source: Whose tool.
-            name: The upstream's name for it, or the board's.
-            decision: `approve`, or `reject`: it is asked about no more.
-            digest: Of the definition that was looked at.
-            principal: Who decides.
+            source: The source of the tool.
+            name: Upstream or wire name of the tool.
+            decision: `approve`, or `reject`: the definition is not offered again.
+            digest: Digest of the reviewed definition.
+            principal: The caller.
 
         Returns:
-            What was decided about, as it was held before.
+            The definition as it was held before the decision.
 
         Raises:
-            AccessDenied: The caller may not, or the board blocks changes of this source.
-            DefinitionNotHeld: Nothing is held of this tool, or somebody else was faster.
+            AccessDenied: The caller lacks the scope, or the board blocks changes of this source.
+            DefinitionNotHeld: No definition is held, or another decision came first.
             DefinitionChanged: Another definition is held by now.
-            AuditUnavailable: The audit trail is required and cannot take it: nothing is decided.
+            AuditUnavailable: The audit trail is required and unavailable; nothing is decided.
         """
         held = await self.get(source, name, principal=principal)
         _check_same(held, digest, name)
@@ -153,12 +152,14 @@ class Pins:
     async def approve_all(
         self, source: str, *, principal: Principal = LOCAL
     ) -> Sequence[HeldDefinition]:
-        """Approve whatever waits of a source, but what somebody else decides at the same time.
+        """Approve all waiting definitions of a source.
+
+        Definitions that are decided by another request at the same time are left out.
 
         Raises:
-            AccessDenied: The caller may not.
-            DefinitionNotHeld: Nothing waits.
-            AuditUnavailable: The audit trail is required and cannot take it: nothing is decided.
+            AccessDenied: The caller lacks the scope.
+            DefinitionNotHeld: No definition is waiting.
+            AuditUnavailable: The audit trail is required and unavailable; nothing is decided.
         """
         check_may_change_catalogue(principal, source)
         waiting = [item for item in await self._store.list_held(source) if _waits(item)]
@@ -172,7 +173,7 @@ class Pins:
     async def _decide(
         self, held: Sequence[HeldDefinition], decision: Decision, principal: Principal
     ) -> Sequence[HeldDefinition]:
-        """Decide about what is still held as it was seen, and tell of nothing else."""
+        """Decide the definitions that are still held as they were read, and announce those only."""
         by, now = principal.owner, self._registry.kit.now()
         if decision == "approve":
             for item in held:
@@ -205,7 +206,7 @@ class Pins:
     def _record_decision(
         self, held: Sequence[HeldDefinition], decision: Decision, principal: Principal
     ) -> AbstractAsyncContextManager[None]:
-        """What is inside is done once the trail has it, where the trail is required."""
+        """Write a decision to the audit trail, where that is required, before it is done."""
         kit = self._registry.kit
 
         def about() -> BoardChanged:
@@ -289,4 +290,4 @@ def _action(item: HeldDefinition) -> str:
 
 
 _NAMES: tuple[Callable[[HeldDefinition], str], ...] = (_own, _tool, _action)
-"""Which names stand for a held definition, the surest first."""
+"""Names that identify a held definition, the most specific first."""

@@ -1,4 +1,4 @@
-"""What the service does with plans: make them, check them, keep them, and give them back."""
+"""The `Plans` service: makes, checks, stores and returns plans."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -26,11 +26,11 @@ from pegboard.registry import ToolRegistry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedPlan:
-    """A graph, and what a run of it would be like.
+    """A graph, and what a run of it would do.
 
     Attributes:
-        graph: None where the document is none; the faults say why.
-        preview: Its faults, layers, effects, and the approvals that would be asked.
+        graph: None if the document cannot be read; the faults say why.
+        preview: Its faults, layers, effects, and the approvals that it would need.
     """
 
     graph: Graph | None
@@ -43,19 +43,19 @@ class CheckedPlan:
 
     @property
     def is_large(self) -> bool:
-        """Whether telling it takes long."""
+        """Whether rendering it takes long."""
         return self.graph is not None and is_large(self.graph)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadePlan:
-    """A plan that is kept.
+    """A stored plan.
 
     Attributes:
-        id: What it is run by.
+        id: The id by which it is run.
         mode: How it was made.
-        choices: Why each step is there.
-        notes: What the planner could not decide.
+        choices: Why each step was chosen.
+        notes: What the planner left open.
     """
 
     id: str
@@ -69,7 +69,7 @@ class MadePlan:
 
 
 class Plans:
-    """Makes, checks and keeps plans; runs nothing.
+    """Makes, checks and stores plans; runs nothing.
 
     ```python
     made = await board.plans.make(PlanRequest(goal="summarize_webpage", params={"url": "..."}))
@@ -77,15 +77,15 @@ class Plans:
     ```
 
     Args:
-        registry: What there is.
-        store: Where plans are kept.
+        registry: The tools of the board.
+        store: Stores plans.
         planner: Makes the graphs.
-        duration: How many seconds a tool usually takes; None when nobody knows.
-        env: What `$.env` reads, now.
-        health: How a tool is doing, by name; None when nobody knows.
-        stand_in: What could stand in for a tool, by name, for this caller; None when nobody knows.
-        heal: Says what a run takes for tools of which none is there; None for nothing.
-        was_there: Whether there was a tool that is gone: its name is no mistake then.
+        duration: Returns how many seconds a tool usually takes; None if unknown.
+        env: Values of `$.env`.
+        health: Returns the health of a tool by name; None if unknown.
+        stand_in: Returns the best replacement of a tool for a caller; None if unknown.
+        heal: Returns the substitute that a run calls for unavailable tools; None for none.
+        was_there: Whether a missing tool existed before: its name is then no mistake.
     """
 
     def __init__(  # noqa: PLR0913 - what is known of tools, and none of it is needed
@@ -112,15 +112,14 @@ class Plans:
         self._was_there = was_there
 
     async def make(self, request: PlanRequest, *, principal: Principal = LOCAL) -> MadePlan:
-        """A plan, kept under its id; its faults are told, and it is kept all the same.
+        """Make a plan and store it, even if it has faults; they are part of the result.
 
-        What the request gave as params is what a run of the plan is given, unless it says
-        otherwise.
+        The parameters of the request become the defaults of the plan's runs.
 
         Raises:
-            CannotPlan: No tools answer; says which part, and what is near.
-            InvalidRequest: The params do not fit the schema that comes with them.
-            ToolNotFound: A chain names a tool that there is not.
+            CannotPlan: No tools match; says which part failed, and what is near.
+            InvalidRequest: The parameters do not match their schema.
+            ToolNotFound: A chain names an unknown tool.
         """
         made = self._planner.plan(request, principal=principal)
         graph = made.graph
@@ -150,7 +149,7 @@ class Plans:
         )
 
     def check(self, document: Mapping[str, Any], *, principal: Principal = LOCAL) -> CheckedPlan:
-        """Every fault of a plan or a graph that somebody wrote, with its place; nothing is kept."""
+        """Return every fault of a plan or graph document, with its path; nothing is stored."""
         try:
             graph = read_graph(document)
         except GraphInvalid as error:
@@ -161,7 +160,7 @@ class Plans:
     async def check_in_turns(
         self, document: Mapping[str, Any], *, principal: Principal = LOCAL
     ) -> CheckedPlan:
-        """The same, while the rest of the process goes on: for a server."""
+        """As `check`, while other tasks run; for servers."""
         try:
             graph = await read_apart(document)
         except GraphInvalid as error:
@@ -170,10 +169,10 @@ class Plans:
         return CheckedPlan(graph=graph, preview=_locate_faults(document, graph, found))
 
     async def get(self, id: str, *, principal: Principal = LOCAL) -> MadePlan:  # noqa: A002 - a plan is known by its id
-        """A plan that was made before, checked against the board as it is now.
+        """Return a stored plan, checked against the board as it is now.
 
         Raises:
-            PlanNotFound: There is none of this id for this caller.
+            PlanNotFound: The plan does not exist, or the caller may not see it.
         """
         kept = await self._store.plan(id)
         if kept is None or not may_see_plan(principal, kept.created_by):
@@ -213,19 +212,19 @@ def _locate_faults(document: Mapping[str, Any], graph: Graph, found: Preview) ->
 
 
 def _as_plan(graph: Graph, found: Preview) -> Preview:
-    """What is told of a graph that its author knows as a plan."""
+    """Locate the faults of a graph in the plan that its author wrote."""
     return replace(found, faults=faults_in_plan(graph, found.faults))
 
 
 def _refuse_mismatches(request: PlanRequest) -> None:
-    """Hold params against their own schema; what is left out may be given when it is run."""
+    """Check parameters against their schema; missing ones may be given to the run."""
     schema: dict[str, Any] = {**request.schema, "required": []}
-    with suppress(SourceUnavailable):  # a broken schema is a fault of the plan, told with the rest
+    with suppress(SourceUnavailable):  # a broken schema is reported with the plan's faults
         validate_params(Graph(nodes=(), name="The plan", params=schema), request.params)
 
 
 def _add_defaults(schema: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of the params, with what was given as what is given again."""
+    """The schema of the parameters, with the given values as defaults."""
     properties = cast("Mapping[str, Any]", schema.get("properties") or {})
     told = {
         name: {**_as_object(node), "default": params[name]} if name in params else node
@@ -240,7 +239,7 @@ def _as_object(node: Any) -> Mapping[str, Any]:
 
 
 def fill_params(graph: Graph, params: Mapping[str, Any]) -> dict[str, Any]:
-    """What a run is given: these params, and what the graph says of those that are left out."""
+    """Return the parameters of a run: the given ones, and the graph's defaults for the rest."""
     properties = cast("Mapping[str, Any]", graph.params.get("properties") or {})
     nodes = {name: _as_object(node) for name, node in properties.items()}
     known = {name: node["default"] for name, node in nodes.items() if "default" in node}
