@@ -1,4 +1,4 @@
-"""What is asked of approvals, and what is answered."""
+"""Requests and responses about approvals."""
 
 from typing import Annotated, Any, Literal
 
@@ -23,10 +23,10 @@ class ApprovalFilter(BaseModel):
 
     state: Annotated[
         Literal["", "pending", "approved", "denied", "edited", "expired", "used", "withdrawn"],
-        Field(description="What has become of it."),
+        Field(description="Its state."),
     ] = ""
-    tool: Annotated[Filter, Field(description="Its wire name.")] = ""
-    principal: Annotated[Filter, Field(description="Whose call it is.")] = ""
+    tool: Annotated[Filter, Field(description="Wire name of the tool.")] = ""
+    principal: Annotated[Filter, Field(description="The caller of the tool.")] = ""
     run_id: Annotated[Filter, Field(description="The run that waits for it.")] = ""
     limit: Annotated[int, Field(ge=1, le=1000, description="Approvals on a page.")] = 50
     cursor: Annotated[
@@ -35,7 +35,7 @@ class ApprovalFilter(BaseModel):
 
 
 class DecisionRequest(BaseModel):
-    """The answer to an approval."""
+    """A decision about an approval."""
 
     model_config = _CLOSED
 
@@ -43,37 +43,39 @@ class DecisionRequest(BaseModel):
         Literal["approve", "deny", "edit"],
         Field(description="`edit` approves the call with other arguments."),
     ]
-    note: Annotated[str, Field(max_length=2000, description="For whoever made the call.")] = ""
+    note: Annotated[str, Field(max_length=2000, description="Shown to the caller of the tool.")] = (
+        ""
+    )
     arguments: Annotated[
         dict[str, Any] | None,
-        Field(description="All arguments as they shall be; only with `edit`."),
+        Field(description="The complete new arguments; only with `edit`."),
     ] = None
 
 
 class ApprovalAnswer(BaseModel):
-    """What a person is asked about one exact call; what says nothing is left out."""
+    """An approval of one exact call, without empty fields."""
 
     model_config = ConfigDict(extra="forbid")
 
     id: str
     state: State
     tool: str
-    principal: Annotated[str, Field(description="Whose call it is.")]
+    principal: Annotated[str, Field(description="The caller of the tool.")]
     created_at: Annotated[float, Field(description="Unix seconds.")]
-    digest: Annotated[str, Field(description="What it is good for, and nothing else.")]
-    arguments: Annotated[Any, Field(description="Without secrets, long texts cut.")]
+    digest: Annotated[str, Field(description="Digest of the call that it approves.")]
+    arguments: Annotated[Any, Field(description="Secrets masked, long texts truncated.")]
     version: str = ""
     tenant: str = ""
-    reason: Annotated[str, Field(description="Why the policy asks.")] = ""
+    reason: Annotated[str, Field(description="Why the policy requires it.")] = ""
     run_id: str = ""
     node_id: str = ""
     decided_by: str = ""
     decided_at: float = 0
     note: str = ""
-    edited: Annotated[Any, Field(description="What the approver wants instead.")] = None
+    edited: Annotated[Any, Field(description="The arguments set by the approver.")] = None
     expires_at: float = 0
     used_at: float = 0
-    call_id: Annotated[str, Field(description="The call that has used it.")] = ""
+    call_id: Annotated[str, Field(description="The call that used it.")] = ""
 
 
 class ApprovalList(BaseModel):
@@ -88,7 +90,7 @@ class ApprovalList(BaseModel):
 
 
 def approval_to_dict(approval: Approval) -> dict[str, Any]:
-    """As `ApprovalAnswer` describes it."""
+    """Return an `ApprovalAnswer`."""
     data: dict[str, Any] = {
         "id": approval.id,
         "state": approval.state,
@@ -103,7 +105,7 @@ def approval_to_dict(approval: Approval) -> dict[str, Any]:
 
 
 def page_to_dict(page: ApprovalPage) -> dict[str, Any]:
-    """As `ApprovalList` describes it."""
+    """Return an `ApprovalList`."""
     return {
         "approvals": [approval_to_dict(item) for item in page.approvals],
         "next_cursor": page.next_cursor or None,

@@ -1,4 +1,4 @@
-"""What is asked of the audit trail, and what is answered."""
+"""Requests and responses about the audit trail."""
 
 import json
 from typing import Annotated, Any, cast
@@ -17,10 +17,11 @@ class AuditFilter(BaseModel):
     model_config = _CLOSED
 
     after: Annotated[
-        int, Field(ge=0, le=2**53, description="Records behind this sequence; 0 for the oldest.")
+        int, Field(ge=0, le=2**53, description="Only records after this sequence number.")
     ] = 0
     kind: Annotated[
-        str, Field(max_length=100, description="As `call`, `approval`, `policy` or `source`.")
+        str,
+        Field(max_length=100, description="For example `call`, `approval`, `policy` or `source`."),
     ] = ""
     limit: Annotated[int, Field(ge=1, le=1000, description="Records on a page.")] = 100
 
@@ -34,13 +35,13 @@ class AnchorFilter(BaseModel):
         str,
         Field(
             pattern="^([0-9]{1,15}:[0-9a-f]{64})?$",
-            description="`SEQUENCE:HASH` as it was noted elsewhere at an earlier time.",
+            description="`SEQUENCE:HASH`, noted elsewhere before.",
         ),
     ] = ""
 
 
 class AuditRecordAnswer(BaseModel):
-    """A record in its place of the chain."""
+    """A record of the chain."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -49,7 +50,7 @@ class AuditRecordAnswer(BaseModel):
     kind: str
     tenant: str
     body: Annotated[str, Field(description="The canonical JSON that was hashed.")]
-    previous: Annotated[str, Field(description="The hash of the record before.")]
+    previous: Annotated[str, Field(description="Hash of the previous record.")]
     hash: str
 
 
@@ -65,31 +66,35 @@ class AuditList(BaseModel):
 
 
 class AuditReportAnswer(BaseModel):
-    """What a check of the chain has found."""
+    """The result of verifying the chain."""
 
     model_config = ConfigDict(extra="forbid")
 
-    intact: Annotated[bool, Field(description="Nothing was changed, removed or reordered.")]
+    intact: Annotated[
+        bool, Field(description="Whether no record was changed, removed or reordered.")
+    ]
     checked: int
     first: int
     last: int
-    head: Annotated[str, Field(description="Hash of the newest; note it elsewhere.")]
+    head: Annotated[str, Field(description="Hash of the newest record; note it elsewhere.")]
     fault: str = ""
-    sequence: Annotated[int | None, Field(description="Of the record at fault.")] = None
+    sequence: Annotated[
+        int | None, Field(description="Sequence number of the first faulty record.")
+    ] = None
 
 
 def record_to_dict(record: AuditRecord) -> dict[str, Any]:
-    """As `AuditRecordAnswer` describes it."""
+    """Return an `AuditRecordAnswer`."""
     return to_builtins(record)
 
 
 def report_to_dict(report: AuditReport) -> dict[str, Any]:
-    """As `AuditReportAnswer` describes it."""
+    """Return an `AuditReportAnswer`."""
     return {"intact": report.is_intact, **to_builtins(report)}
 
 
 def body_of(record: AuditRecord) -> dict[str, Any]:
-    """What a record says, read; nothing where somebody has made something else of it."""
+    """Parse the body of a record; empty if it was tampered with."""
     try:
         body = json.loads(record.body)
     except (ValueError, RecursionError):
@@ -98,7 +103,7 @@ def body_of(record: AuditRecord) -> dict[str, Any]:
 
 
 def anchor_of(text: str) -> tuple[int, str] | None:
-    """The anchor of `SEQUENCE:HASH`; None for an empty text."""
+    """Parse `SEQUENCE:HASH`; None for an empty text."""
     if not text:
         return None
     sequence, _, digest = text.partition(":")

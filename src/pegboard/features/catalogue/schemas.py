@@ -1,4 +1,4 @@
-"""What requests and answers about registered tools look like."""
+"""Requests and responses about registered tools."""
 
 from datetime import date
 from typing import Annotated, Any, Literal
@@ -13,7 +13,7 @@ Version = Annotated[str, Field(min_length=1, max_length=64, description=_AS_IN_A
 
 
 class RegisteredAnswer(BaseModel):
-    """What came of a registration."""
+    """The result of a registration."""
 
     model_config = _CLOSED
 
@@ -22,17 +22,19 @@ class RegisteredAnswer(BaseModel):
     version: str
     status: ToolStatus
     effect: Literal["read", "write", "admin"]
-    change: Annotated[Change, Field(description="Against the version before; empty for the first.")]
-    is_new: Annotated[bool, Field(description="Whether it made a version.")]
-    is_current: Annotated[bool, Field(description="Whether the name means this version now.")]
-    unavailable: Annotated[
-        str, Field(description="Why it cannot be called now, and what is missing; empty if it can.")
+    change: Annotated[
+        Change, Field(description="Against the previous version; empty for the first.")
     ]
-    note: Annotated[str, Field(description="What else is worth knowing, as that a day is past.")]
+    is_new: Annotated[bool, Field(description="Whether it made a new version.")]
+    is_current: Annotated[bool, Field(description="Whether it is the current version.")]
+    unavailable: Annotated[
+        str, Field(description="Why it cannot be called, and what is missing; empty if it can.")
+    ]
+    note: Annotated[str, Field(description="A remark, for example that a day is past.")]
 
 
 class RetryPolicyAnswer(BaseModel):
-    """The RFC's retry policy, as it was given."""
+    """The retry policy of the RFC, as it was given."""
 
     model_config = _CLOSED
 
@@ -41,13 +43,13 @@ class RetryPolicyAnswer(BaseModel):
 
 
 class DefinitionAnswer(BaseModel):
-    """What a tool was registered as, in the RFC's words; what was not given is left out."""
+    """The definition of a registered tool as in the RFC, without empty fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     tool_id: str
-    type: Annotated[str, Field(description="What kind of thing runs it, as `RestAPI`.")]
-    name: Annotated[str, Field(description="For people.")] = ""
+    type: Annotated[str, Field(description="What runs it, for example `RestAPI`.")]
+    name: Annotated[str, Field(description="Display name.")] = ""
     description: str = ""
     capabilities: list[str] = Field(default_factory=list[str])
     supported_tasks: list[str] = Field(default_factory=list[str])
@@ -70,16 +72,14 @@ class DefinitionAnswer(BaseModel):
     method: str = ""
     server: str = ""
     tool: str = ""
-    pin: Annotated[
-        str, Field(description="Digest of what the server at that address says of it.")
-    ] = ""
+    pin: Annotated[str, Field(description="Digest of the definition given by its server.")] = ""
     agent_config: Annotated[
-        dict[str, Any], Field(description="Without what its name calls secret.")
+        dict[str, Any], Field(description="Values with secret names are masked.")
     ] = Field(default_factory=dict[str, Any])
 
 
 class BulkAnswer(BaseModel):
-    """What came of many registrations, in their order."""
+    """The results of many registrations, in order."""
 
     model_config = _CLOSED
 
@@ -87,7 +87,7 @@ class BulkAnswer(BaseModel):
 
 
 class RollBackBody(BaseModel):
-    """Which version a name is to mean again."""
+    """The version to make current again."""
 
     model_config = _CLOSED
 
@@ -95,14 +95,14 @@ class RollBackBody(BaseModel):
 
 
 def _text(value: Any) -> Any:
-    """A day is written as text; a number would be taken for seconds."""
+    """Accept text only: a number would be read as seconds."""
     if value is not None and not isinstance(value, str):
         raise ValueError("write a day as '2030-01-31'")
     return value
 
 
 class DeprecateBody(BaseModel):
-    """Which version should no longer be used."""
+    """The version to deprecate."""
 
     model_config = _CLOSED
 
@@ -113,7 +113,7 @@ class DeprecateBody(BaseModel):
         date | None,
         BeforeValidator(_text),
         Field(
-            description="From which day on nobody should rely on it. A day that is past is taken, "
+            description="The day from which it should no longer be used. A past day is accepted, "
             "and noted in the answer."
         ),
     ] = None
@@ -129,7 +129,9 @@ class VersionRow(BaseModel):
     is_current: bool
     status: ToolStatus
     change: Change
-    created_at: Annotated[float, Field(description="Unix seconds; 0 when it was never registered.")]
+    created_at: Annotated[
+        float, Field(description="Unix seconds; 0 if it was not registered by API.")
+    ]
     created_by: str
     origin: Annotated[str, Field(description="`api`, `bulk`, `board`, `source:shop`, ...")]
     deprecated_on: str
@@ -137,7 +139,7 @@ class VersionRow(BaseModel):
 
 
 class VersionList(BaseModel):
-    """Every version of a tool, the oldest first."""
+    """All versions of a tool, oldest first."""
 
     model_config = _CLOSED
 
@@ -163,5 +165,5 @@ class DefinitionDiffAnswer(BaseModel):
     name: str
     from_: Annotated[str, Field(alias="from")]
     to: str
-    kind: Annotated[Change, Field(description="The gravest kind among the changes.")]
+    kind: Annotated[Change, Field(description="Gravest kind among the changes.")]
     changes: list[ChangeRow]

@@ -1,4 +1,4 @@
-"""What requests and answers about the dependency graph look like."""
+"""Requests and responses about the dependency graph."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ MAX_ITEMS = 20_000
 
 NodeId = Annotated[str, Field(min_length=1, max_length=128)]
 NewId = Annotated[NodeId, Field(pattern=r"^[^\u0000-\u001f\u007f-\u009f]+$")]
-"""Of what is added: no control characters. What is there can be removed, whatever its name."""
+"""Pattern of added names: no control characters. Any existing name can be removed."""
 
 Nodes = Annotated[list[NodeId], Field(max_length=MAX_ITEMS)]
 NewNodes = Annotated[list[NewId], Field(max_length=MAX_ITEMS)]
@@ -22,20 +22,20 @@ NewEdges = Annotated[
 
 
 class GraphUpdateBody(BaseModel):
-    """What is to be done, all of it or nothing; removals come before additions."""
+    """A change that is applied completely or not at all; removals come before additions."""
 
     model_config = _CLOSED
 
     add_nodes: Annotated[NewNodes, Field(description="Tools, by id or name.")] = Field(
         default_factory=list[str]
     )
-    remove_nodes: Annotated[Nodes, Field(description="Taken out with all their edges.")] = Field(
+    remove_nodes: Annotated[Nodes, Field(description="Removed with all their edges.")] = Field(
         default_factory=list[str]
     )
     add_edges: Annotated[
-        NewEdges, Field(description="`[prerequisite, dependant]`; both are there or are added too.")
+        NewEdges, Field(description="`[prerequisite, dependant]`; both exist or are added too.")
     ] = Field(default_factory=list[list[str]])
-    remove_edges: Annotated[Edges, Field(description="Whoever said them.")] = Field(
+    remove_edges: Annotated[Edges, Field(description="Whatever their origin.")] = Field(
         default_factory=list[list[str]]
     )
 
@@ -46,9 +46,9 @@ class GraphNode(BaseModel):
     model_config = _CLOSED
 
     id: str
-    name: Annotated[str, Field(description="Wire name; empty when there is no such tool now.")]
-    is_missing: Annotated[bool, Field(description="Something needs it, and it is not there.")]
-    origins: Annotated[list[str], Field(description="Who says it: `spec`, `board`, `api`, ...")]
+    name: Annotated[str, Field(description="Wire name; empty if there is no such tool.")]
+    is_missing: Annotated[bool, Field(description="Whether it is needed but does not exist.")]
+    origins: Annotated[list[str], Field(description="Who declared it: `spec`, `board`, `api`, ...")]
 
 
 class GraphEdge(BaseModel):
@@ -71,7 +71,9 @@ class DependencyGraphAnswer(BaseModel):
     edges: list[GraphEdge]
     layers: Annotated[
         list[list[str]],
-        Field(description="Tools of one layer do not need each other; each comes after its needs."),
+        Field(
+            description="Tools of one layer do not need each other; a tool comes after its needs."
+        ),
     ]
 
 
@@ -81,18 +83,18 @@ class BrokenTool(BaseModel):
     model_config = _CLOSED
 
     tool: str
-    name: Annotated[str, Field(description="Wire name; empty when there is no such tool now.")]
-    because: Annotated[str, Field(description="Which of those that it needs is gone or broken.")]
+    name: Annotated[str, Field(description="Wire name; empty if there is no such tool.")]
+    because: Annotated[str, Field(description="The tool it needs that is missing or broken.")]
 
 
 class StandIn(BaseModel):
-    """A tool that would take the place of one that fails, without a doubt."""
+    """A substitute for a tool that fails."""
 
     model_config = _CLOSED
 
-    tool: Annotated[str, Field(description="What fails.")]
-    by: Annotated[str, Field(description="What would take its place.")]
-    name: Annotated[str, Field(description="Wire name of the latter.")]
+    tool: Annotated[str, Field(description="The tool that fails.")]
+    by: Annotated[str, Field(description="Its substitute.")]
+    name: Annotated[str, Field(description="Wire name of the substitute.")]
 
 
 class BreaksAnswer(BaseModel):
@@ -102,12 +104,12 @@ class BreaksAnswer(BaseModel):
 
     version: int
     tool: str
-    breaks: Annotated[list[BrokenTool], Field(description="The nearest first.")]
+    breaks: Annotated[list[BrokenTool], Field(description="Nearest first.")]
     stand_ins: list[StandIn]
 
 
 class OriginChange(BaseModel):
-    """An edge of both versions that others say now."""
+    """An edge of both versions whose origins differ."""
 
     model_config = _CLOSED
 

@@ -91,7 +91,7 @@ class BoardHealth:
         return seen if stated.status is HealthStatus.UNKNOWN else stated
 
     def tool(self, tool_id: str) -> Health:
-        """How a tool is doing, what it needs taken into account."""
+        """Return the health of a tool, including the health of the tools it needs."""
         graph = self._graph()
         if tool_id not in graph:
             return self.own(tool_id)
@@ -100,7 +100,7 @@ class BoardHealth:
         return propagated(part, own)[tool_id]
 
     def standing(self, tool: str) -> Standing:
-        """How the tool of this wire name has been doing, for a planner."""
+        """Return the health and figures of a tool, for a planner."""
         found = self._registry.find(tool)
         if found is None:
             return UNKNOWN

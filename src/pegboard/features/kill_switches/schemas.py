@@ -113,7 +113,7 @@ class SwitchList(BaseModel):
 
 
 def switch_to_dict(thrown: SwitchResult) -> dict[str, Any]:
-    """As `SwitchAnswer` describes it."""
+    """Return a `SwitchAnswer`."""
     switch = thrown.switch
     return {
         "kind": switch.kind,
@@ -128,5 +128,5 @@ def switch_to_dict(thrown: SwitchResult) -> dict[str, Any]:
 
 
 def switches_to_dict(thrown: Sequence[SwitchResult]) -> dict[str, Any]:
-    """As `SwitchList` describes it."""
+    """Return a `SwitchList`."""
     return {"switches": [switch_to_dict(item) for item in thrown]}

@@ -1,4 +1,4 @@
-"""External catalogues: browsed, looked at, and added from."""
+"""External catalogues (marketplaces): browse, review and add entries."""
 
 from pegboard.features.marketplace.catalogue_reader import CatalogueReader
 from pegboard.features.marketplace.entries import Market

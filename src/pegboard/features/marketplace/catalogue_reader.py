@@ -1,4 +1,4 @@
-"""Reading catalogues page by page: each within bounds, none of them to the harm of another."""
+"""Reads external catalogues page by page, each within its own limits."""
 
 import asyncio
 from collections import Counter
@@ -30,10 +30,10 @@ class Format:
     """How a kind of catalogue is read.
 
     Attributes:
-        first: Where reading begins.
-        read: What one answer says; raises `UnusableEntry` where it is none of this format.
-        of_one: Where reading begins for one entry; None where all are read for it.
-        is_followed: Whether a redirect may be followed: never with a token.
+        first: Returns the address of the first page.
+        read: Parses a page; raises `UnusableEntry` if the format is another.
+        of_one: Returns the address to look up one entry; None if all must be read.
+        is_followed: Whether redirects may be followed: never with a token.
     """
 
     first: Callable[[Market], str]
@@ -57,11 +57,11 @@ FORMATS: Mapping[MarketKind, Format] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """How much of a catalogue is read.
+    """Limits for reading a catalogue.
 
     Attributes:
-        page: Bytes of one answer.
-        size: Bytes of all of them.
+        page: Bytes of one page.
+        size: Bytes of all pages.
     """
 
     page: int = 32 * 2**20
@@ -72,14 +72,14 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogueSnapshot:
-    """What a catalogue offers, as far as it could be read.
+    """The entries of a catalogue, as far as they could be read.
 
     Attributes:
-        entries: By their names.
-        problem: Why it is not all of it, or not as of now; empty when it is.
-        skipped: How many entries were left out, by the reason.
-        examples: What one of them is called.
-        read_at: Unix seconds; 0 when it has never been read.
+        entries: Sorted by name.
+        problem: Why it is incomplete or outdated; empty otherwise.
+        skipped: Number of entries left out, by reason.
+        examples: Name of one such entry, by reason.
+        read_at: Unix seconds; 0 if it was never read.
     """
 
     entries: tuple[MarketEntry, ...] = ()
@@ -90,7 +90,7 @@ class CatalogueSnapshot:
 
     @property
     def status(self) -> str:
-        """`ok`, `degraded` (some of it) or `failed` (nothing)."""
+        """`ok`, `degraded` (incomplete or outdated) or `failed` (nothing)."""
         if not self.problem:
             return "ok"
         return "degraded" if self.read_at else "failed"
@@ -98,7 +98,7 @@ class CatalogueSnapshot:
 
 @dataclass(slots=True)
 class _CacheEntry:
-    """What is known of a catalogue, and who is reading it."""
+    """The last snapshot of a catalogue, and the lock of its reader."""
 
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     stock: CatalogueSnapshot = CatalogueSnapshot()
@@ -106,13 +106,13 @@ class _CacheEntry:
 
 
 class CatalogueReader:
-    """Reads catalogues, and keeps what they say for a minute.
+    """Reads catalogues, and caches them for a minute.
 
     Args:
-        http: None on a board without network.
-        clock: Tells how old something is.
-        within: Seconds for one catalogue.
-        bounds: How much of each is read.
+        http: The HTTP client; None on a board without network access.
+        clock: Measures the age of snapshots.
+        within: Time limit for one catalogue, in seconds.
+        bounds: Limits for reading a catalogue.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class CatalogueReader:
         self._kept: dict[Market, _CacheEntry] = {}
 
     async def read(self, market: Market) -> CatalogueSnapshot:
-        """What it offers; never raises for what is foreign."""
+        """Return the entries of a catalogue; never raises for foreign faults."""
         kept = self._kept.setdefault(market, _CacheEntry())
         async with kept.turn:
             age = self._clock.monotonic() - kept.at
@@ -140,10 +140,10 @@ class CatalogueReader:
             return kept.stock
 
     async def find_entry(self, market: Market, name: str) -> MarketEntry | None:
-        """One entry, as of now; None when there is none.
+        """Read one entry without the cache; None if there is none.
 
         Raises:
-            Unavailable: The catalogue cannot be read to its end.
+            Unavailable: The catalogue cannot be read completely.
         """
         of_one = FORMATS[market.kind].of_one
         first = None if of_one is None else of_one(market, name)
@@ -155,7 +155,7 @@ class CatalogueReader:
         return found
 
     def forget(self, markets: "frozenset[Market] | set[Market]") -> None:
-        """Keep nothing of others than these."""
+        """Drop the snapshots of all marketplaces but these."""
         for market in self._kept.keys() - markets:
             del self._kept[market]
 
@@ -175,7 +175,7 @@ class CatalogueReader:
         )
 
     async def _scan(self, reading: "_CatalogueScan", first: str | None) -> str:
-        """Read all pages; why it ended before the last, or empty."""
+        """Read all pages; return why that failed, or an empty text."""
         try:
             async with asyncio.timeout(self._within):
                 await reading.all(first)
@@ -189,7 +189,7 @@ class CatalogueReader:
 
 
 class _CatalogueScan:
-    """One reading of a catalogue; what was read stays, however it ends."""
+    """One pass over a catalogue; what was read stays, however it ends."""
 
     def __init__(self, market: Market, http: HttpClient | None, bounds: Bounds) -> None:
         self._bounds = bounds
@@ -202,7 +202,7 @@ class _CatalogueScan:
         self.examples: dict[str, str] = {}
 
     async def all(self, first: str | None) -> None:
-        """Read one page after the other."""
+        """Read page after page."""
         format_ = FORMATS[self._market.kind]
         following, asked = first or format_.first(self._market), set[str]()
         while following:

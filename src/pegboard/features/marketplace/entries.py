@@ -1,4 +1,4 @@
-"""What a marketplace is, and what an entry of it says, whatever its format."""
+"""Marketplaces and their entries, independent of the catalogue format."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ MarketKind = Literal["mcp_registry", "openapi_directory", "pegboard"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Market:
-    """An external catalogue that the board file names.
+    """An external catalogue that is configured in the board file.
 
     Attributes:
-        place: The file or address of its document; the address of another Pegboard.
-        token: What another Pegboard lets us in with; empty for none.
-        token_as: How the board file writes it, as `${HQ_TOKEN}`.
-        base_dir: What a relative file starts from.
+        place: The file or address of its document, or the address of another Pegboard.
+        token: Token for another Pegboard; empty for none.
+        token_as: The token as the board file writes it, for example `${HQ_TOKEN}`.
+        base_dir: Base of a relative file path.
     """
 
     kind: MarketKind
@@ -28,16 +28,16 @@ class Market:
 
     @property
     def is_remote(self) -> bool:
-        """Whether it is asked over the network."""
+        """Whether it is read over the network."""
         return self.place.lower().startswith(("http://", "https://"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """A word that an entry is found by.
+    """A word by which an entry is found.
 
     Attributes:
-        told_as: What its catalogue calls such a word: `capability`, `category`, `tag`, `keyword`.
+        told_as: Kind of the word in its catalogue: `capability`, `category`, `tag`, `keyword`.
     """
 
     name: str
@@ -46,12 +46,12 @@ class Label:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequiredValue:
-    """What whoever adds an entry has to give.
+    """A value that is required to add an entry.
 
     Attributes:
-        name: What the entry calls it.
+        name: Name given by the entry.
         place: `variable`, `argument`, `header` or `address`.
-        variable: The variable of the board's process that would be read for it.
+        variable: The environment variable of the board that supplies it.
     """
 
     name: str
@@ -63,19 +63,19 @@ class RequiredValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallOption:
-    """One way of having an entry on the board.
+    """One way to add an entry to the board.
 
     Attributes:
         name: `remote-1`, `package-1`, ...
-        source_kind: What kind of source it would be.
-        config: Of that source, as a board file has it: values that are missing as `${VARIABLE}`.
+        source_kind: Kind of the source.
+        config: Config of the source as in a board file; missing values as `${VARIABLE}`.
         runs_here: Whether it starts a program on this machine.
-        address: Where its server, or the document of it, is; empty for a program.
-        command: The whole command line of a program.
-        needs: What is missing.
-        only: The one tool that it is about; empty for all of its server.
-        warnings: What to know before.
-        problem: Why it cannot be had so at all; empty when it can.
+        address: Address of its server or document; empty for a program.
+        command: The complete command line of a program.
+        needs: Required values.
+        only: The only tool to add; empty for all tools of the server.
+        warnings: Warnings for the operator.
+        problem: Why this option cannot be used; empty if it can.
     """
 
     name: str
@@ -92,15 +92,15 @@ class InstallOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarketEntry:
-    """What a catalogue says of something that could be added.
+    """An entry of a catalogue.
 
     Attributes:
-        id: What the catalogue calls it.
+        id: Id within the catalogue.
         kind: `MCP server`, `REST API` or `tool`.
-        publisher: Who stands behind it, as far as the catalogue says.
-        effect: Of a single tool; empty where the catalogue does not say.
-        short: What its tools' names begin with by default.
-        ways: The best one first.
+        publisher: Publisher according to the catalogue.
+        effect: Effect of a single tool; empty if the catalogue does not say.
+        short: Default prefix of its tool names.
+        ways: Install options, best first.
     """
 
     market: str
@@ -122,26 +122,26 @@ class MarketEntry:
 
     @property
     def source(self) -> str:
-        """Where it comes first in the order of entries: its marketplace."""
+        """Sort key: the marketplace."""
         return self.market
 
     @property
     def name(self) -> str:
-        """And among those of one marketplace."""
+        """Sort key within the marketplace: the id."""
         return self.id
 
 
 class UnusableEntry(ValueError):
-    """What an entry says cannot be used; the message says why, without what it says."""
+    """An entry cannot be used; the message says why, without quoting its content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryPage:
-    """What one answer of a catalogue says.
+    """One page of a catalogue.
 
     Attributes:
-        skipped: Why an entry was left out, once for each, with what it is called.
-        following: The address of the next page; empty at the end.
+        skipped: Reason and name of each entry that was left out.
+        following: Address of the next page; empty at the end.
     """
 
     entries: tuple[MarketEntry, ...] = ()
@@ -150,7 +150,7 @@ class EntryPage:
 
 
 def entry_to_dict(entry: MarketEntry) -> dict[str, Any]:
-    """What a list shows of an entry."""
+    """Return an entry for a list, as JSON-compatible data."""
     return {
         "marketplace": entry.market,
         "entry": entry.id,

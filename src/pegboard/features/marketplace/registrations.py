@@ -1,4 +1,4 @@
-"""What a tool of an entry would be registered as, in the words of RFC-0003."""
+"""Registrations (RFC-0003) for the tools of an entry."""
 
 import hashlib
 import re
@@ -23,12 +23,12 @@ _VARIABLE = re.compile(r"\{([^{}]+)\}")
 
 
 def upstream_spec(tool: Tool) -> ToolSpec:
-    """What its server says that a tool is."""
+    """Return the spec of a tool as its server gives it."""
     return upstream_of(tool) or tool.spec
 
 
 def action_of(tool: Tool) -> str:
-    """What its server calls a tool."""
+    """Return the name of a tool that its server uses."""
     said = upstream_spec(tool)
     return said.action or said.name
 
@@ -36,13 +36,13 @@ def action_of(tool: Tool) -> str:
 def registration_of(
     tool: Tool, entry: MarketEntry, way: InstallOption, *, prefix: str
 ) -> dict[str, Any]:
-    """The whole registration.
+    """Return the complete registration of a tool.
 
     Args:
-        tool: As its server says it.
-        entry: Of which it is.
-        way: By which it is had.
-        prefix: What its name begins with.
+        tool: The tool as its server lists it.
+        entry: Its entry.
+        way: The install option.
+        prefix: Prefix of its name.
     """
     spec, said = tool.spec, upstream_spec(tool)
     major, version = _version(entry.version)
@@ -67,12 +67,12 @@ def registration_of(
 
 
 def is_too_large(registration: Mapping[str, Any]) -> bool:
-    """Whether nobody should keep it."""
+    """Whether the registration is too large to store."""
     return len(json.encode(registration)) > MAX_BYTES
 
 
 def slug_of(prefix: str, action: str) -> str:
-    """The name of a tool, with room for its major version behind it."""
+    """Return the name of a tool, with room for the suffix of its major version."""
     name = wire_name(prefix, action)
     if len(name) <= _MAX_SLUG:
         return name
@@ -85,7 +85,7 @@ def _mcp(_said: ToolSpec, way: InstallOption) -> dict[str, Any]:
 
 
 def _openapi(said: ToolSpec, way: InstallOption) -> dict[str, Any]:
-    """The route is what the document says; the address that it is shown with as well."""
+    """The route given by the document, and the address it is shown with."""
     made: dict[str, Any] = {"type": "RestAPI", "server": way.address}
     found = _ROUTE.fullmatch(said.handler)
     method, path, servers = found.groups() if found else ("GET", "/", "")
@@ -98,20 +98,20 @@ _TYPES = {"mcp": _mcp, "openapi": _openapi}
 
 
 def _first_server(servers: str) -> str:
-    """`https://{region}.example.com region=eu, ...` with what its variables stand for."""
+    """The address in `https://{region}.example.com region=eu, ...`, variables filled in."""
     url, *pairs = servers.partition(", ")[0].split(" ")
     values = {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
     return _VARIABLE.sub(lambda found: values.get(found[1], ""), url)
 
 
 def _effect(spec: ToolSpec, entry: MarketEntry) -> Effect:
-    """The stronger of what the server and what the catalogue says."""
+    """The stronger of the effects given by the server and by the catalogue."""
     told = Effect(entry.effect) if entry.effect else spec.effect
     return max(spec.effect, told, key=lambda effect: effect.strength)
 
 
 def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON Schema that nobody takes for the RFC's shorthand."""
+    """JSON Schema that cannot be mistaken for the shorthand of the RFC."""
     made: dict[str, Any] = plain(schema)
     return made if "properties" in made else {**made, "type": "object", "properties": {}}
 
@@ -121,7 +121,7 @@ def _words(entry: MarketEntry, *told_as: str) -> list[str]:
 
 
 def _version(said: str) -> tuple[str, str]:
-    """The major version, and the whole where it is one that a tool can have."""
+    """The major version, and the whole version if it is a valid one."""
     found = _VERSION.fullmatch(said.removeprefix("v"))
     if found is None or len(said) > 60 or len(found[1]) > 3:
         return "1", ""

@@ -1,4 +1,4 @@
-"""What somebody looks at before an entry is added: all that would come of it, with a digest."""
+"""Reviews of entries: everything that adding one would do, with a digest."""
 
 import asyncio
 import glob
@@ -28,17 +28,17 @@ _MAX_TOOLS = 5_000
 _MAX_DESCRIPTION = 1_000
 
 ListTools = Callable[[str, Mapping[str, Any]], Awaitable[Sequence[Tool]]]
-"""Lists the tools of a source that is not put on the board; raises a `PegboardError`."""
+"""Lists the tools of a source that is not on the board; raises a `PegboardError`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntrySelection:
-    """What of an entry is wanted.
+    """What to add of an entry.
 
     Attributes:
-        way: Which way; empty for the best.
-        tools: Which tools, by their server's names; empty for all.
-        name: What the tools' names begin with; empty for what the entry is called.
+        way: The install option; empty for the best.
+        tools: The tools, by the names their server uses; empty for all.
+        name: Prefix of the tool names; empty for the default of the entry.
     """
 
     way: str = ""
@@ -48,13 +48,13 @@ class EntrySelection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """What was looked at.
+    """The review of an entry.
 
     Attributes:
-        shown: As it is told, with its digest.
-        places: The digest of what it says in each place: tells later what has changed.
-        source: The entry of a board file; None where it cannot be one.
-        registrations: What would be registered.
+        shown: The review as it is shown, with its digest.
+        places: Digest of each part, to tell later what has changed.
+        source: The source for a board file; None if it cannot be one.
+        registrations: The registrations to make.
     """
 
     entry: MarketEntry
@@ -66,7 +66,7 @@ class Review:
 
     @property
     def digest(self) -> str:
-        """Of all that is told."""
+        """Digest of the whole review."""
         return str(self.shown["digest"])
 
 
@@ -78,25 +78,25 @@ async def review_entry(
     look: ListTools,
     environ: Mapping[str, str],
 ) -> Review:
-    """Look at an entry.
+    """Review an entry.
 
     Args:
-        entry: As its catalogue says it now.
-        market: Of which it is.
-        choice: What of it is wanted.
-        look: Lists the tools of what does not run here.
-        environ: Tells what is missing.
+        entry: The entry as its catalogue says now.
+        market: Its marketplace.
+        choice: What to add of it.
+        look: Lists the tools of a server; programs are not started.
+        environ: Environment variables, to tell which values are missing.
 
     Raises:
-        EntryNotFound: The choice names what there is not.
-        InvalidRequest: It names a name that no source may have.
+        EntryNotFound: There is no such install option or tool.
+        InvalidRequest: The chosen name is not a valid source name.
     """
     way = _find_option(entry, choice.way)
     name = choice.name or entry.short or market.name
     if not is_source_name(name):
         raise InvalidRequest("'name' is at most 30 letters, digits, single '_' and '-'")
     tools, note = await _tools(way, market, look)
-    # what a server lists may be many megabytes: it is gone through beside everything else
+    # a list may have many megabytes: process it in a thread
     return await asyncio.to_thread(
         partial(_review, entry, way, choice, name=name, tools=tools, note=note, environ=environ)
     )
@@ -160,7 +160,7 @@ def _find_option(entry: MarketEntry, wanted: str) -> InstallOption:
 
 
 async def _tools(way: InstallOption, market: Market, look: ListTools) -> tuple[list[Tool], str]:
-    """Its tools, or why they are not known."""
+    """The tools of an install option, or why they are unknown."""
     if way.problem:
         return [], f"It cannot be installed this way: {way.problem}"
     if way.runs_here:
@@ -173,7 +173,7 @@ async def _tools(way: InstallOption, market: Market, look: ListTools) -> tuple[l
             "Its tools are unknown: its server is not queried while required values are missing.",
         )
     config = {key: value for key, value in way.config.items() if key != "include"}
-    if "auth" in config:  # the board file's own word for it stands there, and here is its value
+    if "auth" in config:  # the config has the placeholder of the board file; this is its value
         config["auth"] = {"kind": "bearer", "token": market.token}
     try:
         found = await look(way.source_kind, config)
@@ -220,7 +220,7 @@ def _row(
 def _why_not(
     way: InstallOption, rows: Sequence[Mapping[str, Any]], registrations: Sequence[Any], note: str
 ) -> str:
-    """Why it cannot be registered while the board runs; empty when it can."""
+    """Why the entry cannot be registered over HTTP; empty if it can."""
     reason = way.problem or _why_no_registration(way) or note
     if reason or registrations:
         return reason
@@ -310,7 +310,7 @@ def _warnings(
 
 
 def _origins(rows: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Where calls of registrations go that say so: those of a document."""
+    """The origins that the registrations call, as far as they name them."""
     made = [row["registration"] for row in rows if row["registration"] is not None]
     return {_origin(item["url"]) for item in made if "url" in item}
 

@@ -1,4 +1,4 @@
-"""What tells one review from another: a digest of all that lasts of it, and one of each place."""
+"""Digests of reviews: one of the whole, and one of each part."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,20 +7,20 @@ from pegboard.core.event import digest_of
 
 
 def digest_review(shown: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
-    """The digest of a review, and those of what it says in each place.
+    """Return the digest of a review, and the digests of its parts.
 
-    It is made of those of the places: a server may say many megabytes, and whatever else runs gets
-    its turn between two of them.
+    The former is made of the latter, because a review may have many megabytes, and other tasks run
+    between two parts.
 
     Args:
-        shown: What is told, with or without its digest.
+        shown: The review, with or without its digest.
     """
     places = list(_places(shown))  # of two tools that have one name, both count
     return digest_of(places), dict(places)
 
 
 def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """The places in which two reviews differ, those of tools at the end."""
+    """Return the parts in which two reviews differ, those of tools last."""
     found: list[str] = []
     for place in sorted({*before, *after}, key=lambda place: (place.startswith("tools."), place)):
         if place not in after:
@@ -42,7 +42,7 @@ def _places(shown: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _lasting(shown: Mapping[str, Any]) -> dict[str, Any]:
-    """What is told without what another moment, or another machine, tells otherwise."""
+    """The review without what depends on the time or the machine."""
     lasting = {key: value for key, value in shown.items() if key != "digest"}
     lasting["needs"] = [
         {key: value for key, value in need.items() if key != "is_set"} for need in shown["needs"]

@@ -1,4 +1,4 @@
-"""What is asked of marketplaces, and what is answered."""
+"""Requests and responses about marketplaces."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -16,22 +16,22 @@ _Tools = Annotated[
     list[_Tool],
     Field(
         max_length=MAX_REGISTRATIONS,
-        description="Which of its tools, by its server's names; none for all.",
+        description="Tools to add, by the names their server uses; empty for all.",
     ),
 ]
 _Way = Annotated[
-    str, Field(max_length=40, description="Which way of having it, as `remote-1`; else the best.")
+    str, Field(max_length=40, description="Install option, for example `remote-1`; else the best.")
 ]
 _Name = Annotated[
     str,
     Field(
         max_length=30,
         pattern="^([A-Za-z0-9]([A-Za-z0-9-]|_[A-Za-z0-9-])*)?$",
-        description="What the tools' names begin with; by default what the entry is called.",
+        description="Prefix of the tool names; by default derived from the entry.",
     ),
 ]
 Effect = Literal["read", "write", "admin"]
-Digest = Annotated[str, Field(description="SHA-256 of the review: what adding names.")]
+Digest = Annotated[str, Field(description="SHA-256 of the review, needed to add the entry.")]
 
 
 class MarketplaceFilter(BaseModel):
@@ -39,10 +39,10 @@ class MarketplaceFilter(BaseModel):
 
     model_config = _CLOSED
 
-    query: Annotated[_Word, Field(description="Words that all have to be there.")] = ""
+    query: Annotated[_Word, Field(description="Words that must all occur.")] = ""
     capability: Annotated[
         _Word,
-        Field(description="What it is good for: a capability, category, tag or keyword of it."),
+        Field(description="A capability, category, tag or keyword of the entry."),
     ] = ""
     marketplace: Annotated[_Word, Field(description="Only in this one.")] = ""
     limit: Annotated[int, Field(ge=1, le=500, description="Entries on a page.")] = 50
@@ -61,37 +61,35 @@ class ReviewFilter(BaseModel):
     name: _Name = ""
 
     def choice(self) -> EntrySelection:
-        """As the service takes it."""
+        """Return the selection for the service."""
         return EntrySelection(way=self.way, tools=tuple(self.tools), name=self.name)
 
 
 class AddBody(ReviewFilter):
-    """What was looked at, and is to be added."""
+    """The reviewed selection to add."""
 
-    digest: Annotated[
-        str, Field(pattern="^[0-9a-f]{64}$", description="Of the review that was looked at.")
-    ]
+    digest: Annotated[str, Field(pattern="^[0-9a-f]{64}$", description="Digest of the review.")]
 
 
 class LabelAnswer(BaseModel):
-    """A word that an entry is found by."""
+    """A word by which an entry is found."""
 
     model_config = _CLOSED
 
     name: str
     told_as: Annotated[
         Literal["capability", "category", "tag", "keyword"],
-        Field(description="What its catalogue calls such a word."),
+        Field(description="Kind of the word in its catalogue."),
     ]
 
 
 class EntryAnswer(BaseModel):
-    """What a list shows of an entry; all of it is its catalogue's word."""
+    """An entry in a list; all values come from its catalogue."""
 
     model_config = _CLOSED
 
     marketplace: str
-    entry: Annotated[str, Field(description="What the catalogue calls it.")]
+    entry: Annotated[str, Field(description="Id within the catalogue.")]
     kind: Literal["MCP server", "REST API", "tool"]
     title: str
     description: str
@@ -100,7 +98,7 @@ class EntryAnswer(BaseModel):
     capabilities: list[LabelAnswer]
     effect: Annotated[
         Literal["", "read", "write", "admin"],
-        Field(description="Of a single tool; empty where its catalogue does not say."),
+        Field(description="Effect of a single tool; empty if the catalogue does not say."),
     ]
     status: str
     updated_at: str
@@ -113,11 +111,11 @@ class SkippedAnswer(BaseModel):
 
     reason: str
     count: int
-    example: Annotated[str, Field(description="What one of them is called.")]
+    example: Annotated[str, Field(description="Name of one of them.")]
 
 
 class MarketplaceAnswer(BaseModel):
-    """A catalogue, and how it is doing."""
+    """A catalogue and its status."""
 
     model_config = _CLOSED
 
@@ -125,11 +123,11 @@ class MarketplaceAnswer(BaseModel):
     kind: Literal["mcp_registry", "openapi_directory", "pegboard"]
     status: Annotated[
         Literal["ok", "degraded", "failed"],
-        Field(description="`degraded`: some of it, or what it said before, is there."),
+        Field(description="`degraded`: incomplete, or the last known entries."),
     ]
     reason: str
     entries: int
-    read_at: Annotated[float, Field(description="Unix seconds; 0 when it was never read.")]
+    read_at: Annotated[float, Field(description="Unix seconds; 0 if it was never read.")]
     skipped: list[SkippedAnswer]
 
 
@@ -146,7 +144,7 @@ class EntryList(BaseModel):
 
 
 class WayAnswer(BaseModel):
-    """Another way of having an entry."""
+    """Another install option of an entry."""
 
     model_config = _CLOSED
 
@@ -154,20 +152,22 @@ class WayAnswer(BaseModel):
     runs: Literal["here", "elsewhere"]
     address: str
     command: list[str]
-    problem: Annotated[str, Field(description="Why it cannot be had so; empty when it can.")]
+    problem: Annotated[
+        str, Field(description="Why it cannot be installed this way; empty if it can.")
+    ]
 
 
 class NeedAnswer(BaseModel):
-    """What whoever adds an entry has to give."""
+    """A value that is required to add an entry."""
 
     model_config = _CLOSED
 
     name: str
     place: Literal["variable", "argument", "header", "address"]
-    variable: Annotated[str, Field(description="The variable that would be read for it.")]
+    variable: Annotated[str, Field(description="The environment variable that supplies it.")]
     description: str
     is_secret: bool
-    is_set: Annotated[bool, Field(description="Whether the server has that variable now.")]
+    is_set: Annotated[bool, Field(description="Whether the server has that variable.")]
 
 
 class OfferedTool(BaseModel):
@@ -175,18 +175,18 @@ class OfferedTool(BaseModel):
 
     model_config = _CLOSED
 
-    name: Annotated[str, Field(description="What its server calls it.")]
+    name: Annotated[str, Field(description="Name used by its server.")]
     effect: Effect
     description: str
-    unavailable: Annotated[str, Field(description="Why it cannot be used; empty when it can.")]
+    unavailable: Annotated[str, Field(description="Why it cannot be used; empty if it can.")]
     registration: Annotated[
         DefinitionAnswer | None,
-        Field(description="The whole registration that would be made; null for none."),
+        Field(description="The complete registration; null if it cannot be registered."),
     ]
 
 
 class ReviewAnswer(EntryAnswer):
-    """All that would come of adding an entry."""
+    """Everything that adding an entry would do."""
 
     homepage: str
     repository: str
@@ -201,32 +201,30 @@ class ReviewAnswer(EntryAnswer):
     source: Annotated[
         dict[str, Any] | None, Field(description="The entry of a board file's `sources`.")
     ]
-    board_file: Annotated[str, Field(description="The same as lines of a board file.")]
+    board_file: Annotated[str, Field(description="The source as lines of a board file.")]
     needs: list[NeedAnswer]
     can_be_registered: Annotated[bool, Field(description="Whether it can be added over HTTP.")]
     why_not: str
     tools: list[OfferedTool]
-    tools_note: Annotated[str, Field(description="Why its tools are not known; else empty.")]
+    tools_note: Annotated[str, Field(description="Why its tools are unknown; else empty.")]
     warnings: list[str]
     digest: Digest
 
 
 class AddedAnswer(BaseModel):
-    """What came of adding an entry."""
+    """The result of adding an entry."""
 
     model_config = _CLOSED
 
     marketplace: str
     entry: str
     digest: Digest
-    already: Annotated[
-        bool, Field(description="Whether all of it was there already, as it is now.")
-    ]
+    already: Annotated[bool, Field(description="Whether everything was registered already.")]
     registered: list[RegisteredAnswer]
 
 
 def addition_to_dict(review: Review, made: Sequence[RegistrationResult]) -> dict[str, Any]:
-    """As `AddedAnswer` describes it."""
+    """Return an `AddedAnswer`."""
     return {
         "marketplace": review.entry.market,
         "entry": review.entry.id,

@@ -1,4 +1,4 @@
-"""Finding entries by what they are good for and by words, in the catalogues of a board."""
+"""Searches the entries of catalogues by words and capabilities."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,12 +15,12 @@ _MAX_REASONS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryQuery:
-    """What somebody looks for.
+    """A search for entries.
 
     Attributes:
-        query: Words that all have to be there.
-        capability: A word that the entry is found by, whatever its catalogue calls such words.
-        marketplace: Only in this one; empty for all.
+        query: Words that must all occur.
+        capability: A word by which the entry is found, of whatever kind.
+        marketplace: Only this marketplace; empty for all.
     """
 
     query: str = ""
@@ -33,10 +33,10 @@ class EntryQuery:
 def search_entries(
     stocks: Mapping[Market, CatalogueSnapshot], wanted: EntryQuery
 ) -> dict[str, Any]:
-    """One page of what fits, and how each catalogue is doing.
+    """Return one page of matching entries, and the status of each catalogue.
 
     Raises:
-        InvalidRequest: The cursor is not one of ours.
+        InvalidRequest: The cursor is unknown.
     """
     found = [entry for stock in stocks.values() for entry in stock.entries if _fits(entry, wanted)]
     found.sort(key=lambda entry: (entry.market, entry.id))
@@ -61,7 +61,7 @@ def _has(entry: MarketEntry, capability: str) -> bool:
 
 
 def _word(text: str) -> str:
-    """Words that differ in how they are written only are one."""
+    """Normalize a word, so that spelling variants are equal."""
     return _APART.sub("-", text.casefold().strip())
 
 

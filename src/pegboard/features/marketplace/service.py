@@ -1,4 +1,4 @@
-"""Browsing external catalogues, looking at an entry, and adding what was looked at."""
+"""The `Marketplace` service: browses external catalogues, reviews and adds entries."""
 
 import asyncio
 from collections import OrderedDict
@@ -28,7 +28,7 @@ _MAX_CHANGES = 10
 
 
 class Marketplace:
-    """External catalogues whose entries can be added, each once somebody has looked at it.
+    """External catalogues whose entries can be added after a review.
 
     ```python
     found = await board.marketplace.browse(EntryQuery(capability="weather"))
@@ -37,12 +37,12 @@ class Marketplace:
     ```
 
     Args:
-        registry: Whose clock and listeners are used.
-        catalogue: What registers.
-        catalogues: What reads the external ones.
-        markets: Which there are now.
-        look: Lists the tools of something that is not on the board.
-        environ: The variables of the process.
+        registry: Its clock and listeners are used.
+        catalogue: Registers tools.
+        catalogues: Reads external catalogues.
+        markets: Returns the configured marketplaces.
+        look: Lists the tools of a source that is not on the board.
+        environ: The environment variables of the process.
     """
 
     def __init__(
@@ -66,12 +66,12 @@ class Marketplace:
     async def browse(
         self, wanted: EntryQuery | None = None, *, principal: Principal = LOCAL
     ) -> dict[str, Any]:
-        """One page of entries; a catalogue that cannot be read takes nothing from the others.
+        """Return one page of entries; a catalogue that cannot be read does not affect the others.
 
         Raises:
-            AccessDenied: The caller may not.
+            AccessDenied: The caller lacks the scope.
             EntryNotFound: There is no such marketplace.
-            InvalidRequest: The cursor is not one of ours.
+            InvalidRequest: The cursor is unknown.
         """
         check_may_change_catalogue(principal, "the marketplaces")
         wanted = wanted or EntryQuery()
@@ -91,14 +91,14 @@ class Marketplace:
         *,
         principal: Principal = LOCAL,
     ) -> Review:
-        """All that would come of adding an entry, as its catalogue and its server say now.
+        """Return everything that adding an entry would do, as its catalogue and server say now.
 
-        Nothing of it is started, put on the board or kept.
+        Nothing is started, published or stored.
 
         Raises:
-            AccessDenied: The caller may not.
-            EntryNotFound: There is no such marketplace or entry, or no such way or tool of it.
-            InvalidRequest: The choice names a name that no source may have.
+            AccessDenied: The caller lacks the scope.
+            EntryNotFound: There is no such marketplace, entry, install option or tool.
+            InvalidRequest: The chosen name is not a valid source name.
             Unavailable: The catalogue cannot be read.
         """
         check_may_change_catalogue(principal, "the marketplaces")
@@ -123,21 +123,21 @@ class Marketplace:
         digest: str,
         principal: Principal = LOCAL,
     ) -> tuple[Review, list[RegistrationResult]]:
-        """Register what was looked at: all of it or nothing.
+        """Register a reviewed entry completely or not at all.
 
         Args:
-            marketplace: Of which it is.
-            entry: What the catalogue calls it.
-            choice: As it was for the review.
-            digest: Of the review.
-            principal: Who adds it.
+            marketplace: The marketplace.
+            entry: Id of the entry.
+            choice: The selection that was reviewed.
+            digest: Digest of the review.
+            principal: The caller.
 
         Raises:
-            AccessDenied: The caller may not.
+            AccessDenied: The caller lacks the scope.
             EntryNotFound: There is no such marketplace or entry.
-            DefinitionChanged: It is not what was looked at any more; says what changed.
-            DuplicateTool: A name is taken by something else.
-            InvalidRequest: It can only be written into the board file; says why.
+            DefinitionChanged: The entry has changed since the review; says what changed.
+            DuplicateTool: A name is taken.
+            InvalidRequest: The entry can only be added in the board file; says why.
             Unavailable: The catalogue cannot be read.
         """
         review = await self.confirm(marketplace, entry, choice, digest=digest, principal=principal)
@@ -164,10 +164,10 @@ class Marketplace:
         digest: str,
         principal: Principal = LOCAL,
     ) -> Review:
-        """The review of this digest, if it still holds.
+        """Return the review with this digest, if it is still current.
 
         Raises:
-            DefinitionChanged: It does not; says what changed.
+            DefinitionChanged: The entry has changed since the review; says what changed.
         """
         before = self._looked_at.get(digest)
         review = await self.review(marketplace, entry, choice, principal=principal)
@@ -185,10 +185,10 @@ class Marketplace:
         )
 
     def _check_own(self, name: str, origin: str) -> None:
-        """Refuse to take the place of a tool that is of somebody else.
+        """Refuse to replace a tool that was not added from the same entry.
 
         Raises:
-            DuplicateTool: It is there already, from elsewhere.
+            DuplicateTool: The tool has another origin.
         """
         known = self._catalogue.origin(name)
         if known and known != origin:
@@ -212,7 +212,7 @@ class Marketplace:
 def addition_event(
     review: Review, principal: Principal, *, at: float, **detail: Any
 ) -> BoardChanged:
-    """Who has added what, for the audit trail."""
+    """Return the audit event of an added entry."""
     return BoardChanged(
         kind="marketplace",
         action="added",

@@ -108,7 +108,7 @@ class HeldList(BaseModel):
 
 
 def pin_to_dict(pin: Pin) -> dict[str, Any]:
-    """As `PinAnswer` describes it."""
+    """Return a `PinAnswer`."""
     return {
         "source": pin.source,
         "name": pin.name,
@@ -135,7 +135,7 @@ def definition_to_dict(held: HeldDefinition, *, state: str = "") -> dict[str, An
 
 
 def pins_to_dict(page: KeysetPage[Pin]) -> dict[str, Any]:
-    """As `PinList` describes it."""
+    """Return a `PinList`."""
     return {
         "pins": [pin_to_dict(pin) for pin in page.items],
         "next_cursor": page.next_cursor or None,
@@ -143,7 +143,7 @@ def pins_to_dict(page: KeysetPage[Pin]) -> dict[str, Any]:
 
 
 def definitions_to_dict(page: KeysetPage[HeldDefinition]) -> dict[str, Any]:
-    """As `HeldList` describes it."""
+    """Return a `HeldList`."""
     return {
         "held": [definition_to_dict(item) for item in page.items],
         "next_cursor": page.next_cursor or None,

@@ -1,4 +1,4 @@
-"""What is asked of plans, and what is answered."""
+"""Requests and responses about plans."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -24,7 +24,7 @@ Params = Annotated[
     dict[str, Any],
     Field(
         max_length=MAX_PARAMS,
-        description="What a run is given; their values tell their types.",
+        description="Parameters of a run, by example: their values define the types.",
     ),
 ]
 
@@ -72,7 +72,7 @@ _CHECK = compile_schema("params_schema", _PARAMS_SCHEMA)
 
 
 def _object_schema(value: Any) -> Any:
-    """Only what the document promises; what else is wrong with it is a fault of the plan."""
+    """Check only the outline; other errors of the schema are faults of the plan."""
     if not _CHECK.is_valid(value):
         raise ValueError("write a JSON Schema with 'type: object' and 'properties'")
     return value
@@ -88,7 +88,7 @@ class ChainLinkBody(BaseModel):
 
 
 class PlanRequestBody(BaseModel):
-    """What a plan is asked for, in exactly one of three ways."""
+    """A request for a plan, in exactly one of three ways."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -96,8 +96,8 @@ class PlanRequestBody(BaseModel):
         json_schema_extra={"oneOf": [{"required": [key]} for key in _ONE_OF]},
     )
 
-    task_id: Annotated[str, Field(max_length=200, description="Kept in the plan.")] = ""
-    goal: Annotated[Text, Field(description="A tool, or a task that a tool says it supports.")] = ""
+    task_id: Annotated[str, Field(max_length=200, description="Stored in the plan.")] = ""
+    goal: Annotated[Text, Field(description="A tool, or a task that a tool supports.")] = ""
     capabilities_needed: Annotated[
         list[Text],
         Field(min_length=1, max_length=100, description="Each becomes one step."),
@@ -114,7 +114,7 @@ class PlanRequestBody(BaseModel):
     ] = None
     fallbacks: Annotated[
         int,
-        Field(ge=0, le=10, description="Other tools that a step may fall back to."),
+        Field(ge=0, le=10, description="Number of other tools that a step may fall back to."),
         Strict(),
         BeforeValidator(_integral),  # last: what stands before it is in the schema
     ] = 2
@@ -126,7 +126,7 @@ class PlanRequestBody(BaseModel):
         return self
 
     def to_request(self) -> PlanRequest:
-        """As the planner knows it."""
+        """Return the planner's request."""
         return PlanRequest(
             goal=self.goal,
             capabilities=tuple(self.capabilities_needed),
@@ -141,7 +141,7 @@ class PlanRequestBody(BaseModel):
 
 
 class FaultAnswer(BaseModel):
-    """One thing that is wrong with a plan, or worth knowing."""
+    """A fault of a plan, or a note."""
 
     model_config = _CLOSED
 
@@ -152,12 +152,12 @@ class FaultAnswer(BaseModel):
     step: Annotated[str, Field(description="The id of the step; empty for the plan as a whole.")]
     message: str
     severity: Annotated[
-        Literal["fault", "note"], Field(description="A plan with notes alone can run.")
+        Literal["fault", "note"], Field(description="A plan that has only notes can run.")
     ]
 
 
 class CheckAnswer(BaseModel):
-    """What a run would be like; nothing has run."""
+    """What a run of the plan would do; nothing has run."""
 
     model_config = _CLOSED
 
@@ -167,11 +167,13 @@ class CheckAnswer(BaseModel):
         list[list[str]], Field(description="Step ids; those of one layer run at the same time.")
     ]
     effects: Annotated[
-        dict[str, str], Field(description="By step, of those that may change something.")
+        dict[str, str], Field(description="By step, for those that may change something.")
     ]
     approvals: Annotated[list[str], Field(description="Steps before which a person is asked.")]
-    seconds: Annotated[float | None, Field(description="About how long it takes, when known.")]
-    longest: Annotated[float | None, Field(description="The same with the tools' timeouts.")]
+    seconds: Annotated[float | None, Field(description="Estimated duration; null if unknown.")]
+    longest: Annotated[
+        float | None, Field(description="Longest duration, by the timeouts of the tools.")
+    ]
     mermaid: Annotated[str, Field(description="The plan as a Mermaid flow chart.")]
 
 
@@ -196,12 +198,12 @@ class StepAnswer(BaseModel):
     title: str = ""
     fallbacks: list[FallbackAnswer] = Field(default_factory=list[FallbackAnswer])
     inferred: Annotated[
-        dict[str, str], Field(description="Inputs that the planner wired by itself, and why.")
+        dict[str, str], Field(description="Inputs that the planner mapped itself, and why.")
     ] = Field(default_factory=dict[str, str])
 
 
 class ChoiceAnswer(BaseModel):
-    """Why a step has its tool."""
+    """Why the tool of a step was chosen."""
 
     model_config = _CLOSED
 
@@ -214,13 +216,13 @@ class ChoiceAnswer(BaseModel):
 
 
 class PlanAnswer(CheckAnswer):
-    """A plan, as RFC-0003 has it, and what is known of it."""
+    """A plan as in RFC-0003, and its check."""
 
     task_id: str
     plan_id: str
     steps: list[StepAnswer]
-    params: Annotated[dict[str, Any], Field(description="JSON Schema of what a run is given.")]
+    params: Annotated[dict[str, Any], Field(description="JSON Schema of the run's parameters.")]
     created_at: Annotated[float, Field(description="Unix seconds.")]
     mode: Annotated[str, Field(description="How it was made: `direct`, `capabilities` or `chain`.")]
     choices: list[ChoiceAnswer]
-    notes: Annotated[list[str], Field(description="What the planner could not decide.")]
+    notes: Annotated[list[str], Field(description="What the planner left open.")]

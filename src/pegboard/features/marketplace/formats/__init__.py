@@ -1,1 +1,1 @@
-"""Reading what external catalogues say: one module for each format, and no I/O."""
+"""Formats of external catalogues: one module for each, without I/O."""

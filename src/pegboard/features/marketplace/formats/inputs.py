@@ -18,10 +18,10 @@ _MARK = "\x00"
 
 
 class Inputs:
-    """Collects what one way of having an entry needs.
+    """Collects the required values of one install option.
 
     Args:
-        short: The name of the source that it would be.
+        short: Name of the source.
     """
 
     def __init__(self, short: str) -> None:
@@ -30,28 +30,28 @@ class Inputs:
 
     @property
     def needs(self) -> tuple[RequiredValue, ...]:
-        """What is missing."""
+        """The required values."""
         return tuple(self._needs.values())
 
     def value(self, said: Node, *, name: str, place: str) -> str | None:
-        """The value as a board file has it; None where it may be left out and nothing says it.
+        """Return a value as a board file writes it; None if it is optional and not given.
 
         Args:
             said: An `Input` of the format.
-            name: What the entry calls it.
-            place: Where it goes.
+            name: Name given by the entry.
+            place: Where the value is used.
 
         Raises:
-            UnusableEntry: It cannot be written.
+            UnusableEntry: The value cannot be written.
         """
         raw = self._raw(said, node(said.get("variables")), name, place)
         return None if raw is None else self._to_config_text(raw)
 
     def fill(self, text: object, variables: Node, *, place: str) -> str:
-        """A text with the variables in it replaced; none of them may be left out.
+        """Fill in the variables of a text; all of them are required.
 
         Raises:
-            UnusableEntry: It cannot be written.
+            UnusableEntry: The value cannot be written.
         """
         return self._to_config_text(self._replace(_plain(text), variables, place, is_required=True))
 

@@ -27,14 +27,14 @@ _MAX_ARGUMENTS = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Runner:
-    """What starts packages of one registry.
+    """The program that runs packages of one registry.
 
     Attributes:
         command: The program.
-        before: What always comes before the package.
-        between: What stands between a package and its version.
-        identifier: What packages are called.
-        after: What always comes after the package.
+        before: Arguments before the package.
+        between: Separator of a package and its version.
+        identifier: Pattern of package names.
+        after: Arguments after the package.
     """
 
     command: str
@@ -53,7 +53,7 @@ _RUNNERS: Mapping[str, _Runner] = {
 
 
 def package_way(said: Node, *, name: str, short: str) -> InstallOption:
-    """The way that a package is, its problem told where it cannot be started."""
+    """Return the install option of a package; its problem says why it cannot be started."""
     try:
         return _way(said, name, short)
     except UnusableEntry as error:

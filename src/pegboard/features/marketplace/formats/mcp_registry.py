@@ -53,23 +53,23 @@ _Rank = tuple[bool, str, tuple[int, ...], bool]
 
 
 def first_page(market: Market) -> str:
-    """Where reading begins: an API is asked for the latest versions, many at once."""
+    """Return the address of the first page; an API is asked for the latest versions only."""
     if market.is_remote and urlsplit(market.place).path.rstrip("/").endswith("/servers"):
         return _with_query(market.place, version="latest", limit=_PAGE)
     return market.place
 
 
 def page_of_one(market: Market, entry: str) -> str:
-    """Where reading begins for one entry: an API looks it up, a document has all of them."""
+    """Return the address to look up one entry; a document has to be read completely."""
     first = first_page(market)
     return first if first == market.place else _with_query(first, search=entry)
 
 
 def read_page(document: Any, market: Market, asked: str) -> EntryPage:
-    """What a document says.
+    """Parse a page.
 
     Raises:
-        UnusableEntry: It is none of this format.
+        UnusableEntry: The document has another format.
     """
     root = node(document)
     if "servers" not in root and "name" in root:  # a server.json alone
@@ -101,7 +101,7 @@ def _name_of(item: Node) -> str:
 
 
 def _entry(item: Node, market: Market) -> tuple[_Rank, MarketEntry]:
-    """An entry, and how it ranks among versions of the same."""
+    """An entry, and its rank among versions of the same."""
     server = node(item.get("server")) if "server" in item else item
     official = node(node(item.get("_meta")).get(_OFFICIAL))
     name = entry_name(server.get("name"))
@@ -144,7 +144,7 @@ def _labels(server: Node, item: Node) -> tuple[Label, ...]:
 
 
 def _ways(server: Node, short: str) -> Iterator[InstallOption]:
-    """Servers that run elsewhere come first, those that need nothing before those that do."""
+    """Install options: remote servers first, then those with fewer needs."""
     remotes = [
         _remote(node(said), name=f"remote-{number}", short=short)
         for number, said in enumerate(items(server.get("remotes"))[:_MAX_OPTIONS], start=1)

@@ -29,15 +29,15 @@ from pegboard.features.marketplace.formats.sanitize import (
 
 
 def first_page(market: Market) -> str:
-    """Where reading begins: there is one document."""
+    """Return the address of the only document."""
     return market.place
 
 
 def read_page(document: Any, market: Market, asked: str) -> EntryPage:
-    """What a document says.
+    """Parse the document.
 
     Raises:
-        UnusableEntry: It is none of this format.
+        UnusableEntry: The document has another format.
     """
     del asked
     if isinstance(document, (list, str, int, float, NoneType)):

@@ -30,15 +30,15 @@ _PAGE = 500
 
 
 def first_page(market: Market) -> str:
-    """Where reading begins."""
+    """Return the address of the first page."""
     return _page(market, "")
 
 
 def read_page(document: Any, market: Market, asked: str) -> EntryPage:
-    """What an answer says.
+    """Parse a page.
 
     Raises:
-        UnusableEntry: It is none of this format.
+        UnusableEntry: The document has another format.
     """
     del asked
     root = node(document)

@@ -1,4 +1,4 @@
-"""Foreign values made fit to be shown and used: of the right type, short, printable."""
+"""Sanitizes foreign values: the right type, short, and printable."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,17 +23,17 @@ _EMPTY: Node = {}
 
 
 def node(value: object) -> Node:
-    """A mapping; an empty one for anything else."""
+    """Return a mapping; an empty one for anything else."""
     return cast("Node", value) if isinstance(value, Mapping) else _EMPTY
 
 
 def items(value: object) -> list[Any]:
-    """A list; an empty one for anything else."""
+    """Return a list; an empty one for anything else."""
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def line(value: object, *, most: int = MAX_LINE) -> str:
-    """A text on one line, without what cannot be seen; empty for anything else."""
+    """Return a text on one line without unprintable characters; empty for anything else."""
     if not isinstance(value, str):
         return ""
     text = "".join(char if char.isprintable() else " " for char in value[: 4 * most])
@@ -41,15 +41,15 @@ def line(value: object, *, most: int = MAX_LINE) -> str:
 
 
 def text(value: object) -> str:
-    """A longer text, the same way."""
+    """Return a longer text, sanitized in the same way."""
     return line(value, most=MAX_TEXT)
 
 
 def entry_name(value: object) -> str:
-    """What an entry is called, as somebody can write it into a command or an address.
+    """Return the name of an entry, if it is safe in a command and in an address.
 
     Raises:
-        UnusableEntry: Nobody could, or it could be taken for a path.
+        UnusableEntry: It is not, or it looks like a path.
     """
     if not isinstance(value, str) or not value:
         raise UnusableEntry("it has no name")
@@ -61,7 +61,7 @@ def entry_name(value: object) -> str:
 
 
 def address(value: object) -> str:
-    """An http(s) address without credentials; empty for anything else."""
+    """Return an http(s) address without credentials; empty for anything else."""
     if not isinstance(value, str) or len(value) > _MAX_ADDRESS:
         return ""
     if not value.isprintable() or _UNSAFE.search(value):
@@ -78,10 +78,10 @@ def address(value: object) -> str:
 
 
 def labels(told: Iterable[tuple[str, object]]) -> tuple[Label, ...]:
-    """Words of an entry, each once; not more than anybody reads.
+    """Return the words of an entry, each once and limited in number.
 
     Args:
-        told: What its catalogue calls such words, and one or a list of them.
+        told: Kind and value of words; a value is one word or a list.
     """
     found: dict[str, Label] = {}
     for told_as, value in told:
@@ -99,7 +99,7 @@ def _words(value: object) -> Iterator[str]:
 
 
 def short_name(wanted: str, otherwise: str) -> str:
-    """A source name made of a foreign one."""
+    """Derive a source name from a foreign name."""
     legal = "".join(char if char.isascii() and char.isalnum() else "-" for char in wanted.lower())
     short = "-".join(part for part in legal.split("-") if part)[:20].strip("-")
     return short if is_source_name(short) else otherwise
