@@ -23,7 +23,7 @@ from pegboard.execution.pipeline import new_call_id
 
 Answer = Mapping[str, Any]
 _MAX_WAIT = 60.0
-"""Longer than a dead server holds its keys, and not much longer than clients wait."""
+"""Not much longer than clients wait."""
 
 _AT_ONCE = 0.5
 """Seconds within which a healthy store acquires a key."""
@@ -32,8 +32,8 @@ _AT_ONCE = 0.5
 class IdempotentRequests:
     """Returns the first answer again when a key is repeated with the same request.
 
-    A repeated request waits while the first one is still being answered, here or on another server,
-    as a call does.
+    A repeated request waits for the first one on the same server, as a call does. A key that
+    another server is still working under is refused with `IdempotencyInProgress`.
 
     Args:
         kit: Its outcomes, clocks and key leases are used.
@@ -69,6 +69,7 @@ class IdempotentRequests:
         Raises:
             IdempotencyConflict: The key was used for another request, or the outcome of the first
                 one is unknown.
+            IdempotencyInProgress: Another server is working under this key.
             Unavailable: The first request did not finish in time.
         """
         if not key:

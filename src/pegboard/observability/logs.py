@@ -40,7 +40,7 @@ _Fact = tuple[float, RecordSnapshot | SourceChanged | _OfRun]
 
 
 class JsonLog:
-    r"""Writes what happened as JSON lines, on a thread of its own.
+    r"""Writes events as JSON lines, on a thread of its own.
 
     ```python
     log = JsonLog(Path("calls.jsonl"))
