@@ -25,7 +25,7 @@ async def writes(storage, name):
     for number in range(1_000_000):
         call = f"{name}-{number}"
         await storage.outcomes.claim(an_outcome(call))
-        await storage.journal.started(a_start(call))
+        await storage.journal.record_start(a_start(call))
         print("started", call, flush=True)
         if number % 2:
             continue
