@@ -108,7 +108,7 @@ async def test_a_flood_of_questions_finds_eight_that_are_asked() -> None:
     config = rogue(tools_call=[{"repeat": 500, "line": question}, said("done")])
     async with opened(config) as source:
         tools = await by_action(source)
-        await tools["plain"].run({}, call_of(LOCAL, asker=person))
+        await tools["plain"].run({}, call_of(LOCAL, elicitor=person))
 
     assert len(person.asked) == 8
 
