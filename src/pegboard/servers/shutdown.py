@@ -17,7 +17,7 @@ _ELSEWHERE = 1.0
 def not_started_error() -> Unavailable:
     """The error for a request that arrives while the server shuts down."""
     return Unavailable(
-        "The server is ending; nothing of the request was begun.",
+        "The server is shutting down; the request was not started.",
         retry_after=_ELSEWHERE,
         nothing_done=True,
     )
@@ -26,7 +26,7 @@ def not_started_error() -> Unavailable:
 def cut_off_error() -> Unavailable:
     """The error for a request that is still running at the end of the grace period."""
     return Unavailable(
-        "The server ended before the request did; nobody knows what of it took effect.",
+        "The server shut down before the request finished; it may or may not have taken effect.",
         permanent=True,
     )
 
@@ -45,6 +45,6 @@ async def exit_process() -> None:
     """Exit even if a tool ignores its cancellation; called once everything is closed."""
     await cancel_and_wait(asyncio.all_tasks() - {asyncio.current_task()})
     if len(asyncio.all_tasks()) > 1:
-        sys.stderr.write("Pegboard ends although calls still run that cannot be ended.\n")
+        sys.stderr.write("Pegboard exits although some calls could not be cancelled.\n")
         sys.stderr.flush()
         os._exit(0)  # the board is closed, and the loop would wait for these calls

@@ -134,7 +134,7 @@ async def test_a_session_follows_so_many_and_no_more(
     ):
         await client.session.subscribe_resource("docs://handbook")
         await client.session.subscribe_resource("docs://handbook")
-        with pytest.raises(MCPError, match="More than 1"):
+        with pytest.raises(MCPError, match="at most 1 resources"):
             await client.session.subscribe_resource("pages://7")
 
 

@@ -200,10 +200,10 @@ async def test_globs_that_fit_something_say_nothing(path: Path, globs: tuple[str
     [
         (
             "std__calculater",
-            "Nothing on the board fits 'std__calculater'; did you mean 'std__calculator'?",
+            "Nothing on the board matches 'std__calculater'; did you mean 'std__calculator'?",
         ),
-        ("*qqq*", "Nothing on the board fits '*qqq*'."),
-        ("qqq", "Nothing on the board fits 'qqq'."),
+        ("*qqq*", "Nothing on the board matches '*qqq*'."),
+        ("qqq", "Nothing on the board matches 'qqq'."),
     ],
     ids=["misspelt", "glob", "bare"],
 )
@@ -234,7 +234,7 @@ async def test_what_a_slow_source_may_still_bring_is_told(tmp_path: Path) -> Non
             failed = check_globs(part, board)
 
     assert [text.partition(":")[0] for text in pending] == [
-        f"nothing on the board fits '{glob}' yet" for glob in ("slow__*", "sl*__pay", "*pay*")
+        f"nothing on the board matches '{glob}' yet" for glob in ("slow__*", "sl*__pay", "*pay*")
     ]
     assert "source 'slow' is pending: no answer yet, asked " in pending[0]
     assert "source 'slow' is failed: no answer within 6 s" in failed[0]

@@ -15,18 +15,18 @@ _REASONS = {
     400: "The body is not JSON, or the request is contradictory.",
     401: "The token is missing or wrong.",
     403: "The caller may not do this.",
-    404: "There is no such thing, or it is hidden.",
-    405: "The method is not possible at this path.",
-    409: "It conflicts with what is: an approval is needed, or an idempotency key was used. "
+    404: "It does not exist, or it is hidden.",
+    405: "The method is not allowed at this path.",
+    409: "Conflict: an approval is needed, or an idempotency key was used. "
     "One that is in progress on another server is retryable; `Retry-After` says when.",
-    410: "It has passed its time.",
+    410: "It has expired.",
     413: "The body is too large.",
-    415: "The body is not declared as JSON.",
+    415: "The Content-Type is not JSON.",
     422: "The request, or a tool's input, does not fit its schema; `problems` says where.",
-    429: "A limit is reached; `Retry-After` says when to come back.",
-    500: "The server is to blame; the operator finds more under `error_id`.",
+    429: "A limit is reached; retry after `Retry-After` seconds.",
+    500: "Internal error; the log has the details under `error_id`.",
     502: "The tool failed.",
-    503: "Later may help; `Retry-After` says when.",
+    503: "Unavailable; retry after `Retry-After` seconds.",
     504: "The call took too long.",
 }
 
@@ -52,7 +52,7 @@ def document(app: FastAPI, *, needs_token: bool) -> dict[str, Any]:
             description=app.description,
             routes=app.routes,
             servers=[
-                {"url": "/", "description": "The paths as RFC-0003 has them."},
+                {"url": "/", "description": "The paths of RFC-0003."},
                 {"url": "/v1", "description": "The same, with a version."},
             ],
         )

@@ -25,9 +25,7 @@ class RunViewFilter(RunWait):
 
     format: Annotated[
         Literal["", "json", "mermaid", "svg", "timeline"],
-        Field(
-            description=f"{_SAID} `timeline` is an SVG too: each step from its begin to its end."
-        ),
+        Field(description=f"{_SAID} `timeline` is an SVG of each step from its start to its end."),
     ] = ""
 
 

@@ -225,7 +225,7 @@ async def answer_framework(request: Request, error: Exception) -> Response:
     if detail == HTTPStatus.NOT_FOUND.phrase:
         detail = "There is nothing at this path."
     elif error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        detail = f"{request.method} is not possible at this path."
+        detail = f"{request.method} is not allowed at this path."
         headers["Allow"] = ", ".join(_methods_at(request)) or headers.get("Allow", "")
     return problem_response(error.status_code, detail, headers=headers)
 

@@ -65,7 +65,9 @@ class LegacySession:
             MCPError: The session has too many subscriptions.
         """
         if len(self.followed) >= self.most and uri not in self.followed:
-            raise MCPError(INVALID_PARAMS, f"More than {self.most} resources are followed")
+            raise MCPError(
+                INVALID_PARAMS, f"A session can subscribe to at most {self.most} resources"
+            )
         self.followed.add(uri)
 
 

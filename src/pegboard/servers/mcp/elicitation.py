@@ -100,13 +100,13 @@ class SessionElicitor:
         try:
             return await self._request.session.send_request(message, kind, metadata=related)
         except NoBackChannelError as error:
-            raise NobodyToAsk("The caller's connection carries no questions.") from error
+            raise NobodyToAsk("The caller's connection does not support questions.") from error
         except MCPError as error:
             if error.code in _GONE:
-                raise Unavailable("The caller went away before it answered.") from error
+                raise Unavailable("The caller disconnected before it answered.") from error
             raise ToolFailed("The caller refused to answer.") from error
         except ValidationError as error:
-            raise ToolFailed("The caller's answer is not one.") from error
+            raise ToolFailed("The caller's answer is invalid.") from error
 
 
 def elicitation(question: Question) -> types.ElicitRequest:

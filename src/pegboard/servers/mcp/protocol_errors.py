@@ -33,7 +33,7 @@ RESOURCE_NOT_FOUND = -32002
 
 MAX_FAULTS = 5
 """Faults that are named."""
-UNINITIALIZED = "This session is not initialized: begin with 'initialize', and params that fit it"
+UNINITIALIZED = "This session is not initialized: send 'initialize' with valid params first"
 _SDK_UNINITIALIZED = ErrorData(code=INVALID_PARAMS, message="Invalid request parameters", data="")
 
 

@@ -56,7 +56,7 @@ class BoardSelection:
                 f"There is no parameter '{unknown[0][:40]}'; known are {', '.join(known)}"
             )
         if sum(map(len, given.values())) > _MAX_VALUES:
-            raise InvalidRequest(f"The address names more than {_MAX_VALUES} things.")
+            raise InvalidRequest(f"The query has more than {_MAX_VALUES} values.")
         chosen = {known[name]: tuple(values) for name, values in given.items()}
         return cls(own=own, **chosen)
 
@@ -145,8 +145,8 @@ def check_globs(part: BoardSelection, board: Pegboard) -> list[str]:
             if state.status != "ok" and _may_mean(glob, state.name)
         ]
         if not missing:
-            raise InvalidRequest(f"Nothing on the board fits '{glob[:100]}'{_hint(glob, names)}")
-        warnings.append(f"nothing on the board fits '{glob[:100]}' yet: {'; '.join(missing)}")
+            raise InvalidRequest(f"Nothing on the board matches '{glob[:100]}'{_hint(glob, names)}")
+        warnings.append(f"nothing on the board matches '{glob[:100]}' yet: {'; '.join(missing)}")
     return warnings
 
 

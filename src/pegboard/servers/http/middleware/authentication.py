@@ -143,12 +143,12 @@ _NO_TOKEN = problem_response(
 )
 _WRONG_TOKEN = problem_response(
     401,
-    "The token is not the one that this server knows.",
+    "The token is not valid.",
     headers={"WWW-Authenticate": 'Bearer realm="pegboard", error="invalid_token"'},
 )
 _WRONG_TICKET = problem_response(
     401,
-    "The ticket is none that this server gave to this page and that is still good: get one with "
+    "The ticket is invalid, has expired or was used before: get a new one with "
     "'POST /ws/tickets' for each connection.",
     headers={"WWW-Authenticate": 'Bearer realm="pegboard", error="invalid_token"'},
 )
@@ -159,6 +159,6 @@ _NOT_LOCAL = problem_response(
 )
 _NOT_OURS = problem_response(
     403,
-    "A server without PEGBOARD_TOKEN takes no WebSocket from a page of another origin.",
+    "A server without PEGBOARD_TOKEN accepts no WebSocket from a page of another origin.",
     code="origin_not_allowed",
 )

@@ -36,7 +36,7 @@ _PROPERTY: dict[str, Any] = {
 }
 _SCHEMA: dict[str, Any] = {
     "description": "JSON Schema 2020-12 of an object, or the shorthand `{query: string}`. Further "
-    "keywords of JSON Schema are taken too.",
+    "keywords of JSON Schema are accepted too.",
     "anyOf": [
         {"type": "null"},
         {
@@ -186,8 +186,8 @@ class Registration(ToolEntry, frozen=True):
         str,
         Field(
             pattern="^([0-9a-f]{64})?$",
-            description="Digest of what a server that is named by its address says of it: while "
-            "that is something else, nothing is called. A marketplace writes it.",
+            description="Digest of the tool's definition on a server given by address: while the "
+            "definition differs, calls are refused. Marketplaces set it.",
         ),
     ] = ""
 

@@ -115,7 +115,7 @@ class Connection:
                 return
             text = received.get("text")
             if text is None:
-                await self._say(None, problem_answer(415, "A message is text, not binary."))
+                await self._say(None, problem_answer(415, "Messages must be text, not binary."))
                 continue
             await self._take(text)
 
@@ -141,12 +141,12 @@ class Connection:
 
     async def _begin(self, message: Work) -> None:
         if message.id in self._tasks:
-            detail = f"The id {message.id!r} is that of a request that is under way."
+            detail = f"The id {message.id!r} is in use by a running request."
             await self._say(None, problem_answer(409, detail, code=InvalidRequest.code))
             return
         if len(self._tasks) >= self._limits.in_flight:
             raise Overloaded(
-                f"{self._limits.in_flight} requests are under way on this connection.",
+                f"{self._limits.in_flight} requests are already running on this connection.",
                 retry_after=1.0,
             )
         task = asyncio.create_task(self._answer(message))
@@ -157,7 +157,7 @@ class Connection:
     def _cancel(self, request: Id) -> SuccessAnswer | ProblemAnswer:
         task = self._tasks.get(request)
         if task is None:
-            return problem_answer(404, f"No request with the id {request!r} is under way.")
+            return problem_answer(404, f"No request with the id {request!r} is running.")
         task.cancel()
         return SuccessAnswer(body={"request": request})
 

@@ -87,7 +87,7 @@ async def refuse(why: ProblemAnswer, scope: Scope, receive: Receive, send: Send)
 def _too_many() -> ProblemAnswer:
     return problem_answer(
         503,
-        "Too many connections are open, or the board is not.",
+        "Too many connections are open, or the board is not open.",
         code="overloaded",
         headers={"Retry-After": "5"},
         retryable=True,
@@ -97,7 +97,7 @@ def _too_many() -> ProblemAnswer:
 def _not_a_socket() -> Response:
     return problem_answer(
         426,
-        "This path speaks WebSocket.",
+        "This path requires a WebSocket connection.",
         code="websocket_needed",
         headers={"Upgrade": "websocket"},
     ).response()

@@ -20,7 +20,7 @@ Id = str | int
 """Chosen by the client; unique among its running requests."""
 
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
-_Key = Annotated[str, Field(max_length=255, description="As the header `Idempotency-Key`.")]
+_Key = Annotated[str, Field(max_length=255, description="Same as the header `Idempotency-Key`.")]
 _Id = Annotated[
     Annotated[str, Strict(), Field(min_length=1, max_length=_MAX_ID_LENGTH)]
     | Annotated[int, Strict(), Field(ge=-_MAX_SEQUENCE, le=_MAX_SEQUENCE)],
@@ -43,14 +43,14 @@ class CallMessage(_Message):
     """Call a tool; `progress` comes while it runs."""
 
     type: Literal["call"]
-    body: Annotated[ExecuteRequest, Field(description="As of `POST /execute`.")]
+    body: Annotated[ExecuteRequest, Field(description="The body of `POST /execute`.")]
 
 
 class StartRunMessage(_Message):
     """Start a run of a stored plan, or of a graph in the message."""
 
     type: Literal["start_run"]
-    body: Annotated[RunBody, Field(description="As of `POST /runs`.")]
+    body: Annotated[RunBody, Field(description="The body of `POST /runs`.")]
     key: _Key = ""
 
 
@@ -85,14 +85,14 @@ class AnswerRunMessage(_RunMessage):
     """Answer a question of a run."""
 
     type: Literal["answer_run"]
-    body: Annotated[AnswerBody, Field(description="As of `POST /runs/{run_id}/answers`.")]
+    body: Annotated[AnswerBody, Field(description="The body of `POST /runs/{run_id}/answers`.")]
 
 
 class MessageRunMessage(_RunMessage):
     """Send a run a message that one of its steps waits for."""
 
     type: Literal["message_run"]
-    body: Annotated[MessageBody, Field(description="As of `POST /runs/{run_id}/messages`.")]
+    body: Annotated[MessageBody, Field(description="The body of `POST /runs/{run_id}/messages`.")]
 
 
 class DecideMessage(_Message):
@@ -100,7 +100,7 @@ class DecideMessage(_Message):
 
     type: Literal["decide_approval"]
     approval_id: _Name
-    body: Annotated[DecisionRequest, Field(description="As of `POST /approvals/{approval}`.")]
+    body: Annotated[DecisionRequest, Field(description="The body of `POST /approvals/{approval}`.")]
 
 
 class SubscribeMessage(_Message):

@@ -78,7 +78,7 @@ class Tickets:
         if len(self._given) >= self._most:
             oldest = next(iter(self._given.values()))
             raise Overloaded(
-                f"{self._most} tickets wait to be used.", retry_after=oldest.until - now
+                f"{self._most} unused tickets are the maximum.", retry_after=oldest.until - now
             )
         ticket = secrets.token_urlsafe(32)
         until = now + self.lifetime
