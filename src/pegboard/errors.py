@@ -32,7 +32,7 @@ PegboardError
 │   ├── CannotPlan              no tools answer what a plan was asked for
 │   └── InvalidRequest          a request that no tool is to blame for
 ├── ToolFailed                  the tool said no: a safe message and an error id
-│   ├── NobodyToAsk             the tool has a question, and its caller takes none
+│   ├── ElicitationUnavailable  the tool has a question, and its caller takes none
 │   └── ToolOutputError         the tool's output breaks its own schema
 └── Unavailable                 later may help; carries `retry_after`
     ├── ToolTimeout             a deadline passed
@@ -348,7 +348,7 @@ class ToolFailed(PegboardError):
         self.error_id = error_id
 
 
-class NobodyToAsk(ToolFailed):
+class ElicitationUnavailable(ToolFailed):
     """A tool needs an answer of a person or a model, and its caller has none to ask."""
 
     code = "nobody_to_ask"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from tests.access.made import ADA, POLICIES, PRINCIPALS, SPECS, a_spec, switches
 
-from pegboard.access import LOOKS_AFTER, Policy, Switches, decide, may_know
+from pegboard.access import MAINTAINER_SCOPE, Policy, Switches, decide, may_know
 from pegboard.core.decision import Action, Decision, Verdict
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Effect, Status, ToolSpec
@@ -166,10 +166,10 @@ def test_what_cannot_be_used_is_known_to_whoever_might_use_it(
 @pytest.mark.parametrize(
     ("scopes", "changes", "policy", "known"),
     [
-        pytest.param({LOOKS_AFTER}, {}, Policy(), True, id="who looks after the tools"),
+        pytest.param({MAINTAINER_SCOPE}, {}, Policy(), True, id="who looks after the tools"),
         pytest.param({"switches:write"}, {}, Policy(), False, id="who throws switches"),
-        pytest.param({LOOKS_AFTER}, {}, Policy(deny=("t",)), False, id="denied"),
-        pytest.param({LOOKS_AFTER}, {"scopes": ("s",)}, Policy(), False, id="scope"),
+        pytest.param({MAINTAINER_SCOPE}, {}, Policy(deny=("t",)), False, id="denied"),
+        pytest.param({MAINTAINER_SCOPE}, {"scopes": ("s",)}, Policy(), False, id="scope"),
     ],
 )
 def test_what_is_turned_off_is_known_to_whoever_looks_after_the_tools(

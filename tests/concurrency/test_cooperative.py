@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.graphs.boards import BOARD, HEALTH
 
-from pegboard.concurrency.cooperative import Turns, in_thread, run_at_once, run_cooperatively
+from pegboard.concurrency.cooperative import Slices, in_thread, run_at_once, run_cooperatively
 from pegboard.core.graph import LARGE, Graph, Node, is_large
 from pegboard.core.principal import LOCAL
 from pegboard.errors import GraphInvalid
@@ -44,7 +44,7 @@ def document(count: int, **last: Any) -> dict[str, Any]:
     return {"steps": [*steps[:-1], steps[-1] | last]}
 
 
-def parts(told: list[Any]) -> Turns[str]:
+def parts(told: list[Any]) -> Slices[str]:
     """Work of three parts, of which the second may be done elsewhere."""
     yield None
     told.append((yield threading.get_ident))
@@ -63,7 +63,7 @@ async def test_the_same_comes_out_at_once_and_in_turns() -> None:
 
 
 async def test_what_a_part_raises_comes_out() -> None:
-    def wrong() -> Turns[None]:
+    def wrong() -> Slices[None]:
         yield lambda: 1 // 0
 
     for large in (False, True):

@@ -2,7 +2,7 @@ import logging
 
 import pytest
 
-from pegboard.concurrency.log_once import log_foreign
+from pegboard.concurrency.log_once import log_once
 
 _LOG = logging.getLogger("pegboard.tests")
 
@@ -15,7 +15,7 @@ def test_the_same_failure_is_a_warning_once_and_has_its_stack(
             try:
                 raise ValueError(text)
             except ValueError as error:
-                log_foreign(_LOG, "lang__crm failed", error)
+                log_once(_LOG, "lang__crm failed", error)
 
     ours = [record for record in caplog.records if record.name == _LOG.name]
     assert [(record.levelname, record.getMessage()) for record in ours] == [
@@ -29,6 +29,6 @@ def test_the_same_failure_is_a_warning_once_and_has_its_stack(
 def test_what_was_told_long_ago_is_told_again(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         for number in (*range(300), 0):
-            log_foreign(_LOG, f"source {number}", ValueError("x"))
+            log_once(_LOG, f"source {number}", ValueError("x"))
 
     assert [record.getMessage() for record in caplog.records].count("source 0") == 2

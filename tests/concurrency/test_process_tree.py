@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.concurrency.process_tree import VARIABLE, ProcessTree, nested_mark, new_mark
+from pegboard.concurrency.process_tree import VARIABLE, ProcessTree, append_mark, new_mark
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/environ").exists(), reason="there is no /proc here"
@@ -81,20 +81,20 @@ def test_a_tree_has_no_stranger_in_it() -> None:
 
 def test_a_board_within_a_server_of_a_board_keeps_the_mark_above() -> None:
     module = "pegboard.concurrency.process_tree"
-    code = f"from {module} import nested_mark; print(nested_mark('below'))"
+    code = f"from {module} import append_mark; print(append_mark('below'))"
     environment = {**os.environ, VARIABLE: "above"}
     inner = subprocess.run(
         [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True
     )
 
     assert inner.stdout == "above.below\n"
-    assert nested_mark("alone").endswith("alone")
+    assert append_mark("alone").endswith("alone")
 
 
 def test_without_proc_nothing_is_found(tmp_path: Path) -> None:
     ProcessTree(os.getpid(), new_mark(), proc=tmp_path / "nowhere").kill()
 
-    assert nested_mark("a", proc=tmp_path / "nowhere") == "a"
+    assert append_mark("a", proc=tmp_path / "nowhere") == "a"
 
 
 def test_a_number_that_another_process_has_by_now_is_left_alone(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from pegboard.core.elicitation import (
 )
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import TextPart, ToolResult
-from pegboard.errors import NobodyToAsk
+from pegboard.errors import ElicitationUnavailable
 
 
 def test_a_context_that_nobody_filled_is_the_local_caller_without_a_limit() -> None:
@@ -135,9 +135,9 @@ async def test_a_tool_asks_whoever_called_it() -> None:
 async def test_where_nobody_can_be_asked_the_tool_is_told(asker: Person | None) -> None:
     ctx = ToolContext(tool="buy", elicitor=asker)
 
-    with pytest.raises(NobodyToAsk, match="'buy' needs to ask something"):
+    with pytest.raises(ElicitationUnavailable, match="'buy' needs to ask something"):
         await ctx.ask(Question(message="Which size?"))
-    with pytest.raises(NobodyToAsk, match="'buy' needs the caller's model"):
+    with pytest.raises(ElicitationUnavailable, match="'buy' needs the caller's model"):
         await ctx.sample(SampleRequest(messages=()))
 
 

@@ -11,7 +11,7 @@ from tests.tools.reading import tool_of
 from tests.tools.strategies import JSON, PLAIN, TYPED, nearly, shapes
 
 from pegboard.errors import ToolArgumentError
-from pegboard.schemas.coercion import UNCHANGED, JsonType, coerce, coerce_document, look_up
+from pegboard.schemas.coercion import UNREADABLE, JsonType, coerce, coerce_document, look_up
 from pegboard.tools.schema_arguments import SchemaArguments, close_schema
 from pegboard.tools.typed_arguments import TypedArguments
 
@@ -81,7 +81,7 @@ def test_a_lax_reading_gives_the_wanted_type(wanted: JsonType, value: Any, mende
 def test_what_has_no_reading_stays_as_it_is(wanted: JsonType, value: Any) -> None:
     document = {"x": value}
 
-    assert coerce_document(document, [(("x",), wanted)], set()) is UNCHANGED
+    assert coerce_document(document, [(("x",), wanted)], set()) is UNREADABLE
 
 
 def test_a_place_is_mended_once() -> None:
@@ -89,7 +89,7 @@ def test_a_place_is_mended_once() -> None:
     document = {"x": '["[1]"]'}
 
     assert coerce_document(document, [(("x",), "array")], done) == {"x": ["[1]"]}
-    assert coerce_document({"x": '"[1]"'}, [(("x",), "array")], done) is UNCHANGED
+    assert coerce_document({"x": '"[1]"'}, [(("x",), "array")], done) is UNREADABLE
 
 
 def test_the_first_reading_that_fits_is_taken() -> None:
@@ -106,8 +106,8 @@ def test_the_whole_document_can_be_mended() -> None:
 def test_a_place_that_is_not_there_is_left(location: Any) -> None:
     document = {"a": ["1"]}
 
-    assert look_up(document, location) is UNCHANGED
-    assert coerce_document(document, [(location, "integer")], set()) is UNCHANGED
+    assert look_up(document, location) is UNREADABLE
+    assert coerce_document(document, [(location, "integer")], set()) is UNREADABLE
 
 
 @FEWER

@@ -204,10 +204,10 @@ class Name(str):
 
 def test_thousands_of_required_names_are_not_compared_with_each_other() -> None:
     Name.times = 0
-    walk = diff._Walk("input", {}, {})
+    walk = diff._SchemaWalk("input", {}, {})
     before, after = ([Name(f"n{at}") for at in range(first, first + 2_000)] for first in (0, 1))
 
-    found = [str(change) for change in walk._required("required", before, after)]
+    found = [str(change) for change in walk._compare_required("required", before, after)]
 
     assert found == ["required.n2000: added (breaking)", "required.n0: removed (additive)"]
     assert Name.times < 20_000

@@ -51,8 +51,8 @@ def test_values_are_checked_against_a_part() -> None:
 
 def test_a_part_takes_along_what_it_refers_to() -> None:
     part = SHARED["properties"]["a"]
-    alone = SchemaDocument(SHARED).alone(part)
+    alone = SchemaDocument(SHARED).extract(part)
 
     assert alone == {"$defs": SHARED["$defs"], "allOf": [part]}
-    assert SchemaDocument({"properties": {"a": TEXT}}).alone(TEXT) == TEXT
-    assert SchemaDocument({"properties": {"a": {"$ref": "#"}}}).alone(TEXT) is None
+    assert SchemaDocument({"properties": {"a": TEXT}}).extract(TEXT) == TEXT
+    assert SchemaDocument({"properties": {"a": {"$ref": "#"}}}).extract(TEXT) is None

@@ -5,7 +5,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from pegboard.schemas.jsonschema_errors import expected_types, problems
+from pegboard.schemas.jsonschema_errors import find_expected_types, problems
 
 
 def _found(schema: Any, document: Any) -> Any:
@@ -36,7 +36,7 @@ def _found(schema: Any, document: Any) -> Any:
 def test_what_would_mend_a_fault_is_told_by_its_type(
     schema: Any, document: Any, wanted: Any
 ) -> None:
-    assert expected_types(document, _found(schema, document)) == wanted
+    assert find_expected_types(document, _found(schema, document)) == wanted
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import pytest
 
 from pegboard.schemas.problems import (
     describe_value,
-    missing,
+    missing_argument,
     not_an_object,
     path_of,
     shorten,
-    unknown,
+    unknown_argument,
     with_article,
 )
 
@@ -70,15 +70,15 @@ def test_a_type_has_its_article(json_type: str, words: str) -> None:
     ],
 )
 def test_an_unknown_argument_names_the_nearest(known: list[str], hint: str) -> None:
-    assert str(unknown(("qery",), known)) == f"qery: unknown argument; {hint}"
+    assert str(unknown_argument(("qery",), known)) == f"qery: unknown argument; {hint}"
 
 
 def test_an_endless_unknown_name_is_compared_in_no_time() -> None:
-    assert len(str(unknown(("q" * 1_000_000,), ["query"] * 1000))) < 400
+    assert len(str(unknown_argument(("q" * 1_000_000,), ["query"] * 1000))) < 400
 
 
 def test_a_description_of_several_lines_is_one() -> None:
-    assert missing(("a",), "What\nit  is").message == "missing, required (What it is)"
+    assert missing_argument(("a",), "What\nit  is").message == "missing, required (What it is)"
 
 
 def test_a_long_message_is_cut() -> None:

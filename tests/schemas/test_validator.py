@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pegboard.schemas.validator import names_integers
+from pegboard.schemas.validator import allows_integers
 from pegboard.tools.schema_arguments import SchemaArguments, close_schema
 
 
@@ -66,4 +66,4 @@ def test_a_whole_number_is_an_integer_where_the_schema_says_so(
     ids=str,
 )
 def test_it_is_known_whether_a_schema_asks_for_integers(schema: Any, *, expected: bool) -> None:
-    assert names_integers(schema) is expected
+    assert allows_integers(schema) is expected

@@ -11,7 +11,7 @@ from tests.storage.made import NOON, a_start, a_storage, a_written, ids
 from pegboard.core.ports.audit_store import AuditRecord
 from pegboard.errors import AuditUnavailable, Unavailable
 from pegboard.storage import Storage
-from pegboard.storage.audit_entries import skip_proof
+from pegboard.storage.audit_entries import audit_unavailable_error
 from pegboard.testing import FakeClock
 
 
@@ -111,7 +111,7 @@ async def test_a_start_that_the_trail_cannot_take_is_refused_with_the_reason(
 
 
 def test_what_the_database_says_of_later_is_kept() -> None:
-    later = skip_proof("pay", Unavailable("Its disk is full.", retry_after=3.0))
-    never = skip_proof("pay", Unavailable("It has lost its head.", permanent=True))
+    later = audit_unavailable_error("pay", Unavailable("Its disk is full.", retry_after=3.0))
+    never = audit_unavailable_error("pay", Unavailable("It has lost its head.", permanent=True))
 
     assert (later.retry_after, later.retryable, never.retryable) == (3.0, True, False)

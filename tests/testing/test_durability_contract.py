@@ -129,19 +129,21 @@ def of(kind: type[MemorySteps]) -> type[MemoryDurability]:
 
 
 BROKEN = {
-    "test_a_run_is_played_and_its_end_is_kept": KeepsNothing,
+    "test_a_run_is_executed_and_its_result_is_stored": KeepsNothing,
     "test_a_run_is_started_once": StartsAgain,
     "test_what_there_is_not_is_not_found": FindsWhatIsNotThere,
     "test_a_recorded_step_is_found_and_not_done_again": of(ForgetsOutcomes),
-    "test_a_step_that_was_cut_off_is_told_when_its_start_was_marked": of(ForgetsMarks),
+    "test_an_interrupted_step_is_reported_when_its_start_was_marked": of(ForgetsMarks),
     "test_a_marked_step_that_ended_is_recorded": of(ForgetsOutcomes),
     "test_work_that_raises_records_nothing": of(ChangesErrors),
     "test_steps_within_steps_are_apart": of(MixesInnerSteps),
-    "test_next_tells_what_has_ended_and_which_signals_came": of(TellsAgain),
-    "test_a_signal_that_a_step_took_is_not_told_to_a_later_play": of(ForgetsWhatIsTaken),
-    "test_a_run_that_parked_is_played_again_when_a_signal_comes": LosesSignals,
-    "test_a_play_that_ends_in_an_error_can_be_recovered": DropsWhatFailed,
-    "test_a_run_has_one_player_at_a_time": PlaysTwice,
+    "test_next_reports_finished_tasks_and_new_signals": of(TellsAgain),
+    "test_a_signal_that_a_step_consumed_is_not_delivered_to_a_later_attempt": of(
+        ForgetsWhatIsTaken
+    ),
+    "test_a_suspended_run_is_replayed_when_a_signal_comes": LosesSignals,
+    "test_an_attempt_that_ends_in_an_error_can_be_recovered": DropsWhatFailed,
+    "test_a_run_has_one_attempt_at_a_time": PlaysTwice,
 }
 
 

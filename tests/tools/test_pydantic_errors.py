@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pegboard.tools.core_schema import MEMBER
-from pegboard.tools.pydantic_errors import expected_types, place_of, problems
+from pegboard.tools.pydantic_errors import find_expected_types, location_of, problems
 
 
 def _fault(kind: str, *loc: Any, **more: Any) -> Any:
@@ -30,7 +30,7 @@ def _fault(kind: str, *loc: Any, **more: Any) -> Any:
     ids=lambda item: repr(item).replace(repr(MEMBER)[1:-1], "MEMBER"),
 )
 def test_a_place_has_no_names_of_members(loc: Any, place: Any) -> None:
-    assert place_of(_fault("int_type", *loc)) == place
+    assert location_of(_fault("int_type", *loc)) == place
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_place_has_no_names_of_members(loc: Any, place: Any) -> None:
     ],
 )
 def test_what_would_mend_a_fault_is_told_by_its_type(faults: Any, wanted: Any) -> None:
-    assert expected_types(faults) == wanted
+    assert find_expected_types(faults) == wanted
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pegboard.core.principal import Principal
 from pegboard.core.tool import Status, ToolSpec
 
 UNAVAILABLE = "status.unavailable"
-LOOKS_AFTER = "catalogue:write"
+MAINTAINER_SCOPE = "catalogue:write"
 """Whoever has this scope looks after the tools of a board, those that are turned off included."""
 _CALLABLE = (Status.ACTIVE, Status.DEPRECATED)
 
@@ -54,7 +54,7 @@ def may_know(principal: Principal, tool: ToolSpec, *, policy: Policy, switches: 
     board has to find it all the same, with the reason. What is turned off is known to those alone:
     they roll it back or remove it before anybody turns it on.
     """
-    if principal.has_scope(LOOKS_AFTER):
+    if principal.has_scope(MAINTAINER_SCOPE):
         switches = Switches()
     if tool.unavailable or tool.status in {Status.DISABLED, Status.FAILED}:
         tool = tool.replace(unavailable="", status=Status.ACTIVE)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Self, cast
 
-from pegboard.concurrency.process_tree import VARIABLE, ProcessTree, nested_mark, new_mark
+from pegboard.concurrency.process_tree import VARIABLE, ProcessTree, append_mark, new_mark
 from pegboard.concurrency.start_or_undo import start_or_undo
 
 _CHUNK = 64 * 1024
@@ -153,7 +153,7 @@ class ChildProcess:
     @classmethod
     async def _start(cls, spec: ProcessSpec, output: int) -> Self:
         mark = new_mark() if spec.has_mark else ""
-        marked = {VARIABLE: nested_mark(mark)} if mark else {}
+        marked = {VARIABLE: append_mark(mark)} if mark else {}
         try:
             transport, protocol = await asyncio.get_running_loop().subprocess_exec(
                 _Protocol,

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterable
 from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
-Turns: TypeAlias = Generator[Callable[[], Any] | None, Any, T]
+Slices: TypeAlias = Generator[Callable[[], Any] | None, Any, T]
 """Work in small parts: it yields between them, or yields what another thread may do for it."""
 
 _SLICE_ITEMS = 100
@@ -15,7 +15,7 @@ _SLICE_SECONDS = 0.005
 """Seconds of work on one thing until everything else that waits has had its turn."""
 
 
-def run_at_once(work: "Turns[T]") -> T:
+def run_at_once(work: "Slices[T]") -> T:
     """Do it here and now."""
     told: Any = None
     try:
@@ -26,7 +26,7 @@ def run_at_once(work: "Turns[T]") -> T:
         return end.value
 
 
-async def run_cooperatively(work: "Turns[T]", *, is_large: bool) -> T:
+async def run_cooperatively(work: "Slices[T]", *, is_large: bool) -> T:
     """Do it while whatever waits gets its turn.
 
     Args:
@@ -53,7 +53,7 @@ async def run_cooperatively(work: "Turns[T]", *, is_large: bool) -> T:
         return end.value
 
 
-async def turn_after(number: int) -> None:
+async def yield_every_slice(number: int) -> None:
     """Once among so many small things: whatever waits gets its turn."""
     if number % _SLICE_ITEMS == 0:
         await asyncio.sleep(0)

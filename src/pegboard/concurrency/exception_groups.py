@@ -3,7 +3,7 @@
 from typing import cast
 
 
-def lone_error(error: BaseException) -> BaseException:
+def unwrap_single_error(error: BaseException) -> BaseException:
     """The only error in a group, or in groups of one: a task group wraps even a lone one.
 
     An error that is no group, and a group of several, are given back as they are.

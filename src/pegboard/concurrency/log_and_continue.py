@@ -4,7 +4,7 @@ import logging
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from pegboard.concurrency.log_once import log_foreign
+from pegboard.concurrency.log_once import log_once
 
 
 @contextmanager
@@ -17,7 +17,7 @@ def log_and_continue(log: logging.Logger, what: str) -> Generator[None]:
     ```python
     while True:
         await asyncio.sleep(every)  # outside: a round that fails at once must not spin
-        with going_on(_LOG, "what other servers turn off is not seen"):
+        with log_and_continue(_LOG, "what other servers turn off is not seen"):
             await service.load()
     ```
 
@@ -28,4 +28,4 @@ def log_and_continue(log: logging.Logger, what: str) -> Generator[None]:
     try:
         yield
     except Exception as error:  # noqa: BLE001 - the task's one door: it is logged, the next round comes
-        log_foreign(log, what, error)
+        log_once(log, what, error)

@@ -7,7 +7,7 @@ _MAX_REMEMBERED = 200
 _logged: OrderedDict[tuple[str, str, str], None] = OrderedDict()
 
 
-def log_foreign(log: logging.Logger, what: str, error: BaseException) -> None:
+def log_once(log: logging.Logger, what: str, error: BaseException) -> None:
     """Log an error with its stack: a warning the first time, afterwards for debugging alone.
 
     What fails is tried again and again, and a log that repeats itself is not read.

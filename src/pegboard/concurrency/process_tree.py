@@ -57,7 +57,7 @@ def new_mark() -> str:
     return secrets.token_hex(8)
 
 
-def nested_mark(mark: str, *, proc: Path = _PROC) -> str:
+def append_mark(mark: str, *, proc: Path = _PROC) -> str:
     """The value of `VARIABLE` for a child: a board that is a child itself keeps the marks above."""
     above = _mark_of(proc / str(os.getpid()))
     return f"{above}.{mark}" if above else mark

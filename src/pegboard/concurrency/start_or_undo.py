@@ -24,13 +24,13 @@ async def start_or_undo(
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
-        await _ended(task)
+        await _wait_until_done(task)
         if not task.cancelled() and task.exception() is None:
-            await _ended(asyncio.create_task(undo(task.result())))
+            await _wait_until_done(asyncio.create_task(undo(task.result())))
         raise
 
 
-async def _ended(task: asyncio.Task[Any]) -> None:
+async def _wait_until_done(task: asyncio.Task[Any]) -> None:
     while not task.done():
         with contextlib.suppress(asyncio.CancelledError):  # whoever waits knows it already
             await asyncio.wait([task])

@@ -26,7 +26,7 @@ class TaskWaiter:
         for task in tasks:
             if task not in self._known:
                 self._known.add(task)
-                task.add_done_callback(self._ended)
+                task.add_done_callback(self._on_done)
         if len(self._known) > 2 * len(tasks) + _SPARE:
             self._known.intersection_update(tasks)  # some have gone without an end
         if any(task.done() for task in tasks):
@@ -43,7 +43,7 @@ class TaskWaiter:
             if listening is not None:
                 listening.cancel()
 
-    def _ended(self, task: "asyncio.Future[Any]") -> None:
+    def _on_done(self, task: "asyncio.Future[Any]") -> None:
         self._known.discard(task)
         for waiting in self._waiting:
             _wake(waiting)

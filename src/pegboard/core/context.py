@@ -11,7 +11,7 @@ from typing_extensions import TypeVar
 
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.result import ToolResult
-from pegboard.errors import NobodyToAsk
+from pegboard.errors import ElicitationUnavailable
 
 if TYPE_CHECKING:
     from logging import Logger, LoggerAdapter
@@ -134,20 +134,24 @@ class ToolContext(Struct, Generic[Deps], frozen=True, kw_only=True):
         """Ask the person behind this call, and wait for the answer.
 
         Raises:
-            NobodyToAsk: There is nobody, or their client takes no questions.
+            ElicitationUnavailable: There is nobody, or their client takes no questions.
         """
         if self.elicitor is None or not self.elicitor.takes_questions:
-            raise NobodyToAsk(f"'{self.tool}' needs to ask something, and nobody can be asked.")
+            raise ElicitationUnavailable(
+                f"'{self.tool}' needs to ask something, and nobody can be asked."
+            )
         return await self.elicitor.ask(question)
 
     async def sample(self, request: "SampleRequest") -> "Sample":
         """Ask the model of whoever called.
 
         Raises:
-            NobodyToAsk: The caller lends no model.
+            ElicitationUnavailable: The caller lends no model.
         """
         if self.elicitor is None or not self.elicitor.takes_samples:
-            raise NobodyToAsk(f"'{self.tool}' needs the caller's model, and there is none.")
+            raise ElicitationUnavailable(
+                f"'{self.tool}' needs the caller's model, and there is none."
+            )
         return await self.elicitor.sample(request)
 
     async def call(self, tool: str, arguments: Arguments = None) -> ToolResult:

@@ -115,7 +115,7 @@ class Elicitor(Protocol):
         """Ask the person and wait for the answer.
 
         Raises:
-            NobodyToAsk: This caller takes no questions.
+            ElicitationUnavailable: This caller takes no questions.
             Unavailable: The caller went away.
         """
         ...
@@ -124,7 +124,7 @@ class Elicitor(Protocol):
         """Ask the caller's model.
 
         Raises:
-            NobodyToAsk: This caller has no model to ask.
+            ElicitationUnavailable: This caller has no model to ask.
             Unavailable: The caller went away.
             ToolFailed: The caller refused.
         """

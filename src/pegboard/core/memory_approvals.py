@@ -12,7 +12,7 @@ from pegboard.core.approval_transitions import (
     apply_use,
     apply_withdrawal,
 )
-from pegboard.core.pagination import cursor_of, place_of
+from pegboard.core.pagination import decode_cursor, encode_cursor
 from pegboard.core.ports.approval_store import (
     Approval,
     ApprovalPage,
@@ -83,7 +83,7 @@ class MemoryApprovals:
         """
         if not 1 <= query.limit <= _MAX_PAGE:
             raise InvalidRequest(f"limit has to be from 1 to {_MAX_PAGE}")
-        before = place_of(query.cursor, float, int)
+        before = decode_cursor(query.cursor, float, int)
         with self._gate:
             now = self._now()
             places = {
@@ -99,7 +99,7 @@ class MemoryApprovals:
         more = len(found) > len(page)
         return ApprovalPage(
             approvals=[places[place] for place in page],
-            next_cursor=cursor_of(float(page[-1][0]), page[-1][1]) if more else "",
+            next_cursor=encode_cursor(float(page[-1][0]), page[-1][1]) if more else "",
         )
 
     async def decide(

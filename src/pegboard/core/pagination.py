@@ -21,7 +21,7 @@ Position = tuple[float, int]
 """The start time and number of a stored entry; newer entries have greater positions."""
 
 
-def cursor_of(*place: Mark) -> str:
+def encode_cursor(*place: Mark) -> str:
     """Where the next page starts, for `place_of`.
 
     Args:
@@ -32,7 +32,7 @@ def cursor_of(*place: Mark) -> str:
     return base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
-def place_of(cursor: str, *kinds: type[Mark]) -> tuple[Any, ...] | None:
+def decode_cursor(cursor: str, *kinds: type[Mark]) -> tuple[Any, ...] | None:
     """What the last entry of the page before was sorted by; None for the first page.
 
     Args:
@@ -48,22 +48,22 @@ def place_of(cursor: str, *kinds: type[Mark]) -> tuple[Any, ...] | None:
         padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
         data: Any = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
     except (ValueError, RecursionError):
-        raise _refused() from None
+        raise _invalid_cursor() from None
     if not isinstance(data, list):
-        raise _refused()
+        raise _invalid_cursor()
     place = tuple(cast("list[Any]", data))
     if tuple(map(type, place)) != kinds or not all(map(_is_comparable, place)):
-        raise _refused()
+        raise _invalid_cursor()
     return place
 
 
-def position_of(cursor: str) -> Position | None:
+def decode_position(cursor: str) -> Position | None:
     """The position of the last entry of the previous page; None for the first page.
 
     Raises:
         InvalidRequest: The cursor was not made from a position.
     """
-    place = place_of(cursor, float, int)
+    place = decode_cursor(cursor, float, int)
     return None if place is None else (place[0], place[1])
 
 
@@ -88,5 +88,5 @@ def _is_comparable(mark: Mark) -> bool:
             return abs(mark) < _MAX_INTEGER
 
 
-def _refused() -> InvalidRequest:
+def _invalid_cursor() -> InvalidRequest:
     return InvalidRequest("No page has this cursor.")

@@ -55,12 +55,12 @@ def mcp_tool(spec: ToolSpec) -> dict[str, Any]:
 def _function(spec: ToolSpec) -> dict[str, Any]:
     return {
         "name": spec.name,
-        "description": _shortened(spec.description),
+        "description": _truncate_description(spec.description),
         "parameters": provider_schema(spec.input_schema),
     }
 
 
-def _shortened(description: str) -> str:
+def _truncate_description(description: str) -> str:
     """At most as long as OpenAI takes: a longer one would have the whole request refused."""
     if len(description) <= _MAX_DESCRIPTION:
         return description

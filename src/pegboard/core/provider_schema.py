@@ -16,7 +16,7 @@ def provider_schema(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """The schema itself where providers take it, else an object with all arguments it may have."""
     if schema.get("type") == "object" and "properties" in schema and not _is_refused(schema):
         return schema
-    merged = _merged(schema, schema, 0)
+    merged = _merge(schema, schema, 0)
     kept = {key: value for key, value in schema.items() if key not in (*_REFUSED, "$ref")}
     kept["type"] = "object"
     kept["properties"] = merged["properties"]
@@ -31,7 +31,7 @@ def _is_refused(schema: Mapping[str, Any]) -> bool:
     return "$ref" in schema or any(key in schema for key in _REFUSED)
 
 
-def _merged(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> dict[str, Any]:
+def _merge(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> dict[str, Any]:
     """The properties of a schema and all its parts, and those that every choice requires."""
     properties: dict[str, Any] = dict(schema.get("properties", {}))
     required: list[str] = list(schema.get("required", ()))
@@ -40,11 +40,11 @@ def _merged(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> d
     target = _target(schema.get("$ref"), root)
     whole = [target] if target is not None else []
     for part in (*whole, *_parts(schema, "allOf")):
-        inner = _merged(part, root, depth + 1)
+        inner = _merge(part, root, depth + 1)
         properties = {**inner["properties"], **properties}
         required += inner["required"]
     for key in ("anyOf", "oneOf"):
-        choices = [_merged(part, root, depth + 1) for part in _parts(schema, key)]
+        choices = [_merge(part, root, depth + 1) for part in _parts(schema, key)]
         for choice in choices:
             properties = {**choice["properties"], **properties}
         first, others = choices[:1], choices[1:]
@@ -53,7 +53,7 @@ def _merged(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> d
             required += [n for n in names if all(n in other["required"] for other in others)]
     for key in ("then", "else"):
         for part in _parts({key: [schema[key]]} if key in schema else {}, key):
-            properties = {**_merged(part, root, depth + 1)["properties"], **properties}
+            properties = {**_merge(part, root, depth + 1)["properties"], **properties}
     return {"properties": properties, "required": list(dict.fromkeys(required))}
 
 

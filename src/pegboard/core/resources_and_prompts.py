@@ -125,7 +125,7 @@ class Completion:
 
 @runtime_checkable
 class Resource(Protocol):
-    """Something that can be read. It may also have `complete`, as `Completes` says."""
+    """Something that can be read. It may also have `complete`, as `Completer` says."""
 
     @property
     def spec(self) -> ResourceSpec:
@@ -144,7 +144,7 @@ class Resource(Protocol):
 
 @runtime_checkable
 class Prompt(Protocol):
-    """A prompt to fill in. It may also have `complete`, as `Completes` says."""
+    """A prompt to fill in. It may also have `complete`, as `Completer` says."""
 
     @property
     def spec(self) -> PromptSpec:
@@ -157,7 +157,7 @@ class Prompt(Protocol):
 
 
 @runtime_checkable
-class Completes(Protocol):
+class Completer(Protocol):
     """A prompt or a resource template that can complete its arguments."""
 
     async def complete(
@@ -175,7 +175,7 @@ class Completes(Protocol):
 
 
 @runtime_checkable
-class OffersResources(Protocol):
+class ResourceProvider(Protocol):
     """A source that offers resources and prompts beside tools.
 
     Both are listed after the tools, under the same deadline; `on_change` of the source covers them

@@ -15,17 +15,17 @@ def detach(result: ToolResult) -> ToolResult:
         return result
     return structs.replace(
         result,
-        structured=_copied(structured),
+        structured=_copy(structured),
         error=None if error is None else without_traceback(error),
     )
 
 
-def _copied(value: Any) -> Any:
+def _copy(value: Any) -> Any:
     if isinstance(value, dict):
         items = cast("dict[Any, Any]", value).items()
-        return {key: _copied(item) for key, item in items}
+        return {key: _copy(item) for key, item in items}
     if isinstance(value, list):
-        return [_copied(item) for item in cast("list[Any]", value)]
+        return [_copy(item) for item in cast("list[Any]", value)]
     return value
 
 

@@ -312,8 +312,8 @@ class UpstreamTool(Tool, Protocol):
 def _plain(value: Any) -> Any:
     from msgspec import json
 
-    return json.decode(json.encode(value, enc_hook=_named))
+    return json.decode(json.encode(value, enc_hook=_to_name))
 
 
-def _named(value: Any) -> str:
+def _to_name(value: Any) -> str:
     return value.__name__ if isinstance(value, type) else str(value)

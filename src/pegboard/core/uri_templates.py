@@ -16,7 +16,7 @@ def match_uri(template: str, uri: str) -> Mapping[str, str] | None:
 
     A query (`{?a,b}`) may have its names in any order and leave some out.
     """
-    pattern, names = _compiled(template)
+    pattern, names = _compile(template)
     found = pattern.fullmatch(uri)
     if found is None:
         return None
@@ -24,19 +24,19 @@ def match_uri(template: str, uri: str) -> Mapping[str, str] | None:
     for index, (operator, listed) in enumerate(names):
         text = found.group(index + 1) or ""
         if operator in ("?", "&", ";"):
-            values |= _named(text, listed, ";" if operator == ";" else "&")
+            values |= _parse_pairs(text, listed, ";" if operator == ";" else "&")
         else:
-            values |= _placed(text, listed)
+            values |= _split_values(text, listed)
     return values
 
 
 def variable_names(template: str) -> tuple[str, ...]:
     """The names of all places, in order."""
-    return tuple(name for _, listed in _compiled(template)[1] for name in listed)
+    return tuple(name for _, listed in _compile(template)[1] for name in listed)
 
 
 @lru_cache(maxsize=1024)
-def _compiled(template: str) -> tuple[re.Pattern[str], tuple[tuple[str, tuple[str, ...]], ...]]:
+def _compile(template: str) -> tuple[re.Pattern[str], tuple[tuple[str, tuple[str, ...]], ...]]:
     parts: list[str] = []
     names: list[tuple[str, tuple[str, ...]]] = []
     end = 0
@@ -54,13 +54,13 @@ def _compiled(template: str) -> tuple[re.Pattern[str], tuple[tuple[str, tuple[st
     return re.compile("".join(parts), re.DOTALL), tuple(names)
 
 
-def _placed(text: str, names: tuple[str, ...]) -> dict[str, str]:
+def _split_values(text: str, names: tuple[str, ...]) -> dict[str, str]:
     if len(names) == 1:
         return {names[0]: unquote(text)}
     values = [unquote(item) for item in text.split(",", len(names) - 1)]
     return dict(zip(names, values, strict=False))
 
 
-def _named(text: str, names: tuple[str, ...], separator: str) -> dict[str, str]:
+def _parse_pairs(text: str, names: tuple[str, ...], separator: str) -> dict[str, str]:
     pairs = (item.partition("=") for item in text.split(separator) if item)
     return {unquote(name): unquote(value) for name, _, value in pairs if unquote(name) in names}

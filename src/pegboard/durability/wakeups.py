@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from pegboard.concurrency.log_once import log_foreign
+from pegboard.concurrency.log_once import log_once
 from pegboard.errors import Unavailable
 
 _LOG = logging.getLogger("pegboard.durability")
@@ -100,5 +100,5 @@ class Wakeups:
         self._ringing.discard(task)
         error = None if task.cancelled() else task.exception()
         if isinstance(error, Exception):  # nobody foresaw it, and the run is not forgotten
-            log_foreign(_LOG, "a run could not be taken up", error)
+            log_once(_LOG, "a run could not be taken up", error)
             self.set_back(run_id, error)

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from pegboard.concurrency.exception_groups import lone_error
+from pegboard.concurrency.exception_groups import unwrap_single_error
 from pegboard.core.result import ToolResult
 from pegboard.core.result_copy import without_traceback
 from pegboard.errors import (
@@ -31,7 +31,7 @@ _LONGEST_MESSAGE = 8_000
 
 def translated(tool: str, error: BaseException) -> PegboardError:
     """Our error for whatever a tool raised; the original is its cause, for the operator only."""
-    error = lone_error(error)
+    error = unwrap_single_error(error)
     if isinstance(error, PegboardError):
         return error
     if isinstance(error, (ConnectionError, TimeoutError)):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from pegboard.core.pagination import cursor_of, place_of
+from pegboard.core.pagination import decode_cursor, encode_cursor
 
 
 class Sortable(Protocol):
@@ -43,9 +43,9 @@ def page_of(items: Sequence[T], *, cursor: str, limit: int) -> KeysetPage[T]:
     Raises:
         InvalidRequest: The cursor is unknown.
     """
-    after = place_of(cursor, str, str) or ("", "")
+    after = decode_cursor(cursor, str, str) or ("", "")
     rest = [item for item in items if (item.source, item.name) > after]
     page = tuple(rest[:limit])
     if len(rest) <= limit:
         return KeysetPage(items=page)
-    return KeysetPage(items=page, next_cursor=cursor_of(page[-1].source, page[-1].name))
+    return KeysetPage(items=page, next_cursor=encode_cursor(page[-1].source, page[-1].name))

@@ -1,6 +1,6 @@
 """Permission checks of the services: which scope or ownership each use case requires."""
 
-from pegboard.access import LOOKS_AFTER
+from pegboard.access import MAINTAINER_SCOPE
 from pegboard.core.ports.approval_store import Approval
 from pegboard.core.ports.run_store import StoredRun
 from pegboard.core.principal import Principal
@@ -12,7 +12,7 @@ APPROVALS_SCOPE = "approvals:decide"
 AUDIT_SCOPE = "audit:read"
 """Read the whole audit trail of the tenant."""
 
-CATALOGUE_SCOPE = LOOKS_AFTER
+CATALOGUE_SCOPE = MAINTAINER_SCOPE
 """Register, remove and roll back tools, add marketplace entries, and approve pinned definitions."""
 
 GRAPH_SCOPE = "graph:write"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-from pegboard.concurrency.cooperative import Turns, run_at_once
+from pegboard.concurrency.cooperative import Slices, run_at_once
 from pegboard.core.graph import Graph, Node
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import Effect
@@ -101,7 +101,7 @@ def preview(  # noqa: PLR0913 - all that is known of tools, and none of it is ne
 
 def previewing(
     graph: Graph, terms: CheckContext, duration: DurationOf | None = None
-) -> Turns[Preview]:
+) -> Slices[Preview]:
     """The same, in parts."""
     board = terms.board
     faults = tuple((yield from checking(graph, terms)))

@@ -8,7 +8,7 @@ from pegboard.core.context import ToolContext
 from pegboard.core.decision import Action
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.resources_and_prompts import (
-    Completes,
+    Completer,
     Completion,
     FilledPrompt,
     Prompt,
@@ -161,7 +161,7 @@ class Offers:
             thing = self._prompt(of, principal).prompt
         else:
             thing = self._resource(of, principal).resource
-        if not isinstance(thing, Completes):
+        if not isinstance(thing, Completer):
             return Completion()
         return await thing.complete(argument, value, given or {}, ctx or ToolContext())
 

@@ -34,11 +34,11 @@ _MAX_DEPTH = 100
 """Levels of arrays and objects that a mended document may have: JSON readers stop at 200."""
 
 
-class _NoReading:
+class _Unreadable:
     """Marks that a value has no reading as the wanted type."""
 
 
-UNCHANGED = _NoReading()
+UNREADABLE = _Unreadable()
 
 
 def coerce(value: Any, wanted: JsonType) -> Any:
@@ -59,12 +59,12 @@ def coerce_document(document: Any, wishes: Sequence[ExpectedType], done: set[Loc
         if location in done:
             continue
         value = coerce(look_up(document, location), wanted)
-        if value is UNCHANGED or _is_deeper(value, _MAX_DEPTH - len(location)):
+        if value is UNREADABLE or _is_deeper(value, _MAX_DEPTH - len(location)):
             continue
         document = replace_at(document, location, value)
         done.add(location)
         changed = True
-    return document if changed else UNCHANGED
+    return document if changed else UNREADABLE
 
 
 def look_up(document: Any, location: Location) -> Any:
@@ -73,7 +73,7 @@ def look_up(document: Any, location: Location) -> Any:
         try:
             document = document[step]
         except (KeyError, IndexError, TypeError):
-            return UNCHANGED
+            return UNREADABLE
     return document
 
 
@@ -98,41 +98,43 @@ def _integer(value: Any) -> Any:
         return int(value)
     if isinstance(value, str) and _INTEGER.fullmatch(value.strip()):
         return int(value.strip().partition(".")[0])
-    return UNCHANGED
+    return UNREADABLE
 
 
 def _number(value: Any) -> Any:
     if not isinstance(value, str) or not _NUMBER.fullmatch(value.strip()):
-        return UNCHANGED
+        return UNREADABLE
     if "." not in value:
         whole = _integer(value)
-        if whole is not UNCHANGED:
+        if whole is not UNREADABLE:
             return whole
     number = float(value)
-    return UNCHANGED if abs(number) == _INFINITY else number
+    return UNREADABLE if abs(number) == _INFINITY else number
 
 
 def _boolean(value: Any) -> Any:
-    return _BOOLEANS.get(value.strip().lower(), UNCHANGED) if isinstance(value, str) else UNCHANGED
+    return (
+        _BOOLEANS.get(value.strip().lower(), UNREADABLE) if isinstance(value, str) else UNREADABLE
+    )
 
 
 def _array(value: Any) -> Any:
-    parsed = _parsed(value, "[")
-    return cast("list[Any]", parsed) if isinstance(parsed, list) else UNCHANGED
+    parsed = _decode_container(value, "[")
+    return cast("list[Any]", parsed) if isinstance(parsed, list) else UNREADABLE
 
 
 def _object(value: Any) -> Any:
-    parsed = _parsed(value, "{")
-    return cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else UNCHANGED
+    parsed = _decode_container(value, "{")
+    return cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else UNREADABLE
 
 
-def _parsed(value: Any, opening: str) -> Any:
+def _decode_container(value: Any, opening: str) -> Any:
     if not isinstance(value, str) or not value.lstrip().startswith(opening):
-        return UNCHANGED
+        return UNREADABLE
     try:
         return decode(value)
     except ValueError:
-        return UNCHANGED
+        return UNREADABLE
 
 
 _READERS: dict[JsonType, Callable[[Any], Any]] = {

@@ -66,7 +66,7 @@ def schema_changes(place: str, old: Any, new: Any, *, direction: Direction) -> l
     """
     if _same(old, new):  # most definitions change elsewhere, and reading a schema takes its time
         return []
-    found = list(_Walk(direction, old, new).between(place, old, new))
+    found = list(_SchemaWalk(direction, old, new).between(place, old, new))
     enforced = [change for change in found if change.kind is not SchemaChangeKind.WORDING]
     if not enforced:
         return found
@@ -94,7 +94,7 @@ def _is_safe(direction: Direction, old: Any, new: Any) -> bool:
     return schema_fits(new, old).is_certain
 
 
-class _Walk:
+class _SchemaWalk:
     """One comparison of two documents."""
 
     def __init__(self, direction: Direction, old: Any, new: Any) -> None:
@@ -117,15 +117,15 @@ class _Walk:
                 yield Change(
                     place=inside,
                     kind=SchemaChangeKind.WORDING,
-                    before=_shown(before),
-                    after=_shown(after),
+                    before=_none_if_absent(before),
+                    after=_none_if_absent(after),
                 )
             elif key in _BY_NAME and all(map(_is_named, (before, after))):
                 yield from self._by_name(inside, before, after, first)
             elif key in _INNER and _ABSENT not in (before, after):
                 yield from self.between(inside, before, after)
             elif key == "required":
-                yield from self._required(inside, before, after)
+                yield from self._compare_required(inside, before, after)
             else:
                 yield self._change(inside, before, after, first, second)
 
@@ -152,7 +152,7 @@ class _Walk:
                     place=inside, kind=kind, before=before.get(name), after=after.get(name)
                 )
 
-    def _required(self, place: str, old: Any, new: Any) -> Iterator[Change]:
+    def _compare_required(self, place: str, old: Any, new: Any) -> Iterator[Change]:
         before = cast("list[str]", [] if old is _ABSENT else old)
         after = cast("list[str]", [] if new is _ABSENT else new)
         more, less = (
@@ -168,11 +168,13 @@ class _Walk:
     def _change(self, place: str, before: Any, after: Any, old: Any, new: Any) -> Change:
         """A change of one keyword: additive if the parts that it stands in stay compatible."""
         first, second = self._documents
-        whole = (first.alone(old), second.alone(new))
+        whole = (first.extract(old), second.extract(new))
         is_known = None not in whole and not (first.fault or second.fault)
         is_safe = is_known and _is_safe(self._direction, *whole)
         kind = SchemaChangeKind.ADDITIVE if is_safe else SchemaChangeKind.BREAKING
-        return Change(place=place, kind=kind, before=_shown(before), after=_shown(after))
+        return Change(
+            place=place, kind=kind, before=_none_if_absent(before), after=_none_if_absent(after)
+        )
 
 
 def _beyond(names: Iterable[Any], others: Iterable[Any]) -> list[Any]:
@@ -196,5 +198,5 @@ def _same(one: Any, other: Any) -> bool:
     return canonical(one) == canonical(other)
 
 
-def _shown(value: Any) -> Any:
+def _none_if_absent(value: Any) -> Any:
     return None if value is _ABSENT else value

@@ -43,7 +43,7 @@ class SchemaDocument:
 
     def nodes(self, schema: Any) -> tuple[Node, ...]:
         """The schema as parts that must all hold: references and `allOf` are opened up."""
-        return tuple(self._opened(schema, ()))
+        return tuple(self._expand(schema, ()))
 
     def accepts(self, node: Node, value: Any) -> bool | None:
         """Whether a value fits a part of this document; None when that cannot be told."""
@@ -52,7 +52,7 @@ class SchemaDocument:
             known = self._validators[id(node)] = (node, self._validator(node))
         return None if known[1] is None else known[1].is_valid(value)
 
-    def alone(self, schema: Any) -> Any:
+    def extract(self, schema: Any) -> Any:
         """A part as a schema of its own; None when it refers to what cannot come along."""
         if not isinstance(schema, Mapping) or schema is self.root:
             return cast("Any", schema)
@@ -75,7 +75,7 @@ class SchemaDocument:
     def _validator(self, node: Node) -> Validator | None:
         if node is UNREADABLE:
             return None
-        schema = self.alone(node)
+        schema = self.extract(node)
         try:
             return None if schema is None else compile_schema("schema", schema)
         except SourceUnavailable:
@@ -115,7 +115,7 @@ class SchemaDocument:
                 waiting.extend(cast("list[Any]", value))
         return ""
 
-    def _opened(self, schema: Any, open_references: tuple[str, ...]) -> Iterator[Node]:
+    def _expand(self, schema: Any, open_references: tuple[str, ...]) -> Iterator[Node]:
         if schema is False:
             yield NEVER
         if not isinstance(schema, Mapping):
@@ -127,12 +127,12 @@ class SchemaDocument:
             if target is None or reference in open_references:
                 yield UNREADABLE
             else:
-                yield from self._opened(target, (*open_references, reference))
+                yield from self._expand(target, (*open_references, reference))
             if self.ignores_beside_ref:
                 return
         yield node
         for part in node.get("allOf", ()):
-            yield from self._opened(part, open_references)
+            yield from self._expand(part, open_references)
 
     def _target(self, reference: str) -> Any:
         """What a reference into this document points to; None when it is none."""
@@ -140,7 +140,7 @@ class SchemaDocument:
             return None
         target: Any = self.root
         for step in reference.split("/")[1:]:
-            key = _unquoted(step)
+            key = _unquote_step(step)
             if isinstance(target, Mapping):
                 target = cast("Node", target).get(key)
             elif isinstance(target, list) and key.isdecimal():
@@ -175,7 +175,7 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _unquoted(step: str) -> str:
+def _unquote_step(step: str) -> str:
     """A step of a JSON Pointer in a URL fragment (RFC 6901, section 6)."""
     from urllib.parse import unquote
 

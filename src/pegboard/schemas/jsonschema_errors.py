@@ -12,10 +12,10 @@ from pegboard.schemas.lookup import description_of, property_names
 from pegboard.schemas.problems import (
     MAX_PROBLEMS,
     describe_value,
-    missing,
+    missing_argument,
     path_of,
     shorten,
-    unknown,
+    unknown_argument,
     with_article,
 )
 from pegboard.schemas.strict_json import Location
@@ -30,7 +30,7 @@ _OF_STRINGS = frozenset(
 )
 
 
-def expected_types(document: Any, faults: "Sequence[ValidationError]") -> list[ExpectedType]:
+def find_expected_types(document: Any, faults: "Sequence[ValidationError]") -> list[ExpectedType]:
     """Which place should hold which type; a place that takes strings has no wish."""
     found_wishes: list[ExpectedType] = []
     strings: set[Location] = set()
@@ -46,7 +46,7 @@ def expected_types(document: Any, faults: "Sequence[ValidationError]") -> list[E
     return [wish for wish in found_wishes if wish[0] not in strings]
 
 
-def integer_places(document: Any, faults: "Sequence[ValidationError]") -> set[Location]:
+def find_integer_locations(document: Any, faults: "Sequence[ValidationError]") -> set[Location]:
     """Where a number was refused because only an integer is taken there."""
     found_places: set[Location] = set()
     for fault in _flat(faults):
@@ -64,7 +64,7 @@ def problems(
     """The faults in words, at most twenty, no place and message twice."""
     told: dict[Problem, None] = {}
     for fault in faults[: 2 * MAX_PROBLEMS]:
-        told.update(dict.fromkeys(_told(schema, document, fault)))
+        told.update(dict.fromkeys(_describe(schema, document, fault)))
     mistyped = {problem.path for problem in told if problem.kind == "type"}
     kept = [item for item in told if item.kind != "value" or item.path not in mistyped]
     return tuple(kept[:MAX_PROBLEMS])
@@ -105,17 +105,17 @@ def _wants_strings(kind: Any) -> bool:
     return kind.name == "const" and isinstance(kind.expected_value, str)
 
 
-def _told(schema: JsonSchema, document: Any, fault: "ValidationError") -> Iterator[Problem]:
+def _describe(schema: JsonSchema, document: Any, fault: "ValidationError") -> Iterator[Problem]:
     place, _ = _place(document, fault)
     kind: Any = fault.kind
     match kind.name:
         case "required":
             inner = (*place, kind.property)
-            yield missing(inner, description_of(schema, inner))
+            yield missing_argument(inner, description_of(schema, inner))
         case "additionalProperties" | "unevaluatedProperties":
             known = property_names(schema, place)
             for name in kind.unexpected[:MAX_PROBLEMS]:
-                yield unknown((*place, name), known)
+                yield unknown_argument((*place, name), known)
         case "anyOf" | "oneOf":
             yield from _of_alternatives(schema, document, fault)
         case _:

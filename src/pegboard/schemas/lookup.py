@@ -29,27 +29,27 @@ def description_of(schema: JsonSchema, place: Location) -> str:
 
 
 def _nodes(root: JsonSchema, place: Location) -> list[Mapping[str, Any]]:
-    here = list(_expanded(root, root, _MAX_DEPTH))
+    here = list(_expand(root, root, _MAX_DEPTH))
     for step in place:
         children = (child for node in here for child in _children(node, step))
-        here = [node for child in children for node in _expanded(root, child, _MAX_DEPTH)]
+        here = [node for child in children for node in _expand(root, child, _MAX_DEPTH)]
     return here
 
 
-def _expanded(root: JsonSchema, node: Any, levels: int) -> Iterator[Mapping[str, Any]]:
+def _expand(root: JsonSchema, node: Any, levels: int) -> Iterator[Mapping[str, Any]]:
     """The node itself, and what its references and alternatives lead to."""
     if not isinstance(node, Mapping) or levels == 0:
         return
     here = cast("Mapping[str, Any]", node)
     yield here
     if isinstance(here.get("$ref"), str):
-        yield from _expanded(root, _referred(root, here["$ref"]), levels - 1)
+        yield from _expand(root, _resolve_ref(root, here["$ref"]), levels - 1)
     for key in _ALTERNATIVES:
         for member in _sequence(here, key):
-            yield from _expanded(root, member, levels - 1)
+            yield from _expand(root, member, levels - 1)
 
 
-def _referred(root: JsonSchema, reference: str) -> Any:
+def _resolve_ref(root: JsonSchema, reference: str) -> Any:
     node: Any = root
     for step in reference.removeprefix("#").strip("/").split("/"):
         if step:

@@ -50,7 +50,9 @@ def with_article(json_type: str) -> str:
     return f"an {json_type}" if json_type[0] in "aio" else f"a {json_type}"
 
 
-def unknown(location: Location, known: Iterable[str], *, noun: str = "argument") -> Problem:
+def unknown_argument(
+    location: Location, known: Iterable[str], *, noun: str = "argument"
+) -> Problem:
     """An argument that the schema does not have, with the nearest that it has."""
     names = sorted(known)
     there = f"known are {', '.join(names[:20])}" if names else "there are none"
@@ -58,7 +60,7 @@ def unknown(location: Location, known: Iterable[str], *, noun: str = "argument")
     return Problem(path=path_of(location), message=f"unknown {noun}; {hint}", kind="unknown")
 
 
-def missing(location: Location, description: str = "") -> Problem:
+def missing_argument(location: Location, description: str = "") -> Problem:
     """A required argument that is not there."""
     about = f" ({_cut(' '.join(description.split()))})" if description else ""
     return Problem(path=path_of(location), message=f"missing, required{about}", kind="missing")

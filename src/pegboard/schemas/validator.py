@@ -75,27 +75,29 @@ def output_problem(validator: Validator, value: Any) -> str:
     return f"{path_of(fault.instance_path) or 'output'}: {shorten(fault.message)}"
 
 
-def names_integers(schema: Any) -> bool:
+def allows_integers(schema: Any) -> bool:
     """Whether a place that this schema describes may have to be an integer."""
     if isinstance(schema, Mapping):
         node = cast("Mapping[str, Any]", schema)
         said = node.get("type")
         if said == "integer" or (isinstance(said, list) and "integer" in said):
             return True
-        return any(names_integers(item) for item in node.values())
+        return any(allows_integers(item) for item in node.values())
     return isinstance(schema, list) and any(
-        names_integers(item) for item in cast("list[Any]", schema)
+        allows_integers(item) for item in cast("list[Any]", schema)
     )
 
 
-def as_integers(document: dict[str, Any], validator: Validator) -> dict[str, Any]:
+def restore_integers(document: dict[str, Any], validator: Validator) -> dict[str, Any]:
     """The valid document with integers where the schema takes no other number; changed in place."""
     found = [(place, value) for place, value in _floats(document, ()) if value.is_integer()]
     if not found:
         return document
     for place, _ in found:
         replace_at(document, place, _PROBE)
-    wanted = jsonschema_errors.integer_places(document, list(validator.iter_errors(document)))
+    wanted = jsonschema_errors.find_integer_locations(
+        document, list(validator.iter_errors(document))
+    )
     for place, value in found:
         replace_at(document, place, int(value) if place in wanted else value)
     return document

@@ -99,7 +99,7 @@ def in_history(effect: str) -> bool:
     return effect != "read"
 
 
-def skip_proof(tool: str, error: Unavailable) -> AuditUnavailable:
+def audit_unavailable_error(tool: str, error: Unavailable) -> AuditUnavailable:
     """What the caller of a call hears whose start the trail has not taken."""
     return AuditUnavailable(
         f"'{shorten_name(tool)}' was not run: that it starts could not be written into the audit "

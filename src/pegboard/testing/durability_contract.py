@@ -10,8 +10,8 @@ from pegboard.errors import PegboardError, RunNotFound
 from pegboard.testing.durability_scenarios import (
     Odd,
     complete,
-    completed_result,
     does_raise,
+    make_completed_result,
     return_later,
     start_of,
     suspend_or_wait,
@@ -35,12 +35,12 @@ class DurabilityContract(StepPromises):
     nothing else: each test runs its own event loop, on a store of its own.
     """
 
-    def test_a_run_is_played_and_its_end_is_kept(self) -> None:
+    def test_a_run_is_executed_and_its_result_is_stored(self) -> None:
         """Also for the next process."""
 
-        async def play(steps: RunSteps) -> RunResult:
-            assert steps.start == start_of(), "the play began with something else"
-            return completed_result(steps, output={"n": [1, None]})
+        async def attempt(steps: RunSteps) -> RunResult:
+            assert steps.start == start_of(), "the attempt began with something else"
+            return make_completed_result(steps, output={"n": [1, None]})
 
         async def first(durability: Durability) -> None:
             assert await durability.start(start_of()), "it was there before"
@@ -54,51 +54,51 @@ class DurabilityContract(StepPromises):
             assert result.output == {"n": [1, None]}, "the next process does not know the end"
             assert await durability.recover() == (), "what has ended is played again"
 
-        self._lives(play, first, second)
+        self._lives(attempt, first, second)
 
     def test_a_run_is_started_once(self) -> None:
         """The same id is the same run, whatever else is said."""
-        plays: list[str] = []
+        attempts: list[str] = []
 
-        async def play(steps: RunSteps) -> RunResult:
-            plays.append(steps.start.run_id)
-            return completed_result(steps)
+        async def attempt(steps: RunSteps) -> RunResult:
+            attempts.append(steps.start.run_id)
+            return make_completed_result(steps)
 
         async def first(durability: Durability) -> None:
             assert await durability.start(start_of())
             await durability.wait_until_settled("r")
             assert not await durability.start(start_of()), "it was started again"
             await durability.wait_until_settled("r")
-            assert plays == ["r"], f"it was played {len(plays)} times"
+            assert attempts == ["r"], f"it was played {len(attempts)} times"
 
-        self._lives(play, first)
+        self._lives(attempt, first)
 
     def test_what_there_is_not_is_not_found(self) -> None:
         """By no method that is asked about one run."""
 
         async def first(durability: Durability) -> None:
             assert await durability.get_start("nothing") is None
-            for wish in (
+            for request in (
                 lambda: durability.get_result("nothing"),
                 lambda: durability.wait_until_settled("nothing"),
                 lambda: durability.signal("nothing", Signal(id="s", topic="t")),
             ):
-                assert await does_raise(wish, RunNotFound), "a run that there is not was found"
+                assert await does_raise(request, RunNotFound), "a run that there is not was found"
             await durability.start(start_of())
             await durability.wait_until_settled("r")
             assert await durability.get_start("r") == start_of(), "it began with something else"
 
         self._lives(complete, first)
 
-    def test_a_run_that_parked_is_played_again_when_a_signal_comes(self) -> None:
+    def test_a_suspended_run_is_replayed_when_a_signal_comes(self) -> None:
         """Until then nothing of it is done."""
-        plays: list[int] = []
+        attempts: list[int] = []
 
-        async def play(steps: RunSteps) -> RunResult:
+        async def attempt(steps: RunSteps) -> RunResult:
             signals = (await steps.next({})).signals
-            plays.append(len(signals))
+            attempts.append(len(signals))
             if signals:
-                return completed_result(steps, output=signals[0].message)
+                return make_completed_result(steps, output=signals[0].message)
             return await suspend_or_wait(
                 steps, PendingStep(id="w", step="w", kind="event", event="e")
             )
@@ -111,18 +111,18 @@ class DurabilityContract(StepPromises):
             await durability.signal("r", Signal(id="1", topic="event:e", message="came"))
             assert (await durability.wait_until_settled("r")).output == "came"
 
-        self._lives(play, first)
-        assert plays[-1] == 1
+        self._lives(attempt, first)
+        assert attempts[-1] == 1
 
-    def test_a_run_that_parked_is_played_again_when_it_is_time(self) -> None:
+    def test_a_suspended_run_is_replayed_at_its_time(self) -> None:
         """`settled` waits for that: nobody else is needed."""
-        plays: list[int] = []
+        attempts: list[int] = []
 
-        async def play(steps: RunSteps) -> RunResult:
-            plays.append(1)
+        async def attempt(steps: RunSteps) -> RunResult:
+            attempts.append(1)
             slot = steps.reserve("until")
             if steps.find(slot) is not None:
-                return completed_result(steps)
+                return make_completed_result(steps)
             await steps.do(slot, return_later(1))
             until = steps.start.created_at + 0.2
             return await suspend_or_wait(
@@ -134,17 +134,17 @@ class DurabilityContract(StepPromises):
             await durability.start(begun)
             assert (await durability.wait_until_settled("r")).state is NodeState.COMPLETED
 
-        self._lives(play, first)
+        self._lives(attempt, first)
 
-    def test_a_play_that_ends_in_an_error_can_be_recovered(self) -> None:
+    def test_an_attempt_that_ends_in_an_error_can_be_recovered(self) -> None:
         """Whoever waits hears the error; the run is as it was."""
-        plays: list[int] = []
+        attempts: list[int] = []
 
-        async def play(steps: RunSteps) -> RunResult:
-            plays.append(1)
-            if len(plays) == 1:
+        async def attempt(steps: RunSteps) -> RunResult:
+            attempts.append(1)
+            if len(attempts) == 1:
                 raise Odd("the store is gone")
-            return completed_result(steps)
+            return make_completed_result(steps)
 
         async def first(durability: Durability) -> None:
             await durability.start(start_of())
@@ -153,21 +153,21 @@ class DurabilityContract(StepPromises):
             await durability.recover()
             assert (await durability.wait_until_settled("r")).state is NodeState.COMPLETED
 
-        self._lives(play, first)
+        self._lives(attempt, first)
 
-    def test_a_run_has_one_player_at_a_time(self) -> None:
+    def test_a_run_has_one_attempt_at_a_time(self) -> None:
         """However many signals come, and whoever asks to recover."""
-        playing: list[int] = []
+        running: list[int] = []
         most: list[int] = []
 
-        async def play(steps: RunSteps) -> RunResult:
-            playing.append(1)
-            most.append(len(playing))
+        async def attempt(steps: RunSteps) -> RunResult:
+            running.append(1)
+            most.append(len(running))
             await asyncio.sleep(0.05)
-            playing.pop()
+            running.pop()
             signals = (await steps.next({})).signals
             if len(signals) == 3:
-                return completed_result(steps)
+                return make_completed_result(steps)
             return await suspend_or_wait(steps, PendingStep(id="w", step="w", kind="event"))
 
         async def first(durability: Durability) -> None:
@@ -176,7 +176,7 @@ class DurabilityContract(StepPromises):
                 await durability.signal("r", Signal(id=name, topic="t"))
                 await durability.recover()
             result = await durability.wait_until_settled("r")
-            assert result.state is NodeState.COMPLETED, "a signal was not heard"
+            assert result.state is NodeState.COMPLETED, "a signal was not received"
 
-        self._lives(play, first)
+        self._lives(attempt, first)
         assert max(most) == 1, f"{max(most)} players played one run"

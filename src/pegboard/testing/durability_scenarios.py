@@ -16,7 +16,7 @@ _ADA = Principal(id="ada", tenant="acme", scopes=frozenset({"a", "b"}))
 
 
 class Odd(PegboardError):
-    """An error of a play."""
+    """An error of an attempt."""
 
     code = "odd"
 
@@ -39,7 +39,7 @@ async def finish_after_recovery(durability: Durability) -> None:
 
 
 async def complete(steps: RunSteps) -> RunResult:
-    return completed_result(steps)
+    return make_completed_result(steps)
 
 
 async def suspend_or_wait(steps: RunSteps, *pending: PendingStep) -> RunResult:
@@ -69,7 +69,7 @@ def start_of(created_at: float = 1000.0) -> RunStart:
     )
 
 
-def completed_result(steps: RunSteps, output: Any = None) -> RunResult:
+def make_completed_result(steps: RunSteps, output: Any = None) -> RunResult:
     return RunResult(run_id=steps.start.run_id, state=NodeState.COMPLETED, output=output)
 
 

@@ -16,9 +16,9 @@ from pegboard.core.ports.durability import (
 from pegboard.core.run import RunResult
 from pegboard.testing.durability_scenarios import (
     append_and_return,
-    completed_result,
     does_raise,
     finish_after_recovery,
+    make_completed_result,
     never_finish,
     return_later,
     start_and_crash,
@@ -39,11 +39,11 @@ class StepPromises:
         raise NotImplementedError
 
     def test_a_recorded_step_is_found_and_not_done_again(self) -> None:
-        """Its value is JSON, and the same in every play."""
+        """Its value is JSON, and the same in every attempt."""
         done: list[str] = []
         value = {"text": "ä\n", "list": [1, 2.5, None, True], "large": 2**70}
 
-        async def play(steps: RunSteps) -> RunResult:
+        async def attempt(steps: RunSteps) -> RunResult:
             one, two = steps.reserve("one"), steps.reserve("two")
             found = steps.find(one)
             if found is None:
@@ -52,16 +52,16 @@ class StepPromises:
                 given["text"] = "changed afterwards"
                 await asyncio.sleep(60)
             assert found == StepRecord(value=value), f"another value is found: {found}"
-            return completed_result(steps)
+            return make_completed_result(steps)
 
-        self._lives(play, start_and_crash, finish_after_recovery)
+        self._lives(attempt, start_and_crash, finish_after_recovery)
         assert done == ["one"], "a recorded step was done again"
 
-    def test_a_step_that_was_cut_off_is_told_when_its_start_was_marked(self) -> None:
+    def test_an_interrupted_step_is_reported_when_its_start_was_marked(self) -> None:
         """And looks as if it had never begun when it was not."""
         found: list[Any] = []
 
-        async def play(steps: RunSteps) -> RunResult:
+        async def attempt(steps: RunSteps) -> RunResult:
             marked, plain = steps.reserve("marked"), steps.reserve("plain")
             found.append((steps.find(marked), steps.find(plain)))
             if len(found) == 1:
@@ -72,9 +72,9 @@ class StepPromises:
                     ],
                     return_when=asyncio.FIRST_COMPLETED,
                 )
-            return completed_result(steps)
+            return make_completed_result(steps)
 
-        self._lives(play, start_and_crash, finish_after_recovery)
+        self._lives(attempt, start_and_crash, finish_after_recovery)
         first, second = found
         assert first == (None, None)
         assert isinstance(second[0], UnfinishedStep), f"the mark is lost: {second[0]}"
@@ -83,15 +83,15 @@ class StepPromises:
     def test_a_marked_step_that_ended_is_recorded(self) -> None:
         """The outcome takes the place of the mark."""
 
-        async def play(steps: RunSteps) -> RunResult:
+        async def attempt(steps: RunSteps) -> RunResult:
             slot = steps.reserve("pay")
             if steps.find(slot) is None:
                 await steps.do(slot, return_later(7), marked=True)
                 await asyncio.sleep(60)
             assert steps.find(slot) == StepRecord(value=7)
-            return completed_result(steps)
+            return make_completed_result(steps)
 
-        self._lives(play, start_and_crash, finish_after_recovery)
+        self._lives(attempt, start_and_crash, finish_after_recovery)
 
     def test_work_that_raises_records_nothing(self) -> None:
         """Its error comes out of `do` as it is."""
@@ -99,22 +99,22 @@ class StepPromises:
         async def fail() -> None:
             raise KeyError("mine")
 
-        async def play(steps: RunSteps) -> RunResult:
+        async def attempt(steps: RunSteps) -> RunResult:
             slot = steps.reserve("odd")
             assert await does_raise(lambda: steps.do(slot, fail), KeyError), "the error was changed"
             await steps.do(slot, return_later(1))
-            return completed_result(steps, output=1)
+            return make_completed_result(steps, output=1)
 
         async def first(durability: Durability) -> None:
             await durability.start(start_of())
             assert (await durability.wait_until_settled("r")).output == 1
 
-        self._lives(play, first)
+        self._lives(attempt, first)
 
     def test_steps_within_steps_are_apart(self) -> None:
         """The same name within two steps is two steps."""
 
-        async def play(steps: RunSteps) -> RunResult:
+        async def attempt(steps: RunSteps) -> RunResult:
             outer = [steps.reserve(name) for name in ("a", "b")]
             inner = [steps.inside(slot) for slot in outer]
             slots = [each.reserve("x") for each in inner]
@@ -126,30 +126,30 @@ class StepPromises:
                 await asyncio.sleep(60)
             assert found == [StepRecord(value=0), StepRecord(value=1)], f"found {found}"
             assert steps.find(outer[0]) is None
-            return completed_result(steps)
+            return make_completed_result(steps)
 
-        self._lives(play, start_and_crash, finish_after_recovery)
+        self._lives(attempt, start_and_crash, finish_after_recovery)
 
-    def test_next_tells_what_has_ended_and_which_signals_came(self) -> None:
-        """Each signal once a play, and those that were there before with the first."""
-        heard: list[Any] = []
+    def test_next_reports_finished_tasks_and_new_signals(self) -> None:
+        """Each signal once an attempt, and those that were there before with the first."""
+        received: list[Any] = []
 
-        async def play(steps: RunSteps) -> RunResult:
-            heard.append([signal.message for signal in (await steps.next({})).signals])
+        async def attempt(steps: RunSteps) -> RunResult:
+            received.append([signal.message for signal in (await steps.next({})).signals])
             tasks = {"slow": asyncio.ensure_future(asyncio.sleep(60))}
             tasks["quick"] = asyncio.ensure_future(asyncio.sleep(0.01))
-            heard.append((await steps.next(tasks)).done)
+            received.append((await steps.next(tasks)).done)
             del tasks["quick"]
             while True:
                 signals = (await steps.next(tasks)).signals
-                heard.extend(signal.message for signal in signals)
+                received.extend(signal.message for signal in signals)
                 if any(signal.topic == "end" for signal in signals):
                     tasks["slow"].cancel()
-                    return completed_result(steps)
+                    return make_completed_result(steps)
 
         async def first(durability: Durability) -> None:
             await durability.start(start_of())
-            while len(heard) < 2:  # noqa: ASYNC110 - a play is told of by what it has heard
+            while len(received) < 2:  # noqa: ASYNC110 - the attempt has no other sign
                 await asyncio.sleep(0.01)
             kept = [
                 await durability.signal("r", Signal(id="1", topic="t", message={"n": 1}))
@@ -160,22 +160,22 @@ class StepPromises:
             await durability.signal("r", Signal(id="2", topic="end", message=2))
             await durability.wait_until_settled("r")
 
-        self._lives(play, first)
-        assert heard == [[], ("quick",), {"n": 1}, 2], f"heard {heard}"
+        self._lives(attempt, first)
+        assert received == [[], ("quick",), {"n": 1}, 2], f"received {received}"
 
-    def test_a_signal_that_a_step_took_is_not_told_to_a_later_play(self) -> None:
+    def test_a_signal_that_a_step_consumed_is_not_delivered_to_a_later_attempt(self) -> None:
         """Whether it was taken with the outcome or with the mark; others are, and control is."""
-        heard: list[list[str]] = []
+        received: list[list[str]] = []
 
-        async def play(steps: RunSteps) -> RunResult:
+        async def attempt(steps: RunSteps) -> RunResult:
             signals = (await steps.next({})).signals
-            heard.append([signal.id for signal in signals])
-            if len(heard) == 1:
+            received.append([signal.id for signal in signals])
+            if len(received) == 1:
                 await asyncio.sleep(0.2)
                 await steps.next({})
                 await steps.do(steps.reserve("one"), return_later(1), takes="one")
                 await steps.do(steps.reserve("two"), never_finish, marked=True, takes="two")
-            return completed_result(steps)
+            return make_completed_result(steps)
 
         async def first(durability: Durability) -> None:
             await durability.start(start_of())
@@ -184,20 +184,20 @@ class StepPromises:
             await durability.signal("r", Signal(id="pause", topic=CONTROL, message="pause"))
             await asyncio.sleep(0.5)
 
-        self._lives(play, first, finish_after_recovery)
-        assert heard[-1] == ["three", "pause"], f"the later play heard {heard[-1]}"
+        self._lives(attempt, first, finish_after_recovery)
+        assert received[-1] == ["three", "pause"], f"the later attempt received {received[-1]}"
 
-    def _lives(self, play: Attempt, *lives: Callable[[Durability], Awaitable[None]]) -> None:
+    def _lives(self, attempt: Attempt, *lives: Callable[[Durability], Awaitable[None]]) -> None:
         """One process after the other on the same store."""
         store = self.new_store()
         for live in lives:
-            asyncio.run(within_time(self._life(store, play, live)))
+            asyncio.run(within_time(self._life(store, attempt, live)))
 
     async def _life(
-        self, store: Any, play: Attempt, live: Callable[[Durability], Awaitable[None]]
+        self, store: Any, attempt: Attempt, live: Callable[[Durability], Awaitable[None]]
     ) -> None:
         durability = await self.open(store)
-        durability.attach(play)
+        durability.attach(attempt)
         try:
             await live(durability)
         finally:

@@ -24,7 +24,7 @@ def adapter_of(candidate: Any) -> Adapter | None:
     packages = {kind.__module__.partition(".")[0] for kind in type(candidate).__mro__}
     if packages <= _PYTHONS_OWN:
         return None
-    for name, entry in _known().items():
+    for name, entry in _entry_points().items():
         if name in packages:
             return entry.load()
     return None
@@ -34,7 +34,7 @@ _PYTHONS_OWN = frozenset({"builtins", "functools", "typing", "abc", "pegboard", 
 
 
 @cache
-def _known() -> "dict[str, EntryPoint]":
+def _entry_points() -> "dict[str, EntryPoint]":
     """Entry points by package; none of them is imported."""
     # its import costs a seventh of ours
     from importlib.metadata import entry_points

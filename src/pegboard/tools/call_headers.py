@@ -98,11 +98,11 @@ class CallHeaders:
         """Those alone that are of this call."""
         if ctx is None:
             return {}
-        filled = {name: _filled(text, ctx) for name, text in self._varying.items()}
+        filled = {name: _fill(text, ctx) for name, text in self._varying.items()}
         return {name: text for name, text in filled.items() if text is not None}
 
 
-def _filled(text: str, ctx: Context) -> str | None:
+def _fill(text: str, ctx: Context) -> str | None:
     values = {name: _FIELDS[name](ctx) for name in _FIELD.findall(text)}
     if not all(values.values()):
         return None

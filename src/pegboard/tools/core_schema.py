@@ -142,7 +142,7 @@ class _Walk:
                 tag: {"type": "union", "choices": [(item, MEMBER)], "auto_collapse": False}
                 for tag, item in made["choices"].items()
             }
-        return _checked_first(kind, made, mode)
+        return _check_first(kind, made, mode)
 
     def _behind_a_function(self, node: Node, mode: _Mode) -> _Mode:
         if cast("Node", node["schema"])["type"] in _URLS:
@@ -185,12 +185,12 @@ class _Walk:
             made["fields"] = [self.through(item, mode, extra) for item in made["fields"]]
         if made["type"] == "union":
             made["choices"] = [
-                (self.through(_unlabelled(item), mode, extra), f"{MEMBER}{index}")
+                (self.through(_without_label(item), mode, extra), f"{MEMBER}{index}")
                 for index, item in enumerate(made["choices"])
             ]
 
 
-def _unlabelled(choice: Any) -> Node:
+def _without_label(choice: Any) -> Node:
     return cast("Node", choice[0] if isinstance(choice, tuple) else choice)
 
 
@@ -201,7 +201,7 @@ def _is_loose(kind: str, node: Node) -> bool:
     return kind in _COLLECTIONS and "items_schema" not in node
 
 
-def _checked_first(kind: str, made: Node, mode: _Mode) -> Node:
+def _check_first(kind: str, made: Node, mode: _Mode) -> Node:
     """The node behind a look at the raw value, where pydantic itself would take too much."""
     check: Callable[[Any], Any] | None = None
     if kind in _TIMES:

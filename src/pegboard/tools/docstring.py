@@ -40,7 +40,7 @@ def read_docstring(text: str | None) -> FunctionDocs:
 
     read = _google().parse if is_google else parse  # trying all styles takes three times as long
     try:
-        doc = read(_begun(text))
+        doc = read(_add_beginning(text))
     except ParseError:
         return FunctionDocs(description=text)
     if not doc.meta:
@@ -52,7 +52,7 @@ def read_docstring(text: str | None) -> FunctionDocs:
     return FunctionDocs(description=description, parameters=parameters)
 
 
-def _begun(text: str) -> str:
+def _add_beginning(text: str) -> str:
     """The text, with a beginning before a section at its very top, which is taken for prose else.
 
     As the only section it has lost its indent; it gets one back.

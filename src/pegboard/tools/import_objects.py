@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pegboard.concurrency.log_once import log_foreign
+from pegboard.concurrency.log_once import log_once
 from pegboard.core.suggestions import did_you_mean
 from pegboard.errors import SourceUnavailable, ToolSignatureError
 
@@ -40,9 +40,9 @@ def import_module(name: str, base_dir: Path) -> ModuleType:
                 f"there is no module '{name}'; it is looked for in the board's folder and on "
                 "Python's path"
             ) from error
-        raise _failed(name, error) from error
+        raise _import_error(name, error) from error
     except (Exception, SystemExit) as error:
-        raise _failed(name, error) from error
+        raise _import_error(name, error) from error
 
 
 def import_file(path: Path, base_dir: Path) -> ModuleType:
@@ -79,7 +79,7 @@ def _run(name: str, path: Path, changed_at: int) -> ModuleType:
             sys.modules.pop(name, None)
         else:
             sys.modules[name] = known
-        raise _failed(path.name, error) from error
+        raise _import_error(path.name, error) from error
     vars(module)[_CHANGED_AT] = changed_at  # only now: one that failed, or still runs, is not done
     return module
 
@@ -135,7 +135,7 @@ def _fresh(name: str) -> ModuleType:
         module = importlib.import_module(name)
         _remember(module)
         return module
-    changed = _changed_at(known)
+    changed = _modification_time(known)
     if changed is not None and changed != getattr(known, _CHANGED_AT, changed):
         known = importlib.reload(known)
     _remember(known)
@@ -143,23 +143,23 @@ def _fresh(name: str) -> ModuleType:
 
 
 def _remember(module: ModuleType) -> None:
-    vars(module)[_CHANGED_AT] = _changed_at(module)
+    vars(module)[_CHANGED_AT] = _modification_time(module)
 
 
-def _changed_at(module: ModuleType) -> int | None:
+def _modification_time(module: ModuleType) -> int | None:
     file = getattr(module, "__file__", None)
     if file is None or not Path(file).is_file():
         return None
     return Path(file).stat().st_mtime_ns
 
 
-def _failed(name: str, error: BaseException) -> SourceUnavailable:
+def _import_error(name: str, error: BaseException) -> SourceUnavailable:
     if isinstance(error, ToolSignatureError):
         return SourceUnavailable(f"'{name}': {error}")
     if missing := missing_module(error):
         return SourceUnavailable(f"'{name}' {missing}")
     # its text may hold anything, and a reason is shown to callers: the log is the operator's
-    log_foreign(_LOG, f"{name} failed to import", error)
+    log_once(_LOG, f"{name} failed to import", error)
     line = f" in line {error.lineno}" if isinstance(error, SyntaxError) else ""
     return SourceUnavailable(
         f"'{name}' failed to import ({type(error).__name__}{line}); the log says why",

@@ -13,10 +13,10 @@ from pegboard.schemas.lookup import description_of, property_names
 from pegboard.schemas.problems import (
     MAX_PROBLEMS,
     describe_value,
-    missing,
+    missing_argument,
     path_of,
     shorten,
-    unknown,
+    unknown_argument,
     with_article,
 )
 from pegboard.schemas.strict_json import Location
@@ -59,13 +59,13 @@ _PYTHON = {"True": "true", "False": "false", "None": "null"}
 _INTEGERS = re.compile(r"-?[0-9]+(?:(?:, | or )-?[0-9]+)*")
 
 
-def expected_types(details: Sequence[ErrorDetails]) -> list[ExpectedType]:
+def find_expected_types(details: Sequence[ErrorDetails]) -> list[ExpectedType]:
     """Which place should hold which type; a place that takes strings has no wish."""
     made: list[ExpectedType] = []
     strings: set[Location] = set()
     for detail in details:
-        place = place_of(detail)
-        wanted = _wanted(detail)
+        place = location_of(detail)
+        wanted = _json_type_for(detail)
         if wanted is not None:
             made.append((place, wanted))
         elif detail["type"] not in _NO_STRINGS:
@@ -76,13 +76,13 @@ def expected_types(details: Sequence[ErrorDetails]) -> list[ExpectedType]:
 def problems(schema: JsonSchema, details: Sequence[ErrorDetails]) -> tuple[Problem, ...]:
     """The faults in words, one line a place, at most twenty."""
     grouped: dict[Location, list[ErrorDetails]] = {}
-    for detail in _narrowed(details, 0):
-        grouped.setdefault(place_of(detail), []).append(detail)
+    for detail in _select_member(details, 0):
+        grouped.setdefault(location_of(detail), []).append(detail)
     groups = list(grouped.items())[:MAX_PROBLEMS]
-    return tuple(_told(schema, place, group) for place, group in groups)
+    return tuple(_describe(schema, place, group) for place, group in groups)
 
 
-def place_of(detail: ErrorDetails) -> Location:
+def location_of(detail: ErrorDetails) -> Location:
     """Where in the document: pydantic's location without the names of union members."""
     steps = detail["loc"]
     if steps[-1:] == ("[key]",) and steps[-2:-1] == (detail["input"],):
@@ -95,7 +95,7 @@ def place_of(detail: ErrorDetails) -> Location:
     )
 
 
-def _wanted(detail: ErrorDetails) -> JsonType | None:
+def _json_type_for(detail: ErrorDetails) -> JsonType | None:
     if detail["type"] in {"literal_error", "enum"}:
         expected = str(detail.get("ctx", {}).get("expected", ""))
         if _INTEGERS.fullmatch(expected):
@@ -108,7 +108,7 @@ def _is_member(step: str | int) -> bool:
     return isinstance(step, str) and step.startswith(MEMBER)
 
 
-def _narrowed(details: Sequence[ErrorDetails], depth: int) -> list[ErrorDetails]:
+def _select_member(details: Sequence[ErrorDetails], depth: int) -> list[ErrorDetails]:
     """Of the members of a union, the one that came closest; all, when none came in."""
     kept: list[ErrorDetails] = []
     members: list[list[ErrorDetails]] = []
@@ -117,9 +117,9 @@ def _narrowed(details: Sequence[ErrorDetails], depth: int) -> list[ErrorDetails]
         if not step:
             kept += inner
         elif _is_member(step[0]):
-            members.append(_narrowed(inner, depth + 1))
+            members.append(_select_member(inner, depth + 1))
         else:
-            kept += _narrowed(inner, depth + 1)
+            kept += _select_member(inner, depth + 1)
     entered = [member for member in members if not _is_elsewhere(member, depth + 1)]
     if entered:
         return kept + min(entered, key=len)
@@ -133,13 +133,13 @@ def _is_elsewhere(member: Sequence[ErrorDetails], depth: int) -> bool:
     return len(first["loc"]) == depth and is_type
 
 
-def _told(schema: JsonSchema, place: Location, group: Sequence[ErrorDetails]) -> Problem:
+def _describe(schema: JsonSchema, place: Location, group: Sequence[ErrorDetails]) -> Problem:
     first = group[0]
     match first["type"]:
         case "missing" | "missing_argument":
-            return missing(place, description_of(schema, place))
+            return missing_argument(place, description_of(schema, place))
         case "extra_forbidden" | "unexpected_keyword_argument":
-            return unknown(place, property_names(schema, place[:-1]))
+            return unknown_argument(place, property_names(schema, place[:-1]))
         case kind:
             expected = sorted(
                 dict.fromkeys(map(describe_fault, group)), key=lambda said: said == "expected null"

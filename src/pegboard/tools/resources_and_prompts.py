@@ -35,8 +35,8 @@ class FunctionResource:
         named = frozenset(variable_names(spec.uri))
         if shown != named:
             raise ToolSignatureError(
-                f"@resource {_name(function)}(): the parameters ({_listed(shown)}) are not the "
-                f"places of '{spec.uri}' ({_listed(named)})"
+                f"@resource {_name(function)}(): the parameters ({_join_names(shown)}) are not the "
+                f"places of '{spec.uri}' ({_join_names(named)})"
             )
 
     async def read(self, uri: str, ctx: ToolContext[Any], /) -> Sequence[ResourcePart]:
@@ -217,7 +217,7 @@ def _prose(function: Callable[..., Any]) -> str:
     return read_docstring(function.__doc__).description
 
 
-def _listed(names: frozenset[str]) -> str:
+def _join_names(names: frozenset[str]) -> str:
     return ", ".join(sorted(names)) or "none"
 
 

@@ -128,7 +128,7 @@ def _number_first(core: Mapping[str, Any], otherwise: Finish) -> Finish:
 def _refuse(problem: str, tool: str, value: object) -> None:
     if problem:
         error = ToolOutputError(f"'{tool}' returned something that its own schema does not allow.")
-        raise error from ValueError(f"{problem}; it returned {_shown(value)}")
+        raise error from ValueError(f"{problem}; it returned {_represent(value)}")
 
 
 def _plain(value: Any) -> Any:
@@ -183,7 +183,7 @@ def _not_json(value: object) -> ToolOutputError:
     return ToolOutputError(f"The tool returned a {type(value).__name__} that is not JSON.")
 
 
-def _shown(value: object) -> str:
+def _represent(value: object) -> str:
     """The raw value for the operator, cut where it is long."""
     shown = reprlib.Repr()
     shown.maxlevel, shown.maxstring, shown.maxother = 8, 2_000, 2_000

@@ -7,11 +7,11 @@ from pegboard.core.context import Arguments
 from pegboard.core.tool import JsonSchema
 from pegboard.errors import ToolArgumentError
 from pegboard.schemas import jsonschema_errors
-from pegboard.schemas.coercion import MAX_ROUNDS, UNCHANGED, coerce_document
+from pegboard.schemas.coercion import MAX_ROUNDS, UNREADABLE, coerce_document
 from pegboard.schemas.problems import malformation
 from pegboard.schemas.strict_json import Location
-from pegboard.schemas.validator import as_integers, compile_schema, names_integers
-from pegboard.tools.argument_parsing import parse_arguments
+from pegboard.schemas.validator import allows_integers, compile_schema, restore_integers
+from pegboard.tools.raw_arguments import parse_arguments
 
 _SAYS_IT_ITSELF = frozenset(
     {"additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"}
@@ -31,7 +31,7 @@ class SchemaArguments:
         self._tool = tool
         self._schema = schema
         self._validator = compile_schema(tool, schema)
-        self._names_integers = names_integers(schema)
+        self._names_integers = allows_integers(schema)
 
     def __call__(self, raw: Arguments) -> dict[str, Any]:
         """The arguments, valid.
@@ -41,19 +41,19 @@ class SchemaArguments:
         """
         document = parse_arguments(self._tool, raw)
         if not self._validator.is_valid(document):
-            document = self._mended(document)
-        return as_integers(document, self._validator) if self._names_integers else document
+            document = self._coerce(document)
+        return restore_integers(document, self._validator) if self._names_integers else document
 
-    def _mended(self, document: dict[str, Any]) -> dict[str, Any]:
+    def _coerce(self, document: dict[str, Any]) -> dict[str, Any]:
         done: set[Location] = set()
         for _ in range(MAX_ROUNDS + 1):
             found = list(self._validator.iter_errors(document))
             if not found:
                 return document
             mended = coerce_document(
-                document, jsonschema_errors.expected_types(document, found), done
+                document, jsonschema_errors.find_expected_types(document, found), done
             )
-            if mended is UNCHANGED:
+            if mended is UNREADABLE:
                 raise ToolArgumentError(
                     self._tool, jsonschema_errors.problems(self._schema, document, found)
                 )
@@ -66,17 +66,17 @@ def close_schema(schema: JsonSchema) -> dict[str, Any]:
 
     A schema that says how it treats other properties, or is put together from others, is kept.
     """
-    result: dict[str, Any] = {"type": "object", **_copied(schema)}
+    result: dict[str, Any] = {"type": "object", **_copy(schema)}
     if not result.keys() & _SAYS_IT_ITSELF:
         result.setdefault("properties", {})
         result["additionalProperties"] = False
     return result
 
 
-def _copied(node: Any) -> Any:
+def _copy(node: Any) -> Any:
     """A schema of one's own; what it is made of besides objects and lists never changes."""
     if isinstance(node, Mapping):
-        return {key: _copied(item) for key, item in cast("Mapping[str, Any]", node).items()}
+        return {key: _copy(item) for key, item in cast("Mapping[str, Any]", node).items()}
     if isinstance(node, list):
-        return [_copied(item) for item in cast("list[Any]", node)]
+        return [_copy(item) for item in cast("list[Any]", node)]
     return node

@@ -45,12 +45,12 @@ class SchemaTool:
             raise ToolSignatureError(
                 f"'{spec.name}' is not a tool name: at most 64 letters, digits, '_' and '-'"
             )
-        self.spec = spec.replace(input_schema=lambda: _closed(spec))
+        self.spec = spec.replace(input_schema=lambda: _close(spec))
         self.run = run
         self.overridden = frozenset(overridden)
         self.upstream: ToolSpec | None = None
         if upstream is not None:
-            self.upstream = upstream.replace(input_schema=lambda: _closed(upstream))
+            self.upstream = upstream.replace(input_schema=lambda: _close(upstream))
 
     def in_source(self, source: str) -> "SchemaTool":
         """The same as a tool of this source."""
@@ -67,7 +67,7 @@ class SchemaTool:
         return f"SchemaTool({self.spec.name!r})"
 
 
-def _closed(spec: ToolSpec) -> Mapping[str, Any]:
+def _close(spec: ToolSpec) -> Mapping[str, Any]:
     from pegboard.tools.schema_arguments import close_schema
 
     return close_schema(spec.input_schema)

@@ -69,11 +69,11 @@ def read_signature(
     """
     name = name_of(function)
     hints = resolve_hints(function, localns=localns) if hints is None else hints
-    bound = _bound_names(function)
+    bound = _names_given_by_partial(function)
     parameters: list[FunctionParameter] = []
     positional: list[str] = []
     context = ""
-    for index, item in enumerate(_written(function).values()):
+    for index, item in enumerate(_parameters_of(function).values()):
         if item.name in bound or (index == 0 and is_self(function, item)):
             continue
         hint = hints.get(item.name, MISSING)
@@ -157,7 +157,7 @@ def is_field(value: Any) -> bool:
     return fields is not None and isinstance(value, fields.FieldInfo)
 
 
-def _written(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+def _parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     try:
         return inspect.signature(function).parameters
     except (ValueError, TypeError) as error:
@@ -199,7 +199,7 @@ def _field_parameter(name: str, hint: Any, field: Any) -> FunctionParameter:
     return FunctionParameter(name=name, hint=Annotated[hint, field], required=field.is_required())
 
 
-def _bound_names(function: Callable[..., Any]) -> frozenset[str]:
+def _names_given_by_partial(function: Callable[..., Any]) -> frozenset[str]:
     """Keywords that a partial has fixed: they are not the model's to give."""
     if not isinstance(function, partial):
         return frozenset()

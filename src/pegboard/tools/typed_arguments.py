@@ -14,12 +14,12 @@ from pydantic_core import to_json
 
 from pegboard.core.context import Arguments
 from pegboard.errors import ToolArgumentError
-from pegboard.schemas.coercion import MAX_ROUNDS, UNCHANGED, coerce_document
+from pegboard.schemas.coercion import MAX_ROUNDS, UNREADABLE, coerce_document
 from pegboard.schemas.problems import malformation
 from pegboard.schemas.strict_json import Location
-from pegboard.tools.argument_parsing import encode_arguments, parse_arguments
 from pegboard.tools.core_schema import enforcement
-from pegboard.tools.pydantic_errors import expected_types, problems
+from pegboard.tools.pydantic_errors import find_expected_types, problems
+from pegboard.tools.raw_arguments import encode_arguments, parse_arguments
 from pegboard.tools.schema_arguments import SchemaArguments
 
 
@@ -45,14 +45,14 @@ class TypedArguments:
         try:
             return self._validate_json(text)
         except ValidationError:
-            return self._mended(parse_arguments(self._tool, text))
+            return self._coerce(parse_arguments(self._tool, text))
 
     @cached_property
     def _shown(self) -> SchemaArguments:
         """The schema that is shown, for texts that pydantic reads more widely."""
         return SchemaArguments(self._tool, _without_unique(self._schema))
 
-    def _mended(self, document: Any) -> dict[str, Any]:
+    def _coerce(self, document: Any) -> dict[str, Any]:
         done: set[Location] = set()
         for _ in range(MAX_ROUNDS + 1):
             text = to_json(document)
@@ -63,8 +63,8 @@ class TypedArguments:
                 return self._validate_json(text)
             except ValidationError as error:
                 faults = error.errors(include_url=False)
-            mended = coerce_document(document, expected_types(faults), done)
-            if mended is UNCHANGED:
+            mended = coerce_document(document, find_expected_types(faults), done)
+            if mended is UNREADABLE:
                 raise ToolArgumentError(self._tool, problems(self._schema, faults))
             document = mended
         raise ToolArgumentError(self._tool, (malformation("texts within texts, too many times"),))

@@ -163,13 +163,13 @@ async def test_a_client_is_asked_only_in_the_ways_that_it_takes(
     from tests.servers.mcp.made import NAME
 
     from pegboard.core.elicitation import Question
-    from pegboard.errors import NobodyToAsk
+    from pegboard.errors import ElicitationUnavailable
     from pegboard.servers.mcp.elicitation import ClientAbilities
 
     abilities = ClientAbilities(types.ClientCapabilities(elicitation=taken))
     question = NAME if name == "ask" else Question(message="Log in", url="https://example.org")
 
-    with pytest.raises(NobodyToAsk, match=said):
+    with pytest.raises(ElicitationUnavailable, match=said):
         abilities.check(question)
 
     assert abilities.takes_questions

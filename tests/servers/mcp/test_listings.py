@@ -7,7 +7,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from pegboard import ToolRegistry, tool
-from pegboard.core.pagination import cursor_of
+from pegboard.core.pagination import encode_cursor
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.runtime import Pegboard
@@ -87,7 +87,7 @@ def test_made_up_cursors_fill_no_memory() -> None:
     catalogue = Catalogue(ToolRegistry([made(number) for number in range(30)]), page=10)
 
     for number in range(100):
-        catalogue.page("tools", LOCAL, WHOLE, cursor_of(f"x{number}"))
+        catalogue.page("tools", LOCAL, WHOLE, encode_cursor(f"x{number}"))
 
     assert len(catalogue.listing("tools", LOCAL, WHOLE).pages) <= 4
 

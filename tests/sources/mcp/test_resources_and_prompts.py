@@ -6,7 +6,7 @@ import mcp_types as types
 import pytest
 from tests.sources.mcp.opening import STDIO, call_of, opened
 
-from pegboard.core.resources_and_prompts import Completes, Completion, PromptArgument
+from pegboard.core.resources_and_prompts import Completer, Completion, PromptArgument
 from pegboard.core.result import ResourcePart, TextPart
 from pegboard.sources.mcp.resources_and_prompts import (
     ServerPrompt,
@@ -54,7 +54,7 @@ async def test_arguments_of_prompts_and_templates_are_completed() -> None:
     async with opened(STDIO) as source:
         prompt = (await source.prompts())[0]
         template = (await _resources(source))["shelf://parts/{number}"]
-        assert isinstance(prompt, Completes)
+        assert isinstance(prompt, Completer)
         first = await prompt.complete("thing", "ch", {}, call_of())
         second = await template.complete("number", "t", {"x": "y"}, call_of())
 

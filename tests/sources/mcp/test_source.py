@@ -22,7 +22,7 @@ from pegboard.core.health import HealthStatus
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source
 from pegboard.core.principal import LOCAL
-from pegboard.core.resources_and_prompts import OffersResources
+from pegboard.core.resources_and_prompts import ResourceProvider
 from pegboard.core.result import ImagePart, ResourcePart, TextPart
 from pegboard.core.tool import Effect
 from pegboard.errors import ConfigError, InvalidRequest, MCPConnectionError
@@ -131,7 +131,7 @@ async def _use_everything(config: dict[str, object]) -> None:
         links = await tools["get-resource-links"].run({"count": 2}, call_of())
         embedded = await tools["get-resource-reference"].run({"resourceId": 1}, call_of())
         weather = await tools["get-structured-content"].run({"location": "Chicago"}, call_of())
-        assert isinstance(source, OffersResources)
+        assert isinstance(source, ResourceProvider)
         resources = {item.spec.uri: item for item in await source.resources()}
         prompts = {item.spec.action: item for item in await source.prompts()}
         uri = "demo://resource/static/document/features.md"

@@ -8,7 +8,7 @@ from tests.sources.openapi.bench import bench, document, one, operation
 
 from pegboard.core.health import HealthStatus
 from pegboard.core.ports.services import Services
-from pegboard.core.ports.source import Source, TellsProblems
+from pegboard.core.ports.source import ProblemReporter, Source
 from pegboard.errors import SourceUnavailable
 from pegboard.network import GuardedClient
 from pegboard.sources.openapi import KIND
@@ -99,7 +99,7 @@ async def test_health_tells_what_the_configuration_misses() -> None:
     answer = always(reply(b""))
     async with bench(one(), answer, include={"operations": ["op", "gone"]}) as api:
         health = await api.source.health()
-        assert isinstance(api.source, TellsProblems)
+        assert isinstance(api.source, ProblemReporter)
         problems = api.source.problems
 
     assert health.status is HealthStatus.DEGRADED
@@ -109,7 +109,7 @@ async def test_health_tells_what_the_configuration_misses() -> None:
 
 async def test_there_is_no_problem_where_all_is_there() -> None:
     async with bench(one(), always(reply(b""))) as api:
-        assert isinstance(api.source, TellsProblems)
+        assert isinstance(api.source, ProblemReporter)
         assert api.source.problems == []
 
 

@@ -44,7 +44,7 @@ class Source(Protocol):
 
 
 @runtime_checkable
-class TellsProblems(Protocol):
+class ProblemReporter(Protocol):
     """A source that leaves things out of what it lists, and says what and why."""
 
     @property

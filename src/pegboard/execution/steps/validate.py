@@ -14,7 +14,7 @@ from pegboard.execution.call_state import CallState, Handler
 from pegboard.execution.compiled_tool import CompiledTool
 from pegboard.execution.environment import CallEnvironment
 from pegboard.execution.results.handles import FORMAT, PREFIX, find, value_of
-from pegboard.tools.argument_parsing import parse_arguments
+from pegboard.tools.raw_arguments import parse_arguments
 
 _SCHEME = "pegboard:"  # alone: JSON may write the slashes escaped
 _BYTES_SCHEME = _SCHEME.encode()

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pegboard.concurrency.log_once import log_foreign
+from pegboard.concurrency.log_once import log_once
 from pegboard.core.ports.catalogue_stores import Definition, HeldDefinition, Pin
 from pegboard.core.tool import Tool
 from pegboard.errors import PegboardError
@@ -62,7 +62,7 @@ class PinClassification:
             item = read_definition(tool)
             found = tool if item is None else self._classify(item)
         except Exception as error:  # noqa: BLE001 - foreign schemas: recorded as the tool's reason
-            log_foreign(_LOG, f"pins: definitions of {self.source} cannot be compared", error)
+            log_once(_LOG, f"pins: definitions of {self.source} cannot be compared", error)
             told = error.message if isinstance(error, PegboardError) else type(error).__name__
             found = make_unavailable(tool, f"its definition cannot be compared: {told}")
         self.tools.append(found)

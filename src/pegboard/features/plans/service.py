@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from msgspec import convert
 
-from pegboard.concurrency.cooperative import Turns, run_at_once, run_cooperatively
+from pegboard.concurrency.cooperative import Slices, run_at_once, run_cooperatively
 from pegboard.core.graph import Graph, is_large
 from pegboard.core.ports.run_store import RunStore, StoredPlan
 from pegboard.core.principal import LOCAL, Principal
@@ -192,7 +192,7 @@ class Plans:
     async def _preview(self, graph: Graph, principal: Principal) -> Preview:
         return await run_cooperatively(self._previewing(graph, principal), is_large=is_large(graph))
 
-    def _previewing(self, graph: Graph, principal: Principal) -> Turns[Preview]:
+    def _previewing(self, graph: Graph, principal: Principal) -> Slices[Preview]:
         known = self._stand_in
         terms = CheckContext(
             board=self._registry,

@@ -6,7 +6,7 @@ from functools import cache, partial
 
 from msgspec import structs
 
-from pegboard.concurrency.cooperative import Turns, run_at_once, run_cooperatively
+from pegboard.concurrency.cooperative import Slices, run_at_once, run_cooperatively
 from pegboard.core.graph import Graph, Node, is_large
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import GraphInvalid, PegboardError
@@ -68,7 +68,7 @@ def check(
     return run_at_once(checking(graph, terms))
 
 
-def checking(graph: Graph, terms: CheckContext) -> Turns[list[Fault]]:
+def checking(graph: Graph, terms: CheckContext) -> Slices[list[Fault]]:
     """The same, in parts."""
     found: dict[Fault, None] = {}
     yield from _checked(graph, _remembering(terms), found, at="", depth=0)
@@ -104,7 +104,7 @@ def _remembering(terms: CheckContext) -> CheckContext:
 
 def _checked(
     graph: Graph, terms: CheckContext, found: dict[Fault, None], *, at: str, depth: int
-) -> Turns[None]:
+) -> Slices[None]:
     if depth > MOST_DEPTH:
         message = f"Graphs are at most {MOST_DEPTH} deep in one another."
         found[Fault(code="graph_too_deep", place=at.rstrip("."), message=message)] = None

@@ -112,16 +112,16 @@ def _path(location: tuple[int | str, ...]) -> str:
 def _message(item: Any, form: Any) -> str:
     """In the words in which arguments of tools are told."""
     from pegboard.schemas.lookup import property_names
-    from pegboard.schemas.problems import missing, unknown
+    from pegboard.schemas.problems import missing_argument, unknown_argument
     from pegboard.tools.pydantic_errors import describe_fault
 
     place = item["loc"]
     match item["type"]:
         case "missing":
-            return missing(place).message
+            return missing_argument(place).message
         case "extra_forbidden":
             names = property_names(_schema_of(form), place[:-1])
-            return unknown(place, names, noun="key").message if names else "unknown key"
+            return unknown_argument(place, names, noun="key").message if names else "unknown key"
         case _:
             return describe_fault(item)
 

@@ -10,7 +10,7 @@ from functools import partial
 from heapq import heappop, heappush
 from typing import Any, cast
 
-from pegboard.concurrency.cooperative import in_thread, turn_after
+from pegboard.concurrency.cooperative import in_thread, yield_every_slice
 from pegboard.core.graph import Edge, ForEach, Graph, Node, NodeState, Repeat, is_large
 from pegboard.core.ports.durability import RunSteps, StepRef
 from pegboard.core.result import error_to_dict
@@ -140,7 +140,7 @@ class GraphExecution:
                 while tasks:
                     for number, node_run in enumerate(await tasks.next(), start=1):
                         self._end(node_run)
-                        await turn_after(number)
+                        await yield_every_slice(number)
                     await self._start_ready(tasks)
             except StoreFailed:
                 self.run.abort(self.stop_signal)
@@ -149,7 +149,7 @@ class GraphExecution:
         for number, node in enumerate(self.graph, start=1):
             if node.id not in self.node_runs:
                 self._end(as_cancelled(self._path(node), self.stop_signal.reason))
-                await turn_after(number)
+                await yield_every_slice(number)
 
     def as_node_run(self, step: str) -> NodeRun:
         """How the graph ended, as one node."""
@@ -238,7 +238,7 @@ class GraphExecution:
         number = 0
         while self._ready and (not self.stop_signal.reason or self.run.replays):
             number += 1
-            await turn_after(number)
+            await yield_every_slice(number)
             node = self.graph.nodes[heappop(self._ready)]
             step = self._path(node)
             try:

@@ -7,12 +7,12 @@ from functools import partial
 from traceback import format_exception
 from typing import Protocol, TypeVar
 
-from pegboard.concurrency.log_once import log_foreign
+from pegboard.concurrency.log_once import log_once
 from pegboard.core.event import SourceChanged
 from pegboard.core.health import Health, HealthStatus
 from pegboard.core.ports.services import Services
 from pegboard.core.ports.source import Source
-from pegboard.core.resources_and_prompts import OffersResources, Prompt, Resource
+from pegboard.core.resources_and_prompts import Prompt, Resource, ResourceProvider
 from pegboard.core.tool import Tool
 from pegboard.errors import PegboardError, SourceUnavailable
 from pegboard.execution.emitter import Emitter
@@ -91,7 +91,7 @@ class SourceRefresher:
                 status=HealthStatus.UNHEALTHY, reason=f"no answer within {self.timeout:g} s"
             )
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
-            log_foreign(_LOG, f"the health check of {state.name} failed", error)
+            log_once(_LOG, f"the health check of {state.name} failed", error)
             reason = f"its health check failed ({type(error).__name__}); the log says why"
             return Health(status=HealthStatus.UNHEALTHY, reason=reason)
 
@@ -104,7 +104,7 @@ class SourceRefresher:
             async with asyncio.timeout(self.timeout):
                 await source.close()
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
-            log_foreign(_LOG, f"the source {state.name} did not close", error)
+            log_once(_LOG, f"the source {state.name} did not close", error)
             self._fail(state, f"did not close ({type(error).__name__})", error=error)
 
     def emit_status(self, state: SourceState, *, error: BaseException | None = None) -> None:
@@ -137,7 +137,7 @@ class SourceRefresher:
             is_logged = isinstance(error, SourceUnavailable) and error.is_logged
             self._fail(state, error.message, is_logged=is_logged)
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
-            log_foreign(_LOG, f"the source {state.name} failed", error)
+            log_once(_LOG, f"the source {state.name} failed", error)
             reason = f"it failed ({type(error).__name__}); the log says why"
             self._fail(state, reason, error=error, is_logged=True)
         else:
@@ -148,7 +148,7 @@ class SourceRefresher:
     async def _list_offers(self, state: SourceState) -> None:
         """Resources and prompts come after the tools: what fails takes none of the others along."""
         source = state.source
-        if not isinstance(source, OffersResources):
+        if not isinstance(source, ResourceProvider):
             return
         faults: list[str] = []
         async with asyncio.TaskGroup() as group:
@@ -180,7 +180,7 @@ class SourceRefresher:
         except PegboardError as error:
             faults.append(f"its {what}: {error.message}")
         except Exception as error:  # noqa: BLE001 - foreign code: recorded as the source's reason
-            log_foreign(_LOG, f"the {what} of {name} failed", error)
+            log_once(_LOG, f"the {what} of {name} failed", error)
             faults.append(f"its {what} failed ({type(error).__name__})")
         return known
 
@@ -192,7 +192,7 @@ class SourceRefresher:
         opener = state.opener
         source = await opener.kind.open(state.name, opener.config, self._services)
         source.on_change(_notifier(asyncio.get_running_loop(), state.relist))
-        if isinstance(source, OffersResources):
+        if isinstance(source, ResourceProvider):
             source.on_update(partial(self._listed.notify_updated, state))
         state.source = source
         return source

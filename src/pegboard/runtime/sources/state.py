@@ -8,7 +8,7 @@ from typing import Any
 
 from pegboard.access import Switches
 from pegboard.core.ports.clock import Clock
-from pegboard.core.ports.source import Source, SourceKind, TellsProblems
+from pegboard.core.ports.source import ProblemReporter, Source, SourceKind
 from pegboard.core.resources_and_prompts import Prompt, Resource
 from pegboard.core.tool import Tool
 from pegboard.registry.health import why_unavailable, with_switches
@@ -105,7 +105,7 @@ class SourceState:
     def problems(self) -> str:
         """What its last listing left out, and why; empty when nothing, or when it does not tell."""
         source = self.source
-        return " ".join(source.problems) if isinstance(source, TellsProblems) else ""
+        return " ".join(source.problems) if isinstance(source, ProblemReporter) else ""
 
     def mark_asked(self, clock: Clock) -> None:
         """It is asked for the first time, now."""

@@ -58,7 +58,7 @@ STATUSES: Mapping[type[errors.PegboardError], int] = MappingProxyType(
         errors.SwitchNotFound: 404,
         errors.InvalidRequest: 400,
         errors.ToolFailed: 502,
-        errors.NobodyToAsk: 502,
+        errors.ElicitationUnavailable: 502,
         errors.ToolOutputError: 502,
         errors.Unavailable: 503,
         errors.ToolTimeout: 504,

@@ -10,7 +10,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from pegboard.core.tool import JsonSchema
 from pegboard.schemas.lookup import description_of, property_names
-from pegboard.schemas.problems import missing, unknown
+from pegboard.schemas.problems import missing_argument, unknown_argument
 from pegboard.tools.pydantic_errors import describe_fault
 
 _IN_OUR_OWN_WORDS = frozenset({"value_error", "assertion_error", "value"})
@@ -30,10 +30,10 @@ def validation_message(fault: Mapping[str, Any], place: Place, schema: JsonSchem
     at = tuple(place)
     match fault["type"]:
         case "missing":
-            return missing(at, description_of(schema, at) if at else "").message
+            return missing_argument(at, description_of(schema, at) if at else "").message
         case "extra_forbidden":
             names = property_names(schema, at[:-1])
-            return unknown(at, names, noun="key").message if names else "unknown key"
+            return unknown_argument(at, names, noun="key").message if names else "unknown key"
         case "union_tag_invalid":  # the part before repeats what was sent
             return str(fault["msg"]).rpartition(" found using ")[2]
         case kind if kind in _IN_OUR_OWN_WORDS:

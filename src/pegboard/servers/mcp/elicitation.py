@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from pegboard.core.elicitation import Answer, Question, Sample, SampleMessage, SampleRequest
 from pegboard.core.result import Part, TextPart
-from pegboard.errors import NobodyToAsk, ToolFailed, Unavailable
+from pegboard.errors import ElicitationUnavailable, ToolFailed, Unavailable
 from pegboard.schemas.validator import compile_schema
 from pegboard.servers.mcp.content_blocks import block_of, parts_of
 from pegboard.servers.mcp.selection import WHOLE
@@ -59,14 +59,14 @@ class ClientAbilities:
         """Refuse a kind of question that this client does not support.
 
         Raises:
-            NobodyToAsk: The client supports only forms, or only pages.
+            ElicitationUnavailable: The client supports only forms, or only pages.
         """
         if question.url and not self._pages:
             self.missed["elicitation"] = {"url": {}}
-            raise NobodyToAsk("The caller's client cannot send a person to a page.")
+            raise ElicitationUnavailable("The caller's client cannot send a person to a page.")
         if not question.url and not self._forms:
             self.missed["elicitation"] = {"form": {}}
-            raise NobodyToAsk("The caller's client cannot show a form.")
+            raise ElicitationUnavailable("The caller's client cannot show a form.")
 
 
 class SessionElicitor:
@@ -100,7 +100,7 @@ class SessionElicitor:
         try:
             return await self._request.session.send_request(message, kind, metadata=related)
         except NoBackChannelError as error:
-            raise NobodyToAsk("The caller's connection does not support questions.") from error
+            raise ElicitationUnavailable("The caller's connection does not support questions.") from error
         except MCPError as error:
             if error.code in _GONE:
                 raise Unavailable("The caller disconnected before it answered.") from error

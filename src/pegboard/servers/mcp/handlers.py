@@ -13,8 +13,8 @@ from pegboard.core.result import ToolResult
 from pegboard.core.tool import Tool
 from pegboard.errors import (
     AccessDenied,
+    ElicitationUnavailable,
     HandleNotFound,
-    NobodyToAsk,
     PegboardError,
     ToolNotFound,
 )
@@ -230,7 +230,7 @@ class Handlers:
             seen = registry.explain(tool.spec.name, principal=caller.principal).visible
             if not seen:
                 raise unknown_tool(name)
-        if isinstance(error, NobodyToAsk) and is_modern(request):
+        if isinstance(error, ElicitationUnavailable) and is_modern(request):
             missed = caller.abilities.missed
             if missed:
                 raise MCPError(

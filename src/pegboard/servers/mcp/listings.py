@@ -7,7 +7,7 @@ from typing import Any, Literal
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
-from pegboard.core.pagination import cursor_of, place_of
+from pegboard.core.pagination import decode_cursor, encode_cursor
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
 from pegboard.core.uri_templates import match_uri
@@ -102,7 +102,7 @@ class Catalogue:
             chosen = entries[first : first + self._page]
             page = {"resultType": "complete", _KEYS[kind][0]: [item.render() for item in chosen]}
             if first + self._page < len(entries):
-                page["nextCursor"] = cursor_of(chosen[-1].key)
+                page["nextCursor"] = encode_cursor(chosen[-1].key)
             if (
                 len(listing.pages) <= len(entries) // self._page
             ):  # pages of invented cursors are not cached
@@ -192,7 +192,7 @@ def _resource_entry(offered: ResourceTool, uri: str) -> _Entry:
 
 def _cursor_key(cursor: str) -> str:
     try:
-        place = place_of(cursor, str)
+        place = decode_cursor(cursor, str)
     except InvalidRequest as error:
         raise MCPError(INVALID_PARAMS, error.message) from error
     return place[0] if place is not None else ""

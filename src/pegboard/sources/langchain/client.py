@@ -8,7 +8,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
-from pegboard.concurrency.log_once import log_foreign
+from pegboard.concurrency.log_once import log_once
 from pegboard.core.result import (
     Artifact,
     AudioPart,
@@ -53,7 +53,7 @@ def translate_build_errors(reference: str) -> Generator[None]:
     except Exception as error:
         if missing := missing_module(error):
             raise SourceUnavailable(f"'{reference}' {missing}") from error
-        log_foreign(_LOG, f"{reference} failed to make its tools", error)
+        log_once(_LOG, f"{reference} failed to make its tools", error)
         raise SourceUnavailable(
             f"'{reference}' failed to make its tools ({type(error).__name__}); the log says why",
             is_logged=True,

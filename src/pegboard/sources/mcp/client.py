@@ -7,7 +7,7 @@ from mcp import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from pegboard.concurrency.exception_groups import lone_error
+from pegboard.concurrency.exception_groups import unwrap_single_error
 from pegboard.errors import (
     InvalidRequest,
     MCPConnectionError,
@@ -35,7 +35,7 @@ def connection_error(
         wire: How the child process ended, where there is one.
         error: What the library raised.
     """
-    cause = lone_error(error)
+    cause = unwrap_single_error(error)
     if isinstance(cause, MCPConnectionError):
         return cause
     if isinstance(cause, PegboardError):
@@ -127,7 +127,7 @@ def translate_error(
         why: Why the session ended; empty when it did not.
         error: What the library raised.
     """
-    cause = lone_error(error)
+    cause = unwrap_single_error(error)
     if isinstance(cause, PegboardError):
         return cause
     found = fault or _translate(link, why, cause)

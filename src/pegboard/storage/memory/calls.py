@@ -4,12 +4,12 @@ from typing import Any
 
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.event import CallRecord, CallStarted, Event
-from pegboard.core.pagination import Position, check_page_size, cursor_of, position_of
+from pegboard.core.pagination import Position, check_page_size, decode_position, encode_cursor
 from pegboard.core.ports.audit_store import AuditStore
 from pegboard.core.ports.call_stores import HistoryPage, HistoryQuery
 from pegboard.core.record_snapshot import freeze
 from pegboard.errors import Unavailable
-from pegboard.storage.audit_entries import Starts, in_history, skip_proof
+from pegboard.storage.audit_entries import Starts, audit_unavailable_error, in_history
 from pegboard.storage.history_rows import UNKNOWN, Redact, call_row, detail_row, start_row
 
 _Entry = tuple[Position, dict[str, Any]]
@@ -47,7 +47,7 @@ class MemoryCalls:
             try:
                 await self._trail.append([entry])
             except Unavailable as error:
-                raise skip_proof(event.tool, error) from error
+                raise audit_unavailable_error(event.tool, error) from error
         if not in_history(event.effect):
             return
         row = start_row(event)
@@ -94,7 +94,7 @@ class MemoryCalls:
 
     async def calls(self, query: HistoryQuery) -> HistoryPage:
         limit = check_page_size(query.limit)
-        before = position_of(query.cursor)
+        before = decode_position(query.cursor)
         with self._gate:
             entries = [*self._finished.values(), *self._unfinished.values()]
         wanted = [
@@ -106,7 +106,7 @@ class MemoryCalls:
         page = wanted[:limit]
         return HistoryPage(
             calls=[dict(row) for _, row in page],
-            next_cursor=cursor_of(*page[-1][0]) if len(wanted) > limit else "",
+            next_cursor=encode_cursor(*page[-1][0]) if len(wanted) > limit else "",
         )
 
     async def detail(self, error_id: str) -> dict[str, Any] | None:

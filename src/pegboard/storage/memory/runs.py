@@ -5,7 +5,7 @@ from collections import Counter
 from msgspec import structs
 
 from pegboard.core.graph import NodeState
-from pegboard.core.pagination import check_page_size, cursor_of, position_of
+from pegboard.core.pagination import check_page_size, decode_position, encode_cursor
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run_store import LEASE, RunPage, RunQuery, StoredPlan, StoredRun
 from pegboard.errors import InvalidRequest
@@ -55,7 +55,7 @@ class MemoryRuns(MemoryRunJournal):
             return None if entry is None else copied(entry.run)
 
     async def runs(self, query: RunQuery) -> RunPage:
-        limit, before = check_page_size(query.limit), position_of(query.cursor)
+        limit, before = check_page_size(query.limit), decode_position(query.cursor)
         with self._gate:
             found = [
                 ((entry.run.start.created_at, entry.number), entry.run)
@@ -66,7 +66,7 @@ class MemoryRuns(MemoryRunJournal):
             wanted.sort(key=lambda item: item[0], reverse=True)
             return RunPage(
                 runs=[copied(run) for _, run in wanted[:limit]],
-                next_cursor=cursor_of(*wanted[limit - 1][0]) if len(wanted) > limit else "",
+                next_cursor=encode_cursor(*wanted[limit - 1][0]) if len(wanted) > limit else "",
             )
 
     async def take(self, owner: str, *, seconds: float = LEASE) -> StoredRun | None:

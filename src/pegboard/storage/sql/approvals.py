@@ -14,7 +14,7 @@ from pegboard.core.approval_transitions import (
     apply_withdrawal,
     is_overdue,
 )
-from pegboard.core.pagination import check_page_size, cursor_of, position_of
+from pegboard.core.pagination import check_page_size, decode_position, encode_cursor
 from pegboard.core.ports.approval_store import (
     Approval,
     ApprovalPage,
@@ -75,7 +75,7 @@ class SqlApprovals:
         more = len(rows) > limit
         return ApprovalPage(
             approvals=[apply_expiry(_read(row.body), now) for row in page],
-            next_cursor=cursor_of(page[-1].created_at, page[-1].number) if more else "",
+            next_cursor=encode_cursor(page[-1].created_at, page[-1].number) if more else "",
         )
 
     async def decide(
@@ -205,7 +205,7 @@ def _select(query: ApprovalQuery, now: float) -> Select[*tuple[Any, ...]]:
         wanted = wanted.where(TABLE.c.state == query.state)
         if query.state in OPEN:
             wanted = wanted.where(or_(TABLE.c.expires_at.is_(None), TABLE.c.expires_at > now))
-    position = position_of(query.cursor)
+    position = decode_position(query.cursor)
     if position is not None:
         wanted = wanted.where(tuple_(TABLE.c.created_at, TABLE.c.number) < position)
     return wanted

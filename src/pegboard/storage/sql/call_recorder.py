@@ -9,7 +9,7 @@ from sqlalchemy import Table
 from pegboard.core.event import CallRecord, CallStarted, Event
 from pegboard.core.record_snapshot import RecordSnapshot, freeze
 from pegboard.errors import Unavailable
-from pegboard.storage.audit_entries import Starts, in_history, skip_proof
+from pegboard.storage.audit_entries import Starts, audit_unavailable_error, in_history
 from pegboard.storage.databases.database import Database
 from pegboard.storage.databases.transaction import Prepared, Transaction
 from pegboard.storage.history_rows import Redact, call_row, detail_row, start_row
@@ -93,7 +93,7 @@ class SqlRecorder:
         try:
             await self._database.run(start)
         except Unavailable as error:
-            raise skip_proof(event.tool, error) from error
+            raise audit_unavailable_error(event.tool, error) from error
 
     def on_event(self, event: Event) -> None:
         """Queue the record of a call for the next commit."""

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Row, Select, literal_column, select, tuple_
 
-from pegboard.core.pagination import check_page_size, cursor_of, position_of
+from pegboard.core.pagination import check_page_size, decode_position, encode_cursor
 from pegboard.core.ports.call_stores import HistoryPage, HistoryQuery
 from pegboard.core.record_snapshot import clean_text
 from pegboard.errors import Unavailable
@@ -49,7 +49,7 @@ class SqlHistory:
         more = len(rows) > limit
         return HistoryPage(
             calls=[_shown(row) for row in page],
-            next_cursor=cursor_of(page[-1].started_at, page[-1].id) if more else "",
+            next_cursor=encode_cursor(page[-1].started_at, page[-1].id) if more else "",
         )
 
     async def detail(self, error_id: str) -> dict[str, Any] | None:
@@ -84,7 +84,7 @@ def _select(query: HistoryQuery) -> Select[*tuple[Any, ...]]:
         wanted = wanted.where(CALLS.c.started_at >= query.since)
     if query.until is not None:
         wanted = wanted.where(CALLS.c.started_at < query.until)
-    position = position_of(query.cursor)
+    position = decode_position(query.cursor)
     if position is not None:
         wanted = wanted.where(tuple_(CALLS.c.started_at, CALLS.c.id) < position)
     return wanted

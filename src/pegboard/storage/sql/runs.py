@@ -6,7 +6,7 @@ from msgspec import structs
 from sqlalchemy import Row, Select, delete, or_, select, tuple_, update
 
 from pegboard.core.graph import NodeState
-from pegboard.core.pagination import check_page_size, cursor_of, position_of
+from pegboard.core.pagination import check_page_size, decode_position, encode_cursor
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run_store import LEASE, RunPage, RunQuery, StoredPlan, StoredRun
 from pegboard.core.record_snapshot import clean_text
@@ -77,7 +77,7 @@ class SqlRuns(SqlRunJournal):
         more = len(rows) > limit
         return RunPage(
             runs=[_run(row) for row in page],
-            next_cursor=cursor_of(page[-1].created_at, page[-1].number) if more else "",
+            next_cursor=encode_cursor(page[-1].created_at, page[-1].number) if more else "",
         )
 
     async def take(self, owner: str, *, seconds: float = LEASE) -> StoredRun | None:
@@ -186,7 +186,7 @@ def _select(query: RunQuery) -> Select[*tuple[Any, ...]]:
             wanted = wanted.where(RUNS.c[name] == clean_text(value))
     if query.tenant is not None:
         wanted = wanted.where(RUNS.c.tenant == clean_text(query.tenant))
-    position = position_of(query.cursor)
+    position = decode_position(query.cursor)
     if position is not None:
         wanted = wanted.where(tuple_(RUNS.c.created_at, RUNS.c.number) < position)
     return wanted

@@ -8,7 +8,7 @@ import pytest
 from tests.sources.mcp.opening import Person, call_of
 
 from pegboard.core.elicitation import Answer, Question, Sample, SampleRequest
-from pegboard.errors import NobodyToAsk, Unavailable
+from pegboard.errors import ElicitationUnavailable, Unavailable
 from pegboard.sources.mcp.request_context import RequestContext
 from pegboard.sources.mcp.session.server_requests import ServerRequests
 
@@ -71,7 +71,7 @@ async def test_a_sample_says_all_that_the_server_said() -> None:
     ("asker", "says"),
     [
         (None, "Nobody can be asked"),
-        (Leaving(NobodyToAsk("no")), "Nobody can be asked"),
+        (Leaving(ElicitationUnavailable("no")), "Nobody can be asked"),
         (Leaving(Unavailable("The caller went away.")), "The caller went away."),
     ],
     ids=["nobody", "refuses", "left"],

@@ -8,7 +8,7 @@ import mcp_types as types
 from mcp.client import ClientRequestContext
 
 from pegboard.core.elicitation import Question, SampleMessage, SampleRequest
-from pegboard.errors import NobodyToAsk, PegboardError
+from pegboard.errors import ElicitationUnavailable, PegboardError
 from pegboard.sources.mcp.content_blocks import parts_of_message, sample_content
 from pegboard.sources.mcp.request_context import RequestContext
 
@@ -59,7 +59,7 @@ class ServerRequests:
             question = Question(message=params.message, schema=dict(params.requested_schema))
         try:
             answer = await self._wait_for_answer(call.ask(question))
-        except NobodyToAsk:
+        except ElicitationUnavailable:
             return _NOBODY
         except PegboardError as error:
             return _error_data(error)
@@ -92,7 +92,7 @@ class ServerRequests:
         )
         try:
             sample = await self._wait_for_answer(call.sample(request))
-        except NobodyToAsk:
+        except ElicitationUnavailable:
             return _NOBODY
         except PegboardError as error:
             return _error_data(error)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pegboard.errors import ToolArgumentError
-from pegboard.tools.argument_parsing import encode_arguments, parse_arguments
+from pegboard.tools.raw_arguments import encode_arguments, parse_arguments
 
 
 def _cyclic() -> dict[str, Any]:

@@ -36,15 +36,15 @@ def parse_arguments(tool: str, raw: Arguments) -> dict[str, Any]:
     text = encode_arguments(tool, raw)
     if not text.strip():
         return {}
-    document = _decoded(tool, text)
+    document = _decode(tool, text)
     if isinstance(document, str) and document.lstrip().startswith("{"):
-        document = _decoded(tool, document)  # encoded twice, as models do
+        document = _decode(tool, document)  # encoded twice, as models do
     if not isinstance(document, dict):
         raise ToolArgumentError(tool, (not_an_object(document),))
     return document  # pyright: ignore[reportUnknownVariableType]  # from_json gives str keys
 
 
-def _decoded(tool: str, text: str | bytes) -> Any:
+def _decode(tool: str, text: str | bytes) -> Any:
     try:
         return decode(text)
     except ValueError as error:
