@@ -100,7 +100,9 @@ class SessionElicitor:
         try:
             return await self._request.session.send_request(message, kind, metadata=related)
         except NoBackChannelError as error:
-            raise ElicitationUnavailable("The caller's connection does not support questions.") from error
+            raise ElicitationUnavailable(
+                "The caller's connection does not support questions."
+            ) from error
         except MCPError as error:
             if error.code in _GONE:
                 raise Unavailable("The caller disconnected before it answered.") from error
