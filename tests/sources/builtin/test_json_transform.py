@@ -138,9 +138,9 @@ def test_a_text_that_holds_json_is_read() -> None:
         ({"operation": "query", "document": [1, "a"], "expression": "[0] < [1]"}, "fails"),
         ({"operation": "query", "document": [1], "expression": "[::0]"}, "expression fails"),
         ({"operation": "query", "document": 1, "expression": "&a"}, "not a JSON value"),
-        ({"operation": "get", "document": {}, "pointer": "/a"}, "leads nowhere"),
-        ({"operation": "get", "document": [], "pointer": "/x"}, "leads nowhere"),
-        ({"operation": "get", "document": {}, "pointer": "a"}, "leads nowhere"),
+        ({"operation": "get", "document": {}, "pointer": "/a"}, "does not resolve"),
+        ({"operation": "get", "document": [], "pointer": "/x"}, "does not resolve"),
+        ({"operation": "get", "document": {}, "pointer": "a"}, "does not resolve"),
         ({"operation": "patch", "document": {}, "patch": [{}]}, "operation 0 fails"),
         (
             {"operation": "patch", "document": {}, "patch": [{"op": "zap", "path": ""}]},

@@ -343,7 +343,7 @@ async def test_what_may_have_taken_effect_at_a_host_that_hangs_is_not_offered_ag
 
     error = result.error
     assert isinstance(error, HostUnavailable)
-    assert (error.retryable, "look before you call it again" in result.text) == (
+    assert (error.retryable, "check before you repeat it" in result.text) == (
         not is_open,
         is_open,
     )

@@ -273,7 +273,7 @@ def test_names_that_are_not_utf8_are_passed_over(jail: WorkspaceFiles, root: Pat
 
 
 def test_what_the_system_forbids_is_the_tools_failure() -> None:
-    with pytest.raises(ToolFailed, match=r"The file system fails on|does not permit"):
+    with pytest.raises(ToolFailed, match=r"The file system reports an error for|does not permit"):
         WorkspaceFiles(Path("/sys")).write("new/file.txt", b"x", replace=True)
 
 

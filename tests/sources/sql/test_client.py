@@ -133,7 +133,7 @@ async def test_a_connection_that_went_stale_is_replaced_once() -> None:
 async def test_a_database_that_drops_every_connection_is_unavailable() -> None:
     driver = ScriptedDriver(_stale)
 
-    with pytest.raises(SourceUnavailable, match="closes the connection at once"):
+    with pytest.raises(SourceUnavailable, match="closes each connection immediately"):
         await DatabaseClient(driver, _config(), owner="shop").ping(1)
 
     assert len(driver.opened) == 2

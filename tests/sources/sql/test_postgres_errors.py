@@ -17,10 +17,10 @@ class _Coded(psycopg.Error):
 @pytest.mark.parametrize(
     ("error", "kind", "message"),
     [
-        (_Coded("40001"), Unavailable, "in the way"),
-        (_Coded("55P03"), Unavailable, "in the way"),
-        (_Coded("53300"), Unavailable, "not available now"),
-        (_Coded("57P01"), Unavailable, "not available now"),
+        (_Coded("40001"), Unavailable, "conflicting lock"),
+        (_Coded("55P03"), Unavailable, "conflicting lock"),
+        (_Coded("53300"), Unavailable, "temporarily unavailable"),
+        (_Coded("57P01"), Unavailable, "temporarily unavailable"),
         (_Coded("XX000"), ToolFailed, "could not run"),
         (_Coded("42501"), ToolFailed, "permission"),
         (_Coded("28P01", "password authentication failed"), SourceUnavailable, "password"),

@@ -53,14 +53,16 @@ async def test_a_misspelt_hidden_name_offers_nothing(hidden: dict[str, Any], chi
     async with opened(f"sqlite:///{chinook}") as well:
         config = SqlConfig.model_validate({"url": f"sqlite:///{chinook}", **hidden})
         source = await KIND.open("shop", config, Services())
-        with pytest.raises(SourceUnavailable, match=r"names what is not there: .*spelling"):
+        with pytest.raises(
+            SourceUnavailable, match=r"names what the database does not have: .*spelling"
+        ):
             await source.tools()
         health = await source.health()
         await source.close()
         assert (await well.health()).status is HealthStatus.HEALTHY
 
     assert health.status is HealthStatus.DEGRADED
-    assert "names what is not there" in health.reason
+    assert "names what the database does not have" in health.reason
 
 
 async def test_a_closed_source_says_so(chinook: Path) -> None:

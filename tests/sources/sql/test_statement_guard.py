@@ -60,7 +60,7 @@ def test_a_checked_statement_names_its_tables_and_with_queries(one_vault: Path) 
             "DELETE FROM artist",
             "DELETE changes data; only queries are run here. This database is read-only.",
         ),
-        ("DROP TABLE artist", "DROP changes more than rows; that is not offered here."),
+        ("DROP TABLE artist", "DROP changes more than rows, which is not supported here."),
         (
             "PRAGMA table_info(artist)",
             "A statement begins with SELECT or TABLE or VALUES or WITH here, not with 'PRAGMA'.",
@@ -239,7 +239,7 @@ def test_an_explain_that_runs_or_explains_nothing_is_refused(dialect: Dialect, s
         ("((SELECT 1))", ""),
         ("with x as (select 1) select 1", ""),
         ("UPDATE t SET a = 1", "UPDATE changes data; only queries are run here."),
-        ("CREATE TABLE t (a)", "CREATE changes more than rows; that is not offered here."),
+        ("CREATE TABLE t (a)", "CREATE changes more than rows, which is not supported here."),
         ("'SELECT'", "A statement begins with SELECT or WITH here, not with ''SELECT''."),
         ('"select" 1', "A statement begins with SELECT or WITH here, not with '\"select\"'."),
     ],

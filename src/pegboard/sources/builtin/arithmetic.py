@@ -1,4 +1,4 @@
-"""Evaluates arithmetic without `eval`: a few kinds of syntax nodes, bounded in size."""
+"""Evaluates arithmetic without `eval`: a few syntax nodes, with bounds on depth and size."""
 
 import ast
 import math
@@ -21,10 +21,10 @@ _SPELLINGS = str.maketrans(
 
 
 def evaluate(expression: str) -> Number:
-    """The value of an arithmetic expression; integers stay exact.
+    """Return the value of an arithmetic expression; integers stay exact.
 
     Raises:
-        InvalidRequest: It is not arithmetic, has no real value, or is too large; says which.
+        InvalidRequest: It is not arithmetic, has no real value, or is too large.
     """
     try:
         tree = ast.parse(expression.strip().translate(_SPELLINGS), mode="eval")
@@ -66,7 +66,7 @@ def _value(node: ast.expr, depth: int) -> Number:
 
 
 def _binary(node: ast.BinOp, depth: int) -> Number:
-    """Walks down the left side in a loop, so that a long sum is not deep."""
+    """Walk down the left side in a loop, so that a long sum does not recurse."""
     chain: list[ast.BinOp] = []
     first: ast.expr = node
     while isinstance(first, ast.BinOp):
@@ -168,7 +168,7 @@ def _magnitude(value: Number) -> Number:
 
 
 def _root(value: Number) -> Number:
-    """An exact square root where there is one."""
+    """Return the square root, exact where possible."""
     if isinstance(value, int) and value >= 0 and math.isqrt(value) ** 2 == value:
         return math.isqrt(value)
     return math.sqrt(value)

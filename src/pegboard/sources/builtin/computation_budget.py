@@ -1,4 +1,4 @@
-"""How much a computation on somebody else's JSON may take."""
+"""The budget of a computation on untrusted JSON."""
 
 from typing import Any, cast
 
@@ -10,10 +10,10 @@ _EACH = 8
 
 
 class Budget:
-    """Counts steps, and weighs values that share their parts.
+    """Counts steps and weighs values that share their parts.
 
-    A value may be small in memory and enormous when written out, as when each of twenty lists holds
-    the one before it twice. The weight is that of the written form: one for each character of text
+    A value may be small in memory and huge once encoded, for example if each of twenty lists holds
+    the previous one twice. The weight is that of the encoded form: one for each character of text
     and eight for each value.
     """
 
@@ -22,30 +22,30 @@ class Budget:
         self._known: dict[int, tuple[Any, int]] = {}
 
     def step(self, count: int = 1) -> None:
-        """Take note of some work.
+        """Count some steps of work.
 
         Raises:
-            InvalidRequest: It was too much.
+            InvalidRequest: The budget is exceeded.
         """
         self._steps += count
         if self._steps > _MAX_STEPS:
             raise InvalidRequest("This takes too long on so large a document; narrow it first.")
 
     def weigh(self, value: Any) -> int:
-        """The weight of a JSON value.
+        """Return the weight of a JSON value.
 
         Raises:
-            InvalidRequest: It is too heavy, or not JSON.
+            InvalidRequest: It exceeds the budget, or is not JSON.
         """
         weight = self._weight(value)
         self.check(weight)
         return weight
 
     def check(self, weight: int) -> None:
-        """Refuse what would weigh too much.
+        """Refuse a weight that exceeds the budget.
 
         Raises:
-            InvalidRequest: It would.
+            InvalidRequest: It exceeds the budget.
         """
         if weight > _MAX_WEIGHT:
             raise InvalidRequest("The document or the result is too large.")

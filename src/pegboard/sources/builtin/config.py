@@ -1,4 +1,4 @@
-"""What the operator may say of the built-in tools."""
+"""Configuration of the built-in tools."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class BuiltinConfig(BaseModel):
-    """Which built-in tools there are, and where the file tools work."""
+    """Selects the built-in tools and the workspace of the file tools."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -16,6 +16,6 @@ class BuiltinConfig(BaseModel):
     exclude: tuple[str, ...] = Field(default=(), description="Without these tools or categories.")
     workspace: Path | None = Field(
         default=None,
-        description="The folder that file tools are jailed to, unless a call names another; "
+        description="The folder that file tools are confined to, unless a call names another; "
         "relative to the board; shared by all callers. Without one, each caller gets its own.",
     )

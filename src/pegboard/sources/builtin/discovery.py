@@ -24,10 +24,9 @@ class BuiltinTool:
 
     Attributes:
         function: The decorated function.
-        spec: Under its bare name.
-        availability: Why it cannot be used with some services; empty when it can.
-        probe: The same, for what has to be tried out first; asked when a board opens, of tools
-            that are available by all else.
+        spec: Its spec, without the name of a source.
+        availability: Returns why it is unavailable with these services; empty if it is available.
+        probe: Like `availability`, for what must be tried first; called when a board opens.
     """
 
     function: Callable[..., Any]
@@ -38,9 +37,9 @@ class BuiltinTool:
 
 @cache
 def discover_builtin_tools() -> tuple[BuiltinTool, ...]:
-    """All of them, by name.
+    """Return all built-in tools, by name.
 
-    A module may define `availability(services) -> str` for its tools, and an async `probe` alike.
+    A module may define `availability(services) -> str` and an async `probe` for its tools.
     """
     found = [
         BuiltinTool(
@@ -63,7 +62,7 @@ def _modules() -> list[ModuleType]:
 
 
 def _tools_of(module: ModuleType) -> list[Callable[..., Any]]:
-    """The decorated functions that the module defines itself."""
+    """Return the decorated functions that a module defines itself."""
     return [
         function
         for _, function in inspect.getmembers(module, inspect.isfunction)

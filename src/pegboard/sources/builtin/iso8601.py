@@ -1,4 +1,4 @@
-"""Points in time, zones and durations in ISO 8601, as text and as values."""
+"""Parses and formats times, time zones and durations of ISO 8601."""
 
 import re
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Duration:
 
     Attributes:
         months: Years and months: their length depends on the calendar.
-        days: Weeks and days: they keep the wall clock across a change of summer time.
+        days: Weeks and days: they keep the wall-clock time across changes to summer time.
         elapsed: Hours, minutes and seconds: exact.
     """
 
@@ -33,10 +33,10 @@ class Duration:
 
 
 def parse_zone(name: str) -> tzinfo:
-    """A zone by its IANA name or as an offset like `+02:00`.
+    """Parse an IANA time zone name or an offset such as `+02:00`.
 
     Raises:
-        InvalidRequest: There is none; names the nearest.
+        InvalidRequest: It is unknown; the message suggests the nearest name.
     """
     offset = _OFFSET.fullmatch(name)
     if offset is not None:
@@ -53,10 +53,10 @@ def parse_zone(name: str) -> tzinfo:
 
 
 def parse_moment(text: str, zone: tzinfo) -> datetime:
-    """A point in time from ISO 8601; one without an offset is in `zone`, a date is its midnight.
+    """Parse an ISO 8601 time; one without an offset is in `zone`, a date is its midnight.
 
     Raises:
-        InvalidRequest: The text is no date or time.
+        InvalidRequest: The text is not a date or time.
     """
     try:
         found = datetime.fromisoformat(text.strip())
@@ -69,10 +69,10 @@ def parse_moment(text: str, zone: tzinfo) -> datetime:
 
 
 def parse_duration(text: str) -> Duration:
-    """A duration from ISO 8601, with a sign before the `P` for going back.
+    """Parse an ISO 8601 duration, with an optional sign before the `P`.
 
     Raises:
-        InvalidRequest: The text is no duration.
+        InvalidRequest: The text is not a duration.
     """
     found = _DURATION.fullmatch(text.strip().upper())
     if found is None or any(len(part or "") > _MAX_DIGITS for part in found.groups()):
@@ -91,7 +91,7 @@ def parse_duration(text: str) -> Duration:
             seconds=float((found["seconds"] or "0").replace(",", ".")),
         )
     except OverflowError as error:
-        raise InvalidRequest(f"'{text}' is too long a time.") from error
+        raise InvalidRequest(f"'{text}' is too long.") from error
     return Duration(
         months=sign * (12 * number("years") + number("months")),
         days=sign * (7 * number("weeks") + number("days")),
@@ -100,13 +100,13 @@ def parse_duration(text: str) -> Duration:
 
 
 def add_duration(moment: datetime, duration: Duration) -> datetime:
-    """The moment after (or before) a duration, in the same zone.
+    """Return the time after (or before) a duration, in the same zone.
 
-    Months and days are counted on the calendar, with the day of the month cut to the month's
-    length; a time that a change of clocks skips moves on with the clock; hours are exact.
+    Months and days follow the calendar, and the day of the month is limited to the length of the
+    month. A time that a change of clocks skips moves on with the clock. Hours are exact.
 
     Raises:
-        InvalidRequest: Outside the years 1 to 9999.
+        InvalidRequest: The result is outside the years 1 to 9999.
     """
     try:
         month = moment.year * 12 + moment.month - 1 + duration.months
@@ -121,7 +121,7 @@ def add_duration(moment: datetime, duration: Duration) -> datetime:
 
 
 def format_duration(delta: timedelta) -> str:
-    """An exact duration in ISO 8601 days, hours, minutes and seconds."""
+    """Format an exact duration as ISO 8601 days, hours, minutes and seconds."""
     sign = "-" if delta < timedelta() else ""
     delta = abs(delta)
     hours, rest = divmod(delta.seconds, 3600)

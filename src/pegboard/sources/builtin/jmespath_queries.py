@@ -1,6 +1,6 @@
-"""JMESPath with bounds on time and size.
+"""JMESPath queries with bounds on time and size.
 
-Imports the library at its top, so it is imported on the first query.
+It imports the library, so the module itself is imported on the first query.
 """
 
 from functools import lru_cache
@@ -23,10 +23,11 @@ _MAKES_NEW = frozenset(
 
 
 def query(document: Any, expression: str) -> Any:
-    """What a JMESPath expression finds in a document.
+    """Return what a JMESPath expression selects from a document.
 
     Raises:
-        InvalidRequest: The expression is malformed, does not fit the document, or takes too much.
+        InvalidRequest: The expression is malformed, does not fit the document, or exceeds the
+            budget.
     """
     try:
         return _BudgetInterpreter(Budget()).run(_parse(expression), document)
@@ -42,7 +43,7 @@ def _parse(expression: str) -> Any:
 
 
 class _BudgetFunctions(Functions):
-    """The standard functions; each is charged for the size of what it is given."""
+    """The standard functions, each charged for the size of its arguments."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
@@ -58,7 +59,7 @@ class _BudgetFunctions(Functions):
 
 
 class _BudgetInterpreter(TreeInterpreter):
-    """The library's interpreter, with every step counted and every new value weighed."""
+    """The library's interpreter, which counts every step and weighs every new value."""
 
     def __init__(self, budget: Budget) -> None:
         super().__init__(Options(custom_functions=_BudgetFunctions(budget)))

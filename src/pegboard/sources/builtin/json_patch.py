@@ -1,6 +1,6 @@
 """JSON Pointer (RFC 6901), JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396), bounded.
 
-Imports the library at its top, so it is imported on the first use.
+It imports the library, so the module itself is imported on first use.
 """
 
 from copy import deepcopy
@@ -16,22 +16,22 @@ _MAX_DIFFED = 400_000
 
 
 def get(document: Any, pointer: str) -> Any:
-    """The value at a JSON Pointer.
+    """Return the value at a JSON Pointer.
 
     Raises:
-        InvalidRequest: The pointer is malformed, or nothing is there.
+        InvalidRequest: The pointer is malformed, or there is no such value.
     """
     try:
         return resolve_pointer(document, pointer)
     except (JsonPointerException, ValueError, TypeError) as error:
-        raise InvalidRequest(f"The JSON Pointer '{pointer}' leads nowhere: {error}.") from error
+        raise InvalidRequest(f"The JSON Pointer '{pointer}' does not resolve: {error}.") from error
 
 
 def apply_patch(document: Any, operations: list[dict[str, Any]]) -> Any:
-    """The document after all operations of a JSON Patch, in order; all or nothing.
+    """Apply all operations of a JSON Patch in order, or none of them.
 
     Raises:
-        InvalidRequest: An operation is malformed or fails; says which.
+        InvalidRequest: An operation is malformed or fails.
     """
     document = deepcopy(document)
     Budget().weigh(document)
@@ -47,7 +47,7 @@ def apply_patch(document: Any, operations: list[dict[str, Any]]) -> Any:
 
 
 def make_patch(document: Any, other: Any) -> list[dict[str, Any]]:
-    """The JSON Patch that makes `other` of the document.
+    """Return the JSON Patch from the document to `other`.
 
     Raises:
         InvalidRequest: The documents are too large to compare.
@@ -59,7 +59,7 @@ def make_patch(document: Any, other: Any) -> list[dict[str, Any]]:
 
 
 def merge_patch(document: Any, changes: Any) -> Any:
-    """The document after a JSON Merge Patch: objects merge, null removes, the rest replaces."""
+    """Apply a JSON Merge Patch: objects merge, null removes, anything else replaces."""
     if not isinstance(changes, dict):
         return changes
     result = dict(cast("dict[str, Any]", document)) if isinstance(document, dict) else {}

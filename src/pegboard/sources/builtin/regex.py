@@ -1,4 +1,4 @@
-"""Regular expressions that cannot hang: RE2's take time in proportion to the text."""
+"""Regular expressions in linear time (RE2)."""
 
 import time
 from collections.abc import Iterator
@@ -29,18 +29,18 @@ class Pattern:
 
     @property
     def names(self) -> dict[str, int]:
-        """Named groups and their numbers."""
+        """The named groups and their numbers."""
         return dict(self._compiled.groupindex)
 
     def find_in(self, text: str) -> bool:
-        """Whether it occurs."""
+        """Whether the pattern occurs in a text."""
         return self._compiled.search(text) is not None
 
     def matches(self, text: str) -> Iterator[Any]:
-        """Each match, from left to right, like those of `re`.
+        """Yield each match from left to right, like `re.finditer`.
 
         Raises:
-            InvalidRequest: It takes too long: many matches of a pattern that looks far ahead.
+            InvalidRequest: It takes too long, because many matches each look far ahead.
         """
         deadline = time.monotonic() + _SECONDS
         for match in self._compiled.finditer(text):

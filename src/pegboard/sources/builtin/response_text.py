@@ -1,4 +1,4 @@
-"""What a response's body is: JSON, text or bytes."""
+"""Interprets a response body as JSON, text or bytes."""
 
 import json
 import re
@@ -16,7 +16,7 @@ _HTML_START = 2048
 
 
 def text_of(response: HttpResponse) -> str | None:
-    """The body as text by its declared character set, else UTF-8; None when it is not text."""
+    """Return the body as text by its declared charset, else UTF-8; None if it is not text."""
     media_type = response.media_type
     if media_type and not _TEXT.fullmatch(media_type):
         return None
@@ -26,7 +26,7 @@ def text_of(response: HttpResponse) -> str | None:
 
 
 def json_of(response: HttpResponse, text: str) -> tuple[bool, Any]:
-    """Whether the body is whole JSON, and the value."""
+    """Return whether the body is complete JSON, and its value."""
     if not (response.media_type.endswith(("/json", "+json"))) or response.truncated:
         return False, None
     try:

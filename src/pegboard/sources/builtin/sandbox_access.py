@@ -1,4 +1,4 @@
-"""How the tools that run code and commands get the board's sandbox."""
+"""Access to the board's sandbox for the tools that run code and commands."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _NO_SANDBOX = (
 
 
 def sandbox_of(ctx: ToolContext[Any]) -> Sandbox:
-    """The board's sandbox.
+    """Return the board's sandbox.
 
     Raises:
         SourceUnavailable: There is none.
@@ -29,15 +29,15 @@ def sandbox_of(ctx: ToolContext[Any]) -> Sandbox:
 
 
 def why_no_sandbox(services: Services) -> str:
-    """Why a tool that needs a sandbox cannot be used with these services; empty when it can."""
+    """Return why a tool that needs a sandbox is unavailable; empty if it is available."""
     return "" if services.sandbox is not None else _NO_SANDBOX
 
 
 async def why_no_code(services: Services) -> str:
-    """Why no sandbox for Python works on this machine; empty when one does."""
+    """Return why no sandbox for Python works on this machine; empty if one does."""
     return "" if services.sandbox is None else await services.sandbox.why_no_code()
 
 
 async def why_no_commands(services: Services) -> str:
-    """Why no sandbox for commands works on this machine; empty when one does."""
+    """Return why no sandbox for commands works on this machine; empty if one does."""
     return "" if services.sandbox is None else await services.sandbox.why_no_commands()

@@ -1,4 +1,4 @@
-"""How a built-in tool gets what the board has: as the `deps` of its context."""
+"""Access to the board's services for built-in tools, through the `deps` of their context."""
 
 import inspect
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _SPARE_SECONDS = 0.5
 _AS_GOOD_TWICE = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
 """RFC 9110, 9.2.2."""
-_LEFT_OPEN = " Whether it took effect is unknown: look before you call it again."
+_LEFT_OPEN = " Whether it took effect is unknown: check before you repeat it."
 _NO_HTTP = (
     "it needs an HTTP client and there is none: open the board with network, or call it with "
     "ToolContext(deps=Services(http=...))"
@@ -26,12 +26,12 @@ _NO_HTTP = (
 
 
 def services_of(ctx: ToolContext[Any]) -> Services:
-    """The board's services; without a board, those that need nothing."""
+    """Return the board's services, or without a board those that need nothing."""
     return ctx.deps if isinstance(ctx.deps, Services) else Services()
 
 
 def http_of(ctx: ToolContext[Any]) -> HttpClient:
-    """The guarded HTTP client.
+    """Return the guarded HTTP client.
 
     Raises:
         SourceUnavailable: There is none.
@@ -45,21 +45,21 @@ def http_of(ctx: ToolContext[Any]) -> HttpClient:
 
 
 async def send_request(ctx: ToolContext[Any], request: HttpRequest) -> HttpResponse:
-    """What the host answers that a caller named; that it is away is nothing of the tool's.
+    """Send a request to a host that the caller named, and return its response.
 
-    The host has to answer a little before the call has to end: else a call that waits for it in
-    vain would end as if the tool itself had hung.
+    The request times out shortly before the call, so that a host that does not respond is not
+    reported as a tool that hangs.
 
     Raises:
-        HostUnavailable: It cannot be reached, or does not answer in time; for what may have taken
-            effect there and is not as good twice, not retryable.
+        HostUnavailable: It cannot be reached, or does not respond in time. It is not retryable
+            where the request may have taken effect and is not idempotent.
         SourceUnavailable: There is no HTTP client.
     """
     try:
         return await http_of(ctx).send(_in_time(request, ctx.remaining()))
     except Unavailable as error:
         if type(error) is not Unavailable:
-            raise  # it is the board that cannot send
+            raise  # the board cannot send
         is_open = not error.nothing_done and request.method not in _AS_GOOD_TWICE
         raise HostUnavailable(
             f"{error.message}{_LEFT_OPEN if is_open else ''}",
@@ -77,15 +77,15 @@ def _in_time(request: HttpRequest, remaining: float | None) -> HttpRequest:
 
 
 def why_no_http(services: Services) -> str:
-    """Why a tool that speaks HTTP cannot be used with these services; empty when it can."""
+    """Return why a tool that needs HTTP is unavailable; empty if it is available."""
     return "" if services.http is not None else _NO_HTTP
 
 
 def bind_services(function: _Function, services: Services) -> _Function:
-    """The same function, given these services in its context; unchanged if it takes none.
+    """Return the function with these services in its context, if it takes a context.
 
-    What the application hands to its own tools as `deps` is not for the built-in ones, only for
-    those of its own that they call.
+    The `deps` that the application gives to its own tools are not visible to the built-in ones,
+    only to the application's tools that they call.
     """
     if "ctx" not in inspect.signature(function).parameters:
         return function
@@ -103,7 +103,7 @@ def bind_services(function: _Function, services: Services) -> _Function:
 
 
 def _as_before(ctx: ToolContext[Any]) -> Call | None:
-    """Calls other tools with what the application hands to them."""
+    """Return a caller that passes on the application's own `deps`."""
     caller = ctx.caller
     if caller is None:
         return None

@@ -1,4 +1,4 @@
-"""The built-in tools as a source on a board."""
+"""The built-in tools as a source."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ from pegboard.tools import SchemaTool, as_tool
 
 
 class BuiltinSource:
-    """An open instance: the chosen tools, bound to the board's services."""
+    """An open source: the selected tools, bound to the board's services."""
 
     def __init__(self, name: str, tools: Sequence[Tool]) -> None:
         self._name = name
@@ -24,29 +24,29 @@ class BuiltinSource:
 
     @property
     def name(self) -> str:
-        """The instance's name."""
+        """The name of the source."""
         return self._name
 
     async def tools(self) -> Sequence[Tool]:
-        """The chosen tools; those that cannot be used carry the reason."""
+        """Return the selected tools; unavailable ones carry the reason."""
         return self._tools
 
     async def health(self) -> Health:
-        """Always fine: what is missing is missing tool by tool."""
+        """Return healthy; each unavailable tool carries its own reason."""
         return HEALTHY
 
     async def close(self) -> None:
-        """Nothing to give back: the HTTP client belongs to the board."""
+        """Do nothing: the HTTP client belongs to the board."""
 
     def on_change(self, notify: Callable[[], None]) -> None:
-        """These tools change with the distribution only."""
+        """Do nothing: these tools change only with the distribution."""
 
 
 async def open_builtin(name: str, config: BuiltinConfig, services: Services) -> BuiltinSource:
-    """Open an instance.
+    """Open a source.
 
     Raises:
-        ConfigError: `include` or `exclude` names what does not exist.
+        ConfigError: `include` or `exclude` names an unknown tool or category.
     """
     if config.workspace is not None:
         services = replace(services, workspace=services.base_dir / config.workspace)
@@ -64,15 +64,15 @@ async def open_builtin(name: str, config: BuiltinConfig, services: Services) -> 
 
 
 def bind_tools(services: Services, *, source: str = "") -> list[Tool]:
-    """All built-in tools bound to these services, for use without a board.
+    """Return all built-in tools bound to these services, for use without a board.
 
     ```python
     registry = ToolRegistry(bind_tools(Services(http=client)))
     ```
 
     Args:
-        services: What the tools may use; whoever made the HTTP client closes it.
-        source: Puts the names under this source.
+        services: The services for the tools; the caller closes the HTTP client.
+        source: The source of the names; empty for bare names.
     """
     return [
         _tool(item, services, source=source, reason=item.availability(services))

@@ -1,4 +1,4 @@
-"""What can be done to a text; one function per operation of `text_utils`."""
+"""The operations of `text_utils`, one function each."""
 
 import base64
 import binascii
@@ -24,7 +24,7 @@ ENCODINGS = ("base64", "base64url", "hex", "url", "html")
 
 
 def count(text: str) -> dict[str, int]:
-    """Characters, words, lines and more."""
+    """Count characters, words, lines and more."""
     return {
         "characters": len(text),
         "characters_without_spaces": sum(not character.isspace() for character in text),
@@ -37,7 +37,7 @@ def count(text: str) -> dict[str, int]:
 
 
 def case(text: str, style: str) -> str:
-    """The text in another letter case."""
+    """Convert the text to another letter case."""
     match style:
         case "upper":
             return text.upper()
@@ -52,14 +52,14 @@ def case(text: str, style: str) -> str:
 
 
 def slug(text: str) -> str:
-    """Lower-case ASCII letters, digits and hyphens, for URLs and file names."""
+    """Convert the text to lower-case ASCII letters, digits and hyphens."""
     plain = unicodedata.normalize("NFKD", text.replace("ß", "ss").replace("ẞ", "SS"))
     ascii_only = plain.encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]+", "-", ascii_only.lower()).strip("-")
 
 
 def diff(text: str, other: str) -> dict[str, Any]:
-    """A unified diff, line by line."""
+    """Return a unified diff by lines."""
     import difflib
 
     before, after = text.splitlines(), other.splitlines()
@@ -75,7 +75,7 @@ def diff(text: str, other: str) -> dict[str, Any]:
 
 
 def extract(text: str, pattern: str, limit: int) -> list[Any]:
-    """What a pattern matches: text, or its groups as a list, or named groups as an object."""
+    """Return the matches of a pattern: text, a list of groups, or an object of named groups."""
     compiled = Pattern(pattern)
     found: list[Any] = []
     for match in compiled.matches(text):
@@ -102,12 +102,12 @@ def replace(text: str, pattern: str, replacement: str, limit: int) -> dict[str, 
 
 
 def split(text: str, separator: str | None, limit: int) -> list[str]:
-    """The parts between separators; without one, between white space."""
+    """Split a text at a separator; without one, at white space."""
     return text.split(separator or None, limit - 1)
 
 
 def join(items: list[str], separator: str | None) -> str:
-    """The items in one text."""
+    """Join the items into one text."""
     glue = "" if separator is None else separator
     if sum(map(len, items)) + len(glue) * len(items) > _MAX_CHARACTERS:
         raise InvalidRequest(f"The result has more than {_MAX_CHARACTERS} characters.")
@@ -115,7 +115,7 @@ def join(items: list[str], separator: str | None) -> str:
 
 
 def truncate(text: str, limit: int) -> str:
-    """At most `limit` characters, cut between words where there are some, ending in an ellipsis."""
+    """Cut a text to `limit` characters, between words if possible, ending in an ellipsis."""
     if len(text) <= limit:
         return text
     cut = text[: limit - 1]
@@ -124,12 +124,12 @@ def truncate(text: str, limit: int) -> str:
 
 
 def digest(text: str, style: str) -> str:
-    """A hash of the UTF-8 text, in hex. SHA-1 and MD5 identify, they do not protect."""
+    """Return a hash of the UTF-8 text in hex. SHA-1 and MD5 are not secure."""
     return hashlib.new(style, text.encode(), usedforsecurity=False).hexdigest()
 
 
 def encode(text: str, style: str) -> str:
-    """The UTF-8 text in another notation."""
+    """Encode the UTF-8 text."""
     data = text.encode()
     match style:
         case "base64":
@@ -145,7 +145,7 @@ def encode(text: str, style: str) -> str:
 
 
 def decode(text: str, style: str) -> str:
-    """The text behind a notation."""
+    """Decode an encoded text."""
     try:
         match style:
             case "base64" | "base64url":
@@ -192,5 +192,5 @@ def _expand(match: Any, replacement: str) -> str:
         return match.expand(replacement)
     except (IndexError, KeyError, ValueError, re.error) as error:
         raise InvalidRequest(
-            f"The replacement refers to a group that the pattern has not: {replacement!r}."
+            f"The replacement refers to a group that the pattern does not have: {replacement!r}."
         ) from error

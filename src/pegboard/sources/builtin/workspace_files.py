@@ -1,8 +1,8 @@
-"""A folder that file tools cannot leave.
+"""File access below one folder, which no path can leave (a jail).
 
-Every path is walked from the folder's own descriptor, one name at a time, and no name may be a
-symbolic link. So there is no moment between a check and a use in which a link, a rename or `..`
-could lead out, whoever else works in the folder.
+Each path is walked from the folder's descriptor, one name at a time, and no name may be a symbolic
+link. So a link, a rename or `..` cannot lead out between a check and a use, even if another process
+works in the folder.
 """
 
 import errno
@@ -20,7 +20,7 @@ from pegboard.errors import InvalidRequest, ToolFailed
 _MAX_NAMES = 64
 _MAX_PATH = 1024
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Not blocking: a pipe that somebody puts in place of a file must not hold the thread.
+# Not blocking: a pipe in place of a file must not hold the thread.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -30,12 +30,12 @@ EntryKind = Literal["file", "folder", "link", "other"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceEntry:
-    """One name in a folder.
+    """A file or folder of the workspace.
 
     Attributes:
-        path: From the jail's root, with `/`.
+        path: The path from the root of the workspace, with `/`.
         kind: Links are not followed.
-        size: Bytes of a file; else 0.
+        size: The size of a file in bytes; else 0.
         modified: Unix seconds.
     """
 
@@ -49,18 +49,18 @@ class WorkspaceFiles:
     """Reads and writes below one folder.
 
     Args:
-        root: Created if it is missing; may itself be reached through links, as the operator likes.
+        root: The folder; created if it is missing. Its own path may have symbolic links.
     """
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     def read(self, path: str, *, max_bytes: int) -> bytes:
-        """A file's bytes.
+        """Read a file.
 
         Raises:
-            InvalidRequest: The path leads out, through a link, to nothing, or to no regular file;
-                or the file is larger than `max_bytes`.
+            InvalidRequest: The path leads out or through a link, does not exist, is not a regular
+                file, or is larger than `max_bytes`.
         """
         names = _names(path)
         with self._folder(names[:-1]) as folder, _translate_errors(path):
@@ -72,13 +72,13 @@ class WorkspaceFiles:
         return data
 
     def write(self, path: str, data: bytes, *, replace: bool) -> bool:
-        """Put a file in its place at once, missing folders included; whether it is new.
+        """Write a file atomically, creating missing folders; return whether it is new.
 
-        Nobody ever sees half a file, and a link in its place is replaced, not followed.
+        Readers never see a partial file, and a link in its place is replaced, not followed.
 
         Raises:
-            InvalidRequest: The path leads out or through a link; or something is there that is no
-                regular file, or any file when not `replace`.
+            InvalidRequest: The path leads out or through a link, is not a regular file, or exists
+                although `replace` is false.
         """
         names = _names(path)
         name = _last(names)
@@ -87,7 +87,9 @@ class WorkspaceFiles:
             if before is not None and not stat.S_ISREG(before.st_mode):
                 raise InvalidRequest(f"'{path}' is not a regular file.")
             if before is not None and not replace:
-                raise InvalidRequest(f"'{path}' exists already; say that it is to be overwritten.")
+                raise InvalidRequest(
+                    f"'{path}' exists already; use mode 'overwrite' to replace it."
+                )
             mode = 0o666 if before is None else stat.S_IMODE(before.st_mode) & 0o777
             temporary = f".{secrets.token_hex(8)}.tmp"
             try:
@@ -100,10 +102,10 @@ class WorkspaceFiles:
         return before is None
 
     def entries(self, path: str, *, deep: bool = False) -> Iterator[WorkspaceEntry]:
-        """What is in a folder, by name; with `deep`, then what is in its folders.
+        """Yield the entries of a folder by name; with `deep`, also those of its folders.
 
         Raises:
-            InvalidRequest: The path leads out, through a link, or to no folder.
+            InvalidRequest: The path leads out or through a link, or is not a folder.
         """
         pending = [_names(path)]
         first = True
@@ -124,7 +126,7 @@ class WorkspaceFiles:
     def _list(self, names: list[str]) -> list[WorkspaceEntry]:
         path = "/".join(names) or "."
         with self._folder(names) as folder, _translate_errors(path):
-            # Names that are not UTF-8 cannot be said in JSON, so nobody could ask for them.
+            # Names that are not UTF-8 have no JSON form, so no caller could request them.
             found = sorted(filter(_is_utf8, os.listdir(folder)))  # noqa: PTH208 - a descriptor
             statuses = [(name, _status(folder, name)) for name in found]
         prefix = "".join(f"{name}/" for name in names)
@@ -132,7 +134,7 @@ class WorkspaceFiles:
 
     @contextmanager
     def _folder(self, names: list[str], *, create: bool = False) -> Generator[int]:
-        """A descriptor of the folder at these names."""
+        """Open the folder at these names."""
         path = "/".join(names) or "."
         with _translate_errors(path):
             self._root.mkdir(parents=True, exist_ok=True)
@@ -222,7 +224,7 @@ def _entry(path: str, status: os.stat_result) -> WorkspaceEntry:
 
 @contextmanager
 def _translate_errors(path: str) -> Generator[None]:
-    """Say what is wrong with the path the caller gave, never where the workspace is."""
+    """Translate errors into messages with the given path, never the workspace's own."""
     try:
         yield
     except FileNotFoundError as error:
@@ -234,10 +236,10 @@ def _translate_errors(path: str) -> Generator[None]:
     except IsADirectoryError as error:
         raise InvalidRequest(f"'{path}' is a folder.") from error
     except PermissionError as error:
-        raise ToolFailed(f"The workspace does not permit this on '{path}'.") from error
+        raise ToolFailed(f"The workspace does not permit this for '{path}'.") from error
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise InvalidRequest(f"'{path}' is a link or leads through one.") from error
         if error.errno in (errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL):
             raise InvalidRequest(f"'{path}' is not a name that can be used here.") from error
-        raise ToolFailed(f"The file system fails on '{path}'.") from error
+        raise ToolFailed(f"The file system reports an error for '{path}'.") from error

@@ -1,4 +1,4 @@
-"""Which folder a call's file tools work in."""
+"""Chooses the folder in which the file tools of a call work."""
 
 import atexit
 import hashlib
@@ -18,16 +18,16 @@ from pegboard.sources.builtin.workspace_files import WorkspaceFiles
 
 
 def files_of(ctx: ToolContext[Any]) -> WorkspaceFiles:
-    """The call's workspace, for tools that read and write files by name."""
+    """Return access to the files of the call's workspace."""
     return WorkspaceFiles(workspace_of(ctx))
 
 
 def workspace_of(ctx: ToolContext[Any]) -> Path:
-    """The call's workspace, else the one the operator names, else the caller's own.
+    """Return the workspace of the call, else the operator's, else the caller's own.
 
-    What the operator or the call names is shared by all who are sent there. No two callers have the
-    same folder of their own; it stays on a board with a data directory, else it lives as long as
-    the process.
+    A workspace named by the operator or the call is shared by all callers that use it. Each
+    caller's own folder is separate; it is kept on a board with a data directory, and else lives as
+    long as the process.
     """
     services = services_of(ctx)
     root = ctx.workspace or services.workspace
@@ -37,14 +37,14 @@ def workspace_of(ctx: ToolContext[Any]) -> Path:
 
 
 def unavailable(_: Services) -> str:
-    """Why file tools cannot be used on this machine; empty when they can."""
+    """Return why file tools cannot work on this machine; empty if they can."""
     if {os.open, os.stat, os.mkdir, os.unlink, os.rename, os.link} <= os.supports_dir_fd:
         return ""
     return "this system cannot open files relative to a folder, so a jail would leak"
 
 
 def _folder_of(principal: Principal) -> str:
-    """The caller's id as far as a file name may hold it, and what tells it from all others."""
+    """Return the folder name of a caller: a readable part of the id, and a digest."""
     who = f"{principal.tenant}\0{principal.kind}\0{principal.id}".encode("utf-8", "surrogatepass")
     legible = re.sub(r"[^A-Za-z0-9]+", "_", principal.id)[:32]
     return f"{legible}-{hashlib.sha256(who).hexdigest()[:32]}"

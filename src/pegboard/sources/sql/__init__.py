@@ -1,4 +1,4 @@
-"""Databases: SQLite and PostgreSQL."""
+"""Databases as tools: SQLite and PostgreSQL."""
 
 from pegboard.core.ports.source import SourceKind
 from pegboard.sources.sql.config import SqlConfig

@@ -82,7 +82,7 @@ returning rollup row rows select set sets similar some table then union using va
 window with within zone
 """
 KEYWORDS = frozenset(_KEYWORDS.split())
-"""Words that may stand before a bracket without being called."""
+"""Keywords that may precede a parenthesis without being a function call."""
 
 _ALLOWED: dict[Dialect, frozenset[str]] = {
     "sqlite": frozenset((_BOTH + _SQLITE).split()),

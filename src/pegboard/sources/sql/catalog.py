@@ -1,4 +1,4 @@
-"""What is in a database, and what of it can be seen."""
+"""The tables of a database, and the part of them that is visible."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -40,12 +40,12 @@ class Table:
 
     Attributes:
         kind: `table`, `view`, `materialized view`, `foreign table` or `virtual table`.
-        rows: Roughly how many; None when unknown.
-        part_of: The tables it is a partition or heir of, or that it stores a virtual table for.
-        reads: Every other relation that a query on it touches.
-        shows: The columns of others that it reads.
-        opaque: Whether it calls functions of the database's own, which may read anything.
-        internal: Whether it is the storage of a virtual table, not meant to be named.
+        rows: The approximate number of rows; None if unknown.
+        part_of: The tables of which it is a partition or child, or whose virtual table it stores.
+        reads: Every other relation that a query on it reads.
+        shows: The columns of other relations that it reads.
+        opaque: Whether it calls user-defined functions, which may read anything.
+        internal: Whether it is the storage of a virtual table, which statements must not name.
     """
 
     schema: str
@@ -70,7 +70,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Visibility:
-    """The operator's word on what is hidden, asked by name and without regard to case."""
+    """The operator's rules on what is hidden, by name and without regard to case."""
 
     config: SqlConfig
 
@@ -79,7 +79,7 @@ class Visibility:
         return any(_names(pattern, key) for pattern in self.config.hidden_tables)
 
     def hides_column(self, key: Key, column: str) -> bool:
-        """Whether a column of this name is."""
+        """Whether a column of this name is hidden."""
         return any(
             column.lower() in (name.lower() for name in names)
             for pattern, names in self.config.hidden_columns.items()
@@ -87,16 +87,16 @@ class Visibility:
         )
 
     def allows_view(self, key: Key) -> bool:
-        """Whether a view may be read whatever it reads."""
+        """Whether a view may be read regardless of what it reads."""
         return any(_names(pattern, key) for pattern in self.config.allow_views)
 
     @property
     def hides_anything(self) -> bool:
-        """Whether there is something to hide."""
+        """Whether anything is hidden."""
         return bool(self.config.hidden_tables or self.config.hidden_columns)
 
     def find_unmatched(self, tables: Sequence[Table]) -> Iterator[str]:
-        """Names in the configuration that name nothing: a slip may leave a table open."""
+        """Yield configured names that match nothing: a typo may leave a table exposed."""
         for entry in (*self.config.hidden_tables, *self.config.allow_views):
             if not any(_names(entry, table.key) for table in tables):
                 yield entry
@@ -115,16 +115,16 @@ class Catalog:
     """The visible part of a database.
 
     Attributes:
-        tables: What can be seen, by label.
-        touchable: Everything that a query on a visible table may touch, by the database itself.
-        hidden: Columns that cannot be seen, by visible table.
+        tables: The visible tables, by label.
+        touchable: Everything that the database may read for a query on a visible table.
+        hidden: Hidden columns, by visible table.
         reserved: Folded names of triggers and of views in `allow_views`, which a statement must not
-            use for something of its own.
+            use as names of its own.
         triggers: Folded names of triggers.
-        taken: Folded names of every table and view, hidden ones too.
-        linked: Columns on both sides of every foreign key, hidden ones too, folded.
+        taken: Folded names of all tables and views, including hidden ones.
+        linked: Folded columns on both sides of every foreign key, including hidden ones.
         writable: Tables that a write may change, and the storage of visible virtual tables.
-        unmatched: Names in the configuration that name nothing here.
+        unmatched: Names in the configuration that match nothing.
     """
 
     config: SqlConfig
@@ -140,9 +140,9 @@ class Catalog:
     _by_name: dict[Key, Table] = field(default_factory=dict[Key, Table])
 
     def find(self, schema: str, name: str) -> Table | None:
-        """The visible table of this name; an empty schema means the search path.
+        """Return the visible table of this name; an empty schema means the search path.
 
-        In PostgreSQL the name is exact and what was not quoted comes folded; in SQLite case does
+        In PostgreSQL the name is exact, and an unquoted name is passed folded; in SQLite case does
         not matter.
         """
         if self.config.dialect == "sqlite":
@@ -155,7 +155,7 @@ class Catalog:
         return None
 
     def find_by_label(self, text: str) -> Table | None:
-        """The visible table that a person means by `Name` or `schema.Name`, in any case."""
+        """Return the visible table that a caller means by `Name` or `schema.Name`, in any case."""
         wanted = text.strip().strip('"').lower()
         exact = self.tables.get(text)
         matches = [
@@ -166,34 +166,34 @@ class Catalog:
         return exact or (matches[0] if matches else None)
 
     def label(self, key: Key) -> str:
-        """How a table is named to a person: with its schema unless that is the default."""
+        """Return how a table is named to callers: with its schema unless that is the default."""
         return label(self.config, key)
 
     def columns(self, table: Table) -> tuple[Column, ...]:
-        """The columns of a table that can be seen."""
+        """Return the visible columns of a table."""
         unseen = self.hidden.get(table.key, frozenset())
         return tuple(column for column in table.columns if column.name not in unseen)
 
     def nearest(self, name: str) -> tuple[str, ...]:
-        """Visible tables that a misspelt name may mean."""
+        """Return visible tables that a misspelt name may mean."""
         return nearest(name.rpartition(".")[2], self.tables)
 
 
 def label(config: SqlConfig, key: Key) -> str:
-    """How a table is named to a person: with its schema unless that is the default."""
+    """Return how a table is named to callers: with its schema unless that is the default."""
     default = "main" if config.dialect == "sqlite" else config.schemas[0]
     return key[1] if key[0] == default else f"{key[0]}.{key[1]}"
 
 
 def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Up to three known names that look like this one."""
+    """Return up to three known names that are similar to this one."""
     return nearest_names(name, known)
 
 
 def build_catalog(
     config: SqlConfig, tables: Sequence[Table], *, triggers: Sequence[str] = ()
 ) -> Catalog:
-    """What of these tables can be seen."""
+    """Build the catalog of the visible tables."""
     visibility = Visibility(config)
     hidden_keys = {
         table.key
@@ -227,7 +227,7 @@ def build_catalog(
 
 
 def _is_clean(table: Table, visibility: Visibility, hidden_keys: set[Key]) -> bool:
-    """Whether nothing hidden is read through it, or the operator said that this is meant."""
+    """Whether a table reads nothing hidden, or the operator allows it."""
     if table.kind in _VIEWS and visibility.allows_view(table.key):
         return True
     if table.opaque and visibility.hides_anything:

@@ -1,4 +1,4 @@
-"""The way to a database: threads, connections, deadlines, and one place for its errors."""
+"""Runs work on database connections: threads, pooling, deadlines and error translation."""
 
 import asyncio
 import threading
@@ -24,17 +24,18 @@ _Result = TypeVar("_Result")
 _Work = Callable[[DatabaseSession], _Result]
 
 _GRACE_SECONDS = 1.0
-"""Seconds that a database gets to stop a statement by itself before its connection is cut."""
+"""Seconds for the database to stop a statement by itself before its connection is cut."""
 
 
 class DatabaseClient:
     """Runs work on connections of one database.
 
-    A driver's calls block, so each runs in a thread of the shared pool; when nobody waits any more,
-    or the database does not answer in time, the connection is cut, which frees the thread.
+    A driver's calls block, so each runs in a thread of the shared pool. When the caller is
+    cancelled or the database does not answer in time, the connection is cut, which frees the
+    thread.
 
     Attributes:
-        owner: Whose share of the pool of threads its work takes: the source's name.
+        owner: The name of the source, whose share of the thread pool the work takes.
     """
 
     def __init__(self, driver: Driver, config: SqlConfig, *, owner: str) -> None:
@@ -47,19 +48,19 @@ class DatabaseClient:
         self._closed = False
 
     async def tables(self) -> tuple[Sequence[Table], Sequence[str]]:
-        """Every table and view, and the names of triggers."""
+        """Return every table and view, and the names of triggers."""
         deadline = self._deadline(None)
         return await self._run(lambda session: session.tables(deadline), deadline)
 
     async def read(self, request: Request) -> StatementResult:
-        """The answer to a query."""
+        """Run a query and return its result."""
         return await self._run(lambda session: session.read(request), request.deadline, request)
 
     async def write(self, request: Request) -> StatementResult:
-        """What a write did.
+        """Run a write and return its result.
 
         Raises:
-            InvalidRequest: It touches too many rows; nothing was changed.
+            InvalidRequest: It affects too many rows; nothing was changed.
         """
         most = self._config.max_affected_rows
         return await self._run(
@@ -72,7 +73,7 @@ class DatabaseClient:
         await self._run(lambda session: session.ping(deadline), deadline)
 
     async def close(self) -> None:
-        """Cut what runs and close what waits; safe to call twice."""
+        """Cut running statements and close idle connections; safe to call twice."""
         self._closed = True
         for job in tuple(self._jobs):
             job.abort()
@@ -110,7 +111,7 @@ class DatabaseClient:
     def _timeout_error(self, job: "_Job") -> ToolTimeout | Overloaded:
         if not job.started:
             return Overloaded("All connections to the database are busy.", retry_after=1.0)
-        return ToolTimeout("The database did not answer in time; the connection was given up.")
+        return ToolTimeout("The database did not answer in time; the connection was closed.")
 
     def _in_thread(
         self, job: "_Job", work: _Work[_Result], request: Request | None, *, write: bool
@@ -123,7 +124,7 @@ class DatabaseClient:
                 self._drop_idle()
                 return self._on_session(job, work, self._connect(write), write=write)
         except StaleConnection as error:
-            raise SourceUnavailable("The database closes the connection at once.") from error
+            raise SourceUnavailable("The database closes each connection immediately.") from error
         except self._driver.errors as error:
             raise self._driver.translate(error, request) from error
 
@@ -166,7 +167,7 @@ class DatabaseClient:
 
 
 class _Job:
-    """One piece of work: lets another thread stop exactly this and nothing that comes after."""
+    """One piece of work. Another thread can stop it without stopping the work that comes after."""
 
     def __init__(self) -> None:
         self.started = False

@@ -1,4 +1,4 @@
-"""At most so many at once, for callers on any event loop."""
+"""Limits concurrent work for callers on any event loop."""
 
 import asyncio
 import threading
@@ -7,10 +7,10 @@ from types import TracebackType
 
 
 class ConcurrencyLimit:
-    """A semaphore, first come first served.
+    """A first-come-first-served semaphore.
 
-    `asyncio.Semaphore` belongs to one loop; a source is called from the server's loop and from the
-    private loop of the sync surface alike.
+    `asyncio.Semaphore` belongs to one loop, but a source is called both from the server's loop and
+    from the private loop of the sync API.
     """
 
     def __init__(self, size: int) -> None:
@@ -40,7 +40,7 @@ class ConcurrencyLimit:
         self._next()
 
     def _withdraw(self, turn: "asyncio.Future[None]") -> None:
-        """Leave the queue, or pass a place on that came too late."""
+        """Leave the queue, or pass on a slot that was granted too late."""
         with self._lock:
             if turn in self._waiting:
                 self._waiting.remove(turn)
@@ -58,7 +58,7 @@ class ConcurrencyLimit:
             try:
                 turn.get_loop().call_soon_threadsafe(self._grant, turn)
                 return
-            except RuntimeError:  # its loop is closed: nobody waits there any more
+            except RuntimeError:  # its loop is closed, so it no longer waits
                 continue
 
     def _grant(self, turn: "asyncio.Future[None]") -> None:

@@ -1,4 +1,4 @@
-"""What an operator may say about a database."""
+"""Configuration of a database source."""
 
 from collections.abc import Mapping
 from typing import Annotated, Self
@@ -28,7 +28,7 @@ class SqlConfig(BaseModel):
         ),
     ]
     description: Annotated[
-        str, Field(description="What is in this database; models read it with each tool")
+        str, Field(description="What this database holds; models read it with each tool")
     ] = ""
     schemas: Annotated[
         tuple[str, ...],
@@ -42,15 +42,16 @@ class SqlConfig(BaseModel):
         ),
     ] = ()
     hidden_columns: Annotated[
-        Mapping[str, tuple[str, ...]], Field(description="Columns that are not, by table")
+        Mapping[str, tuple[str, ...]],
+        Field(description="Columns that are neither listed nor reachable, by table"),
     ] = {}
     allow_views: Annotated[
         tuple[str, ...],
-        Field(description="Views that may be read although they read something hidden"),
+        Field(description="Views that may be read although they read hidden tables"),
     ] = ()
     allow_functions: Annotated[
         tuple[str, ...],
-        Field(description="SQL functions to allow besides the known harmless ones"),
+        Field(description="SQL functions to allow in addition to the built-in list"),
     ] = ()
     allow_writes: Annotated[
         bool, Field(description="Offer INSERT, UPDATE and DELETE as a tool of effect write")
@@ -66,10 +67,10 @@ class SqlConfig(BaseModel):
         int, Field(ge=1024, le=2**28, description="Bytes of JSON in one answer")
     ] = 2**20
     max_value_bytes: Annotated[
-        int, Field(ge=1024, le=2**28, description="Bytes of one value, also while computing")
+        int, Field(ge=1024, le=2**28, description="Bytes of one value, also during computation")
     ] = 2**20
     max_affected_rows: Annotated[
-        int, Field(ge=1, description="A write that touches more rows is rolled back")
+        int, Field(ge=1, description="A write that affects more rows is rolled back")
     ] = 100
     max_connections: Annotated[int, Field(ge=1, le=64, description="Statements at once")] = 4
     sample_values: Annotated[
@@ -95,21 +96,21 @@ class SqlConfig(BaseModel):
 
     @property
     def dialect(self) -> Dialect:
-        """Which database it is."""
+        """The kind of database."""
         return _SCHEMES[_scheme(self.url)]
 
     @property
     def sqlite_file(self) -> str:
-        """The path in a SQLite URL, as it was written; empty when there is none."""
+        """The path in a SQLite URL as written; empty without one."""
         host, slash, path = self.url.get_secret_value().partition("://")[2].partition("/")
         return "" if host or not slash else unquote(path.partition("?")[0])
 
     @property
     def conninfo(self) -> str:
-        """A PostgreSQL URL as libpq reads it."""
+        """The PostgreSQL URL in the form of libpq."""
         return "postgresql://" + self.url.get_secret_value().partition("://")[2]
 
 
 def _scheme(url: SecretStr) -> str:
-    """Without the driver that SQLAlchemy users write behind a plus sign."""
+    """Return the scheme without the driver that SQLAlchemy URLs have behind a plus sign."""
     return url.get_secret_value().partition("://")[0].partition("+")[0].lower()

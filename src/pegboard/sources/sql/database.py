@@ -1,4 +1,4 @@
-"""One database as its tools see it: what is there, and running what the guard lets through."""
+"""One database as its tools use it: its catalog, and statements that the guard accepts."""
 
 import time
 from collections.abc import Callable
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from pegboard.sources.sql.statement_guard import StatementGuard
 
 _MAX_CATALOG_AGE = 30.0
-"""Seconds for which what was read of the schema is believed."""
+"""Seconds for which the catalog is used without reading it again."""
 
 _MIN_RECHECK_AGE = 1.0
-"""Seconds after which a statement that does not fit the schema is a reason to read it again."""
+"""The minimum age in seconds at which a refused statement causes another reading."""
 
 _SAMPLE_ROWS = 20
 _SAMPLE_SECONDS = 2.0
 
 
 class SqlDatabase:
-    """What the tools of one source work on."""
+    """The database that the tools of one source use."""
 
     def __init__(self, config: SqlConfig, client: DatabaseClient) -> None:
         self.config = config
@@ -38,14 +38,14 @@ class SqlDatabase:
         self._tables_changed: Callable[[], None] | None = None
 
     def on_tables_changed(self, notify: Callable[[], None]) -> None:
-        """Call `notify` when reading the schema again shows other tables."""
+        """Set the callback for a change of the tables."""
         self._tables_changed = notify
 
     async def catalog(self, *, max_age: float = _MAX_CATALOG_AGE) -> Catalog:
-        """What can be seen, read at most `max_age` seconds ago.
+        """Return the visible tables, read at most `max_age` seconds ago.
 
         Raises:
-            Unavailable: The database cannot be asked.
+            Unavailable: The database cannot be reached.
         """
         known = self._catalog
         if known is not None and time.monotonic() - self._read_at <= max_age:
@@ -66,12 +66,12 @@ class SqlDatabase:
         offset: int = 0,
         seconds: float | None = None,
     ) -> StatementResult:
-        """The rows of a query.
+        """Run a query.
 
         Raises:
             InvalidRequest: The statement is refused or wrong; the message says why.
-            ToolTimeout: It took longer than it may.
-            Unavailable: The database cannot be asked.
+            ToolTimeout: It exceeded its time limit.
+            Unavailable: The database cannot be reached.
         """
         statement, catalog = await self._prepare(sql, write=False)
         most = self.config.max_rows if limit is None else min(limit, self.config.max_rows)
@@ -82,7 +82,7 @@ class SqlDatabase:
     async def execute(
         self, sql: str, *, parameters: Any = None, seconds: float | None = None
     ) -> StatementResult:
-        """What one INSERT, UPDATE or DELETE did; the same errors as `query`."""
+        """Run one INSERT, UPDATE or DELETE; raises the same errors as `query`."""
         statement, catalog = await self._prepare(sql, write=True)
         most = self.config.max_affected_rows
         return await self._client.write(
@@ -90,7 +90,7 @@ class SqlDatabase:
         )
 
     async def samples(self, table: Table, catalog: Catalog) -> StatementResult:
-        """The first few rows of a table, its visible columns only."""
+        """Return the first few rows of a table, visible columns only."""
         names = ", ".join(_quote(column.name) for column in catalog.columns(table))
         sql = f"SELECT {names} FROM {_quote(table.schema)}.{_quote(table.name)} LIMIT 20"  # noqa: S608 # the database's own names, quoted
         statement = Statement(
@@ -114,11 +114,11 @@ class SqlDatabase:
 
     @property
     def known(self) -> Catalog | None:
-        """What was read last; None before."""
+        """The catalog that was read last; None before the first reading."""
         return self._catalog
 
     async def _prepare(self, sql: str, *, write: bool) -> tuple[Statement, Catalog]:
-        """The statement, checked against a schema that is at most a second old if it fails."""
+        """Check a statement; on failure, again against a schema that is at most a second old."""
         catalog = await self.catalog()
         try:
             return await self._statement(sql, catalog, write=write), catalog
@@ -135,7 +135,7 @@ class SqlDatabase:
 
     def _check(self, sql: str, catalog: Catalog, *, write: bool) -> Statement:
         if self._guard is None:
-            # sqlglot takes a third of a second to import: not before somebody asks something.
+            # sqlglot takes a third of a second to import, so it is imported on first use.
             from pegboard.sources.sql.statement_guard import StatementGuard
 
             self._guard = StatementGuard(self.config)

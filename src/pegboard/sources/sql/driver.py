@@ -1,7 +1,7 @@
-"""One connection to a database, and what is asked of it.
+"""The protocols of a database driver and of its sessions, with the values they exchange.
 
-A session is used by one thread at a time and knows its driver. `client` gives it its thread, its
-deadline and its words for what went wrong.
+A session is used by one thread at a time. `client` provides the thread and the deadline, and
+translates errors.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,14 +18,14 @@ _BATCH = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A statement that may run.
+    """A statement that the guard accepted.
 
     Attributes:
-        lexed: What was parsed and is run, without a leading EXPLAIN.
+        lexed: The text that was parsed and is run, without a leading EXPLAIN.
         kind: `query`, `explain` or `write`.
         tables: The visible tables and views that it names.
         ctes: Folded names of its WITH queries.
-        returning: Whether a write gives rows back.
+        returning: Whether a write returns rows.
     """
 
     lexed: LexedStatement
@@ -41,11 +41,11 @@ class Request:
 
     Attributes:
         sql: The text for the driver.
-        parameters: What it binds, by position or by name.
-        limit: Rows to give back at most.
-        offset: Rows to pass over first.
-        deadline: `time.monotonic()` seconds by which it must have ended.
-        seconds: How long it may take, for the message when it took longer.
+        parameters: Its parameters, by position or by name.
+        limit: The maximum of rows to return.
+        offset: The number of rows to skip.
+        deadline: The end of its time, as `time.monotonic()` seconds.
+        seconds: Its time limit, for messages.
     """
 
     statement: Statement
@@ -60,12 +60,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementResult:
-    """What came back.
+    """The result of a statement.
 
     Attributes:
-        columns: Name and type of each; the type is empty when the driver does not tell.
-        more: Whether there are rows behind the last one.
-        affected: Rows that a write changed, with those of triggers and cascades where known.
+        columns: Name and type of each column; the type is empty if the driver does not report it.
+        more: Whether there are more rows.
+        affected: Rows that a write changed, including triggers and cascades where known.
     """
 
     columns: Sequence[tuple[str, str]] = ()
@@ -75,7 +75,7 @@ class StatementResult:
 
 
 class StaleConnection(Exception):
-    """A connection from the pool turned out to be dead before anything was done on it."""
+    """A pooled connection was dead before anything was done on it."""
 
 
 class DatabaseSession(Protocol):
@@ -87,7 +87,7 @@ class DatabaseSession(Protocol):
         ...
 
     def tables(self, deadline: float) -> tuple[Sequence[Table], Sequence[str]]:
-        """Every table and view with what it reads, and the names of triggers."""
+        """Return every table and view with what it reads, and the names of triggers."""
         ...
 
     def read(self, request: Request) -> StatementResult:
@@ -95,45 +95,45 @@ class DatabaseSession(Protocol):
         ...
 
     def write(self, request: Request, most: int) -> StatementResult:
-        """Run a write and keep it, unless it touches more than `most` rows.
+        """Run a write and commit it, unless it affects more than `most` rows.
 
         Raises:
-            InvalidRequest: It does; nothing was changed.
+            InvalidRequest: It affects more rows; nothing was changed.
         """
         ...
 
     def ping(self, deadline: float) -> None:
-        """Ask for as little as possible."""
+        """Send a minimal request."""
         ...
 
     def abort(self) -> None:
-        """Stop what is running, from another thread; it then fails soon."""
+        """Stop the running statement from another thread; it then fails soon."""
         ...
 
     def close(self) -> None:
-        """Give the connection back to the system; safe to call twice."""
+        """Close the connection; safe to call twice."""
         ...
 
 
 class Driver(Protocol):
-    """Opens sessions and knows what their errors mean."""
+    """Opens sessions and translates their errors."""
 
     errors: ClassVar[tuple[type[Exception], ...]]
-    """What it and its sessions raise."""
+    """The exceptions that it and its sessions raise."""
 
     def connect(self, *, write: bool) -> DatabaseSession:
-        """A new connection; one that cannot write unless asked to."""
+        """Open a connection, read-only unless `write`."""
         ...
 
     def translate(self, error: Exception, request: Request | None) -> PegboardError:
-        """The error as a caller, an operator and a model may read it."""
+        """Translate an error for the caller, the operator and the model."""
         ...
 
 
 def collect(
     fetch: Callable[[int], Sequence[Sequence[Any]]], *, limit: int, max_bytes: int
 ) -> tuple[list[list[Json]], bool]:
-    """Rows until the limit or the byte budget, and whether there are more.
+    """Collect rows up to the limit or the byte budget, and tell whether there are more.
 
     Raises:
         InvalidRequest: The first row alone is larger than the budget.
@@ -163,7 +163,7 @@ def _truncate(rows: list[list[Json]], size: int) -> tuple[list[list[Json]], bool
 
 
 def too_many(affected: int | None, most: int) -> InvalidRequest:
-    """The refusal of a write that touches more rows than it may; None: it was stopped before."""
+    """Return the error for a write that affects too many rows; None: it was stopped early."""
     count = f"more than {most}" if affected is None else f"{affected}"
     return InvalidRequest(
         f"The statement changes {count} rows; {most} are allowed at once. Nothing was changed."
@@ -171,11 +171,12 @@ def too_many(affected: int | None, most: int) -> InvalidRequest:
 
 
 def too_slow(request: Request | None, otherwise: float) -> InvalidRequest:
-    """A statement that the database stopped at its limit.
+    """Return the error for a statement that the database stopped at its time limit.
 
-    The caller can mend it and repeating it cannot; the database is well, so no breaker counts it.
+    The caller can change the statement, and repeating it does not help. The database works, so no
+    circuit breaker counts it.
     """
     seconds = otherwise if request is None else request.seconds
     return InvalidRequest(
-        f"The statement ran longer than {seconds:g} s and was stopped. Ask for less at once."
+        f"The statement ran longer than {seconds:g} s and was stopped. Request less at once."
     )

@@ -1,8 +1,8 @@
-"""Keeping hidden columns out of a statement, and naming the visible ones instead.
+"""Keeps hidden columns out of statements.
 
-A column can be reached by its name, by a star, as part of a whole row, under another name, and by
-joins that compare whatever two tables share. Where the text leaves open which table is meant, the
-answer is no, with what to write.
+A column can be reached by its name, by a star, as part of a whole row, under an alias, and by joins
+that compare all shared columns. A statement is refused where it does not say which table is meant;
+the message says what to write instead.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,14 +14,14 @@ from pegboard.errors import InvalidRequest
 from pegboard.sources.sql.catalog import Catalog, Table, nearest
 
 Mention = tuple[exp.Table, Table]
-"""A place in the statement that names a table, and the table."""
+"""A node of the statement that names a table, and the table."""
 
 
 def refuse_hidden_columns(tree: exp.Expr, mentions: Sequence[Mention], catalog: Catalog) -> None:
-    """Let a statement pass that cannot reach a hidden column.
+    """Refuse a statement that can reach a hidden column.
 
     Raises:
-        InvalidRequest: It can, or might.
+        InvalidRequest: It can or might reach one.
     """
     guarded = [mention for mention in mentions if catalog.hidden.get(mention[1].key)]
     if not guarded:
@@ -38,7 +38,7 @@ class _Check:
     """One statement with its hidden columns.
 
     Attributes:
-        guarded: The places that name a table with hidden columns.
+        guarded: The mentions of tables with hidden columns.
         names: Every name that a table, view or sub-query has in the statement, in lower case.
     """
 
@@ -95,7 +95,7 @@ class _Check:
                 raise self._unknown(column.name, table)
 
     def _owners(self, qualifier: str) -> list[Mention]:
-        """The tables with hidden columns that a qualifier may stand for; all without one."""
+        """Return the guarded tables that a qualifier may mean; all of them without a qualifier."""
         if not qualifier:
             return list(self.guarded)
         named = [item for item in self.guarded if _same(qualifier, item[0].alias_or_name)]
@@ -103,7 +103,7 @@ class _Check:
         return named if named or known else list(self.guarded)
 
     def _bare_names(self) -> Iterator[str]:
-        """Columns that are named without being expressions: USING, INSERT (...), ON CONFLICT."""
+        """Yield columns that are named outside of expressions: USING, INSERT (...), ON CONFLICT."""
         for join in self.tree.find_all(exp.Join):
             yield from (item.name for item in join.args.get("using") or ())
         for schema in self.tree.find_all(exp.Schema):

@@ -1,4 +1,4 @@
-"""Values of a database as JSON.
+"""Converts values of a database to JSON.
 
 | in the database | in JSON |
 |---|---|
@@ -25,7 +25,7 @@ _EXACT = 2**53
 
 
 def to_json(value: Any) -> Json:
-    """A driver's value as a JSON value."""
+    """Convert a driver's value to JSON."""
     match value:
         case None | bool() | str():
             return value
@@ -57,7 +57,7 @@ def _other(value: Any) -> Json:
 
 
 def size_of(value: Json) -> int:
-    """About how many bytes a JSON value takes, without writing it."""
+    """Estimate the bytes of a JSON value without encoding it."""
     if isinstance(value, str):
         return len(value.encode("utf-8", "surrogatepass")) + 2
     if isinstance(value, dict):
@@ -69,7 +69,7 @@ def size_of(value: Json) -> int:
 
 
 def column_names(names: Sequence[str]) -> list[str]:
-    """One key for each column of a row: a name that is there before gets `_2`, `_3`, ..."""
+    """Return a unique key for each column of a row: repeated names get `_2`, `_3`, ..."""
     keys: list[str] = []
     taken = set(names)
     for name in names:

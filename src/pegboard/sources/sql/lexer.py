@@ -1,8 +1,8 @@
-"""Reading SQL text by the database's own lexical rules, before anyone parses it.
+"""Reads SQL text by the database's own lexical rules, before it is parsed.
 
-A guard is only as good as its agreement with the database on what the text says. So comments and
-odd white space become blanks, whatever two readers could read differently is refused, and what
-remains is one plain text that is parsed, checked and run.
+A guard is safe only if it reads the text as the database does. So comments and unusual white space
+become blanks, text that two parsers could read differently is refused, and the same plain text is
+parsed, checked and run.
 """
 
 import re
@@ -16,22 +16,22 @@ from pegboard.errors import InvalidRequest
 Dialect = Literal["sqlite", "postgresql"]
 
 MAX_SQL = 20_000
-"""Characters; a longer statement is data that belongs in parameters."""
+"""The maximum of characters; longer statements hold data that belongs in parameters."""
 
 MAX_TOKENS = 3_000
-"""Words, numbers and signs; what takes time to parse grows faster than this."""
+"""The maximum of tokens; the time to parse grows faster than their number."""
 
 MAX_NESTING = 40
-"""Brackets inside brackets; the parser recurses."""
+"""The maximum nesting of brackets, since the parser is recursive."""
 
 
 MAX_SUBSCRIPTS = 60
 MAX_ARRAY_DEPTH = 4
-"""Square brackets, and inside each other: the parser tries two readings of each, again inside."""
+"""The maximum of square brackets and of their nesting: the parser tries two readings of each."""
 
 
 class TokenKind(StrEnum):
-    """What a token is."""
+    """The kind of a token."""
 
     WORD = "word"
     QUOTED = "quoted"
@@ -43,12 +43,12 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """A piece of the text.
+    """A token of the text.
 
     Attributes:
         name: The word in lower case, the quoted name without its quotes, the parameter without its
             mark, else the text.
-        start: Offset in the text, which keeps every offset of what was sent.
+        start: The offset in the text, which is the same as in the original text.
     """
 
     kind: TokenKind
@@ -59,13 +59,13 @@ class Token:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LexedStatement:
-    """One statement: `text` says the same as what was sent, in one way only."""
+    """One statement as normalised text and tokens."""
 
     text: str
     tokens: tuple[Token, ...]
 
     def near(self, offset: int) -> str:
-        """A few words at an offset, for a message."""
+        """Return a few words at an offset, for a message."""
         return " ".join(self.text[max(0, offset) :].split())[:30] or "the end"
 
 
@@ -105,10 +105,10 @@ _NO_BLANKS = re.compile(r"[^\n]")
 
 
 def lex(sql: str, dialect: Dialect) -> LexedStatement:
-    """The one statement in this text.
+    """Split a text into the tokens of one statement.
 
     Raises:
-        InvalidRequest: There is none or more than one, or something in it has no plain meaning.
+        InvalidRequest: There is none or more than one, or a part of it is ambiguous.
     """
     if len(sql) > MAX_SQL:
         raise InvalidRequest(
@@ -129,7 +129,7 @@ def lex(sql: str, dialect: Dialect) -> LexedStatement:
 
 
 def fold_case(name: str) -> str:
-    """As both databases fold the case of a name: ASCII letters only."""
+    """Fold the case of a name as both databases do: ASCII letters only."""
     return name.lower() if name.isascii() else name.translate(_FOLD)
 
 
@@ -154,7 +154,7 @@ def _pieces(sql: str, dialect: Dialect) -> Iterator[tuple[str, str, int]]:
 
 
 def _refuse_ambiguous(sql: str, kind: str, previous: str, start: int) -> None:
-    """Pieces that touch in a way that databases and parsers take apart differently."""
+    """Refuse adjacent tokens that databases and parsers split differently."""
     unicode_escape = kind in {"string", "quoted"} and sql[start - 1 : start] == "&"
     if unicode_escape or (previous, kind) in _NEVER_TOUCH:
         raise InvalidRequest(_refusal(sql, start))

@@ -1,4 +1,4 @@
-"""Bound parameters: an array by position, an object by name, on both databases."""
+"""Binds parameters: an array by position or an object by name, on both databases."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -7,18 +7,18 @@ from pegboard.errors import InvalidRequest
 from pegboard.sources.sql.lexer import Dialect, LexedStatement, Token, TokenKind
 
 Bound = tuple[str, list[Any] | dict[str, Any]]
-"""The text for the driver, and what it binds."""
+"""The text for the driver and its parameters."""
 
 _MAX_INTEGER = 2**63
 
 
 def bind(lexed: LexedStatement, parameters: Any, dialect: Dialect) -> Bound:
-    """The statement and its parameters as the driver takes them.
+    """Return the statement and its parameters in the form of the driver.
 
     SQLite reads `?` and `:name`, PostgreSQL `$1` and `:name` (which becomes a number there).
 
     Raises:
-        InvalidRequest: Statement and parameters do not fit each other.
+        InvalidRequest: Statement and parameters do not match.
     """
     marks = [token for token in lexed.tokens if token.kind is TokenKind.PARAMETER]
     if isinstance(parameters, Mapping):
@@ -67,7 +67,7 @@ def _by_number(lexed: LexedStatement, marks: Sequence[Token], order: Sequence[st
 
 
 def _value(value: Any, where: int | str, dialect: Dialect) -> Any:
-    """A JSON scalar, or for PostgreSQL an array of them."""
+    """Check a JSON scalar, or for PostgreSQL an array of scalars."""
     if isinstance(value, list) and dialect == "postgresql":
         return [_value(item, where, dialect) for item in cast("list[Any]", value)]
     if isinstance(value, bool) or value is None or isinstance(value, float):

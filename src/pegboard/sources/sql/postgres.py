@@ -1,4 +1,4 @@
-"""PostgreSQL: a read-only transaction, and a plan that touches only what the guard found."""
+"""PostgreSQL: read-only transactions, and a check of the query plan."""
 
 import os
 import socket
@@ -24,7 +24,7 @@ from pegboard.sources.sql.postgres_schema import read_tables
 EXPLAIN = "EXPLAIN (VERBOSE, FORMAT JSON) "
 _CURSOR = "pegboard"
 _CUT_CONNECTION_NOTICED = 140_000
-"""The server version from which a running statement notices that its client is gone."""
+"""The first server version that detects a lost client during a statement."""
 
 
 class PostgresDriver:
@@ -53,19 +53,19 @@ class PostgresDriver:
         self._conninfo = make_conninfo("", **{**defaults, **given})
 
     def connect(self, *, write: bool) -> "PostgresSession":
-        """A new connection; each transaction says whether it may write."""
+        """Open a connection; each transaction declares whether it may write."""
         connection = psycopg.Connection[tuple[Any, ...]].connect(
             self._conninfo, autocommit=True, prepare_threshold=None
         )
         return PostgresSession(connection, self._config, write=write)
 
     def translate(self, error: Exception, request: Request | None) -> PegboardError:
-        """What PostgreSQL's SQLSTATE means to the three readers."""
+        """Translate PostgreSQL's SQLSTATE."""
         return translate_error(error, request, self._config, prefix=len(EXPLAIN))
 
 
 class PostgresSession:
-    """One connection."""
+    """One connection to PostgreSQL."""
 
     def __init__(
         self, connection: psycopg.Connection[tuple[Any, ...]], config: SqlConfig, *, write: bool
@@ -78,7 +78,7 @@ class PostgresSession:
 
     @property
     def usable(self) -> bool:
-        """Whether it is open and not in the middle of anything."""
+        """Whether it is open and idle."""
         idle = psycopg.pq.TransactionStatus.IDLE
         return (
             not self._aborted
@@ -87,12 +87,12 @@ class PostgresSession:
         )
 
     def tables(self, deadline: float) -> tuple[Sequence[Table], Sequence[str]]:
-        """The schema, read with our own statements."""
+        """Read the schema with statements of our own."""
         with self._transaction(deadline):
             return read_tables(self._connection, self._config.schemas), ()
 
     def read(self, request: Request) -> StatementResult:
-        """Run a query through a cursor of the server."""
+        """Run a query through a server-side cursor."""
         with self._transaction(request.deadline):
             self._check_plan(request)
             if request.statement.kind == "explain":
@@ -111,7 +111,7 @@ class PostgresSession:
                 return StatementResult(columns=self._columns(cursor), rows=rows, more=more)
 
     def write(self, request: Request, most: int) -> StatementResult:
-        """Run a write, row by row as far as it returns rows."""
+        """Run a write, reading its returned rows one by one."""
         with self._transaction(request.deadline):
             self._check_plan(request)
             with closing(RawCursor(self._connection)) as cursor:
@@ -126,7 +126,7 @@ class PostgresSession:
     def _read_returning(
         self, cursor: psycopg.Cursor[tuple[Any, ...]], request: Request, most: int
     ) -> StatementResult:
-        """Read what RETURNING gives while it comes, so that too much is never held."""
+        """Read the rows of RETURNING as they come, so that memory stays bounded."""
         sql, parameters = request.sql.encode(), _sequence(request.parameters)
         # A generator that is not closed holds the connection's lock.
         with closing(cast("Generator[tuple[Any, ...]]", cursor.stream(sql, parameters))) as stream:
@@ -140,7 +140,7 @@ class PostgresSession:
         return StatementResult(columns=self._columns(cursor), rows=rows, affected=len(rows))
 
     def ping(self, deadline: float) -> None:
-        """Ask for the number one."""
+        """Run `SELECT 1`."""
         with self._transaction(deadline):
             self._connection.execute("SELECT 1")
 
@@ -153,7 +153,7 @@ class PostgresSession:
                 line.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Say good-bye and close."""
+        """Terminate the session and close the connection."""
         with suppress(psycopg.Error):
             self._connection.close()
 
@@ -172,7 +172,7 @@ class PostgresSession:
         self._connection.execute("COMMIT" if self._mode == "READ WRITE" else "ROLLBACK")
 
     def _beginning(self, deadline: float) -> bytes:
-        """One round trip that opens the transaction and says all that a statement depends on."""
+        """Return one command that opens the transaction and sets everything it depends on."""
         milliseconds = max(1, int((deadline - time.monotonic()) * 1000))
         path = ", ".join(_quote(name) for name in (*self._config.schemas, "pg_temp"))
         settings = {
@@ -193,12 +193,12 @@ class PostgresSession:
         return f"BEGIN {self._mode}; {sets}".encode()
 
     def _check_plan(self, request: Request) -> None:
-        """Let the server itself say which tables the statement touches.
+        """Check in the server's query plan which tables the statement touches.
 
-        The extended protocol (asked for by `binary`) takes one statement only.
+        The extended protocol (requested by `binary`) accepts one statement only.
 
         Raises:
-            InvalidRequest: One that the guard has not seen.
+            InvalidRequest: It touches a table that the guard has not seen.
         """
         allowed = {key for table in request.statement.tables for key in (table.key, *table.reads)}
         with closing(RawCursor(self._connection)) as cursor:
@@ -221,7 +221,7 @@ class PostgresSession:
             return StatementResult(columns=self._columns(cursor), rows=rows, more=more)
 
     def _limit_rows(self, sql: str) -> bytes:
-        """The query, failing at a row too large to be sent: the client would have to hold it."""
+        """Wrap the query so that it fails at a row that is too large for the client."""
         size = "pg_catalog.pg_column_size(pegboard_row)"
         too_large = f"{size} > {self._config.max_value_bytes}"
         fails = f"('{TOO_LARGE}' || {size})::pg_catalog.int4 = 0"
@@ -241,14 +241,14 @@ class PostgresSession:
 
 
 class _Text(Loader):
-    """The server's own text."""
+    """Loads a value as the server's text."""
 
     def load(self, data: Buffer) -> str:
         return bytes(data).decode()
 
 
 class _Moment(Loader):
-    """A date with a time as ISO 8601 has it: a T between, hours and minutes in the offset."""
+    """Loads a timestamp as ISO 8601: with a T, and with hours and minutes in the offset."""
 
     def load(self, data: Buffer) -> str:
         text = bytes(data).decode().replace(" ", "T", 1)
@@ -263,7 +263,7 @@ def _adapt(adapters: AdaptersMap) -> None:
 
 
 def _relations(plan: Any) -> Iterator[tuple[str, str]]:
-    """Schema and name of each table in a plan."""
+    """Yield schema and name of each table in a plan."""
     if isinstance(plan, list):
         for item in cast("list[Any]", plan):
             yield from _relations(item)

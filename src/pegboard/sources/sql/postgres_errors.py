@@ -1,4 +1,4 @@
-"""What PostgreSQL's errors mean: can the caller fix it, would later help, or is it broken?
+"""Translates PostgreSQL's errors by SQLSTATE.
 
 Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
 """
@@ -31,7 +31,7 @@ _NAMES = re.compile(r'column (?:"([^"]+)"|(\S+)) does not exist')
 _UNREACHABLE = (
     ("password authentication failed", "the user or the password in `url` is wrong"),
     ("no password supplied", "`url` has no password"),
-    ("no pg_hba.conf entry", "the server does not let this user in from here (pg_hba.conf)"),
+    ("no pg_hba.conf entry", "the server does not accept this user from this host (pg_hba.conf)"),
     ('" does not exist', "the user or the database in `url` does not exist"),
     ("too many clients", "the server has no free connection"),
     ("remaining connection slots", "the server has no free connection"),
@@ -50,9 +50,9 @@ _UNREACHABLE = (
 def translate_error(
     error: Exception, request: Request | None, config: SqlConfig, *, prefix: int
 ) -> PegboardError:
-    """The error for caller, operator and model.
+    """Translate an error for the caller, the operator and the model.
 
-    `prefix` is how many characters stand before the statement in the text that was sent.
+    `prefix` is the number of characters before the statement in the text that was sent.
     """
     if not isinstance(error, psycopg.Error):
         return ToolFailed("A text in the result is not valid UTF-8.")
@@ -70,9 +70,11 @@ def _not_the_callers_fault(state: str) -> PegboardError:
     if state == _NO_PERMISSION:
         return ToolFailed("The database role of this source lacks the permission for this.")
     if state[:2] in _AGAIN or state == "55P03":
-        return Unavailable("Another statement was in the way.", retry_after=0.2, nothing_done=True)
+        return Unavailable(
+            "Another statement held a conflicting lock.", retry_after=0.2, nothing_done=True
+        )
     if state[:2] in _LATER:
-        return Unavailable("The database is not available now.", retry_after=1.0)
+        return Unavailable("The database is temporarily unavailable.", retry_after=1.0)
     return ToolFailed("PostgreSQL could not run the statement.")
 
 
@@ -102,7 +104,7 @@ def _place(error: psycopg.Error, request: Request | None, prefix: int) -> str:
 
 
 def _hint(message: str, request: Request | None) -> str:
-    """The visible column that a misspelt one may mean; the server's own hint names hidden ones."""
+    """Suggest visible columns for a misspelt one. The server's own hint may name hidden ones."""
     match = _NAMES.search(message)
     if match is None or request is None:
         return ""
@@ -117,7 +119,7 @@ def _hint(message: str, request: Request | None) -> str:
 
 
 def _unreachable(error: psycopg.Error) -> PegboardError:
-    """The reason without host, user or database: whoever reads it need not know them."""
+    """Return the reason without host, user or database, which callers need not know."""
     text = str(error)
     for sign, reason in _UNREACHABLE:
         if sign in text:

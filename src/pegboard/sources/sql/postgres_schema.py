@@ -1,4 +1,4 @@
-"""Reading the schema of a PostgreSQL database, with what its views read."""
+"""Reads the schema of a PostgreSQL database, with the dependencies of its views."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ import psycopg
 from pegboard.sources.sql.catalog import Column, ForeignKey, Key, Table
 
 _FIRST_OWN_OID = 16384
-"""Objects with smaller oids came with the server."""
+"""Objects with smaller oids belong to the server."""
 
 _KINDS = {
     "r": "table",
@@ -78,7 +78,7 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 
 @dataclass(frozen=True, slots=True)
 class _Edges:
-    """Who reads whom, by oid."""
+    """The dependencies between relations, by oid."""
 
     reads: dict[int, set[int]] = field(default_factory=dict[int, set[int]])
     shows: dict[int, set[tuple[int, str]]] = field(default_factory=dict[int, set[tuple[int, str]]])
@@ -88,7 +88,7 @@ class _Edges:
 
 
 def read_tables(connection: Connection, schemas: Sequence[str]) -> list[Table]:
-    """Every table and view in these schemas that the role may read, with what it reads."""
+    """Return every table and view in these schemas that the role may read."""
     relations = connection.execute(_RELATIONS, [list(schemas)]).fetchall()
     oids = [row[0] for row in relations]
     edges = _edges(connection)
@@ -142,7 +142,7 @@ def _edges(connection: Connection) -> _Edges:
 
 
 def _closure(start: int, *graphs: Mapping[int, set[int]]) -> set[int]:
-    """Everything that can be reached, without the start."""
+    """Return everything reachable from a start, without the start."""
     found: set[int] = set()
     waiting = [start]
     while waiting:

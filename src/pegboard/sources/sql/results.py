@@ -1,4 +1,4 @@
-"""What the tools answer, as the JSON that `shapes` describes."""
+"""Builds the results of the tools, as described by the schemas in `tool_schemas`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -11,7 +11,7 @@ _MAX_TABLES = 200
 
 
 def to_list_result(catalog: Catalog, search: str) -> Json:
-    """The answer of list_tables."""
+    """Build the result of list_tables."""
     wanted = search.lower()
     entries = [
         _without_empty(
@@ -35,7 +35,7 @@ def to_list_result(catalog: Catalog, search: str) -> Json:
 def to_describe_result(
     table: Table, catalog: Catalog, samples: Mapping[str, Sequence[Json]], note: str
 ) -> Json:
-    """The answer of describe_table."""
+    """Build the result of describe_table."""
     name = catalog.label(table.key)
     visible = catalog.columns(table)
     return _without_empty(
@@ -69,7 +69,7 @@ def to_describe_result(
 
 
 def to_query_result(answer: StatementResult, offset: int) -> Json:
-    """The answer of query."""
+    """Build the result of query."""
     result: dict[str, Json] = {
         "columns": _column_types(answer),
         "rows": _rows(answer),
@@ -83,7 +83,7 @@ def to_query_result(answer: StatementResult, offset: int) -> Json:
 
 
 def to_execute_result(answer: StatementResult) -> Json:
-    """The answer of execute."""
+    """Build the result of execute."""
     result: dict[str, Json] = {"affected_rows": answer.affected}
     if answer.columns:
         result |= {"columns": _column_types(answer), "rows": _rows(answer)}
@@ -91,7 +91,7 @@ def to_execute_result(answer: StatementResult) -> Json:
 
 
 def description_of(config: SqlConfig, name: str, thing: Table | Column) -> str:
-    """What the operator says about a table or column (`table.column`), else the database."""
+    """Return the operator's description of a table or column, else the database's comment."""
     for key, text in config.descriptions.items():
         if key.lower() == name.lower():
             return text
@@ -99,7 +99,7 @@ def description_of(config: SqlConfig, name: str, thing: Table | Column) -> str:
 
 
 def _visible_references(table: Table, catalog: Catalog) -> Iterator[ForeignKey]:
-    """Foreign keys between what can be seen."""
+    """Yield the foreign keys between visible columns."""
     columns = {column.name for column in catalog.columns(table)}
     for reference in table.references:
         other = catalog.find(*reference.table)

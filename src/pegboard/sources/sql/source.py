@@ -1,4 +1,4 @@
-"""A database on the board."""
+"""A database as a source of tools."""
 
 import importlib.util
 from collections.abc import Callable, Sequence
@@ -19,11 +19,11 @@ _EXTRA = "SQL databases need an extra: pip install 'pegboard[sql]'"
 
 
 async def open_source(name: str, config: SqlConfig, services: Services) -> Source:
-    """A source on one database; it connects when something is first asked.
+    """Open a source for one database; it connects on first use.
 
     Raises:
-        SourceUnavailable: The drivers are not installed.
-        ConfigError: The URL cannot be read.
+        SourceUnavailable: The driver is not installed.
+        ConfigError: The URL is not valid.
     """
     if importlib.util.find_spec("sqlglot") is None:
         raise SourceUnavailable(_EXTRA)
@@ -61,11 +61,11 @@ class SqlSource:
 
     @property
     def name(self) -> str:
-        """The instance's name, the first part of its tools' wire names."""
+        """The name of the source, the first part of its tools' wire names."""
         return self._name
 
     async def tools(self) -> Sequence[Tool]:
-        """List, describe, query, and execute where writes are allowed.
+        """Return the tools list, describe and query, and execute if writes are allowed.
 
         Raises:
             SourceUnavailable: The database cannot be read, with what to check.
@@ -82,7 +82,7 @@ class SqlSource:
         return self._tools.build(catalog)
 
     async def health(self) -> Health:
-        """Whether the database answers, and whether the configuration names what is there."""
+        """Check whether the database responds and the configuration matches its tables."""
         try:
             await self._database.ping(_PING)
         except PegboardError as error:
@@ -100,12 +100,12 @@ class SqlSource:
         await self._database.close()
 
     def on_change(self, notify: Callable[[], None]) -> None:
-        """Call `notify` when the database has other tables than before."""
+        """Set the callback for a change of the tables."""
         self._database.on_tables_changed(notify)
 
 
 def _describe_unmatched(names: Sequence[str]) -> str:
     return (
-        f"The configuration names what is not there: {', '.join(names)}. Correct the spelling, or "
-        "leave it out."
+        "The configuration names what the database does not have: "
+        f"{', '.join(names)}. Correct the spelling, or remove it."
     )

@@ -1,4 +1,4 @@
-"""SQLite: a read-only connection whose authorizer knows what the statement at hand may touch."""
+"""SQLite: a read-only connection with an authorizer for the running statement."""
 
 import sqlite3
 import time
@@ -22,7 +22,7 @@ from pegboard.sources.sql.sqlite_authorizer import SqliteAuthorizer
 from pegboard.sources.sql.sqlite_schema import read_tables
 
 _TICK = 4_000
-"""Steps of SQLite's virtual machine between two looks at the clock: well under a millisecond."""
+"""Steps of SQLite's virtual machine between two checks of the time: well under a millisecond."""
 
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
@@ -46,7 +46,7 @@ class SqliteDriver:
         self._path = base_dir / config.sqlite_file
 
     def connect(self, *, write: bool) -> "SqliteSession":
-        """A connection that cannot write unless asked to."""
+        """Open a connection, read-only unless `write`."""
         if not self._path.is_file():
             raise SourceUnavailable(
                 f"The database file '{self._path.name}' does not exist. Relative paths in `url` "
@@ -55,7 +55,7 @@ class SqliteDriver:
         return SqliteSession(self._path, self._config, write=write)
 
     def translate(self, error: Exception, request: Request | None) -> PegboardError:
-        """What SQLite's result code means to the three readers."""
+        """Translate SQLite's result code."""
         code = getattr(error, "sqlite_errorcode", None)
         primary = code & 0xFF if isinstance(code, int) else sqlite3.SQLITE_ERROR
         text = str(error)
@@ -122,11 +122,11 @@ class SqliteSession:
 
     @property
     def usable(self) -> bool:
-        """Until it is aborted, or another file takes the place of the one that is open."""
+        """Whether it was not aborted and its file was not replaced."""
         return not self._aborted and self._file == _identity(self._path)
 
     def tables(self, deadline: float) -> tuple[Sequence[Table], Sequence[str]]:
-        """The schema, read with our own statements."""
+        """Read the schema with statements of our own."""
         with self._until(deadline), self._authorizer.as_owner():
             return read_tables(self._connection, self._authorizer, self._until)
 
@@ -175,12 +175,12 @@ class SqliteSession:
             self._connection.commit()
 
     def ping(self, deadline: float) -> None:
-        """Read the schema's version, which opens the file."""
+        """Read the version of the schema, which opens the file."""
         with self._until(deadline), self._authorizer.as_owner():
             self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
 
     def abort(self) -> None:
-        """Interrupt at the next step."""
+        """Interrupt the statement at its next step."""
         self._aborted = True
         self._connection.interrupt()
 
@@ -190,7 +190,7 @@ class SqliteSession:
 
     @contextmanager
     def _running(self, request: Request) -> Generator[None]:
-        """Under the authorizer, once the virtual tables have read their own declarations."""
+        """Apply the authorizer, once the virtual tables have read their own declarations."""
         with self._authorizer.as_owner():
             for table in request.statement.tables:
                 if table.kind == "virtual table":
@@ -229,7 +229,7 @@ def _skip(cursor: sqlite3.Cursor, offset: int) -> None:
 
 
 def _columns(cursor: sqlite3.Cursor, rows: Sequence[Sequence[object]]) -> list[tuple[str, str]]:
-    """SQLite types values, not columns: the type is that of the values at hand."""
+    """SQLite types values rather than columns: the type is that of the returned values."""
     names = [entry[0] for entry in cursor.description or ()]
     return [(name, _type([row[index] for row in rows])) for index, name in enumerate(names)]
 
@@ -249,7 +249,7 @@ def _text(raw: bytes) -> str:
 
 
 def _hint(message: str, request: Request | None) -> str:
-    """The column that a misspelt one may mean."""
+    """Suggest the column that a misspelt one may mean."""
     name = message.partition("no such column: ")[2].rpartition(".")[2]
     if not name or request is None:
         return ""

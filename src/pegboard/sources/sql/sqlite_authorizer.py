@@ -1,7 +1,7 @@
-"""SQLite's authorizer: asked at compile time for each thing a statement would do.
+"""SQLite's authorizer, called at compile time for each action of a statement.
 
-It lets the running statement read the tables that the guard found in it and what the views among
-them read, call allowed functions, and nothing else: no schema table, no PRAGMA, no ATTACH.
+The running statement may read the tables that the guard found in it, and what the views among them
+read, and may call allowed functions. Everything else is denied: schema tables, PRAGMA, ATTACH.
 """
 
 import sqlite3
@@ -20,20 +20,20 @@ _CHANGES = frozenset({sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLI
 _SCHEMA = "main"
 _TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
 _OWN_VERSION = "data_version"
-"""The PRAGMA that full-text tables ask while they are read."""
+"""The PRAGMA that full-text tables use while they are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Permit:
-    """What the running statement may touch; all names folded.
+    """The objects that the running statement may access; all names folded.
 
     Attributes:
         open: Tables and views whose columns may be read.
-        views: Views of the statement behind which everything may be read.
-        counted: Names of which it may be said that they have rows.
-        keys: Columns that foreign keys compare while rows are written.
+        views: Views of the statement that may read anything.
+        counted: Names whose rows may be counted.
+        keys: Columns that foreign keys compare during a write.
         written: Tables that may be written.
-        triggers: What these do, they do on the owner's word.
+        triggers: Triggers, which act with the rights of the owner.
     """
 
     open: frozenset[str] = frozenset()
@@ -48,7 +48,7 @@ _NOTHING = _Permit()
 
 
 class SqliteAuthorizer:
-    """Answers for one connection; denies everything until told what is running."""
+    """The authorizer of one connection; denies everything until a statement is permitted."""
 
     def __init__(self, config: SqlConfig) -> None:
         self._visibility = Visibility(config)
@@ -66,7 +66,7 @@ class SqliteAuthorizer:
         schema: str | None,
         via: str | None,
     ) -> int:
-        """SQLITE_OK or SQLITE_DENY; `via` is the view or trigger that does it."""
+        """Return SQLITE_OK or SQLITE_DENY; `via` is the view or trigger that acts."""
         if self._owner:
             if self._reads is not None and action == sqlite3.SQLITE_READ and via is not None:
                 self._reads.add((first or "", second or ""))
@@ -76,7 +76,7 @@ class SqliteAuthorizer:
 
     @contextmanager
     def as_owner(self) -> Generator[None]:
-        """Statements of our own, which may do anything that the connection can."""
+        """Allow statements of our own everything that the connection can do."""
         self._owner = True
         try:
             yield
@@ -85,7 +85,7 @@ class SqliteAuthorizer:
 
     @contextmanager
     def record_reads(self) -> Generator[set[tuple[str, str]]]:
-        """Tables and columns that views read, while statements of our own are compiled."""
+        """Record tables and columns that views read, while statements of our own are compiled."""
         self._reads = reads = set[tuple[str, str]]()
         try:
             yield reads
@@ -94,7 +94,7 @@ class SqliteAuthorizer:
 
     @contextmanager
     def permit(self, request: Request) -> Generator[None]:
-        """A checked statement, which may touch what the guard found in it."""
+        """Permit a checked statement to access what the guard found in it."""
         self._permit = self._build_permit(request)
         try:
             yield

@@ -1,4 +1,4 @@
-"""Reading the schema of a SQLite database."""
+"""Reads the schema of a SQLite database."""
 
 import sqlite3
 import time
@@ -12,7 +12,7 @@ from pegboard.sources.sql.sqlite_authorizer import SqliteAuthorizer
 _SCHEMA = "main"
 _KINDS = {"table": "table", "view": "view", "virtual": "virtual table", "shadow": "table"}
 _COUNTING = 0.2
-"""Seconds for counting rows of all tables together; what is not counted by then is unknown."""
+"""Seconds for counting the rows of all tables; later tables have an unknown number."""
 
 _Read = tuple[str, str]
 Until = Callable[[float], AbstractContextManager[None]]
@@ -21,7 +21,7 @@ Until = Callable[[float], AbstractContextManager[None]]
 def read_tables(
     connection: sqlite3.Connection, authorizer: SqliteAuthorizer, until: Until
 ) -> tuple[Sequence[Table], Sequence[str]]:
-    """Every table and view with what it reads, and the names of triggers."""
+    """Return every table and view with what it reads, and the names of triggers."""
     listed: list[tuple[str, str]] = [
         (name, kind)
         for schema, name, kind in connection.execute(
@@ -68,7 +68,7 @@ def _table(
 def _view_reads(
     connection: sqlite3.Connection, authorizer: SqliteAuthorizer, name: str
 ) -> frozenset[_Read]:
-    """Tables and columns behind a view, as SQLite itself resolves them."""
+    """Return tables and columns that a view reads, as SQLite itself resolves them."""
     with authorizer.record_reads() as reads:
         connection.execute(f"EXPLAIN SELECT * FROM {_quote(name)}").close()  # noqa: S608 # the name is the schema's own, quoted
     return frozenset(reads)
@@ -121,7 +121,7 @@ def _key(name: str) -> Key:
 
 
 def _owner(name: str, virtual: Sequence[str]) -> str:
-    """The virtual table that a shadow table stores."""
+    """Return the virtual table whose data a shadow table stores."""
     owners = [table for table in virtual if name.lower().startswith(f"{table.lower()}_")]
     return max(owners, key=len, default="")
 

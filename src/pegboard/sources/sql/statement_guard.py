@@ -1,8 +1,8 @@
-"""Deciding from the text whether a statement only does what it may.
+"""Decides from the text of a statement whether it may run.
 
-The statement is read by the database's lexical rules (`lexer`), parsed by sqlglot, and then every
-node, every name that is called and every table must be known. The database enforces the same a
-second time, with what this found as its list.
+The statement is read by the database's lexical rules (`lexer`) and parsed by sqlglot. Then every
+node, every called name and every table must be in the allowlist or the catalog. The database
+enforces the same a second time, with the tables that the guard found.
 """
 
 import logging
@@ -46,7 +46,7 @@ class StatementGuard:
     """Checks statements for one database.
 
     ```python
-    Guard(config).read("SELECT Name FROM Artist", catalog).tables
+    StatementGuard(config).read("SELECT Name FROM Artist", catalog).tables
     ```
     """
 
@@ -57,10 +57,10 @@ class StatementGuard:
         self._functions = function_names(config.dialect) | extra
 
     def read(self, sql: str, catalog: Catalog) -> Statement:
-        """A statement that only reads.
+        """Check a statement that must only read.
 
         Raises:
-            InvalidRequest: It does not, or may do more; the message says which part and why.
+            InvalidRequest: It might do more; the message says which part, and why.
         """
         lexed, is_explain = strip_explain(lex(sql, self._dialect), self._dialect)
         refusal = first_word_refusal(lexed, READ_ROOTS, writes=self._config.allow_writes)
@@ -72,10 +72,10 @@ class StatementGuard:
         return Statement(lexed=lexed, kind=kind, tables=tables, ctes=_cte_names(tree))
 
     def write(self, sql: str, catalog: Catalog) -> Statement:
-        """One INSERT, UPDATE or DELETE on a visible table.
+        """Check an INSERT, UPDATE or DELETE on a visible table.
 
         Raises:
-            InvalidRequest: It is something else, or touches what it may not.
+            InvalidRequest: It is another statement, or accesses what is hidden.
         """
         lexed = lex(sql, self._dialect)
         refusal = first_word_refusal(lexed, WRITE_ROOTS, writes=True)
@@ -129,7 +129,7 @@ class StatementGuard:
         return tuple({table.key: table for _, table in tables}.values())
 
     def _check_functions(self, tree: exp.Expr, lexed: LexedStatement) -> None:
-        """Every name before a bracket is allowed, or declares columns just as often."""
+        """Check that each name before a bracket is allowed, or declares columns as often."""
         declared = Counter(_declaring_names(tree))
         for name, token in _calls(lexed):
             if name in self._functions:
@@ -150,7 +150,7 @@ class StatementGuard:
             name = fold_case(cte.alias)
             if name in catalog.reserved:
                 # The database tells by this name which view or trigger reads a table.
-                raise InvalidRequest(f"Call the WITH query '{cte.alias}' something else.")
+                raise InvalidRequest(f"Give the WITH query '{cte.alias}' another name.")
 
     def _tables(self, tree: exp.Expr, catalog: Catalog) -> Iterator[tuple[exp.Table, Table]]:
         target = _target(tree)
@@ -175,7 +175,7 @@ class StatementGuard:
         return found
 
     def _is_cte(self, table: exp.Table, ctes: frozenset[str]) -> bool:
-        """Whether this surely names one of the WITH queries and not a table."""
+        """Whether this certainly names one of the WITH queries rather than a table."""
         if not isinstance(table.this, exp.Identifier) or table.args.get("db"):
             return False
         name = self._spelt(table.this)
@@ -206,14 +206,14 @@ class StatementGuard:
         return self._spelt(alias.this) if alias is not None else ""
 
     def _spelt(self, identifier: exp.Expr) -> str:
-        """A name as the database folds it."""
+        """Return a name as the database folds it."""
         quoted = bool(identifier.args.get("quoted"))
         exact = quoted and self._dialect == "postgresql"
         return identifier.name if exact else fold_case(identifier.name)
 
 
 def strip_explain(lexed: LexedStatement, dialect: Dialect) -> tuple[LexedStatement, bool]:
-    """The statement without a leading EXPLAIN, and whether there was one.
+    """Return the statement without a leading EXPLAIN, and whether there was one.
 
     Raises:
         InvalidRequest: It is an EXPLAIN that would run the statement.
@@ -246,7 +246,7 @@ def _refuse_options(options: set[str]) -> None:
 
 
 def first_word_refusal(lexed: LexedStatement, roots: frozenset[str], *, writes: bool) -> str:
-    """Why a statement that begins like this is not run; empty when it may go on."""
+    """Return why a statement that begins like this is refused; empty if it is not."""
     first = next((token for token in lexed.tokens if token.text != "("), lexed.tokens[0])
     if first.kind is TokenKind.WORD and first.name in roots:
         return ""
@@ -254,7 +254,7 @@ def first_word_refusal(lexed: LexedStatement, roots: frozenset[str], *, writes: 
     if first.name == "replace" and "insert" in roots:
         return "Write INSERT OR REPLACE instead of REPLACE."
     if first.name in _CHANGES_MORE:
-        return f"{shown} changes more than rows; that is not offered here."
+        return f"{shown} changes more than rows, which is not supported here."
     if first.name in _CHANGES_DATA:
         where = "Use the execute tool to change data." if writes else "This database is read-only."
         return f"{shown} changes data; only queries are run here. {where}"
@@ -263,7 +263,7 @@ def first_word_refusal(lexed: LexedStatement, roots: frozenset[str], *, writes: 
 
 
 def unknown_table(shown: str, name: str, catalog: Catalog) -> InvalidRequest:
-    """The same answer for a table that does not exist and for a hidden one."""
+    """Return the same error for a missing table and for a hidden one."""
     near = catalog.nearest(name)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     return InvalidRequest(f"Unknown table '{shown}'.{hint}")
@@ -274,7 +274,7 @@ def _cte_names(tree: exp.Expr) -> frozenset[str]:
 
 
 def _target(tree: exp.Expr) -> exp.Table | None:
-    """The table that a write is about: never a WITH query."""
+    """Return the table that a write changes, never a WITH query."""
     return _target_of(tree) if isinstance(tree, _WRITES) else None
 
 
@@ -284,7 +284,7 @@ def _target_of(tree: exp.Insert | exp.Update | exp.Delete) -> exp.Table:
 
 
 def _calls(lexed: LexedStatement) -> Iterator[tuple[str, Token]]:
-    """Names right before a bracket, with their schema if they have one."""
+    """Yield names right before a bracket, with their schema if they have one."""
     tokens = lexed.tokens
     for index, token in enumerate(tokens[:-1]):
         if tokens[index + 1].text != "(" or token.kind not in {TokenKind.WORD, TokenKind.QUOTED}:
@@ -298,7 +298,7 @@ def _calls(lexed: LexedStatement) -> Iterator[tuple[str, Token]]:
 
 
 def _declaring_names(tree: exp.Expr) -> Iterator[str]:
-    """Names before a bracket that lists columns: aliases, WITH queries, targets of INSERT."""
+    """Yield names before a list of columns: aliases, WITH queries, targets of INSERT."""
     for alias in tree.find_all(exp.TableAlias):
         if alias.args.get("columns") and alias.this is not None:
             yield _token_name(alias.this)

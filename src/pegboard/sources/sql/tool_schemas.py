@@ -1,4 +1,4 @@
-"""JSON Schemas of the tools' arguments and results."""
+"""JSON Schemas of the arguments and results of the tools."""
 
 from typing import Any
 
@@ -124,7 +124,7 @@ EXECUTE_OUTPUT = _object_schema(
 
 
 def query_input(config: SqlConfig) -> Schema:
-    """Arguments of the query tool."""
+    """Return the schema of the query tool's arguments."""
     return _object_schema(
         {
             "sql": {**_TEXT, "description": "One SELECT, WITH, VALUES or EXPLAIN statement"},
@@ -147,7 +147,7 @@ def query_input(config: SqlConfig) -> Schema:
 
 
 def execute_input(config: SqlConfig) -> Schema:
-    """Arguments of the execute tool."""
+    """Return the schema of the execute tool's arguments."""
     return _object_schema(
         {
             "sql": {**_TEXT, "description": "One INSERT, UPDATE or DELETE statement"},

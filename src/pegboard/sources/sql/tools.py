@@ -1,4 +1,4 @@
-"""The tools of a database: list, describe, query, and where the operator says so, execute."""
+"""The tools of a database: list, describe, query, and execute if the operator allows it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -29,14 +29,14 @@ _DIALECTS = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 _NAMED = 40
 _SAMPLE_CHARACTERS = 60
 _SLACK = 5.0
-"""Seconds beyond the statement's own timeout, so that its message is the one that is seen."""
+"""Seconds beyond the statement's own timeout, so that its message reaches the caller."""
 
 
 class DatabaseTools:
-    """Makes the tools of one source.
+    """Builds the tools of one source.
 
     ```python
-    tools = DatabaseTools("chinook", database).all(await database.catalog())
+    tools = DatabaseTools("chinook", database).build(await database.catalog())
     ```
     """
 
@@ -49,7 +49,7 @@ class DatabaseTools:
         )
 
     def build(self, catalog: Catalog) -> Sequence[Tool]:
-        """Every tool that the configuration allows, in a fixed order."""
+        """Return every tool that the configuration allows, in a fixed order."""
         tools = [self._list(), self._describe(), self._query(catalog)]
         return [*tools, self._execute()] if self._config.allow_writes else tools
 
@@ -163,7 +163,7 @@ class DatabaseTools:
     async def _sample_values(
         self, table: Table, catalog: Catalog
     ) -> tuple[dict[str, list[Json]], str]:
-        """A few values by column, or why there are none."""
+        """Return a few values for each column, or why there are none."""
         if self._config.sample_values == 0 or not catalog.columns(table):
             return {}, ""
         try:

@@ -1,1 +1,1 @@
-"""One file per built-in tool; dropping one here is all it takes."""
+"""One file per built-in tool; a new file is found automatically."""

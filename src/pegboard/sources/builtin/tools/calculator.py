@@ -1,4 +1,4 @@
-"""`calculator`: exact arithmetic for a model that would guess."""
+"""`calculator`: exact arithmetic."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`datetime`: what time it is, elsewhere, later, and how long until."""
+"""`datetime`: current time, time zones, durations and differences."""
 
 from datetime import UTC, datetime, tzinfo
 from typing import Annotated, Literal

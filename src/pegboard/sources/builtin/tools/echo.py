@@ -1,4 +1,4 @@
-"""`echo`: gives back what it gets; for trying out a connection."""
+"""`echo`: returns its message, to test a connection."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`file_edit`: part of a workspace file replaced, exactly."""
+"""`file_edit`: replaces an exact part of a workspace file."""
 
 from typing import Annotated
 

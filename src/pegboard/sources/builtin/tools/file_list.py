@@ -1,4 +1,4 @@
-"""`file_list`: what is in the workspace."""
+"""`file_list`: lists the workspace."""
 
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase

@@ -1,4 +1,4 @@
-"""`file_read`: a file of the workspace, page by page."""
+"""`file_read`: reads a workspace file, page by page."""
 
 import mimetypes
 from typing import Annotated

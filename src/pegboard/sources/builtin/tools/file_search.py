@@ -1,4 +1,4 @@
-"""`file_search`: where a text occurs in the workspace's files."""
+"""`file_search`: finds a text in the workspace files."""
 
 import time
 from fnmatch import fnmatchcase

@@ -1,4 +1,4 @@
-"""`file_write`: a new file in the workspace, or new content for one."""
+"""`file_write`: creates or replaces a workspace file."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""`http_request`: any HTTP request to where the board may go."""
+"""`http_request`: any HTTP request to an allowed address."""
 
 import json as json_module
 from collections.abc import Mapping

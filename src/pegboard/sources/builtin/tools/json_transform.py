@@ -1,4 +1,4 @@
-"""`json_transform`: questions to and changes of a JSON document."""
+"""`json_transform`: queries and changes of a JSON document."""
 
 import json
 from typing import Annotated, Any, Literal

@@ -1,4 +1,4 @@
-"""`python_exec`: Python code, in an interpreter that reaches nothing but what it is given."""
+"""`python_exec`: runs Python code in a sandboxed interpreter."""
 
 from typing import Annotated, Any
 

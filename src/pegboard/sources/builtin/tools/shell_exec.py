@@ -1,4 +1,4 @@
-"""`shell_exec`: a shell command, in a sandbox that sees the workspace and nothing else of ours."""
+"""`shell_exec`: runs a shell command in a sandbox that sees only the workspace."""
 
 from typing import Annotated
 
@@ -60,7 +60,7 @@ async def shell_exec(
         timeout_seconds: When to stop it.
     """
     if "\0" in command:
-        raise InvalidRequest("The command holds a zero byte.")
+        raise InvalidRequest("The command has a zero byte.")
     workspace = workspace_of(ctx)
     workspace.mkdir(parents=True, exist_ok=True)
     outcome = await sandbox_of(ctx).run(

@@ -1,4 +1,4 @@
-"""`template_render`: text from a template and data."""
+"""`template_render`: renders a template with data."""
 
 from typing import Annotated, Any, Literal
 
@@ -11,7 +11,7 @@ from pegboard.tools import tool
 
 
 def availability(_: Services) -> str:
-    """Templates are rendered in a confined process."""
+    """Return why templates cannot be rendered: they need a confined process."""
     return unavailable()
 
 

@@ -1,4 +1,4 @@
-"""`text_utils`: what models get wrong when they do it in their heads."""
+"""`text_utils`: exact operations on text."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -79,7 +79,7 @@ def text_utils(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Inputs:
-    """What came beside the operation; None for what did not."""
+    """The inputs of an operation; None for those that were not given."""
 
     text: str | None
     other: str | None
@@ -96,7 +96,7 @@ class _Inputs:
 
 @dataclass(frozen=True, slots=True)
 class _OperationSpec:
-    """One operation: what it needs, what it may take, and what it does."""
+    """One operation: its required and optional inputs, and its function."""
 
     do: Callable[[Any], Any]
     needs: tuple[str, ...] = ("text",)

@@ -1,4 +1,4 @@
-"""`web_fetch`: a web page as Markdown, page by page."""
+"""`web_fetch`: reads a web page as Markdown, page by page."""
 
 from typing import Annotated, Any, NotRequired
 from urllib.parse import urlsplit
@@ -45,7 +45,7 @@ class WebPage(TypedDict):
 
 
 def availability(services: Services) -> str:
-    """It needs an HTTP client, and a confined process for somebody else's HTML."""
+    """Return why the tool is unavailable: it needs HTTP, and a confined process for HTML."""
     return why_no_http(services) or confined_process.unavailable()
 
 
@@ -85,7 +85,7 @@ async def web_fetch(
     text = text_of(response)
     if text is None:
         raise InvalidRequest(
-            f"This is no page that can be read as text, but {response.media_type}, "
+            f"This is not a page that can be read as text, but {response.media_type}, "
             f"{len(response.content)} bytes."
         )
     read = await _read(response, text)
@@ -132,7 +132,7 @@ def _part(
 
 
 def _cut(text: str, offset: int, max_length: int) -> int:
-    """Where to end: at a line's end, if there is one in the last fifth of the part."""
+    """Return where to end: at the end of a line, if the last fifth of the part has one."""
     end = offset + max_length
     if end >= len(text):
         return len(text)
